@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, cast
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from chatkit.api.record import Body, Document, Id, Record, document
+from chatkit.api.record import Body, Document, Id, Record, parse_document
 from chatkit.bulk.endpoints import Endpoints, Key, Undo
 from chatkit.errors import InputError, Refused
 from chatkit.resource import Resource
@@ -74,7 +74,7 @@ class Flow(Record):
 
 def parse_raw_document(raw: Any) -> dict[str, Any] | None:
     """Parse the flow document in a raw value; None if it is none."""
-    value = document(raw)
+    value = parse_document(raw)
     if isinstance(value, dict) and "version" in value and isinstance(value.get("screens"), list):
         return value
     return None

@@ -213,8 +213,8 @@ class Resource(Generic[R], metaclass=HelpPage):
         endpoints, record = self._endpoints, f"This {self._endpoints.noun}"
         try:
             if creates:
-                return endpoints.body.whole(fields, record, endpoints.required())
-            return endpoints.body.part(fields, record)
+                return endpoints.body.validate_create(fields, record, endpoints.required())
+            return endpoints.body.validate_update(fields, record)
         except InputError as error:
             instead = endpoints.instead
             problems = [

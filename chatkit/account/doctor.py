@@ -21,7 +21,7 @@ from pydantic import ValidationError
 from chatkit.api.answer import Answer, Pagination, printable
 from chatkit.api.call import Call
 from chatkit.api.connection import Connection
-from chatkit.api.record import document
+from chatkit.api.record import parse_document
 from chatkit.api.transport import Transport
 from chatkit.client import Client, connect
 from chatkit.errors import BadAnswer, CallError, ChatkitError, NotFound, Refused
@@ -508,7 +508,7 @@ def _flow_document(ask: Prober, flows: Reply) -> Observation:
     if flow is None or not flow.records:
         return Observation(field, "no flow could be read", known=False)
     [record] = flow.records
-    raw = document(record.get("flow_json_raw"))
+    raw = parse_document(record.get("flow_json_raw"))
     return Observation(field, how, "flow_json" in record or isinstance(raw, dict))
 
 

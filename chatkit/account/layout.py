@@ -509,7 +509,7 @@ class FolderReader:
     ) -> None:
         """Check fields as they would be sent; what is wrong is told with its place."""
         try:
-            body.whole(fields, "", required)
+            body.validate_create(fields, "", required)
         except InputError as error:
             for each in error.problems:
                 if each.reason == "is required":

@@ -31,7 +31,7 @@ from chatkit.util.display import shortened
 _NULL = msgspec.Raw(b"null")
 _NUMBER = re.compile(r"-?[0-9]{1,15}(\.[0-9]{1,9})?")
 _PHRASES = {status.value: status.phrase for status in HTTPStatus}
-_TEXTS = ("message", "error", "detail", "title", "code")
+_TEXT_KEYS = ("message", "error", "detail", "title", "code")
 # What is never closed ends with the text: a pattern that looked further would be slow.
 _MARKUP = re.compile(r"<(script|style)\b.*?(</\1>|$)|<[^>]*(>|$)", re.DOTALL | re.IGNORECASE)
 
@@ -46,7 +46,7 @@ class Pagination(msgspec.Struct, rename="camel", frozen=True):
 
 
 class Envelope(msgspec.Struct, rename="camel", frozen=True):
-    """The shell round every success; `data` is still JSON text."""
+    """The envelope of a success; `data` is still JSON text."""
 
     success: bool
     status_code: int | None = None
@@ -74,18 +74,18 @@ class Answer:
     def unwrap(self, profile: ServiceProfile) -> Envelope:
         """Return the envelope of a success, or raise the `CallError` that this answer means."""
         if not 200 <= self.status < 300:
-            raise self._failure(profile)
+            raise self._error_for_status(profile)
         if self.status == 204 and not self.body:
             return Envelope(success=True)
         if "json" not in (kind := self.headers.get("content-type", "").lower()):
-            kind = _plain(kind.split(";")[0]) or "of no known type"
-            raise self._bad(
+            kind = _clean_line(kind.split(";")[0]) or "of no known type"
+            raise self._bad_answer(
                 f"the answer is {kind}, not JSON: {self._message_and_fields()[0] or '(empty)'}"
             )
         try:
             envelope = _decode_envelope(self.body)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise self._bad(f"the answer is not the documented envelope ({error})") from None
+            raise self._bad_answer(f"the answer is not the documented envelope ({error})") from None
         if not envelope.success:
             reason, fields = self._message_and_fields()
             raise Refused(
@@ -97,7 +97,7 @@ class Answer:
         return envelope
 
     def retry_after(self) -> float | None:
-        """Seconds the service asks to wait: Retry-After as seconds or date, x-ratelimit-reset.
+        """Return the seconds that Retry-After, or else x-ratelimit-reset, asks to wait.
 
         Moments are compared with the service's own clock (its Date): ours may be wrong.
         """
@@ -115,7 +115,7 @@ class Answer:
         now = http_date(self.headers.get("date"))
         return None if then is None or now is None else max(0.0, then - now)
 
-    def _failure(self, profile: ServiceProfile) -> CallError:
+    def _error_for_status(self, profile: ServiceProfile) -> CallError:
         reason, fields = self._message_and_fields()
         text = f"{self.status} {reason or _PHRASES.get(self.status, '')}".strip()
         if self.status == 429:
@@ -123,11 +123,11 @@ class Answer:
         if self.status >= 500 or self.status == 408:
             return ServerFault(self.call, text, status=self.status)
         if self.status < 400:
-            return self._bad("the service redirects elsewhere; redirects are never followed")
-        return self._kind(profile)(self.call, text, status=self.status, fields=fields)
+            return self._bad_answer("the service redirects elsewhere; redirects are never followed")
+        return self._refusal_class(profile)(self.call, text, status=self.status, fields=fields)
 
-    def _kind(self, profile: ServiceProfile) -> type[Refused]:
-        """Choose the class of a refusal. One status may mean two things in a profile."""
+    def _refusal_class(self, profile: ServiceProfile) -> type[Refused]:
+        """Return the class of a refusal by its status, which may mean two things in a profile."""
         status = self.status
         if status == 409:
             return Conflict
@@ -141,59 +141,61 @@ class Answer:
             return NotPermitted
         return {401: NotAuthenticated, 404: NotFound, 410: NotFound}.get(status, Refused)
 
-    def _bad(self, reason: str) -> BadAnswer:
+    def _bad_answer(self, reason: str) -> BadAnswer:
         return BadAnswer(self.call, reason, status=self.status)
 
     def _message_and_fields(self) -> tuple[str, list[tuple[str, str]]]:
-        """Find the human text in an error body of any shape, and the fields it names."""
+        """Return the message of an error body of any shape, and the fields that it names."""
         try:
             content = msgspec.json.decode(self.body)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             content = None
-        whole = _plain(self.body[:20_000].decode("utf-8", "replace"))
+        whole = _clean_line(self.body[:20_000].decode("utf-8", "replace"))
         if not isinstance(content, dict):
-            return (_text(content) or whole), []
-        fields = _fields(content.get("errors"))
-        text = next((text for key in _TEXTS if (text := _text(content.get(key)))), "")
+            return (_extract_text(content) or whole), []
+        fields = _parse_field_errors(content.get("errors"))
+        text = next((text for key in _TEXT_KEYS if (text := _extract_text(content.get(key)))), "")
         details = [f"{field}: {message}" for field, message in fields]
         parts = [text, *(detail for detail in details if detail not in text)]
         return ("; ".join(filter(None, parts)) or whole), fields
 
 
-def _text(content: Any) -> str:
-    """Read a text, a list of texts, or an object that holds one; anything else is no text."""
+def _extract_text(content: Any) -> str:
+    """Return the text in a text, a list or an object; "" without one."""
     if isinstance(content, str):
-        return _plain(content)
+        return _clean_line(content)
     if isinstance(content, list):
-        return "; ".join([_plain(t) for t in content[:10] if isinstance(t, str)])
+        return "; ".join([_clean_line(t) for t in content[:10] if isinstance(t, str)])
     if isinstance(content, dict):
-        return next((_plain(t) for key in _TEXTS if isinstance(t := content.get(key), str)), "")
+        texts = (content.get(key) for key in _TEXT_KEYS)
+        return next((_clean_line(t) for t in texts if isinstance(t, str)), "")
     return ""
 
 
-def _fields(errors: Any) -> list[tuple[str, str]]:
-    """Read `errors` as [{field, message}] or {field: message}; anything else names no field."""
+def _parse_field_errors(errors: Any) -> list[tuple[str, str]]:
+    """Read the fields and messages of [{field, message}] or {field: message}."""
     if isinstance(errors, dict):
-        return [(_plain(field), _text(message)) for field, message in errors.items()]
+        return [(_clean_line(field), _extract_text(message)) for field, message in errors.items()]
     if not isinstance(errors, list):
         return []
-    return [(_text(e["field"]), _text(e)) for e in errors if isinstance(e, dict) and e.get("field")]
+    named = [e for e in errors if isinstance(e, dict) and e.get("field")]
+    return [(_extract_text(e["field"]), _extract_text(e)) for e in named]
 
 
 def printable(text: str) -> str:
-    """Return a text without what a terminal would obey."""
+    """Replace the characters that a terminal would obey with question marks."""
     return "".join([c if c.isprintable() else "?" for c in text])
 
 
-def _plain(text: str) -> str:
-    """Make one short line of a text from outside: no markup, nothing that steers a terminal."""
+def _clean_line(text: str) -> str:
+    """Return a text as one short line without markup and control characters."""
     text = _MARKUP.sub(" ", text[:20_000])
     text = "".join([c if c.isprintable() else " " for c in html.unescape(text)])
     return shortened(" ".join(text.split()), 300)
 
 
 def http_date(value: str | None) -> float | None:
-    """Read a time as HTTP writes it, in seconds since 1970; None where it is none."""
+    """Parse an HTTP date as seconds since 1970; None if it is none."""
     try:
         time = parsedate_to_datetime(value or "")
         return time.replace(tzinfo=time.tzinfo or UTC).timestamp()

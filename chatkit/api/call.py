@@ -18,8 +18,8 @@ METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE"})
 #: What stands in a path or a query as it is (RFC 3986, unreserved).
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 #: What may stand unquoted besides, and does, so that nothing on the way spells it otherwise.
-_KEPT_IN_PATH = "!$&'()*,:;=@"
-_KEPT_IN_QUERY = "!$'()*,/:?@"
+_SAFE_IN_PATH = "!$&'()*,:;=@"
+_SAFE_IN_QUERY = "!$'()*,/:?@"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,19 +46,19 @@ class Call:
     target: str = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Build the path with its query: what follows the account in the address."""
+        """Check the call and build `target`: its path below the account, with its query."""
         if self.method not in METHODS:
-            raise _refused("method", self.method, f"is not one of {', '.join(sorted(METHODS))}")
-        target = "/".join([_segment(s) for s in self.segments])
+            reason = f"is not one of {', '.join(sorted(METHODS))}"
+            raise _address_error("method", self.method, reason)
+        target = "/".join([_quote_segment(s) for s in self.segments])
         if self.query:
-            target += "?" + "&".join(
-                [f"{_value(k, k)}={_value(k, v)}" for k, v in self.query.items()]
-            )
+            pairs = [f"{_quote_value(k, k)}={_quote_value(k, v)}" for k, v in self.query.items()]
+            target += "?" + "&".join(pairs)
         object.__setattr__(self, "target", target)
 
     @property
     def writes(self) -> bool:
-        """The effect of the call: without one it is idempotent, and may be retried."""
+        """True unless the call only reads, so that it is idempotent and may be retried."""
         return self.method != "GET"
 
     def content(self) -> bytes | None:
@@ -83,7 +83,7 @@ class Call:
 
 
 def why_no_segment(text: str) -> str:
-    """Return why a text cannot be one segment of a path; empty if it can.
+    """Return the reason why a text cannot be one segment of a path; "" if it can.
 
     Quoting alone does not help against `.` and `..`: programs on the way resolve them.
     """
@@ -103,36 +103,36 @@ def why_no_segment(text: str) -> str:
     return ""
 
 
-def _segment(segment: object) -> str:
-    """Quote one path segment, or refuse what would lead elsewhere."""
-    text = _text("key", segment)
+def _quote_segment(segment: object) -> str:
+    """Quote one path segment; refuse one that would change the path."""
+    text = _to_text("key", segment)
     if reason := why_no_segment(text):
-        raise _refused("key", text, reason)
-    return text if _UNRESERVED.issuperset(text) else quote(text, safe=_KEPT_IN_PATH)
+        raise _address_error("key", text, reason)
+    return text if _UNRESERVED.issuperset(text) else quote(text, safe=_SAFE_IN_PATH)
 
 
-def _value(name: str, value: object) -> str:
+def _quote_value(name: str, value: object) -> str:
     """Quote a name or a value of the query."""
-    text = _text(name, value)
+    text = _to_text(name, value)
     if _UNRESERVED.issuperset(text):
         return text
     try:
-        return quote(text, safe=_KEPT_IN_QUERY)
+        return quote(text, safe=_SAFE_IN_QUERY)
     except UnicodeEncodeError:
-        raise _refused(name, text, "holds half a character") from None
+        raise _address_error(name, text, "holds half a character") from None
 
 
-def _text(name: str, value: object) -> str:
+def _to_text(name: str, value: object) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, Integral) and not isinstance(value, bool):  # those of numpy too
         number = int(value)
         if abs(number) < 10**100:
             return str(number)
-        raise _refused(name, f"about 2^{number.bit_length()}", "has more than 100 digits")
-    raise _refused(name, value, "is not text or a whole number")
+        raise _address_error(name, f"about 2^{number.bit_length()}", "has more than 100 digits")
+    raise _address_error(name, value, "is not text or a whole number")
 
 
-def _refused(name: str, value: object, reason: str) -> InputError:
+def _address_error(name: str, value: object, reason: str) -> InputError:
     problem = Problem(name, shortened(repr(value)), reason)
     return InputError("This cannot be part of an address:", [problem])

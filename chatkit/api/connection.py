@@ -49,7 +49,7 @@ def base_address(text: object) -> str:
             "https://host/path in plain ASCII, without spaces, escapes or line breaks."
         )
     host, path, port = match["host"].lower(), match["path"], match["port"] or ""
-    if not _known_host(host) or (port and not 0 < int(port[1:]) < 65536):
+    if not _is_plain_host(host) or (port and not 0 < int(port[1:]) < 65536):
         raise SettingsError(
             "The base address has an odd host or port: write a name (api.example.com), four "
             "numbers (192.0.2.7) or an IPv6 address in brackets, and a port from 1 to 65535."
@@ -75,8 +75,8 @@ def _ip_address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | No
         return None
 
 
-def _known_host(host: str) -> bool:
-    """Return a host, but no spelling that only some read as a number (127.1, 0x7f.1)."""
+def _is_plain_host(host: str) -> bool:
+    """Check the length of a host, and that not only some read it as a number (127.1, 0x7f.1)."""
     if host.startswith("[") or re.search(r"(?:^|\.)(?:[0-9]+|0x[0-9a-f]*)$", host):
         return _ip_address(host) is not None
     return len(host) <= 253
@@ -103,13 +103,13 @@ def account_id_text(value: object) -> str:
 
 
 def account_parts(account: str) -> tuple[str, str]:
-    """Take `Connection.account` apart: the address of the service, and the account id."""
+    """Split `Connection.account` into the address of the service and the account id."""
     where, _, account_id = account.rpartition(" account ")
     return where, account_id
 
 
 def account_words(account: str, name: str | None = None) -> str:
-    """Name an account for people: by its connection, or as an id at an address.
+    """Return an account in words: the name of its connection, or its id and address.
 
     Args:
         account: What `Connection.account` says.
@@ -124,7 +124,7 @@ def account_words(account: str, name: str | None = None) -> str:
 
 
 def is_live(account: str) -> bool:
-    """Return whether a service beyond this machine holds an account, so that its data is live."""
+    """Return whether an account is of a service beyond this machine."""
     where, _ = account_parts(account)
     return where.startswith("http") and not _is_loopback(_host(where))
 
@@ -134,17 +134,11 @@ def _host(base_url: str) -> str:
 
 
 def is_same_local_server(one: str, other: str) -> bool:
-    """Return whether two base addresses are one server of this machine, whatever their ports."""
+    """Return whether two base addresses differ only in the port of a server of this machine."""
     first, second = (urlsplit(where) for where in (one, other))
-    if not first.hostname or not _is_loopback(
-        f"[{first.hostname}]" if ":" in first.hostname else first.hostname
-    ):
-        return False
-    return (first.scheme, first.hostname, first.path) == (
-        second.scheme,
-        second.hostname,
-        second.path,
-    )
+    host = first.hostname or ""
+    same = (first.scheme, host, first.path) == (second.scheme, second.hostname, second.path)
+    return same and _is_loopback(f"[{host}]" if ":" in host else host)
 
 
 BaseAddress = Annotated[str, BeforeValidator(base_address)]

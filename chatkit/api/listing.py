@@ -21,17 +21,17 @@ from chatkit.errors import BadAnswer, CallError, Fault, NotFound, Refused
 
 #: So many pages without anything new, one after the other, are the end. As many are in
 #: flight anyway, so looking past a page that is empty costs nothing.
-_PATIENCE = 8
+_EMPTY_PAGES_AT_END = 8
 #: A list without pagination that has not ended after so many pages never will.
 _MOST_PAGES = 100_000
 #: How far pages may run ahead of one that is slow: they wait in memory until it is there.
-_AHEAD = 100
+_READ_AHEAD = 100
 #: Single records that are read as one page.
-_PAGE = 200
+_JOINED_ROWS = 200
 
 
 class Sender(Protocol):
-    """The sender of the calls: a `Transport`, or what stands before one."""
+    """An object that sends calls: a `Transport`, or a wrapper of one."""
 
     def send(self, call: Call) -> Envelope:
         """Send a call and return its envelope, or raise the error it means."""
@@ -39,7 +39,7 @@ class Sender(Protocol):
     def send_all(
         self, calls: Iterable[Call], *, concurrency: int = ...
     ) -> Generator[tuple[Call, Envelope] | Fault, None, None]:
-        """Send many calls at once; yield what came back of each."""
+        """Send many calls at once; yield the envelope or fault of each."""
 
 
 class ListReader:
@@ -80,9 +80,9 @@ class ListReader:
         self._announced = first - 1
         self._limit: int | None = None
         self._largest = 1
-        self._latest = 0  # rows of the page before
-        self._idle = 0
-        self._previous = b""
+        self._previous_rows = 0  # rows of the page before
+        self._empty_pages = 0
+        self._previous_data = b""
         self._totals: list[int] = []  # the latest, and the least and the most
         self._signs: Counter[str] = Counter()
 
@@ -93,7 +93,7 @@ class ListReader:
 
     @property
     def calls(self) -> tuple[int, int]:
-        """The number of pages that were read here, and of those to come as far as is known."""
+        """The number of pages that were read, and of those known to come."""
         return self._due - self._start, max(0, self._last + 1 - self._due)
 
     @property
@@ -112,63 +112,63 @@ class ListReader:
         """
         call = self._call(self._start)
         envelope = self._transport.send(call)
-        yield self._take(envelope)
+        yield self._process_page(envelope)
         if "page" not in call.query:
-            refuse_part(call, envelope, self.rows)
+            check_list_is_whole(call, envelope, self.rows)
             return
         while self._due <= self._last:
             kept = (Refused, NotFound)  # a page past the end may be refused
-            for answer in answers_in_order(self._transport, self._calls(), kept=kept):
-                yield self._take(answer)
+            for answer in answers_in_order(self._transport, self._calls_ahead(), kept=kept):
+                yield self._process_page(answer)
                 if self._due > self._last:
                     break
 
-    def _calls(self) -> Iterator[Call]:
+    def _calls_ahead(self) -> Iterator[Call]:
         page = self._due
-        while page <= self._last and page < self._due + _AHEAD:
+        while page <= self._last and page < self._due + _READ_AHEAD:
             yield self._call(page)
             page += 1
 
-    def _take(self, answer: Envelope | Refused) -> int:
-        """Take the page that is due, or note why it has nothing new. Returns its rows."""
+    def _process_page(self, answer: Envelope | Refused) -> int:
+        """Add the page that is due, or note why it has nothing new; return its number of rows."""
         page, rows, sign = self._due, 0, "a page that it announced was empty"
         self._due += 1
         if isinstance(answer, Refused):
             sign = f"a page that it announced was refused ({answer.reason})"
-        elif self._previous == (data := bytes(answer.data)):
+        elif self._previous_data == (data := bytes(answer.data)):
             sign = "a page came twice"
         else:
             rows = self._add(answer.data)
-            self._previous = data if rows else self._previous
+            self._previous_data = data if rows else self._previous_data
         if not rows and page <= self._announced:
             self._signs[sign] += 1
         self.rows += rows
         self._largest = max(self._largest, rows)
         if not isinstance(answer, Refused) and answer.pagination:
-            self._follow(answer.pagination, page)
+            self._update_last_page(answer.pagination, page)
         if self.rows > max([0, *self._totals]) and page >= self._last:  # nothing says how far
             if rows:
                 self._last = page + 1
             elif not self._totals:
-                self._refuse_break(answer, page)
+                self._check_end_without_pagination(answer, page)
         if self._last - self._start > _MOST_PAGES and not self._totals:
             reason = f"the list has no pagination, and had not ended after {_MOST_PAGES:,} pages"
             raise BadAnswer(self._call(page), reason)
-        self._latest = rows
-        self._idle = 0 if rows else self._idle + 1
-        if self._idle == _PATIENCE:
+        self._previous_rows = rows
+        self._empty_pages = 0 if rows else self._empty_pages + 1
+        if self._empty_pages == _EMPTY_PAGES_AT_END:
             self._last = page
         return rows
 
-    def _refuse_break(self, answer: Envelope | Refused, page: int) -> None:
-        """Take a page without anything new for the end of a list that has no pagination.
+    def _check_end_without_pagination(self, answer: Envelope | Refused, page: int) -> None:
+        """Check that a page without anything new is the end of a list that has no pagination.
 
         Raises:
             BadAnswer: The page before was full, and what came may be a page in its middle.
         """
         call = self._call(page)
         size, second = int(call.query["pageSize"]), page == self._start + 1
-        if self._latest < self._largest or (second and self._latest < size):
+        if self._previous_rows < self._largest or (second and self._previous_rows < size):
             return
         if isinstance(answer, Refused) and not self._refuses and type(answer) is not NotFound:
             raise BadAnswer(
@@ -177,33 +177,29 @@ class ListReader:
                 f"({answer.reason}): that may be its end or not. If this service refuses a page "
                 "after the last, set page_past_end='refuse' in the profile",
             )
-        if second and not isinstance(answer, Refused) and self._previous == bytes(answer.data):
+        if second and not isinstance(answer, Refused) and self._previous_data == bytes(answer.data):
             raise BadAnswer(
                 call,
                 f"the list has no pagination, and its second page of {size} rows is the first one "
                 f"again: what follows these {size} cannot be read",
             )
 
-    def _follow(self, pagination: Pagination, page: int) -> None:
-        """Look how far the list goes: by its number of pages, and by the rows still to come."""
-        self._note_total(pagination)
+    def _update_last_page(self, pagination: Pagination, page: int) -> None:
+        """Estimate the last page by the number of pages, and by the rows still to come."""
+        total = pagination.total_count  # of these only three are kept: there may be a million
+        self._totals = [total, min([total, *self._totals]), max([total, *self._totals])]
         self._announced = max(self._announced, self._first + pagination.total_pages - 1)
-        to_come = max(0, pagination.total_count - self.rows)
+        to_come = max(0, total - self.rows)
         last = max(self._last, self._announced, page + -(-to_come // self._largest))
         if self._limit is None:
-            self._limit = last + (last - self._first) + _PATIENCE
+            self._limit = last + (last - self._first) + _EMPTY_PAGES_AT_END
         if last > self._limit:
             self._signs["it grew faster than it could be read"] = 1
         self._last = min(last, self._limit)
 
-    def _note_total(self, pagination: Pagination) -> None:
-        """Keep what a page tells of all rows: a list may have a million pages."""
-        total = pagination.total_count
-        self._totals = [total, min([total, *self._totals]), max([total, *self._totals])]
 
-
-def refuse_part(call: Call, envelope: Envelope, rows: int) -> None:
-    """Refuse a part of a list that has no pages in the API document.
+def check_list_is_whole(call: Call, envelope: Envelope, rows: int) -> None:
+    """Check that a list that has no pages in the API document came whole.
 
     Raises:
         BadAnswer: Its pagination says that there are more rows than came.
@@ -251,7 +247,7 @@ def answers_in_order(
 
 
 def pages_of(rows: Iterable[bytes | Raw]) -> Iterator[bytes]:
-    """Join single records to JSON arrays of a good size: one by one they take twice the time."""
+    """Join single records into JSON arrays: to read them one by one takes twice the time."""
     source = iter(rows)
-    while page := list(islice(source, _PAGE)):
+    while page := list(islice(source, _JOINED_ROWS)):
         yield b"[" + b",".join(map(bytes, page)) + b"]"

@@ -28,14 +28,14 @@ from chatkit.errors import HelpPage, InputError, Problem
 from chatkit.util.display import shortened, visible
 
 
-def _no_flag(value: Any) -> Any:
+def _reject_bool(value: Any) -> Any:
     if isinstance(value, bool):
         raise ValueError("must be an id, not true or false")
     return value
 
 
 def as_time(value: Any) -> datetime | None:
-    """Read a time whose form the API document does not show: ISO 8601, or since 1970.
+    """Read a time in ISO 8601 or as a number since 1970; None for 0 and "".
 
     A number counts seconds, milliseconds, microseconds or nanoseconds: its size tells which
     for every year from 1973 to 5138. 0 and an empty text say that there is no time.
@@ -58,8 +58,8 @@ def as_time(value: Any) -> datetime | None:
     return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=microseconds)
 
 
-def document(value: Any) -> Any:
-    """Read a document that some services show as JSON text; what is none stays as it is."""
+def parse_document(value: Any) -> Any:
+    """Parse a document that is JSON text; return anything else as it is."""
     if not isinstance(value, str) or not value.lstrip().startswith("{"):
         return value
     with suppress(ValueError, RecursionError):
@@ -68,11 +68,11 @@ def document(value: Any) -> Any:
 
 
 #: An id, which some services print as text.
-Id = Annotated[int, BeforeValidator(_no_flag)]
+Id = Annotated[int, BeforeValidator(_reject_bool)]
 #: A time in a form that the API document does not show.
 Time = Annotated[datetime | None, BeforeValidator(as_time)]
 #: A JSON object, which some services show as its text.
-Document = Annotated[dict[str, Any], BeforeValidator(document)]
+Document = Annotated[dict[str, Any], BeforeValidator(parse_document)]
 
 
 #: A metaclass for a page of help without pydantic, made here because that of models is private.
@@ -94,14 +94,14 @@ class Record(BaseModel, metaclass=_RecordPage):  # type: ignore[metaclass]
 
     @classmethod
     def __pydantic_init_subclass__(cls, **_: Any) -> None:
-        """Name the fields on the page of help."""
+        """List the fields in the docstring of the class."""
         cls.__doc__ = (
             f"{inspect.cleandoc(cls.__doc__ or '')}\n\nFields: {', '.join(cls.model_fields)}."
         )
 
     @model_validator(mode="before")
     @classmethod
-    def _hide(cls, fields: Any) -> Any:
+    def _mask_unknown_secrets(cls, fields: Any) -> Any:
         """Put a mask in place of secrets in fields that the API document does not know."""
         if not isinstance(fields, dict) or fields.keys() <= cls.model_fields.keys():
             return fields
@@ -120,7 +120,7 @@ class Body(BaseModel):
     create_only: ClassVar[frozenset[str]] = frozenset()
 
     @classmethod
-    def whole(
+    def validate_create(
         cls, fields: Mapping[str, Any], what: str, required: Iterable[str] | None = None
     ) -> dict[str, Any]:
         """Check the fields of a create. Raises `InputError` with every problem at once."""
@@ -128,10 +128,10 @@ class Body(BaseModel):
         means = {name: field.description or "" for name, field in cls.model_fields.items()}
         missing = [name for name in cls.model_fields if name in needed and name not in fields]
         problems = [Problem(name, "", "is required", means.get(name, "")) for name in missing]
-        return cls._checked(fields, problems, f"{what} cannot be created:")
+        return cls._validate(fields, problems, f"{what} cannot be created:")
 
     @classmethod
-    def part(cls, fields: Mapping[str, Any], what: str) -> dict[str, Any]:
+    def validate_update(cls, fields: Mapping[str, Any], what: str) -> dict[str, Any]:
         """Check the fields of an update, each for itself; what is absent stays untouched.
 
         Raises `InputError` with every problem at once.
@@ -139,7 +139,7 @@ class Body(BaseModel):
         problems = []
         if not fields:
             problems = [Problem("(no field)", "", f"pass one of {', '.join(cls.updatable())}")]
-        return cls._checked(fields, problems, f"{what} cannot be updated:", fixed=cls.create_only)
+        return cls._validate(fields, problems, f"{what} cannot be updated:", fixed=cls.create_only)
 
     @classmethod
     def takes_text(cls, name: str) -> bool:
@@ -152,38 +152,39 @@ class Body(BaseModel):
     def column(
         cls, name: str, values: Sequence[Any]
     ) -> tuple[dict[int, Any], dict[int, tuple[Problem, ...]]]:
-        """Check many values of one field at once, which is many times as quick.
+        """Check many values of one field at once, which is faster than one by one.
 
         Returns:
             The values as they may be sent, and what is wrong with the others, by their places.
         """
-        many = _column(cls, name)
+        many = _list_adapter(cls, name)
         wrong: dict[int, tuple[Problem, ...]] = {}
         places = range(len(values))
         try:
-            return dict(zip(places, _sent(many, values), strict=True)), wrong
+            return dict(zip(places, _validate_values(many, values), strict=True)), wrong
         except (ValidationError, ValueError):
             for place in places:
                 try:
-                    _sent(many, [values[place]])
+                    _validate_values(many, [values[place]])
                 except ValidationError:
-                    wrong[place] = cls._why(name, values[place])
+                    wrong[place] = cls._value_problems(name, values[place])
                 except ValueError as error:
-                    wrong[place] = (Problem(name, _short(values[place], name), _no_json(error)),)
+                    shown = _masked_repr(values[place], name)
+                    wrong[place] = (Problem(name, shown, _json_error_reason(error)),)
         right = [n for n in places if n not in wrong]
-        sent = _sent(many, [values[n] for n in right])
+        sent = _validate_values(many, [values[n] for n in right])
         return dict(zip(right, sent, strict=True)), wrong
 
     @classmethod
-    def _why(cls, name: str, value: Any) -> tuple[Problem, ...]:
+    def _value_problems(cls, name: str, value: Any) -> tuple[Problem, ...]:
         try:
-            cls._checked({name: value}, [], "")
+            cls._validate({name: value}, [], "")
         except InputError as error:
             return error.problems
         return ()
 
     @classmethod
-    def _checked(
+    def _validate(
         cls,
         fields: Mapping[str, Any],
         problems: list[Problem],
@@ -194,63 +195,63 @@ class Body(BaseModel):
         for name, value in fields.items():
             if name in fixed:
                 reason = "can only be set when it is created"
-                problems.append(Problem(name, _short(value), reason, "leave it out"))
+                problems.append(Problem(name, _masked_repr(value), reason, "leave it out"))
                 continue
             try:
                 cls.__pydantic_validator__.validate_assignment(body, name, value)
             except ValidationError as error:
                 problems += cls._problems(error, fields)
             except UnicodeEncodeError:  # pydantic encodes the names of fields
-                problems.append(Problem(visible(name), _short(value), "cannot be sent"))
+                problems.append(Problem(visible(name), _masked_repr(value), "cannot be sent"))
         if problems:
             raise InputError(heading, problems)
         return body.model_dump(exclude_unset=True)
 
     @classmethod
     def required(cls) -> list[str]:
-        """Name the fields a create must send."""
+        """Return the names of the fields that a create must send."""
         return [name for name, field in cls.model_fields.items() if field.is_required()]
 
     @classmethod
     @cache
     def updatable(cls) -> tuple[str, ...]:
-        """Name the fields an update may send."""
+        """Return the names of the fields that an update may send."""
         return tuple(name for name in cls.model_fields if name not in cls.create_only)
 
     @classmethod
     def _problems(cls, error: ValidationError, fields: Mapping[str, Any]) -> list[Problem]:
-        """Return the errors of pydantic in our words, one problem for each place."""
+        """Convert the errors of pydantic into one problem for each place."""
         problems: dict[str, Problem] = {}
         for detail in error.errors(include_url=False, include_input=False):
-            field, value = _place(detail["loc"], fields)
-            reason = _reason(detail, value)
+            field, value = _locate_value(detail["loc"], fields)
+            reason = _problem_reason(detail, value)
             like = get_close_matches(field, cls.model_fields)
             if like and detail["type"] in _UNKNOWN and len(detail["loc"]) == 1:
                 reason += f"; did you mean {like[0]}?"
             if field in problems:  # a field that may be this or that is neither
                 reason = f"{problems[field].reason} or {reason.removeprefix('must be ')}"
-            text = "" if detail["type"] == "missing" else _short(value, field)
+            text = "" if detail["type"] == "missing" else _masked_repr(value, field)
             problems[field] = Problem(field, text, reason)
         return list(problems.values())
 
 
 @cache
-def _column(body: type[Body], name: str) -> TypeAdapter[list[Any]]:
-    """Make what checks a list of values of one field, as strictly as the body does."""
+def _list_adapter(body: type[Body], name: str) -> TypeAdapter[list[Any]]:
+    """Return an adapter that validates a list of values of one field as strictly as the body."""
     field = body.model_fields[name]
     one = Annotated[(field.annotation, *field.metadata)] if field.metadata else field.annotation
-    config = ConfigDict(strict=True)  # its errors are not shown: `Body._why` says them anew
-    return TypeAdapter(list[one], config=config)  # type: ignore[valid-type]
+    # Its errors are not shown: `Body._value_problems` describes them.
+    return TypeAdapter(list[one], config=ConfigDict(strict=True))  # type: ignore[valid-type]
 
 
-def _sent(many: TypeAdapter[list[Any]], values: Sequence[Any]) -> list[Any]:
-    """Check values, and turn nested bodies into what JSON has; raise what JSON has not."""
+def _validate_values(many: TypeAdapter[list[Any]], values: Sequence[Any]) -> list[Any]:
+    """Validate values, and return them as JSON values; raise what JSON cannot hold."""
     sent: list[Any] = many.dump_python(many.validate_python(values), exclude_unset=True)
     json.dumps(sent, ensure_ascii=False, allow_nan=False).encode()
     return sent
 
 
-def _no_json(error: ValueError) -> str:
+def _json_error_reason(error: ValueError) -> str:
     half = isinstance(error, UnicodeEncodeError)
     return "holds half a character" if half else f"cannot be written as JSON ({error})"
 
@@ -272,7 +273,7 @@ _REASONS = {
 }
 
 
-def _reason(detail: ErrorDetails, value: object) -> str:
+def _problem_reason(detail: ErrorDetails, value: object) -> str:
     if detail["type"] == "literal_error":
         return f"must be {detail['ctx']['expected']}"
     reason = _REASONS.get(detail["type"], detail["msg"].removeprefix("Value error, "))
@@ -281,8 +282,8 @@ def _reason(detail: ErrorDetails, value: object) -> str:
     return reason
 
 
-def _place(loc: tuple[int | str, ...], fields: Mapping[str, Any]) -> tuple[str, object]:
-    """Follow a place that pydantic names into what was passed: its name, and what is there.
+def _locate_value(loc: tuple[int | str, ...], fields: Mapping[str, Any]) -> tuple[str, object]:
+    """Return the dotted name of a location that pydantic gives, and the value that was passed.
 
     Steps that lead nowhere are pydantic's own: a missing field, or one side of a union.
     """
@@ -302,7 +303,7 @@ def _place(loc: tuple[int | str, ...], fields: Mapping[str, Any]) -> tuple[str, 
 
 
 def described(method: Any, body: type[Body], record: type[Record]) -> Any:
-    """Copy a method with the fields of a body as its signature and in its help."""
+    """Return a copy of a method that has the fields of a body in its signature and help."""
 
     @wraps(method)
     def copy(self: Any, *args: Any, **fields: Any) -> Any:
@@ -332,5 +333,5 @@ def described(method: Any, body: type[Body], record: type[Record]) -> Any:
     return copy
 
 
-def _short(value: object, field: str = "") -> str:
+def _masked_repr(value: object, field: str = "") -> str:
     return MASK if SECRET.search(field) else shortened(repr(value))

@@ -56,7 +56,7 @@ PATIENCE = 60.0
 
 @dataclass(frozen=True)
 class RetryPolicy:
-    """Policy for a call, or a row of a run: how often it is sent, and when again.
+    """Policy of retries: how often a call, or a row of a run, is sent, and after which pauses.
 
     Raises:
         ValueError: A number cannot be used.
@@ -93,7 +93,7 @@ class RetryPolicy:
 
     @classmethod
     def of(cls, retry: Self | None) -> Self:
-        """Return what `retry=` means: None sends everything once.
+        """Return the policy of a `retry=` argument; None sends everything once.
 
         Raises:
             TypeError: It is neither a policy nor None.
@@ -106,7 +106,7 @@ class RetryPolicy:
         return retry
 
     def pause(self, tried: int, asked: float = 0.0) -> float | None:
-        """Return the seconds until something is sent again; None: it is not.
+        """Return the seconds until the next try; None if there is none.
 
         Args:
             tried: How often it was sent.
@@ -118,7 +118,7 @@ class RetryPolicy:
         return max(asked, random.uniform(0, longest))  # noqa: S311  (jitter)
 
     def settle_window(self, *, create: bool, unique: bool) -> float:
-        """Return the seconds until it is believed that a lost write will not take effect any more.
+        """Return the seconds after which a lost write is expected not to take effect any more.
 
         Args:
             create: Whether it makes a record.

@@ -28,7 +28,7 @@ LEAST = 16
 
 
 def hidden(name: str, value: Any) -> Any:
-    """Return a value with the mask in place of what is a secret by its name, at any depth.
+    """Mask what is a secret by its name in a value, at any depth.
 
     True, false and null stay: `has_signing_secret` tells nothing.
     """
@@ -40,7 +40,7 @@ def hidden(name: str, value: Any) -> Any:
 
 
 def hides(name: str, value: Any) -> bool:
-    """Return whether `hidden` has put a mask into a value: it is not what the service has."""
+    """Return whether `hidden` has put its mask into a value."""
     if isinstance(value, dict):
         return any(hides(str(key), one) for key, one in value.items())
     if isinstance(value, list):
@@ -115,7 +115,7 @@ class Secret:
 
 
 def access_token(text: str | Secret) -> Secret:
-    """Return an access token that can stand in a header, without the whitespace around it.
+    """Validate an access token, and return it without the whitespace around it.
 
     Raises:
         SettingsError: It is empty, quoted, or holds anything but visible ASCII. The text of the

@@ -49,7 +49,7 @@ class Window:
 
     Args:
         rate: Calls a second; fewer than one is fine, infinite is no limit. It can be set anew at
-            any time: `allow`.
+            any time: `set_rate`.
     """
 
     def __init__(self, rate: float) -> None:
@@ -57,10 +57,10 @@ class Window:
         self._counting: deque[float] = deque()  # from when on each counts
         self._early = 0  # calls that count though they are not answered
         self._quickest = math.inf  # answer, in seconds
-        self.allow(rate)
+        self.set_rate(rate)
 
-    def allow(self, rate: float) -> None:
-        """Set the rate, in calls a second, anew."""
+    def set_rate(self, rate: float) -> None:
+        """Change the rate, in calls a second."""
         if not rate > 0:
             raise ValueError("a rate is a number of calls a second, above 0")
         self.rate = rate
@@ -69,7 +69,7 @@ class Window:
         self._span, self._latest = (1 + _DRIFT) * span, _LATEST * span
 
     def free(self, now: float) -> int:
-        """Return how many calls may go out at this moment."""
+        """Return the number of calls that may be sent now."""
         latest = min(self._latest + self._quickest, self._span)
         while self._unanswered and self._unanswered[0] + latest <= now:
             self._count_oldest(now)
@@ -79,15 +79,15 @@ class Window:
         return self._most - len(self._counting) - len(self._unanswered)
 
     def wait(self, now: float) -> float:
-        """Return how many seconds it is until one more may go out, at the soonest."""
+        """Return the seconds until one more call may be sent, at the soonest."""
         place = -self.free(now)
         if place < 0:
             return 0.0
         calls = [*self._counting, *self._unanswered]
         return max(calls[place] + self._span - now, 0.001)
 
-    def take(self, now: float, count: int = 1) -> None:
-        """Count calls that have gone out."""
+    def count_sent(self, now: float, count: int = 1) -> None:
+        """Count calls that were sent."""
         self._unanswered.extend([now] * count)
 
     def completed(self, now: float, count: int = 1) -> None:
@@ -105,7 +105,7 @@ class Window:
 
 
 class Throttle:
-    """Limit of calls at once and a second; none goes while the service asks to wait.
+    """Limit of calls at once and of calls a second; none starts while the service asks to wait.
 
     Args:
         concurrency: Calls under way at once.
@@ -124,25 +124,25 @@ class Throttle:
         self._held_until = 0.0
 
     def free(self, out: int) -> int:
-        """Return how many calls may start now, while `out` are under way."""
+        """Return the number of calls that may start now, while `out` are under way."""
         if (now := self._clock()) < self._held_until:
             return 0
         return max(0, min(self.concurrency - out, self._window.free(now)))
 
-    def took(self, count: int) -> None:
+    def count_started(self, count: int) -> None:
         """Count calls that have started."""
-        self._window.take(self._clock(), count)
+        self._window.count_sent(self._clock(), count)
 
     def completed(self, count: int) -> None:
-        """Count calls that have come back, with an answer or without."""
+        """Count calls that have ended, with an answer or without."""
         self._window.completed(self._clock(), count)
 
     def hold(self, seconds: float) -> None:
-        """Start none for a while."""
+        """Start no call for so many seconds."""
         self._held_until = max(self._held_until, self._clock() + seconds)
 
     def wait(self) -> float:
-        """Return how many seconds it is until one may start, if there is a slot for it."""
+        """Return the seconds until a call may start, if there is a slot for it."""
         now = self._clock()
         return max(self._window.wait(now), self._held_until - now)
 
@@ -179,9 +179,9 @@ class AdaptiveThrottle(Throttle):
         self.max_rate = math.inf  #: calls a second that the user of what runs now allows
         self._longest, self._backoff = longest, RATE_LIMITED.base
         self._deadlines: list[float] = []  # of the calls that wait for their turn
-        self._taken: deque[float] = deque()  # when the calls of one second left that were taken
-        self._peak = 0  # the most of these since the latest hold
-        self._peaks: deque[int] = deque(maxlen=5)  # that before each 429
+        self._answered_calls: deque[float] = deque()  # when those of one second were sent
+        self._peak_rate = 0  # the most of these since the latest hold
+        self._peak_rates: deque[int] = deque(maxlen=5)  # that before each 429
         self._refused_at, self._tried = -math.inf, math.inf  # when a hold began, and the rate then
         self._refused = self._passed = 0  # of the calls that left after that
         self._learnt, self._learnt_at, self._confirmed = math.inf, 0.0, False
@@ -191,15 +191,15 @@ class AdaptiveThrottle(Throttle):
         """Calls a second that may go out; infinite while no limit is known."""
         return self._window.rate
 
-    async def turn(self, end: float) -> float:
-        """Wait until one more call may go out; return the seconds to wait if that is too late."""
+    async def wait_for_turn(self, end: float) -> float:
+        """Wait until one more call may be sent; return the wait if `end` comes first, else 0."""
         self._deadlines.append(end)
         try:
             while True:
                 pause = self.wait()
                 earlier = sum(other < end for other in self._deadlines)
                 if not pause and self.out + earlier < self.concurrency:
-                    self.took(1)
+                    self.count_started(1)
                     return 0.0
                 if self._clock() + (pause := max(pause, 0.01)) >= end:
                     return pause
@@ -208,14 +208,14 @@ class AdaptiveThrottle(Throttle):
             self._deadlines.remove(end)
 
     def wait(self) -> float:
-        """Return how many seconds it is until one may start, if there is a slot for it."""
+        """Return the seconds until a call may start, if there is a slot for it."""
         if self._learnt < math.inf:
             since = self._clock() - self._learnt_at
             slow = self._confirmed and since < _FORGOTTEN
             share = 1 + since * (_PROBE if slow else _RECOVER)
             if share > 2 and self.max_rate == math.inf:
                 self._learnt = math.inf
-            self._window.allow(min(share * self._learnt, self.max_rate))
+            self._window.set_rate(min(share * self._learnt, self.max_rate))
         return super().wait()
 
     def refused(self, retry_after: float | None, sent: float) -> float:
@@ -223,35 +223,35 @@ class AdaptiveThrottle(Throttle):
         if sent >= self._held_until:  # the first since calls were let through
             self._backoff = min(2 * self._backoff, RATE_LIMITED.cap)
             self._refused_at, self._refused, self._passed, self._tried = sent, 0, 0, self.rate
-            if self._peak:  # else nothing new is known
-                self._peaks.append(self._peak)
-                self._peak = 0
-                self._learn(sure=self._tried < math.inf)
+            if self._peak_rate:  # else nothing new is known
+                self._peak_rates.append(self._peak_rate)
+                self._peak_rate = 0
+                self._lower_rate(sure=self._tried < math.inf)
         self._refused += sent >= self._refused_at
-        if self._refused == 3 and self._passed < 3 and self._peaks:  # most of them: no chance
-            self._peaks.append(self._peaks[-1])
-            self._learn(sure=True)
+        if self._refused == 3 and self._passed < 3 and self._peak_rates:  # most of them: no chance
+            self._peak_rates.append(self._peak_rates[-1])
+            self._lower_rate(sure=True)
         wait = retry_after or random.uniform(self._backoff / 2, self._backoff)  # noqa: S311 (jitter)
         self.concurrency = 1
         self.hold(min(wait, self._longest))
         return wait
 
     def answered(self, sent: float) -> None:
-        """Raise the rate after an answer that is no 429 to a call sent then."""
-        self._taken.append(sent)
-        while self._taken[0] <= sent - 1:
-            self._taken.popleft()
-        self._peak = max(self._peak, len(self._taken))
+        """Allow more calls after an answer other than 429 to a call sent then."""
+        self._answered_calls.append(sent)
+        while self._answered_calls[0] <= sent - 1:
+            self._answered_calls.popleft()
+        self._peak_rate = max(self._peak_rate, len(self._answered_calls))
         if sent >= self._held_until:
             self.concurrency += 1
             self._backoff = RATE_LIMITED.base
         self._passed += sent > self._refused_at
 
-    def _learn(self, *, sure: bool) -> None:
-        """Lower the rate if the latest 429 met a limit, as it is sure or the counts agree."""
-        latest = [*self._peaks][-3:]
+    def _lower_rate(self, *, sure: bool) -> None:
+        """Lower the rate if the latest 429 met a limit: it is sure to, or the last counts agree."""
+        latest = [*self._peak_rates][-3:]
         agree = len(latest) == 3 and max(latest) - min(latest) <= max(1, max(latest) // 20)
-        peak = min(latest[-1], self._tried) if agree else max(self._peaks)
+        peak = min(latest[-1], self._tried) if agree else max(self._peak_rates)
         if (sure or agree) and peak >= _FEWEST:
             self._learnt, self._learnt_at, self._confirmed = _DECREASE * peak, self._clock(), agree
-            self._window.allow(self._learnt)
+            self._window.set_rate(self._learnt)

@@ -1,4 +1,4 @@
-"""Transport: send Calls and bring back what came of them: rate limit, retries, timeout.
+"""Transport: sends calls and returns their outcomes; rate limit, retries, timeout.
 
 The loop only sends and receives. Calls are taken, serialized and unwrapped in the thread of the
 caller: what a caller's iterator does there, it does in its own thread, and no call is taken any
@@ -109,7 +109,7 @@ class Transport:
             raise ValueError(f"concurrency= must be 1 or more, not {concurrency!r:.40}")
         with closing(self._outcomes(calls, concurrency)) as outcomes:
             for call, outcome in outcomes:
-                yield self.unwrapped(call, outcome)
+                yield self.unwrap(call, outcome)
 
     def with_token(self, token: Secret) -> Transport:
         """Return another transport to the same account, for another access token."""
@@ -117,7 +117,7 @@ class Transport:
         return Transport(connection, handler=self._handler, retry=self.retry)
 
     def pace(self, concurrency: int = 8, rate: float | None = None) -> Pace:
-        """Return the pace of calls to this account, as it was so far.
+        """Estimate the pace of calls to this account by those so far.
 
         Args:
             concurrency: Calls under way at once.
@@ -127,11 +127,11 @@ class Transport:
         return Pace(concurrency, self.latency, learnt if rate is None else min(rate, learnt))
 
     @contextmanager
-    def up_to(self, rate: float | None) -> Iterator[None]:
-        """Keep the learnt limit below a rate that a person named, as long as this lasts.
+    def limit_rate(self, rate: float | None) -> Iterator[None]:
+        """Keep the learnt rate below the one that a user allows while the block lasts.
 
         Args:
-            rate: Calls a second, which the caller keeps to; None: nobody told one.
+            rate: Calls a second, which the caller keeps to; None: any.
         """
         self._throttle.max_rate = math.inf if rate is None else rate
         try:
@@ -140,7 +140,7 @@ class Transport:
             self._throttle.max_rate = math.inf
 
     def service_time(self) -> datetime:
-        """Return the time by the clock of the service, as its latest answer told it.
+        """Return the time by the clock of the service: the Date of its latest answer.
 
         What the service stamps is compared with this and not with the clock of this machine,
         which may be wrong. Without an answer that has a Date it is the time of this machine.
@@ -149,7 +149,7 @@ class Transport:
         return datetime.now(UTC) if time is None else datetime.fromtimestamp(time, UTC)
 
     def _new_wire(self) -> Wire:
-        """Make the way to the service. It loads the HTTP libraries, which takes its time."""
+        """Create the wire; this imports the HTTP libraries, which takes a while."""
         from chatkit.api.wire import Wire
 
         return Wire(self.connection, self._handler)
@@ -160,13 +160,13 @@ class Transport:
             self._wire.close()
 
     def forget(self) -> None:
-        """Start anew in a forked process: what is open and under way is the parent's."""
+        """Drop connections and limits in a forked process: they are its parent's."""
         if self._wire:
             self._wire.forget()
         self._throttle = AdaptiveThrottle(max(PATIENCE, self.retry.deadline))
 
     def flight(self, concurrency: int = sys.maxsize) -> Flight:
-        """Return a `Flight`, to dispatch calls one by one and take what came of each.
+        """Return a `Flight`, to send calls as they come up and take their outcomes.
 
         Args:
             concurrency: How many of its calls are sent at once; the others wait for their turn.
@@ -175,7 +175,7 @@ class Transport:
         return Flight(self, self._wire, concurrency)
 
     def _outcomes(self, calls: Iterable[Call], concurrency: int) -> Generator[Outcome, None, None]:
-        """Keep `concurrency` calls in flight; yield what came of each as it comes back.
+        """Keep `concurrency` calls in flight; yield each outcome as it comes back.
 
         As many more wait for their turn: the next call leaves as soon as one has come back,
         and not when this thread has had its turn, which takes a tenth of a slow line's time.
@@ -188,8 +188,8 @@ class Transport:
                     return
                 yield from flight.outcomes()
 
-    def unwrapped(self, call: Call, outcome: Answer | CallError) -> tuple[Call, Envelope] | Fault:
-        """Unwrap the envelope of an answer; what is none, or no success, is a fault."""
+    def unwrap(self, call: Call, outcome: Answer | CallError) -> tuple[Call, Envelope] | Fault:
+        """Return the call with its envelope, or a fault if it did not succeed."""
         if isinstance(outcome, CallError):
             return Fault(call, outcome)
         try:
@@ -199,12 +199,12 @@ class Transport:
 
     # --- on the loop ----------------------------------------------------------------
 
-    async def fly(self, call: Call, content: bytes | None, wire: Wire) -> Outcome:
-        """Send a call until its outcome stands, or until the deadline."""
+    async def send_with_retries(self, call: Call, content: bytes | None, wire: Wire) -> Outcome:
+        """Send a call, and again as the retry policy says; return its outcome by the deadline."""
         end = time.monotonic() + self.retry.deadline
         tries = count(1)
         while True:
-            if pause := await self._throttle.turn(end):
+            if pause := await self._throttle.wait_for_turn(end):
                 reason = f"not sent: the service asked to wait, {pause:.0f} s more"
                 return call, RateLimited(call, reason, status=429, retry_after=pause)
             left = end - time.monotonic()
@@ -212,7 +212,7 @@ class Transport:
             began = time.monotonic()
             try:
                 async with asyncio.timeout(left):
-                    outcome = await wire.ask(call, content, left)
+                    outcome = await wire.send_once(call, content, left)
                 self.latency += 0.1 * (time.monotonic() - began - self.latency)
                 if isinstance(outcome, Answer):
                     self._date = outcome.headers.get("date")
@@ -232,7 +232,7 @@ class Transport:
     def _retry_wait(
         self, outcome: Answer | CallError, tries: count[int], sent: float
     ) -> float | None:
-        """Apply the retry policy: seconds until a call is sent again; None: its outcome stands."""
+        """Return the seconds until a call is sent again; None if its outcome is final."""
         asked = 0.0
         if isinstance(outcome, Answer):
             if outcome.status == 429:
@@ -251,7 +251,7 @@ class Transport:
 
 
 class Flight:
-    """Calls in flight, and what came of each; leaving its `with` block cancels the rest.
+    """Calls in flight, and their outcomes; leaving its `with` block cancels the rest.
 
     All of it happens in one thread, that of the caller; only sending is done on the loop. Calls
     beyond its concurrency wait there, so that one leaves in the moment in which another is back.
@@ -262,7 +262,7 @@ class Flight:
         self._transport, self._wire, self._concurrency = transport, wire, concurrency
         self._loop = background.loop()
         self._waiting: deque[tuple[Call, bytes | None]] = deque()
-        self._flying: set[asyncio.Task[Outcome]] = set()
+        self._tasks: set[asyncio.Task[Outcome]] = set()
         self._completed: Completed = queue.SimpleQueue()
 
     def __enter__(self) -> Self:
@@ -271,10 +271,10 @@ class Flight:
     def __exit__(self, *_: object) -> None:
         self._waiting.clear()
         if self.out:
-            background.wait_for(_cancel(self._flying))
+            background.wait_for(_cancel(self._tasks))
 
     def start(self, calls: Iterable[Call]) -> None:
-        """Send these calls, or have them wait for their turn.
+        """Send these calls, those beyond the concurrency as soon as others are back.
 
         Raises:
             InputError: A body cannot be written as JSON; none of them was sent.
@@ -282,16 +282,16 @@ class Flight:
         if batch := [(call, call.content()) for call in calls]:
             self.out += len(batch)
             self._waiting.extend(batch)
-            self._loop.call_soon_threadsafe(self._fill)
+            self._loop.call_soon_threadsafe(self._start_waiting)
 
     def completed(self, wait: float | None = None) -> list[tuple[Call, Envelope] | Fault]:
-        """Wait for at least one outcome and take all that are there; none after `wait` seconds."""
-        return [self._transport.unwrapped(*outcome) for outcome in self.outcomes(wait)]
+        """Wait for an outcome and return all that are there, unwrapped; [] after `wait` seconds."""
+        return [self._transport.unwrap(*outcome) for outcome in self.outcomes(wait)]
 
     def outcomes(self, wait: float | None = None) -> list[Outcome]:
-        """Do as `completed` does; answers are still in their envelopes."""
+        """Wait for an outcome and return all that are there; [] after `wait` seconds."""
         back = []
-        for outcome in _wait_for_some(self._completed, wait):
+        for outcome in _get_outcomes(self._completed, wait):
             if isinstance(outcome, BaseException):
                 raise outcome
             back.append(outcome)
@@ -300,24 +300,25 @@ class Flight:
 
     # --- on the loop ---
 
-    def _fill(self) -> None:
+    def _start_waiting(self) -> None:
         with suppress(IndexError):  # they are dropped in the other thread
-            while len(self._flying) < self._concurrency:
+            while len(self._tasks) < self._concurrency:
                 call, content = self._waiting.popleft()
-                task = self._loop.create_task(self._transport.fly(call, content, self._wire))
-                self._flying.add(task)
-                task.add_done_callback(self._land)
+                sending = self._transport.send_with_retries(call, content, self._wire)
+                task = self._loop.create_task(sending)
+                self._tasks.add(task)
+                task.add_done_callback(self._on_task_done)
 
-    def _land(self, task: asyncio.Task[Outcome]) -> None:
+    def _on_task_done(self, task: asyncio.Task[Outcome]) -> None:
         # Not the task itself: Python swallows an interrupt that comes while one is freed.
-        self._flying.discard(task)
+        self._tasks.discard(task)
         if not task.cancelled():
             self._completed.put(task.exception() or task.result())
-        self._fill()
+        self._start_waiting()
 
 
-def _wait_for_some(completed: Completed, wait: float | None) -> list[Outcome | BaseException]:
-    """Wait for one, then take what else has come."""
+def _get_outcomes(completed: Completed, wait: float | None) -> list[Outcome | BaseException]:
+    """Wait for one outcome, and return it with all others that are there."""
     end = math.inf if wait is None else time.monotonic() + wait
     while True:
         left = max(0.0, end - time.monotonic())

@@ -1,4 +1,4 @@
-"""Wire: send a Call once over HTTP and bring back its whole answer; the only import of httpx.
+"""Wire: sends a call once over HTTP and returns its whole answer; the only import of httpx.
 
 A call becomes an httpx request. What carries it is an httpx transport: aiohttp's
 connection pool for the network (httpx's own looks at every connection for every call, and
@@ -51,7 +51,7 @@ _address = lru_cache(maxsize=1024)(httpx.URL)
 
 
 class Wire:
-    """The way to one account of one service.
+    """Sends single requests to one account of one service.
 
     Raises:
         SettingsError: The proxy of the environment cannot be used.
@@ -59,8 +59,8 @@ class Wire:
 
     def __init__(self, connection: Connection, handler: Handler | None = None) -> None:
         self._token = connection.token
-        self._plain = self._fields({})
-        self._json = self._fields({"Content-Type": "application/json"})
+        self._plain = self._build_headers({})
+        self._json = self._build_headers({"Content-Type": "application/json"})
         self._root = (
             f"{connection.base_url}{API_PREFIX}/channels/chat/accounts/{connection.account_id}/"
         )
@@ -70,7 +70,7 @@ class Wire:
         self._session: aiohttp.ClientSession | None = None
         self._finalizer: weakref.finalize[..., Any] | None = None
 
-    async def ask(self, call: Call, content: bytes | None, left: float) -> Answer | CallError:
+    async def send_once(self, call: Call, content: bytes | None, left: float) -> Answer | CallError:
         """Send a call once; `left` is how many seconds there are until its deadline.
 
         Returns:
@@ -80,7 +80,7 @@ class Wire:
         # Connecting ends before the deadline: "it never left" can only be told then.
         connect = min(MAX_CONNECT, 0.8 * left)
         try:
-            response = await self._open().handle_async_request(
+            response = await self._open_carrier().handle_async_request(
                 _Request(
                     call.method,
                     _address(self._root + call.target),
@@ -90,34 +90,35 @@ class Wire:
                 )
             )
             try:
-                body = await _read(response)
+                body = await _read_body(response)
             finally:
                 await response.aclose()
         except (aiohttp.ClientError, OSError) as error:
-            return _failure(call, error)
+            return _to_call_error(call, error)
         if isinstance(body, str):
             return BadAnswer(call, f"the answer {body}", status=response.status_code)
-        return Answer(call, response.status_code, *self._masked(_texts(response.headers), body))
+        headers, body = self._mask_token(_decode_headers(response.headers), body)
+        return Answer(call, response.status_code, headers, body)
 
-    def _masked(self, fields: dict[str, str], body: bytes) -> tuple[dict[str, str], bytes]:
-        """Mask the token in what came back: it is shown to people, and may repeat it."""
+    def _mask_token(self, fields: dict[str, str], body: bytes) -> tuple[dict[str, str], bytes]:
+        """Mask the token in an answer, which may repeat it and is shown to people."""
         if len(self._token.reveal()) < LEAST:
             return fields, body
-        for spelling in self._spellings():
+        for spelling in self._token_spellings():
             body = body.replace(spelling, MASK.encode())
         token = self._token.reveal().lower()  # header values are compared in lower case
         if token in "\n".join(fields.values()).lower():
             fields = {n: MASK if token in v.lower() else v for n, v in fields.items()}
         return fields, body
 
-    def _spellings(self) -> list[bytes]:
-        """Return the forms of the token in a body: as it is, and as JSON may write it."""
+    def _token_spellings(self) -> list[bytes]:
+        """Return the token as a body may hold it: as it is, and as JSON may write it."""
         token = self._token.reveal()
         quoted = token.replace("\\", "\\\\").replace('"', '\\"')
         return [text.encode() for text in {token, quoted, quoted.replace("/", "\\/")}]
 
-    def _fields(self, more: Mapping[str, str]) -> _Fields:
-        """Make the header fields of every call, once for all."""
+    def _build_headers(self, more: Mapping[str, str]) -> _Fields:
+        """Build the header fields that all calls of one kind share."""
         return _Fields(
             {
                 "Authorization": f"Bearer {self._token.reveal()}",
@@ -138,8 +139,8 @@ class Wire:
         if self._session is not None:
             self._session.detach()
 
-    def _open(self) -> httpx.AsyncBaseTransport:
-        """Return what carries requests. A pool keeps no cookies and reads no netrc."""
+    def _open_carrier(self) -> httpx.AsyncBaseTransport:
+        """Return the httpx transport; open a pool if there is none, or it was closed."""
         if self._carrier and not (self._session and self._session.closed):
             return self._carrier
         tls = truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # whom this machine trusts
@@ -147,7 +148,7 @@ class Wire:
             connector=_Connector(limit=0, keepalive_timeout=10, ssl=tls),
             skip_auto_headers=("Content-Type",),
             cookie_jar=aiohttp.DummyCookieJar(),
-            middlewares=(_only_once,),
+            middlewares=(_prevent_resending,),
             proxy=self._proxy,
         )
         if self._finalizer:
@@ -184,7 +185,7 @@ class _Request(httpx.Request):
         self.extensions = {"timeout": {"pool": connect}}
 
 
-def _body_of(request: httpx.Request) -> bytes:
+def _request_body(request: httpx.Request) -> bytes:
     assert isinstance(request.stream, httpx.ByteStream)  # noqa: S101  (as _Request makes it)
     return b"".join(request.stream)
 
@@ -196,7 +197,7 @@ class _Pool(httpx.AsyncBaseTransport):
         self._session = session
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Send a request; the response begins, and its body is read from its stream."""
+        """Send a request, and return its response as soon as the headers are there."""
         fields = request.headers
         assert isinstance(fields, _Fields)  # noqa: S101  (as Wire makes them)
         if fields.sent is None:
@@ -206,7 +207,7 @@ class _Pool(httpx.AsyncBaseTransport):
             request.method,
             str(request.url),
             headers=fields.sent,
-            data=_body_of(request) or None,
+            data=_request_body(request) or None,
             allow_redirects=False,
             auto_decompress=False,
             timeout=aiohttp.ClientTimeout(connect=request.extensions["timeout"]["pool"]),
@@ -215,7 +216,7 @@ class _Pool(httpx.AsyncBaseTransport):
 
 
 class _Body(httpx.AsyncByteStream):
-    """The body of a response, in the parts in which it comes."""
+    """Stream of the body of a response, in the parts in which it comes."""
 
     def __init__(self, response: aiohttp.ClientResponse) -> None:
         self._response = response
@@ -237,27 +238,27 @@ class _InProcess(httpx.AsyncBaseTransport):
         self._handler = handler
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Have a request answered in a thread: the loop is everybody's, and must not wait."""
+        """Call the handler in a thread: the loop is shared, and must not wait."""
         fields = {name.lower(): value for name, value in request.headers.items()}
         target = request.url.raw_path.decode("ascii")
         status, headers, body = await asyncio.to_thread(
-            self._handler, request.method, target, fields, _body_of(request)
+            self._handler, request.method, target, fields, _request_body(request)
         )
         return httpx.Response(status, headers=dict(headers), content=body)
 
 
 class _Connector(aiohttp.TCPConnector):
     def __del__(self, _: object = None) -> None:
-        """Leave the connections alone: in a forked child they are those of the parent."""
+        """Leave the connections open: in a forked child they are those of the parent."""
 
 
 def _close_abandoned(session: aiohttp.ClientSession) -> None:
-    """Close what a forgotten Wire left open, in whatever thread the collector runs."""
+    """Close the session of a collected Wire, from whatever thread the collector runs in."""
     if not session.closed:
         asyncio.run_coroutine_threadsafe(session.close(), background.loop())
 
 
-async def _only_once(
+async def _prevent_resending(
     request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType
 ) -> aiohttp.ClientResponse:
     """Keep aiohttp from sending by itself again when a kept connection breaks.
@@ -272,24 +273,24 @@ async def _only_once(
         raise aiohttp.ClientConnectionError from error
 
 
-def _texts(fields: httpx.Headers) -> dict[str, str]:
-    """Read all header fields at once, their names in lower case: one by one takes far longer."""
+def _decode_headers(fields: httpx.Headers) -> dict[str, str]:
+    """Decode all header fields, by their names in lower case."""
     texts: dict[str, str] = {}
     for name, value in fields.raw:
-        key, text = name.decode("latin-1").lower(), _text(value)
+        key, text = name.decode("latin-1").lower(), _decode_header_value(value)
         texts[key] = f"{texts[key]}, {text}" if key in texts else text
     return texts
 
 
-def _text(value: bytes) -> str:
+def _decode_header_value(value: bytes) -> str:
     try:
         return value.decode()
     except UnicodeDecodeError:
         return value.decode("latin-1")
 
 
-async def _read(response: httpx.Response) -> bytes | str:
-    """Read and decode a body, never holding more than the cap; a text says what is wrong with it.
+async def _read_body(response: httpx.Response) -> bytes | str:
+    """Read and decode a body of at most `MAX_ANSWER` bytes; a text says why it cannot be.
 
     Decoded here in bounded steps: 292 KB of gzip can hold 300 MB.
     """
@@ -316,8 +317,8 @@ async def _read(response: httpx.Response) -> bytes | str:
     return b"".join(parts)
 
 
-def _failure(call: Call, error: BaseException) -> CallError:
-    """Distinguish a call that never left from one whose answer is lost."""
+def _to_call_error(call: Call, error: BaseException) -> CallError:
+    """Return the error of a call that failed in aiohttp: whether it left, or its answer is lost."""
     match error:
         case aiohttp.ClientConnectorDNSError():
             reason = f"no address is known for {error.host} ({error.strerror})"

@@ -378,7 +378,7 @@ class Run:
         self, batch: list[tuple[RunRow, Call]], flight: Flight, in_flight: dict[int, RunRow]
     ) -> None:
         if batch:
-            self._throttle.took(len(batch))
+            self._throttle.count_started(len(batch))
             in_flight.update((id(call), row) for row, call in batch)
             flight.start([call for _, call in batch])
 

@@ -320,7 +320,7 @@ class Plan(Report):
                     self._print_time(left, where)
                 self._at_work = run.rows
                 try:
-                    with self._target.transport.up_to(run.rate):
+                    with self._target.transport.limit_rate(run.rate):
                         run.go()
                 finally:
                     self._at_work = None

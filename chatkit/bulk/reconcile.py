@@ -425,7 +425,7 @@ class ThrottledReader:
                     fresh = list(islice(source, left))
                     more = bool(fresh)
                     batch += fresh
-                self._throttle.took(len(batch))
+                self._throttle.count_started(len(batch))
                 flight.start(batch)
                 if not flight.out:
                     if more or again:

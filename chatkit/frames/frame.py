@@ -26,7 +26,7 @@ from msgspec.json import decode, encode
 from msgspec.structs import astuple
 from pydantic import BaseModel
 
-from chatkit.api.record import Document, Time, as_time, document
+from chatkit.api.record import Document, Time, as_time, parse_document
 from chatkit.api.secret import SECRET, hidden
 from chatkit.frames.snapshot import remember
 
@@ -388,7 +388,7 @@ class Columns:
         if kind in _NESTED:
             objects = self._objects(name, chunks)
             if kind == "document":
-                objects = np.fromiter(map(document, objects), object, self.rows)
+                objects = np.fromiter(map(parse_document, objects), object, self.rows)
             return pd.Series(objects, dtype=object, copy=False)
         arrays = [pa.nulls(rows, arrow) if array is None else array for rows, array in chunks]
         return pd.Series(dtype.__from_arrow__(pa.chunked_array(arrays, arrow)), copy=False)

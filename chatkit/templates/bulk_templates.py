@@ -13,7 +13,7 @@ from msgspec import Raw
 
 from chatkit.api.answer import Envelope
 from chatkit.api.call import Call
-from chatkit.api.listing import answers_in_order, pages_of, refuse_part
+from chatkit.api.listing import answers_in_order, check_list_is_whole, pages_of
 from chatkit.api.transport import Transport
 from chatkit.errors import BadAnswer, InputError, ListMoved, NotFound, Refused
 from chatkit.frames.snapshot import Snapshot, keep_snapshot, memory, snapshot_of
@@ -241,7 +241,7 @@ class ContentReader:
                     self.absent.append(str(template.code))
                     continue
                 counts[-1] = columns.add(answer.data)
-                refuse_part(call, answer, counts[-1])
+                check_list_is_whole(call, answer, counts[-1])
                 if not counts[-1]:
                     self.empty.append(str(template.code))
             contents = columns.frame(LANG)

@@ -1024,9 +1024,10 @@ class Fieldset:
         body: dict[str, Any] = {}
         try:
             if not self._editing:
-                body = endpoints.body.whole(values, what, set(endpoints.required()) - unread)
+                required = set(endpoints.required()) - unread
+                body = endpoints.body.validate_create(values, what, required)
             elif values or not unread:
-                body = endpoints.body.part(values, what)
+                body = endpoints.body.validate_update(values, what)
         except InputError as error:
             problems += error.problems
         if problems:
@@ -1072,7 +1073,7 @@ class Fieldset:
         problem = ""
         try:
             if name in self.edited:
-                self._endpoints.body.whole({name: self.fields[name].read()}, "", ())
+                self._endpoints.body.validate_create({name: self.fields[name].read()}, "", ())
         except InputError as error:
             problem = "; ".join(map(_placed, error.problems))
         except ValueError as error:

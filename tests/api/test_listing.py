@@ -83,7 +83,7 @@ def test_a_page_past_the_end_that_fails_does_not_break_the_list() -> None:
             self, calls: Iterable[Call]
         ) -> Generator[tuple[Call, Envelope] | Fault, None, None]:
             for call in list(calls):  # all under way at once
-                if int(call.query["page"]) > 1 + listings._PATIENCE:
+                if int(call.query["page"]) > 1 + listings._EMPTY_PAGES_AT_END:
                     yield Fault(call, NotPermitted(call, "403", status=403))
                 else:
                     yield call, self.send(call)
@@ -391,7 +391,7 @@ def test_a_list_that_grows_as_fast_as_it_is_read_ends():
 @pytest.mark.parametrize("more", [0, 1])
 def test_how_far_a_list_may_grow_while_it_is_read(more):
     """Twice as far as it was at first, and a few pages; what is beyond that is told."""
-    most = 10 + 9 + listings._PATIENCE
+    most = 10 + 9 + listings._EMPTY_PAGES_AT_END
 
     def page(number):
         pages = 10 if number < 5 else most + more
@@ -468,7 +468,7 @@ def test_empty_and_refused_pages_in_the_middle_do_not_hide_what_follows():
 
 
 def test_rows_come_in_the_order_of_the_pages_while_one_is_slow(monkeypatch):
-    monkeypatch.setattr(listings, "_AHEAD", 20)
+    monkeypatch.setattr(listings, "_READ_AHEAD", 20)
     service = honest(1000)
     ahead = []
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from chatkit.api.record import Body, Record, as_time, described, document
+from chatkit.api.record import Body, Record, as_time, described, parse_document
 from chatkit.api.secret import Secret
 from chatkit.contacts import Contact, ContactBody
 from chatkit.errors import InputError
@@ -55,17 +55,17 @@ def problems(check: Any, fields: dict[str, Any]) -> dict[str, tuple[str, str]]:
 @pytest.mark.parametrize("body", GOOD)
 def test_what_is_right_is_sent_as_it_is(body):
     fields = GOOD[body]
-    assert body.whole(fields, "x") == fields
+    assert body.validate_create(fields, "x") == fields
     changes = {name: fields[name] for name in fields if name not in body.create_only}
-    assert body.part(changes, "x") == changes
+    assert body.validate_update(changes, "x") == changes
     for name in changes:
-        assert body.part({name: changes[name]}, "x") == {name: changes[name]}
+        assert body.validate_update({name: changes[name]}, "x") == {name: changes[name]}
 
 
 @pytest.mark.parametrize("body", GOOD)
 def test_only_what_was_passed_is_sent(body):
     required = {n: v for n, v in GOOD[body].items() if body.model_fields[n].is_required()}
-    assert body.whole(required, "x") == required
+    assert body.validate_create(required, "x") == required
 
 
 def test_a_create_names_every_problem_at_once():
@@ -231,7 +231,7 @@ def test_a_column_is_checked_cell_by_cell_and_what_no_json_has_is_named():
 
 def test_a_field_whose_name_holds_half_a_character_is_refused_by_name():
     with pytest.raises(InputError, match="cannot be sent") as caught:
-        ContentBody.part({"text": "a", "\ud800": 1}, "This content")
+        ContentBody.validate_update({"text": "a", "\ud800": 1}, "This content")
     assert [problem.field for problem in caught.value.problems] == ["⟨U+D800⟩"]
     assert str(caught.value).encode()
 
@@ -273,7 +273,7 @@ def test_a_column_is_as_strict_as_a_single_field():
     ],
 )  # fmt: skip
 def test_only_the_text_of_an_object_is_read_as_a_document(shown, read):
-    assert document(shown) == read
+    assert parse_document(shown) == read
 
 
 def test_create_and_update_show_what_they_take():

@@ -34,7 +34,7 @@ def sent(window: Window, asks: list[float]) -> list[float]:
     for span in asks:
         now += span
         free = window.free(now)
-        window.take(now, free)
+        window.count_sent(now, free)
         window.completed(now, free)
         gone += [now] * free
     return gone
@@ -64,7 +64,7 @@ def test_no_second_has_more_calls_than_the_rate_where_the_service_counts_them(
     window, now = Window(rate), 10.0
     under_way: list[float] = []  # when the answers come
     counted: list[float] = []
-    window.take(0.0)
+    window.count_sent(0.0)
     window.completed(steady)  # one call that was as quick as can be
     for span, later, at in steps:
         now += span
@@ -72,7 +72,7 @@ def test_no_second_has_more_calls_than_the_rate_where_the_service_counts_them(
         under_way = [answered for answered in under_way if answered > now]
         window.completed(now, len(back))
         if window.free(now) > 0:
-            window.take(now)
+            window.count_sent(now)
             counted.append(now + steady + at * later)
             under_way.append(now + steady + later)
     counted.sort()
@@ -90,7 +90,7 @@ def seconds(latencies: Iterator[float], calls: int = 1000) -> float:
             while out and out[0] <= now:
                 heappop(out)
                 window.completed(now)
-        window.take(now)
+        window.count_sent(now)
         heappush(out, now + next(latencies))
     return now
 
@@ -123,7 +123,7 @@ def test_the_rate_is_nearly_reached(rate: int) -> None:
 def test_wait_tells_when_the_next_one_may_go_out() -> None:
     window = Window(2)
     assert window.wait(5.0) == 0
-    window.take(5.0, 2)
+    window.count_sent(5.0, 2)
     window.completed(5.0, 2)
     assert window.free(5.0) == 0
     moment = 5.0 + window.wait(5.0)
@@ -134,9 +134,9 @@ def test_wait_tells_when_the_next_one_may_go_out() -> None:
 def test_a_lower_rate_counts_what_has_gone_out_already() -> None:
     window = Window(4)
     for moment in (1.0, 1.2, 1.4, 1.6):
-        window.take(moment)
+        window.count_sent(moment)
         window.completed(moment)
-    window.allow(2)
+    window.set_rate(2)
     assert window.free(1.7) <= 0
     moment = 1.7 + window.wait(1.7) + 1e-9
     assert 2.4 <= moment < 2.5, "when only one of the last second is left"
@@ -145,7 +145,7 @@ def test_a_lower_rate_counts_what_has_gone_out_already() -> None:
 
 def test_fewer_than_one_call_a_second_is_fine() -> None:
     window = Window(0.1)
-    window.take(1.0)
+    window.count_sent(1.0)
     window.completed(1.0)
     assert 10 <= window.wait(1.0) < 11
 
@@ -200,7 +200,7 @@ def test_a_shorter_wait_does_not_end_a_longer_one() -> None:
 
 def test_a_call_counts_as_much_later_as_its_answer_was_late() -> None:
     throttle = Throttle(8, rate=5, clock=(clock := Clock()))
-    throttle.took(5)
+    throttle.count_started(5)
     clock.now += 0.1
     throttle.completed(3)
     clock.now += 0.03
@@ -219,7 +219,7 @@ def test_a_call_counts_as_much_later_as_its_answer_was_late() -> None:
 def test_slots_and_rate_both_count() -> None:
     throttle = Throttle(8, rate=5, clock=(clock := Clock()))
     assert throttle.free(0) == 5
-    throttle.took(5)
+    throttle.count_started(5)
     assert throttle.free(5) == 0
     throttle.completed(5)
     assert 1.0 <= throttle.wait() <= 1.1
@@ -229,7 +229,7 @@ def test_slots_and_rate_both_count() -> None:
 
 def test_what_must_be_waited_for_longer_is_waited_for() -> None:
     throttle = Throttle(1, rate=1, clock=Clock())
-    throttle.took(1)
+    throttle.count_started(1)
     throttle.hold(0.2)
     assert throttle.wait() >= 1.0
     throttle.hold(30.0)
@@ -261,7 +261,7 @@ def test_whatever_happens_all_limits_hold_and_waiting_helps(concurrency, rate, s
         assert free == 0 or clock.now >= held
         if out < concurrency and not free:
             assert throttle.wait() > 0
-        throttle.took(free)
+        throttle.count_started(free)
         out += free
         gone += [clock.now] * free
     if rate is not None:
@@ -360,7 +360,7 @@ async def send(throttle: AdaptiveThrottle, service: Service, count: int, workers
             left -= 1
             taken = False
             while not taken:
-                await throttle.turn(math.inf)
+                await throttle.wait_for_turn(math.inf)
                 throttle.out += 1
                 began = asyncio.get_running_loop().time()
                 taken, told = await service.ask()
@@ -605,7 +605,7 @@ def test_after_a_hold_one_call_goes_first_and_the_oldest_before_all() -> None:
         came: list[float] = []
 
         async def wait_for_turn(end: float) -> None:
-            assert not await throttle.turn(end)
+            assert not await throttle.wait_for_turn(end)
             throttle.out += 1
             came.append(end)
 
@@ -632,7 +632,7 @@ def test_who_comes_later_does_not_go_before_one_who_waits() -> None:
         came: list[str] = []
 
         async def wait_for_turn(name: str, end: float) -> None:
-            assert not await throttle.turn(end)
+            assert not await throttle.wait_for_turn(end)
             throttle.out += 1
             came.append(name)
 
@@ -655,8 +655,8 @@ def test_who_would_wait_beyond_his_end_is_told_at_once() -> None:
     async def story(loop: Invented, throttle: AdaptiveThrottle) -> None:
         throttle.refused(9.0, loop.time())
         before = loop.time()
-        assert await throttle.turn(before + 5) == 9.0
-        assert await throttle.turn(before + 9) == 9.0, "at his very end too"
+        assert await throttle.wait_for_turn(before + 5) == 9.0
+        assert await throttle.wait_for_turn(before + 9) == 9.0, "at his very end too"
         assert loop.time() == before
         assert throttle.concurrency == 1
 

@@ -74,7 +74,7 @@ DELETE = Call("DELETE", ("contacts", 17))
 
 def ask(wire: Wire, call: Call = GET, left: float = 5.0) -> Answer | CallError:
     """Send once, without any retry."""
-    work = wire.ask(call, call.content(), left)
+    work = wire.send_once(call, call.content(), left)
     return asyncio.run_coroutine_threadsafe(work, background.loop()).result(20)
 
 
@@ -761,7 +761,7 @@ def test_connecting_has_an_end_before_the_deadline_and_never_takes_long(left: fl
 
     wire = Wire(connection("http://localhost"))
     wire._carrier = Recorder()
-    asyncio.run(wire.ask(POST, POST.content(), left))
+    asyncio.run(wire.send_once(POST, POST.content(), left))
     [connecting] = seen
     assert 0 < connecting < left
     assert connecting <= wire_module.MAX_CONNECT

@@ -8,7 +8,7 @@ from typing import Any
 from contract.account import Account, Caller, Reply, ResourceCalls
 from contract.fact import TEXT, TIME, WHOLE, Facts, expect, unknown
 
-from chatkit.api.record import document
+from chatkit.api.record import parse_document
 
 
 def flow_document(title: str) -> dict[str, Any]:
@@ -169,7 +169,7 @@ def update_flow(calls: FlowCalls) -> None:
 def update_changes_the_document(calls: FlowCalls) -> None:
     """An update changes the flow document."""
     text = calls.changed.get("flow_json") or calls.changed.get("flow_json_raw")
-    current = document(text or unknown("get does not show flow_json"))
+    current = parse_document(text or unknown("get does not show flow_json"))
     expect(current == calls.changes["flow_json"], "flow_json is not what was sent")
 
 

@@ -33,7 +33,7 @@ POINTS = _both(
     "bulk.apply:Run._dispatch",
     "bulk.outcomes:RunRow.note",
     "api.transport:Flight.start",
-    "api.wire:Wire.ask",
+    "api.wire:Wire.send_once",
     "api.transport:Flight.completed",
     "bulk.apply:Run._returned",
     "bulk.outcomes:RunRow.evaluate",
