@@ -278,11 +278,11 @@ class ContactEndpoints(Endpoints[Contact]):
 
     def part(self, table: Table) -> Table:
         """Bring a part of the list into the form of its frame, as `_uniform` and `_finished` do."""
-        from chatkit.frames.frame import join_texts, with_texts
+        from chatkit.frames.frame import join_texts, replace_texts
 
         if self._international:
             pairs = (table[name].to_pylist() for name in ("number", "country_code"))
-            table = with_texts(table, "number", _nationals(*pairs))
+            table = replace_texts(table, "number", _nationals(*pairs))
         if "name" in table.column_names:
             return table
         return table.add_column(1, "name", join_texts(table, _PARTS))

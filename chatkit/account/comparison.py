@@ -42,8 +42,8 @@ from chatkit.bulk.rendering import Line, fleet_table
 from chatkit.bulk.stores import journal_folder
 from chatkit.client import RESOURCES, Client, open_clients, source_of
 from chatkit.errors import ChatkitError, InputError, PlanRefused, first_line
-from chatkit.frames.frame import listed
-from chatkit.frames.snapshot import remember
+from chatkit.frames.frame import python_values
+from chatkit.frames.snapshot import write_origin
 from chatkit.imports import accessor
 from chatkit.report import (
     FEW,
@@ -254,7 +254,7 @@ class Comparison(Report, Sequence[AccountDifference]):
         row without a field. Some of its rows can be planned alone: `plan("right", rows=some)`.
         """
         frame = frame_of_objects(self._all, COLUMNS, texts=("resource", "key", "field", "what"))
-        remember(frame)
+        write_origin(frame)
         return frame
 
     def plan(
@@ -531,7 +531,8 @@ def _compared_contacts(left: pd.DataFrame, right: pd.DataFrame) -> Iterator[Acco
     renamed = {*differing.changed["name"][1].tolist()} if "name" in differing.changed else set()
     changes: dict[int, list[tuple[str, Any, Any]]] = {}  # by the row of the right side
     for field, (places, rows) in differing.changed.items():
-        befores, afters = listed(left[field].iloc[places]), listed(right[field].iloc[rows])
+        befores = python_values(left[field].iloc[places])
+        afters = python_values(right[field].iloc[rows])
         for row, before, after in zip(rows.tolist(), befores, afters, strict=True):
             if field not in NAME_PARTS or row not in renamed:  # a name says its parts
                 changes.setdefault(row, []).append((field, before, after))
@@ -540,7 +541,7 @@ def _compared_contacts(left: pd.DataFrame, right: pd.DataFrame) -> Iterator[Acco
             yield AccountDifference("contact", key, field, before, after, "changed")
     for n, contacts in enumerate((left, right)):
         alone = (differing.left, differing.right)[n]
-        cells = [listed(contacts[name].iloc[alone]) for name in both]
+        cells = [python_values(contacts[name].iloc[alone]) for name in both]
         for key, *values in zip(contact_keys(contacts.iloc[alone]), *cells, strict=True):
             record = dict(zip(both, values, strict=True))
             one, two = (None, record) if n else (record, None)

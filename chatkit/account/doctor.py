@@ -25,7 +25,7 @@ from chatkit.api.record import parse_document
 from chatkit.api.transport import Transport
 from chatkit.client import Client, connect
 from chatkit.errors import BadAnswer, CallError, ChatkitError, NotFound, Refused
-from chatkit.frames.snapshot import remember
+from chatkit.frames.snapshot import write_origin
 from chatkit.profile import ServiceProfile
 from chatkit.report import Report, ReportPart, folded, frame_of_objects, html_heading, table
 from chatkit.settings import TokenPlace, save
@@ -81,7 +81,7 @@ class CheckupReport(Report):
         """Return the checks as a DataFrame: `state`, `detail` and `next_step` by `check`."""
         names = [field.name for field in fields(Check)]
         frame = frame_of_objects(self.checks, names, texts=names).set_index("check")
-        remember(frame)
+        write_origin(frame)
         return frame
 
     def painted(self) -> str:

@@ -28,7 +28,7 @@ from chatkit.errors import (
     command,
     first_line,
 )
-from chatkit.frames.snapshot import origins_of_parts, remember_parts
+from chatkit.frames.snapshot import read_part_origins, write_part_origins
 from chatkit.imports import accessor
 from chatkit.report import FEW, Report, ReportPart, headline, table
 from chatkit.util.display import many, visible
@@ -347,7 +347,7 @@ class _FleetResource:
         """Read a frame of each account, and put them together."""
         frames, stops = self._each(method, *what, **options)
         frame = rendering.fleet_frame(frames)
-        remember_parts(frame, frames)
+        write_part_origins(frame, frames)
         return _with_stops(frame, stops)
 
     def _each(self, method: str, *what: Any, **options: Any) -> Any:
@@ -444,7 +444,7 @@ def _frames_by_account(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
             "or a column, be called 'account'."
         )
     by: Any = {"level": 0} if in_index else {"by": ACCOUNT}
-    origins, parts = origins_of_parts(frame), {}
+    origins, parts = read_part_origins(frame), {}
     for label, part in frame.groupby(**by, sort=False, dropna=False):
         part = part.droplevel(0) if in_index else part.drop(columns=ACCOUNT)
         part = part.dropna(axis="columns", how="all")  # columns that other accounts have

@@ -66,7 +66,7 @@ from chatkit.errors import (
     SettingsError,
     first_line,
 )
-from chatkit.frames.snapshot import memory
+from chatkit.frames.snapshot import read_origin
 from chatkit.report import FEW, Report, ReportPart, bullets, folded, headline, table, text_of
 from chatkit.util.display import duration, visible
 from chatkit.util.display import many as many_of
@@ -725,7 +725,7 @@ def go_on(name: str, apply: Apply, label: str, task: Task) -> str:
                     plan = plan_of_run(kept, source_of(client, kept.header.noun), store, store)
                 plan._stop_by = interrupt
                 result = apply(plan, watch=watch)
-            return str(memory(result).get("stopped") or "")
+            return str(read_origin(result).get("stopped") or "")
         except (AccountBusy, JournalError) as error:
             reason = str(error)
         except ChatkitError as error:

@@ -49,7 +49,7 @@ from chatkit.account.reading import (
 from chatkit.api.record import Body
 from chatkit.errors import InputError, Problem
 from chatkit.flowjson.document import DocumentSource, LineColumn, read_source
-from chatkit.frames.frame import frame_of_texts, listed
+from chatkit.frames.frame import frame_of_texts, python_values
 from chatkit.imports.tables import guarded, unguarded
 from chatkit.localization.ledger import Ledger
 from chatkit.templates.codes import template_codes
@@ -293,7 +293,7 @@ def base_text(account: str, codes: Iterable[str], records: Records) -> bytes:
 
 def contacts_text(contacts: pd.DataFrame, columns: Sequence[str]) -> bytes:
     """Write contacts as CSV: no cell of it can run as a formula."""
-    cells = [[guarded(text or "") for text in listed(contacts[name])] for name in columns]
+    cells = [[guarded(text or "") for text in python_values(contacts[name])] for name in columns]
     file = io.BytesIO()
     with io.TextIOWrapper(file, "utf-8", newline="") as text:
         writer = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL)

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from chatkit.frames.frame import INEXACT, listed, plain
+from chatkit.frames.frame import INEXACT, python_value, python_values
 
 Cells: TypeAlias = "pd.Series[Any]"
 Rows = NDArray[np.int64]  #: numbers of rows; the first row of a frame is 0
@@ -62,7 +62,7 @@ def compare_frames(left: pd.DataFrame, right: pd.DataFrame, key: Sequence[str]) 
     for name in dict.fromkeys([*left.columns, *right.columns]):
         if name not in key:
             before, now = (
-                listed(frame[name].iloc[numbers]) if name in frame else [None] * len(rows)
+                python_values(frame[name].iloc[numbers]) if name in frame else [None] * len(rows)
                 for frame, numbers in zip((left, right), pairs, strict=True)
             )
             apart = _rows_apart(before, ["" if cell is None else cell for cell in now])
@@ -80,7 +80,7 @@ def differing(base: Cells, edited: Cells) -> Rows:
     same: Any = base.array
     if edited.dtype != object and same.equals(edited.array):
         return np.zeros(0, np.int64)  # most columns are as they were read
-    return _rows_apart(listed(base), listed(edited))
+    return _rows_apart(python_values(base), python_values(edited))
 
 
 def _rows_apart(before: Sequence[Any], edited: Sequence[Any]) -> Rows:
@@ -112,7 +112,7 @@ def same_value(before: Any, edited: Any) -> bool:
         before: The value of the base; None for NA.
         edited: The value of the edited frame, which is not NA.
     """
-    before, edited = plain(before), plain(edited)
+    before, edited = python_value(before), python_value(edited)
     if isinstance(edited, _NESTED):
         return _equal(before, edited)
     if isinstance(edited, str):
@@ -151,7 +151,7 @@ def same_look(before: Any, edited: Any) -> bool:
     in any form; a long number may be rounded as it was shown (`1.04396E+14`); spaces, an empty
     cell, and the ######## of a narrow column say nothing.
     """
-    before, edited = plain(before), plain(edited)
+    before, edited = python_value(before), python_value(edited)
     if edited is None or isinstance(before, datetime) or same_value(before, edited):
         return True
     one, two = (
@@ -181,7 +181,7 @@ def _equal(before: Any, edited: Any) -> bool:
         one, two = pairs.pop()
         if one is two:
             continue
-        one, two = plain(one), plain(two)
+        one, two = python_value(one), python_value(two)
         if isinstance(one, dict):
             if not isinstance(two, dict) or (not items and one.keys() != two.keys()):
                 return False

@@ -330,7 +330,7 @@ class FrameMixin(AnswerMixin[R]):
         """Read the whole list into a DataFrame, indexed by key; `full` reads each record too."""
         from chatkit.frames import frame as frames
 
-        columns = frames.Columns(frames.kinds(self.record, self.record.listed))
+        columns = frames.Columns(frames.column_kinds(self.record, self.record.listed))
         listing = self.list_reader(columns.add, filters)
         try:
             with Progress(f"{self.noun}s") as progress:
@@ -340,7 +340,7 @@ class FrameMixin(AnswerMixin[R]):
                     progress.add(rows)
                     self.print_time(forecast, listing.total or listing.rows, *listing.calls)
             frame = columns.frame(self.key)
-            self.warn_moved(self.moved(listing, frames.repeated(frame)))
+            self.warn_moved(self.moved(listing, frames.count_repeated_keys(frame)))
             frame = frames.without_repeats(frame)
             if full:
                 keys = list(frame.index)
@@ -372,7 +372,7 @@ class FrameMixin(AnswerMixin[R]):
         """
         from chatkit.frames import frame as frames
 
-        columns = frames.Columns(frames.kinds(self.record, self._full_fields()))
+        columns = frames.Columns(frames.column_kinds(self.record, self._full_fields()))
         answers = answers_in_order(self.transport, map(self.get_call, keys), kept=(NotFound,))
         read: list[Key] = []
 

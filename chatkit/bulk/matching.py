@@ -19,7 +19,13 @@ from numpy.typing import NDArray
 from chatkit.api.call import why_no_segment
 from chatkit.bulk.comparison import Rows, differing
 from chatkit.errors import InputError, Problem
-from chatkit.frames.frame import INEXACT, column_or_level, listed, plain, whole
+from chatkit.frames.frame import (
+    INEXACT,
+    column_or_level,
+    is_whole_float,
+    python_value,
+    python_values,
+)
 
 Cells: TypeAlias = "pd.Series[Any] | pd.Index[Any]"
 Mask = NDArray[np.bool_]  #: one for each row
@@ -81,7 +87,7 @@ def levels_as_columns(frame: pd.DataFrame, base: pd.DataFrame, key: Sequence[str
 def delete_marks(cells: pd.Series[Any]) -> tuple[Mask, list[Refusal]]:
     """Read which rows are to be deleted, and refuse what says neither yes nor no. NA is no."""
     marks, refused = np.zeros(len(cells), bool), []
-    for row, value in enumerate(listed(cells)):
+    for row, value in enumerate(python_values(cells)):
         if isinstance(value, bool):
             marks[row] = value
         elif isinstance(value, str) and value in _FLAGS:
@@ -229,8 +235,8 @@ class Edits:
     def key(self, row: int) -> Any:
         """Return the key of a row, a tuple for two levels; None for a record without one yet."""
         if (position := int(self.positions[row])) >= 0:
-            return plain(self._base.index[position])
-        return plain(self._keys[row]) if self.has_key[row] else None
+            return python_value(self._base.index[position])
+        return python_value(self._keys[row]) if self.has_key[row] else None
 
     def filled(self, rows: Rows) -> dict[str, Rows]:
         """Find which of these rows have a value, for each column in which some do.
@@ -247,15 +253,15 @@ class Edits:
     def values(self, column: str, rows: Rows) -> list[Any]:
         """Return the cells of some rows as Python values, None for NA."""
         cells = self._frame[column].iloc[rows]
-        values = listed(cells)
+        values = python_values(cells)
         text = column in self._base.columns and isinstance(self._base[column].dtype, pd.StringDtype)
         if cells.dtype.kind == "f" and not text:  # whole numbers with gaps become floats
-            return [int(v) if whole(v) else v for v in values]
+            return [int(v) if is_whole_float(v) else v for v in values]
         return values
 
     def base_values(self, column: str, rows: Rows) -> list[Any]:
         """Return what the base has in the cells of some rows that are not new."""
-        return listed(self._base[column].iloc[self.positions[rows]])
+        return python_values(self._base[column].iloc[self.positions[rows]])
 
     def _refuse(self, refusals: Iterable[Refusal]) -> None:
         """Take these rows out."""
@@ -288,12 +294,12 @@ class Edits:
             Refusal(row, name, value, reason, self._next_step)
             for name, part in zip(who.key, parts, strict=True)
             for row in np.flatnonzero(~self.has_key & ~np.asarray(part.isna())).tolist()
-            if (reason := why(value := plain(part.array[row])))
+            if (reason := why(value := python_value(part.array[row])))
         )
         if not who.chosen:
             reason = f"no {who.noun} of the account has it"
             self._refuse(
-                Refusal(row, who.named, plain(self._keys[row]), reason, self._next_step)
+                Refusal(row, who.named, python_value(self._keys[row]), reason, self._next_step)
                 for row in np.flatnonzero(self.has_key & (self.positions < 0)).tolist()
                 if self._sound[row]
             )
@@ -374,7 +380,7 @@ class Edits:
                     name = differing[0] if differing else DELETE
                     earlier, drops = "an earlier row", ""
                     if labels.is_unique:
-                        one, two = plain(labels[first]), plain(labels[row])
+                        one, two = python_value(labels[first]), python_value(labels[row])
                         earlier = f"row {one!r}"
                         drops = (
                             f": frame.drop({two!r}) keeps the first, frame.drop({one!r}) this one"
@@ -414,7 +420,7 @@ class Edits:
         """Return the cells of rows without empty ones; `""` clears a field of a known record."""
         cells: dict[int, dict[str, Any]] = {row: {} for row in rows}
         for name in names if rows else ():
-            for row, value in zip(rows, listed(self._frame[name].iloc[rows]), strict=True):
+            for row, value in zip(rows, python_values(self._frame[name].iloc[rows]), strict=True):
                 if value is not None and (value != "" or self.has_key[row]):
                     cells[row][name] = value
         return cells
@@ -561,7 +567,7 @@ class Edits:
 
     def _record(self, position: int) -> str:
         noun, named = self._who.noun, self._who.named
-        return f"the {noun} with the {named} {plain(self._base.index[position])!r:.60}"
+        return f"the {noun} with the {named} {python_value(self._base.index[position])!r:.60}"
 
     def _naturals(
         self, frame: pd.DataFrame, rows: Rows, *, written: bool = True
@@ -623,7 +629,7 @@ def why_no_text(value: Any) -> str:
 
 def number_keys(cells: Cells) -> tuple[Rows, Mask]:
     """Read ids, whatever pandas made of them, and tell in which rows there is one."""
-    numbers = [_number(value) for value in listed(cells)]
+    numbers = [_number(value) for value in python_values(cells)]
     has_key = np.fromiter((number is not None for number in numbers), bool, len(numbers))
     return np.fromiter((number or 0 for number in numbers), np.int64, len(numbers)), has_key
 
@@ -632,7 +638,7 @@ def _number(value: Any) -> int | None:
     if isinstance(value, str):
         return int(value) if _DIGITS.fullmatch(value) else None
     if isinstance(value, float):
-        return int(value) if whole(value) else None
+        return int(value) if is_whole_float(value) else None
     number = isinstance(value, int) and not isinstance(value, bool)
     return value if number and -(2**63) <= value < 2**63 else None
 

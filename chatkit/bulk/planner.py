@@ -28,8 +28,8 @@ from chatkit.bulk.endpoints import Endpoints, Existing
 from chatkit.bulk.matching import DELETE, Edits, Identity, Mask
 from chatkit.bulk.plan import Plan, RefusedCell, Setting
 from chatkit.errors import InputError, Problem
-from chatkit.frames.frame import collector_paused, column_or_level, none, records
-from chatkit.frames.snapshot import Snapshot, memory
+from chatkit.frames.frame import collector_paused, column_or_level, none_if_missing, records
+from chatkit.frames.snapshot import Snapshot, read_origin
 from chatkit.report import (
     Finding,
     FindingCounts,
@@ -110,7 +110,7 @@ def make_plan(
     # who writes rows of what can be sent says what is to be; other rows may be an older copy
     states = frame is not rows and frame is not None and not _service_fields(endpoints, frame)
     states |= endpoints.chosen and existing is not None
-    states |= frame is not None and memory(frame).get("cells") == "edits"
+    states |= frame is not None and read_origin(frame).get("cells") == "edits"
     if frame is not None:
         _refuse_misspelt(frame, endpoints)
     basis = _read(source, endpoints, frame, delete, base, other_account, duplicates, states=states)
@@ -272,7 +272,7 @@ def _read(
     for each in (frame, delete):
         if isinstance(each, pd.DataFrame):
             _refuse_fleet(each)
-    owner = None if frame is None else memory(frame).get("account")
+    owner = None if frame is None else read_origin(frame).get("account")
     is_other = owner not in (None, account)
     if is_other and not other_account:
         raise InputError(
@@ -294,7 +294,11 @@ def _read(
         )
     keys = keys_to_delete(delete, endpoints)
     dated = np.arange(len(base)) < (len(base) if states or is_other else known)
-    rows = delete if isinstance(delete, pd.DataFrame) and "account" not in memory(delete) else None
+    rows = (
+        delete
+        if isinstance(delete, pd.DataFrame) and "account" not in read_origin(delete)
+        else None
+    )
     unknown_account = owner is None and origin is None and not endpoints.chosen
     identity = _identity(endpoints, base)._replace(unknown_account=unknown_account)
     deleted: set[Any] = set()
@@ -349,7 +353,7 @@ def _refuse_fleet(frame: pd.DataFrame) -> None:
     Raises:
         InputError: It is one, and tells the account of its rows.
     """
-    accounts = column_or_level(frame, "account") if "fleet" in memory(frame) else None
+    accounts = column_or_level(frame, "account") if "fleet" in read_origin(frame) else None
     if accounts is not None:
         names = ", ".join(repr(name) for name in dict.fromkeys(accounts))
         raise InputError(
@@ -363,7 +367,7 @@ def keys_to_delete(delete: Iterable[Any] | None, endpoints: Endpoints[Any]) -> l
     if delete is None:
         return []
     if isinstance(delete, pd.DataFrame):
-        owner, account = memory(delete).get("account"), endpoints.transport.connection.account
+        owner, account = read_origin(delete).get("account"), endpoints.transport.connection.account
         if owner not in (None, account) and not endpoints.chosen:
             raise InputError(
                 f"The frame in delete= is of {owner}, and the plan would be for {account}: its "
@@ -695,7 +699,7 @@ class _Planner:
         for name, rows in filled.items():
             cells = full[name] if name in full.columns else pd.Series(dtype=object)
             keys = zip(rows.tolist(), self._keys(rows), strict=True)
-            live = {row: none(cells.loc[key]) for row, key in keys if key in cells.index}
+            live = {row: none_if_missing(cells.loc[key]) for row, key in keys if key in cells.index}
             values = zip(rows.tolist(), edits.values(name, rows), strict=True)
             differs = [row not in live or not same_value(live[row], v) for row, v in values]
             self._add_column(name, self._certain(name, rows[differs], live), live)

@@ -15,7 +15,7 @@ import pandas as pd
 from chatkit.api.secret import MASK, SECRET
 from chatkit.bulk.changes import Change, by_resource, count_kinds, memory_needed
 from chatkit.bulk.outcomes import Row, State
-from chatkit.frames.snapshot import memory, remember
+from chatkit.frames.snapshot import read_origin, write_origin
 from chatkit.report import (
     ARROW,
     FEW,
@@ -514,7 +514,7 @@ def result_frame(
     frame = _table(columns, texts, [row.change.row for row in rows], names)
     frame["checked_ago"] = pd.to_timedelta(frame["checked_ago"].astype("float64"), unit="s")
     where = {"at": home} if home else {}
-    remember(frame, run=run, rows=str(len(frame)), stopped=stopped, **where)
+    write_origin(frame, run=run, rows=str(len(frame)), stopped=stopped, **where)
     return frame
 
 
@@ -527,13 +527,13 @@ def result_summary(result: pd.DataFrame) -> str:
             f" Records were read by pages, up to {oldest:,.1f} s before they were written: what "
             "somebody changed between the two was overwritten unseen."
         )
-    stopped = memory(result).get("stopped")
+    stopped = read_origin(result).get("stopped")
     return f"{summary} It stopped: {stopped.rstrip('.')}." if stopped else summary
 
 
 def stop_of(result: pd.DataFrame) -> str:
     """Return why the run of a result stopped; empty if it did not."""
-    return memory(result).get("stopped", "")
+    return read_origin(result).get("stopped", "")
 
 
 def fleet_frame(
@@ -551,7 +551,7 @@ def fleet_frame(
         parts = [part.set_axis(_flat(part.index)) for part in parts]
     frame = pd.concat([part for part in parts if len(part)] or parts[:1])
     frame.attrs = {}
-    remember(frame)
+    write_origin(frame)
     return frame
 
 
@@ -587,7 +587,7 @@ def fleet_table(
     whole = pd.concat(parts, ignore_index=True)
     whole.insert(0, "account", whole.pop("account"))
     whole.attrs = {}
-    remember(whole)
+    write_origin(whole)
     return whole.astype({"account": "str"})
 
 
@@ -604,23 +604,23 @@ def remember_fleet(
     """
     reasons = [f"{label}: {reason.rstrip('.')}" for label, reason in stops.items()]
     where = {"at": home} if home else {}
-    remember(result, run=run, rows=str(len(result)), stopped="; ".join(reasons), **where)
+    write_origin(result, run=run, rows=str(len(result)), stopped="; ".join(reasons), **where)
     result.attrs["stops"] = dict(stops)
 
 
 def run_of(frame: pd.DataFrame) -> str | None:
     """Name the run that a result came from, None for any other frame."""
-    return memory(frame).get("run")
+    return read_origin(frame).get("run")
 
 
 def rows_of_run(frame: pd.DataFrame) -> int:
     """Count the rows that a result had when it was made; 0 where that is not known."""
-    return int(memory(frame).get("rows", 0))
+    return int(read_origin(frame).get("rows", 0))
 
 
 def home_of_result(frame: pd.DataFrame) -> str | None:
     """Return where the journal of a result lies, if that is not where those of this user do."""
-    return memory(frame).get("at")
+    return read_origin(frame).get("at")
 
 
 #: States of rows that are not applied, and can be planned again; and what may have landed.
@@ -637,7 +637,7 @@ def rest_frame(plan: Plan, result: pd.DataFrame) -> pd.DataFrame:
     frame = _rows_frame(
         [({"resource": n} if several else {}) | row for n, rows in again.items() for row in rows]
     )
-    remember(frame, account=plan._setting.account, cells="edits")  # nothing else is in it
+    write_origin(frame, account=plan._setting.account, cells="edits")  # nothing else is in it
     return frame
 
 
@@ -726,7 +726,7 @@ def runs_frame(runs: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     for name in times:
         frame[name] = _times(frame[name])
     texts = ("run", "connection", "account", "noun", "state", "undoes", "reason")
-    remember(frame)
+    write_origin(frame)
     return frame.astype(dict.fromkeys(texts, "str")).set_index("run")
 
 
@@ -773,7 +773,7 @@ def _table(
     elif labels is not None:
         frame.index = pd.Index(labels, name=names[0], tupleize_cols=False)
     frame = frame.astype(dict.fromkeys(texts, "str"))
-    remember(frame)
+    write_origin(frame)
     if "key" in frame and all(isinstance(key, int | None) for key in columns["key"]):
         frame["key"] = frame["key"].astype("Int64")
     return frame

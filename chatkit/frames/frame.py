@@ -28,17 +28,18 @@ from pydantic import BaseModel
 
 from chatkit.api.record import Document, Time, as_time, parse_document
 from chatkit.api.secret import SECRET, hidden
-from chatkit.frames.snapshot import remember
+from chatkit.frames.snapshot import write_origin
 
 #: What a column holds; a moment is a time, and a document is JSON, in forms that are not shown.
 Kind = Literal["number", "text", "flag", "time", "moment", "json", "document"]
 
 #: Rows that become one chunk of the columns: enough to be quick, and still in the cache.
-_CHUNK = 2000
+_CHUNK_ROWS = 2000
 #: A list with more different fields than this is broken, and would fill the memory.
-_MOST_FIELDS = 1000
+_MAX_FIELDS = 1000
 #: For thousands of small chunks the system's allocator is steadier than Arrow's own.
 _MEMORY = pa.system_memory_pool()
+_TIMESTAMP = pa.timestamp("us", "UTC")
 #: Names that msgspec cannot look for in JSON: a page that has one is read the slow way.
 _SPECIAL_NAME = re.compile(r'[\x00-\x1f"\\]')
 
@@ -46,7 +47,7 @@ _SPECIAL_NAME = re.compile(r'[\x00-\x1f"\\]')
 Table: TypeAlias = "pa.Table"
 
 #: Kinds that stay JSON text until the end, and are Python objects then.
-_NESTED: tuple[Kind, ...] = ("json", "document")
+_JSON_KINDS: tuple[Kind, ...] = ("json", "document")
 #: What msgspec says of a text that is no JSON, and of one that is nested too deep.
 _BROKEN = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 #: What Arrow and Python say of a value that is of another type.
@@ -54,20 +55,20 @@ _REFUSED = (TypeError, ValueError, OverflowError)
 
 
 class WrongRows(ValueError):
-    """Rows that are not as documented: which row (the first is 0), which field, what is there."""
+    """Rows that are not as documented: the row (from 0), the field and its value."""
 
 
-def _wrong(row: int, field: str, kind: Kind, value: object, whose: str = "") -> WrongRows:
-    message = f"row {row}, field {field}: expected {_STORED[kind].name}, got {value!r:.60}"
+def _wrong_value(row: int, field: str, kind: Kind, value: object, whose: str = "") -> WrongRows:
+    message = f"row {row}, field {field}: expected {_TYPES[kind].name}, got {value!r:.60}"
     return WrongRows(f"{message} ({whose})" if whose else message)
 
 
 # --- kinds of columns -------------------------------------------------------------------
 
 
-def kinds(record: type[BaseModel], names: Iterable[str]) -> dict[str, Kind]:
-    """Return the kind of column for each named field of a record, from its annotation."""
-    return {name: _kind(record.model_fields[name].annotation) for name in names}
+def column_kinds(record: type[BaseModel], names: Iterable[str]) -> dict[str, Kind]:
+    """Return the kinds of columns for fields of a record, by their annotations."""
+    return {name: _column_kind(record.model_fields[name].annotation) for name in names}
 
 
 _KINDS: dict[Any, Kind] = {
@@ -76,7 +77,7 @@ _KINDS: dict[Any, Kind] = {
 }  # fmt: skip
 
 
-def _kind(annotation: Any) -> Kind:
+def _column_kind(annotation: Any) -> Kind:
     if get_origin(annotation) in (Union, UnionType):
         members = [a for a in get_args(annotation) if a is not NoneType]
         annotation = members[0] if len(members) == 1 else None
@@ -85,14 +86,14 @@ def _kind(annotation: Any) -> Kind:
     return _KINDS.get(annotation, "json")
 
 
-def _numbers(values: Sequence[Any]) -> Any:
+def _number_array(values: Sequence[Any]) -> Any:
     if not {int, NoneType}.issuperset(map(type, values)):
-        values = [_whole(value) for value in values]
+        values = [_parse_int(value) for value in values]
     return pa.array(values, pa.int64(), memory_pool=_MEMORY)
 
 
-def _whole(value: Any) -> int | None:
-    """Read a whole number. Some services print ids as text; 007 would not be the same as 7."""
+def _parse_int(value: Any) -> int | None:
+    """Parse a whole number: services print ids as text, and 007 is not 7."""
     if value is None or type(value) is int:
         return value
     if re.fullmatch("0|-?[1-9][0-9]{0,18}", value):
@@ -100,36 +101,36 @@ def _whole(value: Any) -> int | None:
     raise ValueError(value)
 
 
-def _texts(values: Sequence[Any]) -> Any:
+def _text_array(values: Sequence[Any]) -> Any:
     return pa.array(values, pa.large_string(), memory_pool=_MEMORY)
 
 
-def _flags(values: Sequence[Any]) -> Any:
+def _flag_array(values: Sequence[Any]) -> Any:
     return pa.array(values, pa.bool_(), memory_pool=_MEMORY)
 
 
-def _times(values: Sequence[Any]) -> Any:
-    texts = _texts(values)
+def _time_array(values: Sequence[Any]) -> Any:
+    texts = _text_array(values)
     try:
-        return pc.cast(texts, _STORED["time"].arrow, memory_pool=_MEMORY)
+        return pc.cast(texts, _TIMESTAMP, memory_pool=_MEMORY)
     except pa.ArrowInvalid:  # finer than microseconds, without an offset, or no time at all
-        return pa.array(map(_time_of_text, values), _STORED["time"].arrow)
+        return pa.array(map(_parse_time, values), _TIMESTAMP)
 
 
-def _loose_times(values: Sequence[Any]) -> Any:
-    return pa.array(map(as_time, values), _STORED["time"].arrow)
+def _parsed_time_array(values: Sequence[Any]) -> Any:
+    return pa.array(map(as_time, values), _TIMESTAMP)
 
 
-def _time_of_text(text: str | None) -> datetime | None:
-    """Read ISO 8601 as Python does. A time without an offset is UTC."""
+def _parse_time(text: str | None) -> datetime | None:
+    """Parse an ISO 8601 time; one without an offset is UTC."""
     if text is None:
         return None
     time = datetime.fromisoformat(text)
     return time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
 
 
-def _hidden(name: str, values: Sequence[Raw]) -> Sequence[Raw]:
-    """Put a mask in place of secrets in the JSON texts of a field that nobody knows."""
+def _mask_secrets(name: str, values: Sequence[Raw]) -> Sequence[Raw]:
+    """Mask secrets in the JSON texts of a field that is not documented."""
     if not SECRET.search(name) and not any(
         SECRET.search(bytes(value).decode("utf-8", "replace")) for value in values
     ):
@@ -140,12 +141,12 @@ def _hidden(name: str, values: Sequence[Raw]) -> Sequence[Raw]:
         raise WrongRows(f"field {name}: {error}") from None
 
 
-def _nested(values: Sequence[Raw]) -> bytes:
+def _join_json(values: Sequence[Raw]) -> bytes:
     return b"[" + b",".join(values) + b"]"
 
 
-class _Stored(NamedTuple):
-    """One kind of column: its name in messages, its types in Arrow and pandas."""
+class _ColumnType(NamedTuple):
+    """The name of a kind of column in messages, and how Arrow and pandas hold it."""
 
     name: str
     array: Callable[[Sequence[Any]], Any]
@@ -154,24 +155,21 @@ class _Stored(NamedTuple):
 
 
 _STR = pd.StringDtype("pyarrow", na_value=np.nan)  # what pandas calls `str`
-_STORED: dict[Kind, _Stored] = {
-    "number": _Stored("a whole number", _numbers, pa.int64(), pd.Int64Dtype()),
-    "text": _Stored("text", _texts, pa.large_string(), _STR),
-    "flag": _Stored("true or false", _flags, pa.bool_(), pd.BooleanDtype()),
-    "time": _Stored(
-        "an ISO 8601 time", _times, pa.timestamp("us", "UTC"), pd.DatetimeTZDtype("us", "UTC")
-    ),
-    "moment": _Stored(
-        "a time", _loose_times, pa.timestamp("us", "UTC"), pd.DatetimeTZDtype("us", "UTC")
-    ),
-    "json": _Stored("JSON", _nested, None, None),
-    "document": _Stored("JSON", _nested, None, None),
+_TIME_DTYPE = pd.DatetimeTZDtype("us", "UTC")
+_TYPES: dict[Kind, _ColumnType] = {
+    "number": _ColumnType("a whole number", _number_array, pa.int64(), pd.Int64Dtype()),
+    "text": _ColumnType("text", _text_array, pa.large_string(), _STR),
+    "flag": _ColumnType("true or false", _flag_array, pa.bool_(), pd.BooleanDtype()),
+    "time": _ColumnType("an ISO 8601 time", _time_array, _TIMESTAMP, _TIME_DTYPE),
+    "moment": _ColumnType("a time", _parsed_time_array, _TIMESTAMP, _TIME_DTYPE),
+    "json": _ColumnType("JSON", _join_json, None, None),
+    "document": _ColumnType("JSON", _join_json, None, None),
 }
 
 
 @contextmanager
 def collector_paused() -> Iterator[None]:
-    """Make many objects at once without the collector, which would look at all of them each time.
+    """Pause the garbage collector, which would look at all new objects again and again.
 
     None of them can be garbage yet. It saves half the time of a million rows.
     """
@@ -205,46 +203,46 @@ class Columns:
         self._optional: set[str] = set()
         self._waiting: list[msgspec.Struct] = []
         self._chunks: list[tuple[int, dict[str, Any]]] = []
-        self._learn()
+        self._make_decoder()
 
     def add(self, page: Raw | bytes) -> int:
-        """Add one page, a JSON array of objects. Returns its number of rows.
+        """Add one page, a JSON array of objects; return its number of rows.
 
         Raises:
             WrongRows: It is no such array, or a value is of the wrong type. Values are
                 looked at 2,000 rows at a time, so it may be one of an earlier page.
         """
         try:
-            rows = self._read(page)
+            rows = self._read_page(page)
         except _BROKEN as error:
             raise WrongRows(f"the page that begins with row {self.rows}: {error}") from None
         self._waiting += rows
         self.rows += len(rows)
-        if len(self._waiting) >= _CHUNK:
+        if len(self._waiting) >= _CHUNK_ROWS:
             self._flush()
         return len(rows)
 
     @collector_paused()
     def frame(self, key: str) -> pd.DataFrame:
-        """Make the DataFrame of all rows in their order, indexed by `key`. Only once.
+        """Return a DataFrame of all rows in their order, indexed by `key`; works once.
 
         Raises:
             WrongRows: A value is of the wrong type, or a row has no `key`.
         """
         self._flush()
-        columns = {name: self._column(name, kind) for name, kind in self._kinds.items()}
+        columns = {name: self._join_chunks(name, kind) for name, kind in self._kinds.items()}
         keys = columns.pop(key)
         if (absent := keys.isna()).any():
-            raise _wrong(int(absent.argmax()), key, self._kinds[key], None)
+            raise _wrong_value(int(absent.argmax()), key, self._kinds[key], None)
         frame = pd.DataFrame(columns, index=keys.index, copy=False)
         keys = keys.astype("int64") if self._kinds[key] == "number" else keys
         frame.index = pd.Index(keys, name=key)
-        remember(frame)
+        write_origin(frame)
         return frame
 
     @collector_paused()
-    def take(self, key: str) -> pa.Table:
-        """Hand over the rows that came since the last time as an Arrow table, `key` first.
+    def take_table(self, key: str) -> pa.Table:
+        """Remove the collected rows, and return them as an Arrow table with `key` first.
 
         An array of a documented field is a list of texts: items that are no texts are written as
         JSON. A field that is not documented is JSON text. Each documented field is a column in any
@@ -259,31 +257,31 @@ class Columns:
         columns = {key: self._kinds[key], **self._kinds}
         types = [self._arrow_type(name) for name in columns]
         cells = [
-            pa.chunked_array([self._cells(name, kind, *chunk) for chunk in chunks], each)
+            pa.chunked_array([self._table_chunk(name, kind, *chunk) for chunk in chunks], each)
             for each, (name, kind) in zip(types, columns.items(), strict=True)
         ]
         if cells[0].null_count:
             row = first + int(pc.index(pc.is_null(cells[0]), True).as_py())
-            raise _wrong(row, key, self._kinds[key], None)
+            raise _wrong_value(row, key, self._kinds[key], None)
         return pa.table(cells, names=list(columns))
 
     def _arrow_type(self, name: str) -> Any:
-        if self._kinds[name] not in _NESTED:
-            return _STORED[self._kinds[name]].arrow
+        if self._kinds[name] not in _JSON_KINDS:
+            return _TYPES[self._kinds[name]].arrow
         return pa.list_(pa.large_string()) if name in self._known else pa.large_string()
 
-    def _cells(self, name: str, kind: Kind, rows: int, chunk: dict[str, Any]) -> Any:
-        """Return one chunk of one column as it is in a table."""
+    def _table_chunk(self, name: str, kind: Kind, rows: int, chunk: dict[str, Any]) -> Any:
+        """Return one chunk of one column for a table."""
         cells = chunk.get(name)
         if cells is None:
             return pa.nulls(rows, self._arrow_type(name))
-        if kind not in _NESTED:
+        if kind not in _JSON_KINDS:
             return cells
         try:
             values = decode(cells)
             if name in self._known:
                 lists = [v if isinstance(v, list | None) else [v] for v in values]
-                values = [v and [*map(_text, v)] for v in lists]
+                values = [v and [*map(_text_or_json, v)] for v in lists]
             else:
                 values = [None if v is None else encode(v).decode() for v in values]
             return pa.array(values, self._arrow_type(name))
@@ -292,34 +290,34 @@ class Columns:
 
     @property
     def missing(self) -> list[str]:
-        """Expected fields that none of the rows had. Without rows nothing is missing."""
+        """Expected fields that no row had; [] without rows."""
         return self._unseen if self.rows else []
 
     # --- pages to rows ---
 
-    def _learn(self) -> None:
-        """Make the decoder for rows of the fields known by now; it refuses any others."""
+    def _make_decoder(self) -> None:
+        """Make a decoder for rows of the fields known by now, which refuses others."""
         fields: list[Any] = []
         names = {}
         for number, (name, kind) in enumerate(self._kinds.items()):
             slot = f"__{number}__"
             names[slot] = slot if _SPECIAL_NAME.search(name) else name
             default = [UNSET] if name in self._optional else []
-            fields.append((slot, Raw if kind in _NESTED else Any, *default))
+            fields.append((slot, Raw if kind in _JSON_KINDS else Any, *default))
         self._row = msgspec.defstruct(
             "Row", fields, rename=names, gc=False, forbid_unknown_fields=True, kw_only=True
         )
         self._decode: Callable[[Any], list[msgspec.Struct]]
         self._decode = msgspec.json.Decoder(list[self._row]).decode  # type: ignore[name-defined]
 
-    def _read(self, page: Raw | bytes) -> list[msgspec.Struct]:
+    def _read_page(self, page: Raw | bytes) -> list[msgspec.Struct]:
         try:
             return self._decode(page)
         except msgspec.ValidationError:
             return self._read_other_shape(page)
 
     def _read_other_shape(self, page: Raw | bytes) -> list[msgspec.Struct]:
-        """Read a page whose rows have more or fewer fields, and learn that shape."""
+        """Read a page whose rows have more or fewer fields, and make a decoder for such rows."""
         rows = []
         for number, row in enumerate(decode(page, type=list[Raw]), self.rows):
             try:
@@ -330,23 +328,22 @@ class Columns:
         self._flush()
         for name in (name for row in rows for name in row):
             self._kinds.setdefault(name, "json")
-        if len(self._kinds) > _MOST_FIELDS:
-            raise WrongRows(f"the rows have more than {_MOST_FIELDS} different fields")
+        if len(self._kinds) > _MAX_FIELDS:
+            raise WrongRows(f"the rows have more than {_MAX_FIELDS} different fields")
         self._optional |= {name for name in self._kinds if any(name not in row for row in rows)}
-        self._learn()
+        self._make_decoder()
         slots = dict(zip(self._kinds, self._row.__struct_fields__, strict=True))
-        return [
-            self._row(
-                **{slots[n]: v if self._kinds[n] in _NESTED else decode(v) for n, v in row.items()}
-            )
+        cells = [
+            {slots[n]: v if self._kinds[n] in _JSON_KINDS else decode(v) for n, v in row.items()}
             for row in rows
         ]
+        return [self._row(**each) for each in cells]
 
     # --- rows to columns ---
 
     @collector_paused()
     def _flush(self) -> None:
-        """Turn the rows that wait into one chunk of each column."""
+        """Turn the waiting rows into one chunk of each column."""
         rows, self._waiting = self._waiting, []
         if not rows:
             return
@@ -356,17 +353,17 @@ class Columns:
             if name in self._optional:
                 if all(value is UNSET for value in values):
                     continue
-                blank = Raw(b"null") if kind in _NESTED else None
+                blank = Raw(b"null") if kind in _JSON_KINDS else None
                 values = tuple(blank if value is UNSET else value for value in values)
             if name not in self._known:
-                values = tuple(_hidden(name, values))
-            chunk[name] = self._array(name, kind, values, columns[0])
+                values = tuple(_mask_secrets(name, values))
+            chunk[name] = self._make_chunk(name, kind, values, columns[0])
         self._unseen = [name for name in self._unseen if name not in chunk]
         self._chunks.append((len(rows), chunk))
 
-    def _array(self, name: str, kind: Kind, values: Sequence[Any], keys: Sequence[Any]) -> Any:
-        """Make one chunk of one column; name the value that cannot be part of it, and whose."""
-        make = _STORED[kind].array
+    def _make_chunk(self, name: str, kind: Kind, values: Sequence[Any], keys: Sequence[Any]) -> Any:
+        """Make one chunk of one column, or raise an error that names the value and its row."""
+        make = _TYPES[kind].array
         try:
             return make(values)
         except _REFUSED:
@@ -378,23 +375,23 @@ class Columns:
                     column = next(iter(self._kinds))  # of the keys, mostly
                     known = type(key) in (int, str) and column != name
                     whose = f"{column} {key!r:.60}" if known else ""
-                    raise _wrong(row, name, kind, value, whose) from None
+                    raise _wrong_value(row, name, kind, value, whose) from None
             raise
 
-    def _column(self, name: str, kind: Kind) -> pd.Series[Any]:
-        """Join the chunks of one column, and let go of them."""
-        _, _, arrow, dtype = _STORED[kind]
+    def _join_chunks(self, name: str, kind: Kind) -> pd.Series[Any]:
+        """Join the chunks of one column, and free them."""
+        _, _, arrow, dtype = _TYPES[kind]
         chunks = [(rows, chunk.pop(name, None)) for rows, chunk in self._chunks]
-        if kind in _NESTED:
-            objects = self._objects(name, chunks)
+        if kind in _JSON_KINDS:
+            objects = self._decode_objects(name, chunks)
             if kind == "document":
                 objects = np.fromiter(map(parse_document, objects), object, self.rows)
             return pd.Series(objects, dtype=object, copy=False)
         arrays = [pa.nulls(rows, arrow) if array is None else array for rows, array in chunks]
         return pd.Series(dtype.__from_arrow__(pa.chunked_array(arrays, arrow)), copy=False)
 
-    def _objects(self, name: str, chunks: Iterable[tuple[int, bytes | None]]) -> Any:
-        """Decode the JSON texts of one column: each row gets an object of its own."""
+    def _decode_objects(self, name: str, chunks: Iterable[tuple[int, bytes | None]]) -> Any:
+        """Decode the JSON texts of one column into one object a row."""
 
         def decoded() -> Iterator[Iterable[Any]]:
             end = 0
@@ -409,18 +406,18 @@ class Columns:
         return np.fromiter(chain.from_iterable(decoded()), object, self.rows)
 
 
-def _text(value: Any) -> str | None:
+def _text_or_json(value: Any) -> str | None:
     return value if isinstance(value, str | None) else encode(value).decode()
 
 
-def with_texts(table: pa.Table, name: str, texts: Sequence[str | None]) -> pa.Table:
-    """Put other texts into a column of a table."""
+def replace_texts(table: pa.Table, name: str, texts: Sequence[str | None]) -> pa.Table:
+    """Return a table with other texts in one column."""
     place = table.schema.get_field_index(name)
-    return table.set_column(place, table.schema.field(place), _texts(texts))
+    return table.set_column(place, table.schema.field(place), _text_array(texts))
 
 
 def join_texts(table: pa.Table | pd.DataFrame, columns: Sequence[str]) -> Any:
-    """Join columns of texts with single spaces, leaving out what is empty; all empty: null."""
+    """Join text columns with single spaces, without empty texts; null where all are empty."""
     parts = [
         pa.array(table[c], pa.large_string()) if isinstance(table, pd.DataFrame) else table[c]
         for c in columns
@@ -436,18 +433,18 @@ def join_texts(table: pa.Table | pd.DataFrame, columns: Sequence[str]) -> Any:
 
 
 def join_words(frame: pd.DataFrame, columns: Sequence[str]) -> pd.Series[Any]:
-    """Join text columns with single spaces, leaving out what is empty; all empty: NA."""
+    """Join text columns with single spaces, without empty texts; NA where all are empty."""
     name = pd.array(join_texts(frame, columns), dtype=_STR)
     return pd.Series(name, index=frame.index, name="name")
 
 
-def repeated(frame: pd.DataFrame) -> int:
+def count_repeated_keys(frame: pd.DataFrame) -> int:
     """Count the rows that have a key of an earlier row."""
     return 0 if frame.index.is_unique else int(frame.index.duplicated().sum())
 
 
 def without_repeats(frame: pd.DataFrame) -> pd.DataFrame:
-    """Keep the last of the rows that share a key: it was read last. New rows have none."""
+    """Keep the last of the rows that share a key, and all rows without a key."""
     if frame.index.is_unique:
         return frame
     keyless = frame.index.get_level_values(-1).isna()
@@ -455,14 +452,14 @@ def without_repeats(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def with_level(frame: pd.DataFrame, name: str, values: Sequence[str]) -> pd.DataFrame:
-    """Put a text for each row before the index, as a level called `name`."""
+    """Add a first level to the index, with a text for each row."""
     first = pd.Index(pd.array(values, dtype="str"))
     names = [name, frame.index.name]
     return frame.set_axis(pd.MultiIndex.from_arrays([first, frame.index], names=names))
 
 
 def sorted_by_key(frame: pd.DataFrame, order: Callable[[list[str]], list[str]]) -> pd.DataFrame:
-    """Put the rows into an order of their keys: all of them, or those of each first level.
+    """Sort the rows by their keys, within each first level if there is one.
 
     Args:
         frame: Indexed by its keys, which may have one level before them.
@@ -481,7 +478,7 @@ def sorted_by_key(frame: pd.DataFrame, order: Callable[[list[str]], list[str]]) 
 
 
 def sorted_rows(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
-    """Put the rows in the order of these columns of texts, by their code points."""
+    """Sort the rows by columns of texts, in the order of code points."""
     table = pa.table({name: pa.array(frame[name], pa.large_string()) for name in names})
     order = pc.sort_indices(table, [(name, "ascending") for name in names])
     rows: pd.DataFrame = frame.iloc[order.to_numpy()]
@@ -491,15 +488,15 @@ def sorted_rows(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
 def frame_of_texts(
     columns: Mapping[str, Sequence[str | None]], order: Sequence[str]
 ) -> pd.DataFrame:
-    """Make a frame of columns of texts, in the order of some of them."""
-    table = pa.table({name: _texts(values) for name, values in columns.items()})
+    """Make a frame of columns of texts, sorted by some of them."""
+    table = pa.table({name: _text_array(values) for name, values in columns.items()})
     table = table.sort_by([(name, "ascending") for name in order])
     cells = {name: pd.Series(pd.array(table[name], dtype=_STR), copy=False) for name in columns}
     return pd.DataFrame(cells, copy=False)
 
 
 def column_or_level(frame: pd.DataFrame, name: str) -> pd.Series[Any] | None:
-    """Return the values of a column, or of a level of the index, of that name, by position."""
+    """Return a column, or a level of the index, by position; None without one."""
     if name in frame.columns:
         return frame[name].reset_index(drop=True)
     if name in frame.index.names:
@@ -515,41 +512,39 @@ _PLAIN = frozenset({bool, int, float, str, list, dict, type(None)})
 INEXACT = 2**53
 
 
-def plain(value: Any) -> Any:
-    """Take the Python value of what numpy holds: Parquet files bring arrays for lists."""
+def python_value(value: Any) -> Any:
+    """Convert a value of numpy to Python; Parquet files bring arrays for lists."""
     if type(value) in _PLAIN:
         return value
-    if isinstance(value, np.generic):
-        return value.item()
-    return value.tolist() if isinstance(value, np.ndarray) else value
+    return value.tolist() if isinstance(value, np.generic | np.ndarray) else value
 
 
-def listed(cells: pd.Series[Any] | pd.Index[Any]) -> list[Any]:
-    """Make Python values of cells, None of NA."""
+def python_values(cells: pd.Series[Any] | pd.Index[Any]) -> list[Any]:
+    """Return cells as Python values, NA as None."""
     if isinstance(cells.dtype, pd.StringDtype):
         texts: list[Any] = cells.array.to_numpy(object, na_value=None).tolist()
         return texts
     values = zip(cells.astype(object).tolist(), cells.isna().tolist(), strict=True)
-    return [None if absent else plain(value) for value, absent in values]
+    return [None if absent else python_value(value) for value, absent in values]
 
 
-def whole(value: Any) -> bool:
-    """Return whether a value is a float that surely was a whole number."""
+def is_whole_float(value: Any) -> bool:
+    """Check if a value is a float that is exactly a whole number."""
     return isinstance(value, float) and value.is_integer() and abs(value) < INEXACT
 
 
-def none(value: Any) -> Any:
-    """Take what pandas holds for nothing as None, and of numpy what Python has."""
+def none_if_missing(value: Any) -> Any:
+    """Convert a cell to a Python value, NA to None."""
     if isinstance(value, list | dict):
         return value
-    return None if value is None or pd.isna(value) else plain(value)
+    return None if value is None or pd.isna(value) else python_value(value)
 
 
 def records(frame: pd.DataFrame, places: Sequence[int]) -> Iterator[dict[str, Any]]:
-    """Return some rows of a frame as dicts of Python values."""
+    """Yield some rows of a frame as dicts of Python values."""
     if not len(places):  # to take none of many takes as long as to take some
         return
     part, names = frame.iloc[list(places)], [str(name) for name in frame.columns]
-    columns = [listed(part.iloc[:, n]) for n in range(len(names))]
+    columns = [python_values(part.iloc[:, n]) for n in range(len(names))]
     for row in zip(*columns, strict=True) if columns else repeat((), len(part)):
         yield dict(zip(names, row, strict=True))

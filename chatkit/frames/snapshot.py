@@ -1,4 +1,4 @@
-"""Snapshot: what a frame was when it was read; a plan compares the edited frame with it."""
+"""Snapshot: a frame as it was read, with which a plan compares the edited frame."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ORIGIN = "chatkit"
 
 
 class Snapshot(NamedTuple):
-    """A frame as it was read: whether that was the whole list, and whether only now."""
+    """A frame as it was read; whether it is the whole list, and was read only now."""
 
     frame: pd.DataFrame
     whole: bool
@@ -23,7 +23,7 @@ class Snapshot(NamedTuple):
 
 
 class FrameOrigin(dict[str, str]):
-    """The origin of a frame, as texts, with the snapshot that is compared with it.
+    """The origin of a frame, as texts, and its snapshot.
 
     It lives in `attrs`, so as long as the frame and all that pandas makes of it. pandas copies
     `attrs` deeply, and a concatenation keeps those that are equal: so a copy is the same object,
@@ -50,7 +50,7 @@ class FrameOrigin(dict[str, str]):
 def keep_snapshot(
     frame: pd.DataFrame, origin: Mapping[str, str], *, whole: bool, nested: Iterable[str] = ()
 ) -> pd.DataFrame:
-    """Keep in a frame what it is now, and return it.
+    """Keep a snapshot of a frame in its `attrs`, and return the frame.
 
     The copy costs nothing until one of the two is edited: pandas copies on write. Only
     the objects in the `nested` columns are copied at once: a list can be edited in place.
@@ -72,42 +72,42 @@ def keep_snapshot(
 
 
 def snapshot_of(frame: pd.DataFrame, origin: Mapping[str, str]) -> Snapshot | None:
-    """Return what a frame was when it was read; None if it does not hold it, or is of another."""
-    held = memory(frame)
+    """Return the snapshot of a frame; None if it has none, or is of another origin."""
+    held = read_origin(frame)
     return held.snapshot if isinstance(held, FrameOrigin) and dict(held) == origin else None
 
 
 def inherit_origin(frame: pd.DataFrame, source: pd.DataFrame) -> None:
-    """Take a frame for an edit of another one."""
+    """Give a frame the origin and the snapshot of another one."""
     frame.attrs[_ORIGIN] = source.attrs[_ORIGIN]
 
 
-def remember(frame: pd.DataFrame, **texts: str) -> None:
-    """Write into a frame where it comes from."""
+def write_origin(frame: pd.DataFrame, **texts: str) -> None:
+    """Keep the origin of a frame in its `attrs`."""
     frame.attrs[_ORIGIN] = texts
 
 
-def remember_parts(frame: pd.DataFrame, parts: Mapping[str, pd.DataFrame]) -> None:
-    """Write into the frame of several accounts where each of its parts comes from."""
-    origins = {label: memory(part) for label, part in parts.items()}
+def write_part_origins(frame: pd.DataFrame, parts: Mapping[str, pd.DataFrame]) -> None:
+    """Keep in a frame of several accounts the origins of its parts."""
+    origins = {label: read_origin(part) for label, part in parts.items()}
     held = frame.attrs[_ORIGIN] = FrameOrigin(fleet=json.dumps(origins))
     held.parts = origins
 
 
-def origins_of_parts(frame: pd.DataFrame) -> Mapping[str, dict[str, str]]:
-    """Return where the parts of a frame of several accounts come from, by account."""
-    held = memory(frame)
+def read_part_origins(frame: pd.DataFrame) -> Mapping[str, dict[str, str]]:
+    """Return the origins of the parts of a frame of several accounts, by account."""
+    held = read_origin(frame)
     parts = held.parts if isinstance(held, FrameOrigin) else None
     texts: dict[str, dict[str, str]] = json.loads(held.get("fleet", "{}"))
     return texts if parts is None else parts
 
 
-def is_remembered(frame: pd.DataFrame) -> bool:
-    """Return whether chatkit made a frame, or the one that it was selected from."""
+def has_origin(frame: pd.DataFrame) -> bool:
+    """Return whether chatkit made a frame, or the frame that it was selected from."""
     return _ORIGIN in frame.attrs
 
 
-def memory(frame: pd.DataFrame) -> dict[str, str]:
-    """Return what a frame remembers of where it came from; pandas may have dropped it."""
+def read_origin(frame: pd.DataFrame) -> dict[str, str]:
+    """Return the origin of a frame; {} if pandas has dropped it."""
     kept = frame.attrs.get(_ORIGIN)
     return kept if isinstance(kept, dict) else {}

@@ -16,7 +16,7 @@ import pandas as pd
 
 from chatkit.errors import InputError
 from chatkit.frames.frame import collector_paused
-from chatkit.frames.snapshot import remember
+from chatkit.frames.snapshot import write_origin
 from chatkit.imports.columns import FileReading, find_columns
 from chatkit.imports.headings import count_column_names
 from chatkit.imports.tables import RawTable, Source, TableRow, file_kind, open_source, vcards
@@ -80,7 +80,7 @@ def read_contacts(
     print_line(reading.report(skipped=skip_invalid))
     if reading.broken and not skip_invalid:
         raise reading.refusal()
-    remember(reading.frame, read=reading.report(skipped=True))
+    write_origin(reading.frame, read=reading.report(skipped=True))
     return reading.frame
 
 

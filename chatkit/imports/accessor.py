@@ -18,7 +18,7 @@ import pandas as pd
 
 from chatkit.bulk import rendering
 from chatkit.errors import HelpPage
-from chatkit.frames.snapshot import is_remembered
+from chatkit.frames.snapshot import has_origin
 from chatkit.imports.tables import delimited
 from chatkit.util.display import cut, many, visible
 
@@ -107,7 +107,7 @@ def show_frames(formatter: Any) -> None:
 
     def html_of(frame: pd.DataFrame) -> str | None:
         enabled = pd.get_option("display.notebook_repr_html")
-        if enabled and is_remembered(frame) and frame.columns.nlevels == 1:
+        if enabled and has_origin(frame) and frame.columns.nlevels == 1:
             return frame_html(frame)
         other: str | None = before(frame) if before else frame._repr_html_()  # type: ignore[operator]
         return other

@@ -116,7 +116,8 @@ class _Export:
         self.parts = self._verified_parts()
         self.read_name = self.parts[0].origin.read if self.parts else token_hex(8)
         self.resumed = bool(self.parts)
-        self.columns = frames.Columns(frames.kinds(endpoints.record, endpoints.record.listed))
+        record = endpoints.record
+        self.columns = frames.Columns(frames.column_kinds(record, record.listed))
         self.pages_end = self.written = 0  # rows of `columns` in whole pages, and in parts
         self.position = self.parts[-1].origin.position if self.parts else 0
         self.expected: list[Any] = []  # ids that the next page has to begin with
@@ -288,7 +289,7 @@ class _Export:
     def write(self) -> None:
         """Write the rows of whole pages as a part; of rows with one id the last one."""
         rows, number = self.pages_end - self.written, len(self.parts)
-        table = self.columns.take(self.key)
+        table = self.columns.take_table(self.key)
         if len(table) < rows or (not rows and self.parts):  # interrupted while a page was added
             return
         table = table.slice(0, rows)

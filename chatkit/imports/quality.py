@@ -19,8 +19,8 @@ import pandas as pd
 
 from chatkit.bulk.matching import number_keys
 from chatkit.errors import InputError
-from chatkit.frames.frame import collector_paused, column_or_level, listed
-from chatkit.frames.snapshot import Snapshot, memory, remember
+from chatkit.frames.frame import collector_paused, column_or_level, python_values
+from chatkit.frames.snapshot import Snapshot, read_origin, write_origin
 from chatkit.imports.characters import NAME, CellFinding, mended, of_name
 from chatkit.numbers import (
     CERTAIN,
@@ -314,7 +314,7 @@ class AccountContacts:
         self._exact: dict[str, CheckedContact] = {}
         self._similar: dict[str, CheckedContact] = {}
         ends = {number.lstrip("0")[-7:] for _, number in pairs}
-        cells = (listed(base[name]) for name in ("name", *_PAIR))
+        cells = (python_values(base[name]) for name in ("name", *_PAIR))
         for id_, name, code, number in zip(base.index.tolist(), *cells, strict=True):
             texts = isinstance(code, str) and isinstance(number, str)
             if texts and number.lstrip("0")[-7:] in ends:
@@ -437,7 +437,7 @@ class _FrameCheck:
         """Return the ids of the rows that are contacts of this account."""
         cells = column_or_level(self._frame, self._resource.key)
         account = self._resource.transport.connection.account
-        if cells is None or memory(self._frame).get("account") not in (None, account):
+        if cells is None or read_origin(self._frame).get("account") not in (None, account):
             return [None] * len(self._frame)
         ids, is_known = number_keys(cells)
         return [id_ if own else None for id_, own in zip(ids.tolist(), is_known, strict=True)]
@@ -445,7 +445,7 @@ class _FrameCheck:
     def _cells(self, column: str) -> list[Any]:
         if column not in self._frame.columns:
             return [None] * len(self._frame)
-        return listed(self._frame[column])
+        return python_values(self._frame[column])
 
     def _add(self, place: int, value: Any, finding: CellFinding) -> None:
         row = self._labels[place]
@@ -733,7 +733,7 @@ class Quality(Report):
         row = pd.Series(pd.Index([each.row for each in self.findings], tupleize_cols=False))
         safe = pd.Series([finding.safe for finding in self.findings], dtype=bool)
         frame = pd.DataFrame({"row": row, **texts, "safe": safe})
-        remember(frame)
+        write_origin(frame)
         return frame
 
     def fix(self, codes: str | Iterable[str] | None = None) -> Fixed:
@@ -761,7 +761,7 @@ class Quality(Report):
         if of_numbers and "country_code" not in frame.columns:
             empty = pd.Series(None, frame.index, dtype="str")
             frame.insert(frame.columns.tolist().index("number"), "country_code", empty)
-        cells = {name: listed(frame[name]) for name in _PAIR} if of_numbers else {}
+        cells = {name: python_values(frame[name]) for name in _PAIR} if of_numbers else {}
         changes: list[tuple[int, str, str, str | None, str]] = []
         for place, findings in sorted(safe.items()):
             if of_name := [finding for finding in findings if finding.field == "name"]:
@@ -780,7 +780,7 @@ class Quality(Report):
         done = pd.DataFrame({"row": pd.Series(pd.Index(labels, tupleize_cols=False))})
         for n, name in enumerate(("column", "code", "before", "after"), 1):
             done[name] = _text_column([change[n] for change in changes])
-        remember(done)
+        write_origin(done)
         return Fixed(frame, done)
 
     def _groups(self) -> dict[str, list[CellFinding]]:

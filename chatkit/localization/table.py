@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from chatkit.frames.snapshot import remember
+from chatkit.frames.snapshot import write_origin
 from chatkit.util.display import has_half_character, visible
 
 _COUNTS = ("characters", "utf16", "limit", "templates", "texts", "words")
@@ -23,7 +23,7 @@ def frame_of(rows: Iterable[Sequence[Any]], columns: Sequence[str]) -> pd.DataFr
     """Make a DataFrame of these columns; all but numbers are text."""
     stored = [list(map(_stored, row)) for row in rows]
     frame = pd.DataFrame(stored, columns=list(columns), dtype=object)
-    remember(frame)
+    write_origin(frame)
     kinds = _KINDS | dict.fromkeys(_COUNTS, "int64")
     return frame.astype({name: kinds.get(name, "str") for name in columns})
 
@@ -43,7 +43,7 @@ def states_of(
         columns=pd.Index(list(map(_stored, languages)), name="lang_code", dtype="str"),
         dtype="str",
     )
-    remember(frame)
+    write_origin(frame)
     return frame
 
 

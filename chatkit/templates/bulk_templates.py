@@ -16,7 +16,7 @@ from chatkit.api.call import Call
 from chatkit.api.listing import answers_in_order, check_list_is_whole, pages_of
 from chatkit.api.transport import Transport
 from chatkit.errors import BadAnswer, InputError, ListMoved, NotFound, Refused
-from chatkit.frames.snapshot import Snapshot, keep_snapshot, memory, snapshot_of
+from chatkit.frames.snapshot import Snapshot, keep_snapshot, read_origin, snapshot_of
 from chatkit.templates.codes import template_codes
 from chatkit.templates.contents import (
     AccountChecks,
@@ -155,7 +155,7 @@ class BulkTemplates:
         """Return what a frame was when it was read, also one of a single template."""
         from chatkit.frames.frame import column_or_level, with_level
 
-        origin, code = origin_of(self.transport), memory(frame).get("code")
+        origin, code = origin_of(self.transport), read_origin(frame).get("code")
         if code is not None and column_or_level(frame, CODE) is None:
             return None  # its rows do not name their template
         kept = snapshot_of(frame, {**origin, "code": code} if code else origin)
@@ -229,7 +229,7 @@ class ContentReader:
         """
         from chatkit.frames import frame as frames
 
-        columns = frames.Columns(frames.kinds(Content, Content.listed))
+        columns = frames.Columns(frames.column_kinds(Content, Content.listed))
         counts: list[int] = []
         calls = [template.list_call() for template in self._templates]
         try:
@@ -250,7 +250,7 @@ class ContentReader:
         codes = [str(each.code) for each in self._templates]
         levels = list(chain.from_iterable(map(repeat, codes, counts)))
         frame = frames.with_level(contents, CODE, levels)
-        if doubles := frames.repeated(frame):
+        if doubles := frames.count_repeated_keys(frame):
             _warn(f"the lists of contents moved while they were read: {doubles} rows came twice")
         frame = sorted_by_language(frames.without_repeats(frame))
         self._languages.note(frame)
@@ -276,7 +276,7 @@ class ContentReader:
         """
         from chatkit.frames import frame as frames
 
-        columns = frames.Columns(frames.kinds(Content, Content.model_fields))
+        columns = frames.Columns(frames.column_kinds(Content, Content.model_fields))
         kept: list[ContentPlace] = []
 
         def bodies() -> Iterator[Raw]:

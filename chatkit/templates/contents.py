@@ -271,9 +271,9 @@ class ContentEndpoints(Endpoints[Content]):
         try:
             return super().base(frame, now=now)
         except NotFound:
-            from chatkit.frames.frame import Columns, kinds
+            from chatkit.frames.frame import Columns, column_kinds
 
-            empty = Columns(kinds(self.record, self.record.listed)).frame(self.key)
+            empty = Columns(column_kinds(self.record, self.record.listed)).frame(self.key)
             return Snapshot(empty, whole=True, now=True)
 
     def snapshot(self, frame: pd.DataFrame) -> Snapshot | None:

@@ -23,7 +23,7 @@ from chatkit.bulk.comparison import same_value
 from chatkit.bulk.matching import DELETE
 from chatkit.bulk.plan import RefusedCell, refused_cells
 from chatkit.errors import ChatkitError, InputError, PlanRefused, Problem, steady
-from chatkit.frames.frame import plain, records
+from chatkit.frames.frame import python_value, records
 from chatkit.resource import Resource, endpoints_of
 from chatkit.util.display import cut, many
 from chatkit.util.display import values as shortly
@@ -509,9 +509,9 @@ class Grid(Panel):
             key in self._sheet.columns
             and (value := self._sheet.original(key, [row])[0]) is not None
         ):
-            return {key: plain(value)}
+            return {key: python_value(value)}
         values = {name: self._sheet.original(name, [row])[0] for name in writable}
-        return {name: plain(value) for name, value in values.items() if value is not None}
+        return {name: python_value(value) for name, value in values.items() if value is not None}
 
     # --- after a plan was applied -------------------------------------------------------
 

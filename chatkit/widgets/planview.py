@@ -42,7 +42,7 @@ from chatkit.errors import (
     needed_by,
     steady,
 )
-from chatkit.frames.snapshot import remember_parts
+from chatkit.frames.snapshot import write_part_origins
 from chatkit.report import (
     FEW,
     STYLE,
@@ -375,7 +375,7 @@ class PlanView(Panel):
         }
         frame = _of_accounts(parts)
         if frame is not parts.get(""):
-            remember_parts(frame, parts)
+            write_part_origins(frame, parts)
         return frame
 
     def _results(self) -> Iterator[tuple[str, Plan, pd.DataFrame]]:

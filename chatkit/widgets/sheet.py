@@ -26,7 +26,7 @@ from chatkit.bulk.endpoints import Endpoints
 from chatkit.bulk.matching import DELETE, Mask, check_frame, delete_marks
 from chatkit.bulk.planner import why_fixed
 from chatkit.errors import InputError, Problem
-from chatkit.frames.frame import Kind, kinds, listed, plain
+from chatkit.frames.frame import Kind, column_kinds, python_value, python_values
 from chatkit.report import errors, finding_text
 from chatkit.util.display import values as shortly
 
@@ -128,7 +128,7 @@ class Sheet:
     def label(self, row: int) -> Any:
         """Return what a row is called: as in the frame's index, or 'new 1'."""
         if row < self.size:
-            return plain(self.base.index[row])
+            return python_value(self.base.index[row])
         return row if self._counted else f"new {row - self.size + self._first}"
 
     @property
@@ -160,7 +160,7 @@ class Sheet:
         """Return what the frame has in a column for some rows; nothing for added ones."""
         known = [row for row in rows if row < self.size]
         column = self.base.index.to_series() if name == self.head else self.base[name]
-        values = iter(listed(column.iloc[known]))
+        values = iter(python_values(column.iloc[known]))
         return [next(values) if row < self.size else None for row in rows]
 
     def cell(self, row: int, name: str) -> EditedCell:
@@ -542,7 +542,7 @@ def column_of(endpoints: Endpoints[Any], name: str, dtype: str, *, head: bool) -
     """
     body, record = endpoints.body.model_fields, endpoints.record.model_fields
     if name in body:
-        kind = kinds(endpoints.body, [name])[name]
+        kind = column_kinds(endpoints.body, [name])[name]
         nested = get_origin(body[name].annotation) in (list, dict)
         if kind == "json" and not nested and endpoints.body.takes_text(name):
             kind = "text"
@@ -555,14 +555,16 @@ def column_of(endpoints: Endpoints[Any], name: str, dtype: str, *, head: bool) -
         why = f"{why}: {step}"
     elif head and not name:
         why = "only numbers the rows"
-    kind = kinds(endpoints.record, [name])[name] if name in record else _KINDS.get(dtype, "text")
+    kind = _KINDS.get(dtype, "text")
+    if name in record:
+        kind = column_kinds(endpoints.record, [name])[name]
     return Column(name, kind, why, why, name in endpoints.instead)
 
 
 def parse_typed(typed: Any, kind: Kind) -> Any:
     """Read what a person types as what a column holds; what cannot be read stays as it is."""
     if not isinstance(typed, str):
-        return None if pd.api.types.is_scalar(typed) and pd.isna(typed) else plain(typed)
+        return None if pd.api.types.is_scalar(typed) and pd.isna(typed) else python_value(typed)
     if kind == "flag":
         return _FLAGS.get(typed.strip().casefold(), typed)
     if kind == "number" and re.fullmatch("-?[0-9]{1,18}", typed.strip()):
@@ -722,7 +724,7 @@ class View:
         if (name, write) not in self._texts:
             sheet = self._sheet
             cells = sheet.base.index.to_series() if name == sheet.head else sheet.base[name]
-            texts = [write(value) for value in listed(cells)]
+            texts = [write(value) for value in python_values(cells)]
             self._texts[name, write] = type(cells)(texts, dtype="str")
         return self._texts[name, write]
 

@@ -35,7 +35,7 @@ from chatkit.api import retry
 from chatkit.bulk.changes import Change
 from chatkit.bulk.journal import FolderStore, Journal
 from chatkit.bulk.stores import journal_folder
-from chatkit.frames.snapshot import memory
+from chatkit.frames.snapshot import read_origin
 from chatkit.util.progress import working_for
 
 
@@ -141,7 +141,7 @@ def test_when_a_commit_fails_nothing_more_is_sent(monkeypatch) -> None:
         result = plan.apply(concurrency=2)
         assert 3 <= len(service.writes()) <= 4
         assert list(result.index) == list(range(9))
-        assert "no space left" in memory(result)["stopped"]
+        assert "no space left" in read_origin(result)["stopped"]
         truth = [number_of(n) in service.numbers() for n in range(9)]
         assert [state in ("applied", "unknown") for state in result.state] == truth
         monkeypatch.undo()
@@ -160,7 +160,7 @@ def test_a_token_that_is_refused_stops_the_run(status: int) -> None:
         result = plan.apply(concurrency=4)
         assert result.state.value_counts().to_dict() == {"applied": 2, "not sent": 48}
         assert len(service.writes()) <= 2 + 4
-        assert str(status) in memory(result)["stopped"]
+        assert str(status) in read_origin(result)["stopped"]
         service.on("POST", "contacts")
         assert set(history.resume(result, client).state) == {"applied"}
         assert len(service.numbers()) == 50
@@ -173,7 +173,7 @@ def test_ten_refusals_in_a_row_stop_the_run() -> None:
         counts = result.state.value_counts().to_dict()
         assert 10 <= counts["failed"] <= 13
         assert counts["not sent"] == 60 - counts["failed"]
-        assert "bad number" in memory(result)["stopped"]
+        assert "bad number" in read_origin(result)["stopped"]
 
 
 def test_refusals_between_successes_do_not_stop_it() -> None:
@@ -182,7 +182,7 @@ def test_refusals_between_successes_do_not_stop_it() -> None:
         service.on("POST", "contacts", *[*[bad] * 9, right] * 6)
         result = plan_of(client.contacts, [contact(n) for n in range(60)]).apply(concurrency=1)
         assert result.state.value_counts().to_dict() == {"failed": 54, "applied": 6}
-        assert memory(result)["stopped"] == ""
+        assert read_origin(result)["stopped"] == ""
 
 
 def test_a_long_wait_stops_the_run_and_says_how_long() -> None:
@@ -190,7 +190,7 @@ def test_a_long_wait_stops_the_run_and_says_how_long() -> None:
         service.on("POST", "contacts", right, says(429, b"{}", retry_after="3600"))
         result = plan_of(client.contacts, [contact(n) for n in range(20)]).apply(concurrency=1)
         assert result.state.value_counts().to_dict() == {"applied": 1, "not sent": 19}
-        assert "3600 s" in memory(result)["stopped"]
+        assert "3600 s" in read_origin(result)["stopped"]
         assert len(service.writes()) == 2
         with service.client() as later:
             assert set(history.resume(result, later).state) == {"applied"}
@@ -213,7 +213,7 @@ def test_an_unreachable_service_ends_the_run_soon_and_a_resume_goes_on() -> None
         result = plan_of(client.contacts, [contact(n) for n in range(50)]).apply(concurrency=4)
         assert len(service.writes()) < 50, "not every row is tried"
         assert result.state.value_counts().to_dict() == {"not sent": 49, "applied": 1}
-        assert "cannot be reached" in memory(result)["stopped"]
+        assert "cannot be reached" in read_origin(result)["stopped"]
         service.on("POST", "contacts")
         assert set(history.resume(result, client).state) == {"applied"}
         assert len(service.numbers()) == 50
@@ -224,7 +224,7 @@ def test_when_nothing_lands_any_more_the_run_pauses_looks_and_stops() -> None:
         service.on("POST", "contacts", forever=dropped)
         result = plan_of(client.contacts, [contact(n) for n in range(200, 290)]).apply()
         assert set(result.state) <= {"not sent", "unknown"}
-        assert "does not answer as it should" in memory(result)["stopped"]
+        assert "does not answer as it should" in read_origin(result)["stopped"]
         assert len(service.writes()) <= 3 * (20 + 8)
         service.on("POST", "contacts")
         assert set(history.resume(result, client).state) == {"applied"}
@@ -238,7 +238,8 @@ def test_what_lands_between_outages_lets_a_run_go_on() -> None:
         service.on("POST", "contacts", forever=dropped)
         result = plan_of(client.contacts, changes).apply(concurrency=1)
         assert len(service.writes()) == 3 * 20
-        assert memory(result)["stopped"].startswith("the service does not answer as it should: ")
+        stopped = read_origin(result)["stopped"]
+        assert stopped.startswith("the service does not answer as it should: ")
         service.on("POST", "contacts", *[*[dropped] * 40, right] * 2, *[dropped] * 20)
         result = history.resume(result, client, concurrency=1)
         assert set(result.state) == {"applied"}
@@ -286,8 +287,8 @@ def test_what_is_wrong_with_all_shows_in_the_first_five() -> None:
         service.on("POST", "contacts", forever=says(422, b'{"message":"bad number"}'))
         result = plan_of(client.contacts, [contact(n) for n in range(101)]).apply()
         assert result.state.value_counts().to_dict() == {"not sent": 96, "failed": 5}
-        assert "first 5 rows" in memory(result)["stopped"]
-        assert "bad number" in memory(result)["stopped"]
+        assert "first 5 rows" in read_origin(result)["stopped"]
+        assert "bad number" in read_origin(result)["stopped"]
 
 
 def test_one_row_that_reads_back_otherwise_stops_a_long_plan() -> None:

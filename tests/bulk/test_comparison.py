@@ -38,7 +38,7 @@ def based(rows: list[Row], chunk: int = 2000) -> pd.DataFrame:
         return value.isoformat()  # the times; JSON has all else
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(frames, "_CHUNK", chunk)
+        patch.setattr(frames, "_CHUNK_ROWS", chunk)
         columns = frames.Columns(KINDS)
         for start in range(0, len(rows), chunk):
             columns.add(json.dumps(rows[start : start + chunk], default=written).encode())

@@ -31,7 +31,7 @@ from faultserver import (
     says,
 )
 
-from chatkit.frames.snapshot import memory
+from chatkit.frames.snapshot import read_origin
 
 
 def proof(operation: Operation) -> str:
@@ -293,7 +293,7 @@ def test_a_wait_beyond_the_deadline_of_a_call_is_waited_out_by_the_run() -> None
 def test_a_wait_of_an_hour_ends_the_run_and_says_so(fields) -> None:
     def work(case: Case) -> tuple[str, bool, Told]:
         result = case.apply(5.0)
-        said = memory(result)["stopped"]
+        said = read_origin(result)["stopped"]
         return result.state.iloc[0], "3600 s" in said, case.told(case.resume(result))
 
     found = each(work, before(answers(429, b"", *fields)))

@@ -14,7 +14,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from chatkit.bulk.comparison import same_value
-from chatkit.frames.frame import listed, plain, whole
+from chatkit.frames.frame import is_whole_float, python_value, python_values
 
 NOON = datetime(2026, 1, 2, 12, 0, 0, 678_000, tzinfo=UTC)
 INDIA = timezone(timedelta(hours=5, minutes=30))
@@ -210,14 +210,14 @@ def test_what_answers_oddly_when_asked_is_not_the_same() -> None:
     ],
 )  # fmt: skip
 def test_cells_become_python_values(cells: "pd.Series[Any]", values: list[Any]) -> None:
-    found = listed(cells)
+    found = python_values(cells)
     assert found == values
     assert [isinstance(value, np.generic | np.ndarray) for value in found] == [False] * len(found)
 
 
 def test_plain_values_are_left_as_they_are() -> None:
     for value in (5, "5", [np.int64(5)], None, NOON):
-        assert plain(value) is value
+        assert python_value(value) is value
 
 
 @pytest.mark.parametrize(
@@ -226,4 +226,4 @@ def test_plain_values_are_left_as_they_are() -> None:
      (float("nan"), False), (float("inf"), False), (5, False), ("5.0", False), (True, False)],
 )  # fmt: skip
 def test_whole_floats_are_those_that_lost_nothing(value: Any, answer: bool) -> None:
-    assert whole(value) is answer
+    assert is_whole_float(value) is answer

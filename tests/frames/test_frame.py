@@ -25,7 +25,14 @@ from chatkit.api.secret import hidden
 from chatkit.contacts import Contact
 from chatkit.flows import Flow
 from chatkit.frames import frame as frames
-from chatkit.frames.frame import Columns, WrongRows, join_words, kinds, repeated, without_repeats
+from chatkit.frames.frame import (
+    Columns,
+    WrongRows,
+    column_kinds,
+    count_repeated_keys,
+    join_words,
+    without_repeats,
+)
 from chatkit.templates import Content
 from chatkit.webhooks import Webhook
 
@@ -43,7 +50,7 @@ class Thing(BaseModel):
     more: dict[str, Any] | None = None
 
 
-KINDS = kinds(Thing, Thing.model_fields)
+KINDS = column_kinds(Thing, Thing.model_fields)
 DTYPES = {"number": "Int64", "text": "str", "flag": "boolean", "time": "datetime64[us, UTC]"}
 STAMP = "2026-01-02T03:04:05.678Z"
 WHOLE = {
@@ -158,7 +165,7 @@ def containers(value: Any) -> list[Any]:
 def test_any_rows_in_any_pages(table, cuts, chunk, ascii_only, indent):
     bounds = [0, *sorted(min(cut, len(table)) for cut in cuts), len(table)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(frames, "_CHUNK", chunk)
+        patch.setattr(frames, "_CHUNK_ROWS", chunk)
         columns = Columns(KINDS)
         for start, end in pairwise(bounds):
             page = [sent for sent, _ in table[start:end]]
@@ -214,7 +221,7 @@ def test_a_wrong_value_is_named_by_row_field_and_id(table, wrong, data):
     sent[number] = sent[number] | {name: value}
     cut = data.draw(st.integers(0, len(sent)))
     with pytest.MonkeyPatch.context() as patch, pytest.raises(WrongRows) as caught:
-        patch.setattr(frames, "_CHUNK", data.draw(st.sampled_from([1, 3, 1000])))
+        patch.setattr(frames, "_CHUNK_ROWS", data.draw(st.sampled_from([1, 3, 1000])))
         framed(sent[:cut], sent[cut:])
     said = f"row {number}, field {name}: expected {SAID[KINDS[name]]}, got {value!r:.60}"
     whose = "" if name == "id" else f" (id {sent[number]['id']!r})"
@@ -364,7 +371,7 @@ def test_what_is_no_list_of_rows_is_refused(page, reason):
 
 
 def test_a_nested_value_that_cannot_be_read_is_named_by_its_rows(monkeypatch):
-    monkeypatch.setattr(frames, "_CHUNK", 3)
+    monkeypatch.setattr(frames, "_CHUNK_ROWS", 3)
     pages = [[WHOLE] * 2] * 4
     row = json.dumps(WHOLE | {"tags": "HERE"}).replace('"HERE"', "1e999")
     with pytest.raises(WrongRows, match="rows 8 to 10, field tags: Number out of range"):
@@ -401,24 +408,24 @@ def test_a_text_can_be_the_key():
 
 
 def test_the_documented_kinds():
-    assert kinds(Contact, Contact.listed) == {
+    assert column_kinds(Contact, Contact.listed) == {
         "id": "number", "first_name": "text", "middle_name": "text", "last_name": "text",
         "meta_name": "text", "number": "text", "country_code": "text", "wa_phone_id": "text",
         "created_at": "time", "updated_at": "time", "created_by": "text", "updated_by": "text",
         "ai_mode": "text", "tags": "json",
     }  # fmt: skip
-    assert kinds(Webhook, ["is_active", "events", "last_delivery_status"]) == {
+    assert column_kinds(Webhook, ["is_active", "events", "last_delivery_status"]) == {
         "is_active": "flag", "events": "json", "last_delivery_status": "json",
     }  # fmt: skip
-    assert kinds(Webhook, ["last_delivery_at"]) == {"last_delivery_at": "moment"}
-    assert kinds(Flow, ["id", "flow_json"]) == {"id": "number", "flow_json": "document"}
-    assert kinds(Content, ["id", "lang_code"]) == {"id": "number", "lang_code": "text"}
+    assert column_kinds(Webhook, ["last_delivery_at"]) == {"last_delivery_at": "moment"}
+    assert column_kinds(Flow, ["id", "flow_json"]) == {"id": "number", "flow_json": "document"}
+    assert column_kinds(Content, ["id", "lang_code"]) == {"id": "number", "lang_code": "text"}
 
 
 @pytest.mark.parametrize("rows", [0, 1])
 @pytest.mark.parametrize("record", [Contact, Content, Flow, Webhook])
 def test_an_id_is_a_whole_number_in_every_frame_also_in_an_empty_one(record, rows):
-    columns = Columns(kinds(record, ["lang_code", "id"] if record is Content else ["id"]))
+    columns = Columns(column_kinds(record, ["lang_code", "id"] if record is Content else ["id"]))
     columns.add(json.dumps([{"id": 7, "lang_code": "en"}][:rows]).encode())
     key = "lang_code" if record is Content else "id"
     frame = columns.frame(key).reset_index()
@@ -475,7 +482,7 @@ words = st.lists(st.none() | st.text("ab é", max_size=4), min_size=3, max_size=
 def test_a_name_is_joined_as_the_record_joins_it(table):
     parts = ["first_name", "middle_name", "last_name"]
     sent = [dict(zip(parts, row, strict=True)) | {"id": n} for n, row in enumerate(table)]
-    names = join_words(framed(sent, expected=kinds(Contact, ["id", *parts])), parts)
+    names = join_words(framed(sent, expected=column_kinds(Contact, ["id", *parts])), parts)
     assert names.dtype == "str"
     wanted = [Contact(**row).name for row in sent]
     assert [None if pd.isna(name) else name for name in names] == wanted
@@ -483,10 +490,10 @@ def test_a_name_is_joined_as_the_record_joins_it(table):
 
 def test_of_rows_that_came_twice_the_last_stays():
     frame = framed([WHOLE | {"id": n, "size": at} for at, n in enumerate([1, 2, 1, 3, 1])])
-    assert repeated(frame) == 2
+    assert count_repeated_keys(frame) == 2
     kept = without_repeats(frame)
     assert kept["size"].to_dict() == {2: 1, 3: 3, 1: 4}
-    assert repeated(kept) == 0
+    assert count_repeated_keys(kept) == 0
     assert without_repeats(kept) is kept
 
 

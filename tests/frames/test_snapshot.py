@@ -30,18 +30,18 @@ from bulk.planning import (  # noqa: F401
 
 import chatkit
 from chatkit.bulk.plan import setting_of
-from chatkit.frames.snapshot import keep_snapshot, memory, remember, snapshot_of
+from chatkit.frames.snapshot import keep_snapshot, read_origin, snapshot_of, write_origin
 
 # --- the memory of a frame ------------------------------------------------------------------
 
 
 def test_a_frame_remembers_where_it_came_from_in_plain_texts():
     frame = pd.DataFrame({"a": [1]})
-    assert memory(frame) == {}
-    remember(frame, account="1001", noun="contact")
-    assert memory(frame) == memory(frame.copy()) == {"account": "1001", "noun": "contact"}
+    assert read_origin(frame) == {}
+    write_origin(frame, account="1001", noun="contact")
+    assert read_origin(frame) == read_origin(frame.copy()) == {"account": "1001", "noun": "contact"}
     frame.attrs["chatkit"] = "something else"
-    assert memory(frame) == {}
+    assert read_origin(frame) == {}
 
 
 ORIGIN = {"account": "1001", "noun": "contact"}
@@ -92,7 +92,7 @@ def test_files_hold_where_a_frame_comes_from_and_no_snapshot(tmp_path, load):
     else:
         again = pd.DataFrame()
         again.attrs = json.loads(json.dumps(frame.attrs))
-    assert type(memory(again)) is dict and memory(again) == ORIGIN
+    assert type(read_origin(again)) is dict and read_origin(again) == ORIGIN
     assert snapshot_of(again, ORIGIN) is None
     assert repr(frame.attrs) == repr(again.attrs) == repr({"chatkit": ORIGIN})
 

@@ -149,9 +149,9 @@ GOALS = {"chatkit": (0.45, 0.7), "planned": (3.0, None)}
 def walk(road: str, frame: str, file: Path) -> None:
     """Walk one road."""
     from chatkit.contacts import Contact
-    from chatkit.frames.frame import Columns, join_words, kinds
+    from chatkit.frames.frame import Columns, column_kinds, join_words
 
-    columns = Columns(kinds(Contact, Contact.listed))
+    columns = Columns(column_kinds(Contact, Contact.listed))
     with file.open("rb") as lines:
         for line in lines:
             columns.add(line)
