@@ -50,7 +50,7 @@ from chatkit.api.record import Body
 from chatkit.errors import InputError, Problem
 from chatkit.flowjson.document import DocumentSource, LineColumn, read_source
 from chatkit.frames.frame import frame_of_texts, python_values
-from chatkit.imports.tables import guarded, unguarded
+from chatkit.imports.tables import guard, unguard
 from chatkit.localization.ledger import Ledger
 from chatkit.templates.codes import template_codes
 from chatkit.util.display import many, values, visible
@@ -293,7 +293,7 @@ def base_text(account: str, codes: Iterable[str], records: Records) -> bytes:
 
 def contacts_text(contacts: pd.DataFrame, columns: Sequence[str]) -> bytes:
     """Write contacts as CSV: no cell of it can run as a formula."""
-    cells = [[guarded(text or "") for text in python_values(contacts[name])] for name in columns]
+    cells = [[guard(text or "") for text in python_values(contacts[name])] for name in columns]
     file = io.BytesIO()
     with io.TextIOWrapper(file, "utf-8", newline="") as text:
         writer = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL)
@@ -580,7 +580,7 @@ class FolderReader:
                 reason += ": put a text with a comma in it in quotes"
                 self._refuse(path, LineColumn(line, 1), reason)
                 continue
-            cells = dict(zip(head, map(unguarded, row), strict=True))
+            cells = dict(zip(head, map(unguard, row), strict=True))
             yield cells
             key = " ".join(cells[name] for name in CONTACT)
             name, reason = CONTACT[0], f"{key} stands here a second time" if key in seen else ""

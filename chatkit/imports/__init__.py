@@ -1,4 +1,4 @@
-"""Files: contacts out of spreadsheets, CSV, Parquet and address books.
+"""Files: reads contacts from spreadsheets, CSV, Parquet and address books.
 
 `read_contacts` opens a source and recognises its kind by the content. Each kind is read into rows
 of cells, a `RawTable`; `columns` makes a frame of them, and a `FileReading` holds that frame and
@@ -19,7 +19,7 @@ from chatkit.frames.frame import collector_paused
 from chatkit.frames.snapshot import write_origin
 from chatkit.imports.columns import FileReading, find_columns
 from chatkit.imports.headings import count_column_names
-from chatkit.imports.tables import RawTable, Source, TableRow, file_kind, open_source, vcards
+from chatkit.imports.tables import RawTable, Source, TableRow, file_kind, read_source, vcards
 from chatkit.imports.tables.delimited import decode_text, read_delimited
 from chatkit.util.progress import print_line
 
@@ -79,7 +79,7 @@ def read_contacts(
     reading = read_file(source, named, **options)
     print_line(reading.report(skipped=skip_invalid))
     if reading.broken and not skip_invalid:
-        raise reading.refusal()
+        raise reading.build_error()
     write_origin(reading.frame, read=reading.report(skipped=True))
     return reading.frame
 
@@ -110,7 +110,7 @@ def read_file(
         InputError: The file as a whole cannot be read.
         OSError: There is no such file, or it cannot be opened.
     """
-    label, content = open_source(source)
+    label, content = read_source(source)
     columns = {
         field: [name] if isinstance(name, str) and name else name for field, name in named.items()
     }
@@ -156,7 +156,7 @@ def _read_table(
 
 
 def read_parquet(data: bytes) -> RawTable:
-    """Read a Parquet file. Its rows count from 1.
+    """Read a Parquet file as rows of cells, numbered from 1.
 
     Raises:
         InputError: It is broken.

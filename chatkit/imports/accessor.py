@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @cache
 def register() -> None:
-    """Give every frame its `.chatkit`, and in a kernel ours their look."""
+    """Register `.chatkit` for every frame, and in a kernel the HTML of our frames."""
     pd.api.extensions.register_dataframe_accessor("chatkit")(Accessor)
     ipython = sys.modules.get("IPython")
     shell = None if ipython is None else ipython.get_ipython()
@@ -37,7 +37,7 @@ def register() -> None:
 
 
 class Accessor(metaclass=HelpPage):
-    """`frame.chatkit`: what chatkit knows of a frame that it has made.
+    """The attribute `chatkit` of a frame: its summary, and how it is written to a file.
 
     >>> result = client.contacts.plan([{"id": 50006, "name": "Ana Cruz"}]).apply()
     >>> result.chatkit.summary()
@@ -103,7 +103,7 @@ _STYLE = """
 
 
 def show_frames(formatter: Any) -> None:
-    """Register how our frames look with a formatter of IPython; others look as they did."""
+    """Register the HTML of our frames with a formatter of IPython; other frames look as before."""
 
     def html_of(frame: pd.DataFrame) -> str | None:
         enabled = pd.get_option("display.notebook_repr_html")
@@ -116,21 +116,22 @@ def show_frames(formatter: Any) -> None:
 
 
 def frame_html(frame: pd.DataFrame) -> str:
-    """Write a frame as a table, of so many rows and columns as pandas is told to show."""
-    rows = _places(len(frame), pd.get_option("display.max_rows"), pd.get_option("display.min_rows"))
-    width = pd.get_option("display.max_columns")
-    places = _places(frame.shape[1], width, width)
-    columns = [None if n is None else (n, _look(frame.dtypes.iloc[n])) for n in places]
-    heads = [_header("col", name) for name in frame.index.names]
+    """Return a frame as an HTML table, as large as the options of pandas say."""
+    option = pd.get_option
+    rows = _positions(len(frame), option("display.max_rows"), option("display.min_rows"))
+    width = option("display.max_columns")
+    places = _positions(frame.shape[1], width, width)
+    columns = [None if n is None else (n, _cell_attributes(frame.dtypes.iloc[n])) for n in places]
+    heads = [_header_html("col", name) for name in frame.index.names]
     heads += [
-        "<th>…</th>" if column is None else _header("col", frame.columns[column[0]], column[1])
+        "<th>…</th>" if column is None else _header_html("col", frame.columns[column[0]], column[1])
         for column in columns
     ]
     body, above = "", None
     for row in rows:
         if row is None:
-            gone = many(len(frame) - len(rows) + 1, "more row")
-            body += f'<tr><td colspan="{len(heads)}">… {gone} …</td></tr>'
+            hidden = many(len(frame) - len(rows) + 1, "more row")
+            body += f'<tr><td colspan="{len(heads)}">… {hidden} …</td></tr>'
             above = None
             continue
         label = frame.index[row] if frame.index.nlevels > 1 else (frame.index[row],)
@@ -138,9 +139,9 @@ def frame_html(frame: pd.DataFrame) -> str:
         for level, value in enumerate(label):  # those of outer levels once where they repeat
             outer = label[: level + 1] if level < len(label) - 1 else None
             same = above is not None and above[: level + 1] == outer
-            body += _header("row", None if same else value)
+            body += _header_html("row", None if same else value)
         for column in columns:
-            cell = column and f"<td{column[1]}>{_text(frame.iat[row, column[0]])}</td>"
+            cell = column and f"<td{column[1]}>{_cell_html(frame.iat[row, column[0]])}</td>"
             body += cell or "<td>…</td>"
         body += "</tr>"
         above = label
@@ -152,31 +153,31 @@ def frame_html(frame: pd.DataFrame) -> str:
     return f'<div {start} aria-label="Table"><style>{_STYLE}</style>{table}</div>'
 
 
-def _look(dtype: Any) -> str:
-    """Return the attributes of the cells of a column."""
+def _cell_attributes(dtype: Any) -> str:
+    """Return the HTML attributes of the cells of a column."""
     types = pd.api.types
     if types.is_bool_dtype(dtype) or types.is_datetime64_any_dtype(dtype):
         return ' class="short"'
     return ' class="number"' if types.is_numeric_dtype(dtype) else ' dir="auto"'
 
 
-def _places(count: int, most: int | None, kept: int | None) -> list[int | None]:
-    """Return which of so many are shown; None stands for those between."""
+def _positions(count: int, most: int | None, kept: int | None) -> list[int | None]:
+    """Return the positions to show of `count`, with None in place of those left out."""
     if not most or count <= most:
         return [*range(count)]
     kept = min(kept or most, most)
     return [*range(kept - kept // 2), None, *range(count - kept // 2, count)]
 
 
-def _header(scope: Literal["col", "row"], name: Any, look: str = "") -> str:
+def _header_html(scope: Literal["col", "row"], name: Any, look: str = "") -> str:
     # what is empty is no header: a screen reader would announce it as one
-    text = "" if name is None else _text(name)
+    text = "" if name is None else _cell_html(name)
     numbers = look if "number" in look else ""
     return f'<th scope="{scope}"{numbers}>{text}</th>' if text else "<td></td>"
 
 
-def _text(value: Any) -> str:
-    """Write one value; strangers wrote it."""
+def _cell_html(value: Any) -> str:
+    """Return one value as escaped HTML."""
     if type(value) in (list, dict):
         try:
             text = json.dumps(value, ensure_ascii=False, default=str)

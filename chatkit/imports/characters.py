@@ -1,4 +1,4 @@
-"""Characters that are not seen, or not what they seem, in any text; and what is wrong with a name.
+"""Characters: checks for what is invisible, ambiguous or wrong in a text or a name.
 
 Each check takes a text and returns a finding, or None. A suggestion that is safe can be taken
 without looking: it reads as the text was meant to be read.
@@ -26,7 +26,7 @@ _DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CellFinding(Finding):
-    """One thing that is wrong, or unusual, with a text or with a cell of a frame."""
+    """A finding about a text, or about a cell of a frame."""
 
     suggestion: str | None = None  #: the text as it may be meant
     safe: bool = False  #: whether the suggestion surely is what was meant
@@ -72,7 +72,7 @@ _CLUSTER = re.compile(
 def _finding(
     name: str, text: str, tidy: str = "", *, safe: bool = True, **parts: object
 ) -> CellFinding:
-    """Return a finding of `characters.toml`.
+    """Make a finding of `characters.toml`.
 
     Args:
         name: Its name there.
@@ -88,34 +88,34 @@ def _finding(
     return CellFinding(code, severity, "/name", message, suggestion=suggestion, safe=safe)
 
 
-def _rule(
+def _make_check(
     name: str, find: Callable[[str], object], tidy: Callable[[str], str] = str, *, safe: bool = True
 ) -> Check:
-    """Return a check that makes its finding where `find` returns a match or characters."""
+    """Make a check that has a finding where `find` returns a match or characters."""
 
     def check(text: str) -> CellFinding | None:
         if not (matches := find(text)):
             return None
-        names = _names(matches) if isinstance(matches, list) else ""
+        names = _code_points(matches) if isinstance(matches, list) else ""
         return _finding(name, text, tidy(text), safe=safe, names=names)
 
     return check
 
 
-def _hidden(kind: str, text: str) -> dict[int, str]:
-    """Return the characters of a kind that are not seen, by place; those of flags are left out."""
+def _find_unseen(kind: str, text: str) -> dict[int, str]:
+    """Return the invisible characters of a kind by position, except those of flags."""
     if not (places := unseen(text)):
         return {}
     flags = {n for match in _FLAG.finditer(text) for n in range(*match.span())}
     hidden = {n: text[n] for n in places if n not in flags}
-    return {n: c for n, c in hidden.items() if _kind(c) == kind}
+    return {n: c for n, c in hidden.items() if _unseen_kind(c) == kind}
 
 
-def _kind(c: str) -> str:
+def _unseen_kind(c: str) -> str:
     return "direction" if c in _DIRECTION else _KINDS.get(unicodedata.category(c), "invisible")
 
 
-def _names(characters: Iterable[str]) -> str:
+def _code_points(characters: Iterable[str]) -> str:
     names = dict.fromkeys(f"U+{ord(c):04X}" for c in characters)
     few = ", ".join(list(names)[:3])
     return f" ({few}{', …' if len(names) > 3 else ''})"
@@ -125,13 +125,13 @@ def _names(characters: Iterable[str]) -> str:
 
 
 #: Halves of characters.
-half = _rule("half", has_half_character)
+find_halves = _make_check("half", has_half_character)
 #: The sign that stands where a program could not read a letter.
-lost = _rule("lost", re.compile("\ufffd").search)
+find_lost = _make_check("lost", re.compile("\ufffd").search)
 #: Characters that mean nothing, or another thing on each machine.
-unknown = _rule("unknown", lambda text: [*_hidden("unknown", text).values()])
+find_unknown = _make_check("unknown", lambda text: [*_find_unseen("unknown", text).values()])
 #: Marks that make letters read backwards; other marks have their use in a long text.
-overridden = _rule(
+find_overrides = _make_check(
     "overridden",
     re.compile(f"[{_OVERRIDES}]").findall,
     partial(re.sub, f"[{_OVERRIDES}]", ""),
@@ -139,43 +139,43 @@ overridden = _rule(
 )
 
 
-def direction(text: str) -> CellFinding | None:
-    """Find what turns the direction of reading; letters have a direction of their own."""
+def find_direction_marks(text: str) -> CellFinding | None:
+    """Find marks that change the direction of reading."""
     if not (marks := re.findall(f"[{_DIRECTION}]", text)):
         return None
     name = "direction" if set(marks).isdisjoint(_STEERING) else "steering"
     tidy = re.sub(f"[{_DIRECTION}]", "", text)
-    return _finding(name, text, tidy, names=_names(marks))
+    return _finding(name, text, tidy, names=_code_points(marks))
 
 
-def control(text: str, *, lines: bool = False) -> CellFinding | None:
-    """Find control characters; what ended a word becomes a space.
+def find_controls(text: str, *, lines: bool = False) -> CellFinding | None:
+    """Find control characters; those that end a word become a space.
 
     Args:
         text: Any text.
         lines: Whether it may have several lines.
     """
-    controls = [c for c in _hidden("control", text).values() if not (lines and c == "\n")]
+    controls = [c for c in _find_unseen("control", text).values() if not (lines and c == "\n")]
     if not controls:
         return None
     parts = text.replace("\r\n", "\n").split("\n") if lines else [text]
     spaced = (_BREAKS.sub(" ", part) for part in parts)
     tidy = "\n".join(re.sub("[\0-\x1f\x7f-\x9f]", "", part) for part in spaced)
     name = "break" if all(map(_BREAKS.match, controls)) else "control"
-    return _finding(name, text, tidy, names=_names(controls))
+    return _finding(name, text, tidy, names=_code_points(controls))
 
 
-def invisible(text: str) -> CellFinding | None:
-    """Find characters that are not seen, where they shape nothing beside them."""
-    if not (hidden := _hidden("invisible", text)):
+def find_invisible(text: str) -> CellFinding | None:
+    """Find invisible characters that do not change how others look."""
+    if not (hidden := _find_unseen("invisible", text)):
         return None
     tidy = "".join([c for n, c in enumerate(text) if n not in hidden])
-    count, names = many(len(hidden), "character"), _names(hidden.values())
+    count, names = many(len(hidden), "character"), _code_points(hidden.values())
     return _finding("invisible", text, tidy, count=count, names=names)
 
 
-def _composed(text: str) -> str:
-    """Join accents with their letters, but leave letters that Unicode would only exchange."""
+def _compose(text: str) -> str:
+    """Join accents with their letters; a letter that would not become shorter stays."""
 
     def whole(match: re.Match[str]) -> str:
         return min(match[0], unicodedata.normalize("NFC", match[0]), key=len)
@@ -184,10 +184,10 @@ def _composed(text: str) -> str:
 
 
 #: Accents that stand apart from their letter: no search finds é by e and an accent.
-decomposed = _rule("decomposed", lambda text: _composed(text) != text, _composed)
+find_decomposed = _make_check("decomposed", lambda text: _compose(text) != text, _compose)
 
 
-def spaces(text: str) -> CellFinding | None:
+def find_spaces(text: str) -> CellFinding | None:
     """Find spaces at the edges, several together, and unusual ones."""
     if text.isascii() and text == text.strip(" ") and "  " not in text:
         return None
@@ -196,7 +196,7 @@ def spaces(text: str) -> CellFinding | None:
     while (fewer := _RUNS.sub(lambda run: run[1] or run[2] or "", tidy)) != tidy:
         tidy = fewer
     faults = {
-        f"has an unusual space{_names(_UNUSUAL_SPACES.findall(text))}": plain != text,
+        f"has an unusual space{_code_points(_UNUSUAL_SPACES.findall(text))}": plain != text,
         "begins with a space": plain.lstrip(_EDGES) != plain,
         "ends with a space": plain.rstrip(_EDGES) != plain,
         "has several spaces together": tidy != inner,
@@ -213,13 +213,14 @@ _SIGNS = [bytes([code]).decode("cp1252", "ignore") or chr(code) for code in rang
 _BYTES = {chr(code): code for code in range(0x100)} | {c: code for code, c in enumerate(_SIGNS)}
 
 
-def _class(first: int, last: int) -> str:
+def _byte_class(first: int, last: int) -> str:
     return "[" + "".join(re.escape(c) for c, n in _BYTES.items() if first <= n <= last) + "]"
 
 
-_NEXT = _class(0x80, 0xBF)
+_NEXT = _byte_class(0x80, 0xBF)
 _CHARACTER = re.compile(
-    f"{_class(0xC2, 0xDF)}{_NEXT}|{_class(0xE0, 0xEF)}{_NEXT}{{2}}|{_class(0xF0, 0xF4)}{_NEXT}{{3}}"
+    f"{_byte_class(0xC2, 0xDF)}{_NEXT}|{_byte_class(0xE0, 0xEF)}{_NEXT}{{2}}"
+    f"|{_byte_class(0xF0, 0xF4)}{_NEXT}{{3}}"
 )
 #: What may well be what it says, where it stands alone: a letter with an accent, and after it a
 #: quote, a sign or a letter of the same kind. Few words end with one of the first letters.
@@ -229,7 +230,7 @@ _ORDINARY = re.compile(
     "|[^ÃÂ][ŠŒŽ]"
 )
 #: No word has so many letters with accents, or signs, side by side.
-_ACCENTED = re.compile(f"{_class(0x80, 0xFF)}{{3,}}")
+_ACCENTED = re.compile(f"{_byte_class(0x80, 0xFF)}{{3,}}")
 #: Nobody writes letters for sounds, or controls, where a plain letter with an accent stood.
 _UNLIKELY = re.compile("[\x80-\x9f\u0250-\u0258\u025a-\u02af\u0300-\u036f]")
 
@@ -240,8 +241,8 @@ _DAMAGED = re.compile("[À-ÖØ-öø-ÿ][\x80-\xa9«-\xb1´-¶¸¹»-¿€‚ƒ�
 _WRITTEN_WITH = dict.fromkeys(("HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA"), "CJK")
 
 
-def garbled(text: str) -> CellFinding | None:
-    """Find UTF-8 that was read in another encoding, once or several times, and what it was.
+def find_garbled(text: str) -> CellFinding | None:
+    """Find UTF-8 that was decoded in another encoding, once or several times, and repair it.
 
     It is safe to mend if the whole text can be read so, and no byte of it was dropped.
     """
@@ -252,22 +253,23 @@ def garbled(text: str) -> CellFinding | None:
         matches = list(_CHARACTER.finditer(mended))
         # one É’ alone is more likely what it says
         unusual = [m for m in matches if len(m[0]) > 2 or not _ORDINARY.match(mended, m.start())]
-        once = _CHARACTER.sub(_ungarbled, mended)
+        once = _CHARACTER.sub(_repair_character, mended)
         if again:  # what was garbled twice begins with these
             unusual = [match for match in unusual if match[0][0] in "ÃÂâ"]
         if not unusual or once == mended:
             break
-        whole &= once == _decoded(mended)
+        whole &= once == _repair_text(mended)
         lost |= any(
-            _CHARACTER.sub(_ungarbled, w) not in (w, _decoded(w)) for w in mended.split(" ")
+            _CHARACTER.sub(_repair_character, w) not in (w, _repair_text(w))
+            for w in mended.split(" ")
         )
         mended = once
     if mended == text or len(mended) == len(text):
-        readings = _of_code_page(text)
+        readings = _code_page_readings(text)
         mended, whole, lost = next(iter(readings), text), len(readings) == 1, False
         if mended == text:
             damaged = _finding("garbled_and_lost", text) if _DAMAGED.search(text) else None
-            return _of_another_alphabet(text) or damaged
+            return _check_alphabet(text) or damaged
     mended = unicodedata.normalize("NFC", mended)
     lost |= any(unicodedata.category(c) == "Cn" for c in mended) or bool(_DAMAGED.search(mended))
     lost |= bool(re.search(r"\bÃ(?=[a-zß-ÿ])", mended))  # no word begins so
@@ -281,10 +283,10 @@ def garbled(text: str) -> CellFinding | None:
     return _finding("garbled", text, mended, safe=whole and plausible and usual)
 
 
-def _of_code_page(text: str) -> list[str]:
-    """Read the whole of a text as UTF-8 that was read in a code page; the usual ones first.
+def _code_page_readings(text: str) -> list[str]:
+    """Return the texts that a text may be if it is UTF-8 decoded in a code page.
 
-    A text of letters alone, each word in one script, is what it says: HAVLÍČEK.
+    The usual code pages come first. Letters alone, each word in one script, are right: HAVLÍČEK.
     """
     readings: dict[str, None] = {}
     signs = any(not c.isalpha() for c in text if not c.isascii())
@@ -305,8 +307,8 @@ def _has_one_script(text: str) -> bool:
     return all(len({_WRITTEN_WITH.get(s := script(c), s) for c in word}) < 2 for word in words)
 
 
-def _of_another_alphabet(text: str) -> CellFinding | None:
-    """Find what an encoding of another alphabet makes of a name: Ìàðèÿ, where Мария was written."""
+def _check_alphabet(text: str) -> CellFinding | None:
+    """Find a name that was decoded in the encoding of another alphabet: Ìàðèÿ for Мария."""
     if not _ACCENTED.search(text) or not set(text) <= _BYTES.keys():
         return None
     from chatkit.imports.tables.delimited import likely_readings  # pandas is slow to load
@@ -320,8 +322,8 @@ def _of_another_alphabet(text: str) -> CellFinding | None:
     return _finding("other_alphabet", text, suggestion or "", safe=False)
 
 
-def _decoded(text: str) -> str | None:
-    """Read a text as the UTF-8 that it was; None if it was not, or not all of it is there."""
+def _repair_text(text: str) -> str | None:
+    """Decode a garbled text as UTF-8; None if it is none, or bytes are missing."""
     try:
         data = bytes([_BYTES[c] for c in text])
         whole = data.decode()
@@ -331,7 +333,7 @@ def _decoded(text: str) -> str | None:
     return whole if text in again else None
 
 
-def _ungarbled(match: re.Match[str]) -> str:
+def _repair_character(match: re.Match[str]) -> str:
     try:
         text = bytes(_BYTES[c] for c in match[0]).decode("utf-8")
     except UnicodeDecodeError:
@@ -363,12 +365,12 @@ _SQUARED = {chr(code): chr((code - 0x1F130) % 32 + 65) for code in range(0x1F150
 
 @lru_cache(4096)
 def script(c: str) -> str:
-    """Name the script of a letter as Unicode does: LATIN."""
+    """Return the script of a letter as Unicode names it: LATIN."""
     return unicodedata.name(c, "").partition(" ")[0]
 
 
-def alike(text: str) -> CellFinding | None:
-    """Find words with letters of two scripts that look alike, and their plain form."""
+def find_lookalikes(text: str) -> CellFinding | None:
+    """Find words with letters of two scripts that look alike, and write them in one script."""
     if text.isascii() or not _OTHERS.search(text):
         return None
     tidy, sure, mixed = text, True, set[str]()
@@ -378,7 +380,7 @@ def alike(text: str) -> CellFinding | None:
         if len(scripts) < 2:
             continue
         mixed |= scripts.keys()
-        plain = {s: whole for s, _ in scripts.most_common() if (whole := _all_in(word, s))}
+        plain = {s: whole for s, _ in scripts.most_common() if (whole := _in_script(word, s))}
         sure &= len(plain) == 1 and not plain.keys().isdisjoint(_SURE)
         for whole in [*plain.values()][:1]:
             tidy = tidy[: match.start()] + whole + tidy[match.end() :]
@@ -387,8 +389,8 @@ def alike(text: str) -> CellFinding | None:
     return _finding(name, text, tidy, safe=sure, scripts=names) if mixed else None
 
 
-def _all_in(word: str, main: str) -> str | None:
-    """Put letters of the main script in place of all others; None if one has none."""
+def _in_script(word: str, main: str) -> str | None:
+    """Replace letters by those of one script that look alike; None if one has no such letter."""
     letters = []
     for c in word:
         own = script(c)
@@ -403,14 +405,14 @@ def _all_in(word: str, main: str) -> str | None:
     return "".join(letters)
 
 
-def _unstyled(text: str) -> str:
+def _replace_styled(text: str) -> str:
     signs = {*_STYLED.findall(text)}
     plain = {ord(c): _SQUARED.get(c) or unicodedata.normalize("NFKC", c) for c in signs}
     return text.translate({c: p for c, p in plain.items() if len(p) == 1 and p.isalnum()})
 
 
 #: Letters that are signs of their own: bold ones of mathematics, letters in circles.
-styled = _rule("styled", lambda text: _unstyled(text) != text, _unstyled)
+find_styled = _make_check("styled", lambda text: _replace_styled(text) != text, _replace_styled)
 
 
 def _has_both_directions(text: str) -> bool:
@@ -419,7 +421,7 @@ def _has_both_directions(text: str) -> bool:
 
 
 #: Words of both directions side by side: which comes first is anyone's guess.
-both_directions = _rule("both_directions", _has_both_directions)
+find_both_directions = _make_check("both_directions", _has_both_directions)
 
 
 # --- names; ordinary ones are not odd -----------------------------------------------------
@@ -443,7 +445,7 @@ _LETTERS = re.compile(r"[^\W\d_]+")
 _LETTER = re.compile("[^\\W\\d_\u115f\u1160\u3164\uffa0]")
 
 
-def letterless(text: str) -> CellFinding | None:
+def find_letterless(text: str) -> CellFinding | None:
     """Find names without any letter."""
     if _LETTER.search(text):
         return None
@@ -459,11 +461,11 @@ def letterless(text: str) -> CellFinding | None:
 
 
 #: A ? inside of a word, where a program had no letter for what was there.
-questionable = _rule("lost_inside", re.compile(r"[^\W\d_]\?+[^\W\d_]").search)
+find_question_marks = _make_check("lost_inside", re.compile(r"[^\W\d_]\?+[^\W\d_]").search)
 
 
-def leftover(text: str) -> CellFinding | None:
-    """Find what a program writes where it has no name: nan, None, #N/A, undefined, {{name}}."""
+def find_leftovers(text: str) -> CellFinding | None:
+    """Find what programs write for a missing name: nan, None, #N/A, undefined, {{name}}."""
     if not (match := _LEFTOVER.search(text)):
         return None
     rest = " ".join(_LEFTOVER.sub("", text).split())
@@ -471,7 +473,7 @@ def leftover(text: str) -> CellFinding | None:
 
 
 #: Names between tags of HTML.
-tags = _rule(
+find_tags = _make_check(
     "tags",
     re.compile(r"</?[a-z][^<>]*>", re.IGNORECASE).search,
     lambda text: " ".join(re.sub(r"<[^<>]*>", " ", text).split()),
@@ -479,8 +481,8 @@ tags = _rule(
 )
 
 
-def entities(text: str) -> CellFinding | None:
-    """Find characters that are written as HTML has them: O&#039;Neil."""
+def find_entities(text: str) -> CellFinding | None:
+    """Find characters that are escaped as in HTML: O&#039;Neil."""
     if not _ENTITY.search(text):
         return None
     plain = text
@@ -492,8 +494,8 @@ def entities(text: str) -> CellFinding | None:
     return _finding("entities", text, plain, safe=safe)
 
 
-def lengthy(text: str) -> CellFinding | None:
-    """Find what is too long to be a name."""
+def find_lengthy(text: str) -> CellFinding | None:
+    """Find a text that is too long to be a name."""
     return _finding("lengthy", text, count=len(text)) if len(text) > _LONGEST else None
 
 
@@ -503,43 +505,35 @@ def _is_shouted(text: str) -> bool:
 
 
 #: Names in capitals. An abbreviation, or a short one, may have to be so.
-capitals = _rule(
+find_capitals = _make_check(
     "capitals", _is_shouted, partial(_LETTERS.sub, lambda word: word[0].capitalize()), safe=False
 )
 
 
 # --- several checks -----------------------------------------------------------------------
 
-#: What can be wrong with any text, of several lines too.
+#: Checks for any text, of several lines too.
 TEXT: tuple[Check, ...] = (
-    *(garbled, half, lost, partial(control, lines=True), overridden),
-    *(invisible, unknown, alike, decomposed),
+    *(find_garbled, find_halves, find_lost, partial(find_controls, lines=True), find_overrides),
+    *(find_invisible, find_unknown, find_lookalikes, find_decomposed),
 )
-#: What can be wrong with a name.
+#: Checks for a name.
 NAME: tuple[Check, ...] = (
-    *(garbled, entities, half, lost, control, direction, invisible, unknown, alike, styled),
-    *(
-        decomposed,
-        spaces,
-        lengthy,
-        leftover,
-        tags,
-        letterless,
-        questionable,
-        capitals,
-        both_directions,
-    ),
+    *(find_garbled, find_entities, find_halves, find_lost, find_controls, find_direction_marks),
+    *(find_invisible, find_unknown, find_lookalikes, find_styled, find_decomposed, find_spaces),
+    *(find_lengthy, find_leftovers, find_tags, find_letterless, find_question_marks),
+    *(find_capitals, find_both_directions),
 )
 
 
-def of_text(text: str) -> list[CellFinding]:
-    """Find what is wrong with the characters of any text."""
+def check_text(text: str) -> list[CellFinding]:
+    """Run the checks for any text."""
     return run_checks(text, TEXT)
 
 
 @lru_cache(4096)
-def of_name(text: str) -> Sequence[CellFinding]:
-    """Find what is wrong, or unusual, with a name."""
+def check_name(text: str) -> Sequence[CellFinding]:
+    """Run the checks for a name."""
     plain = len(text) <= _LONGEST and _PLAIN.fullmatch(text)
     if not text or (plain and not _LEFTOVER.search(text) and not _ACCENTED.search(text)):
         return ()
@@ -562,8 +556,8 @@ def run_checks(text: str, checks: Sequence[Check]) -> list[CellFinding]:
     return findings
 
 
-def mended(text: str, checks: Sequence[Check], codes: Collection[str]) -> str:
-    """Take the safe suggestions of these codes until there is none left."""
+def apply_suggestions(text: str, checks: Sequence[Check], codes: Collection[str]) -> str:
+    """Apply the safe suggestions of these codes until there is none left."""
     while True:
         safe = (each for each in run_checks(text, checks) if each.safe and each.code in codes)
         if (first := next(safe, None)) is None or first.suggestion is None:

@@ -1,4 +1,4 @@
-"""Columns: the rows of a table as a frame, in which the columns of contacts have their names.
+"""Columns: makes a frame of the rows of a table, and finds its columns of contacts.
 
 The columns of the number, the country code and the name are chosen by what all headings mean, and
 by what the cells below them hold. A row of which a cell cannot be read is left out, and the reason
@@ -20,12 +20,12 @@ from chatkit.errors import InputError, Problem, problem_line
 from chatkit.imports.headings import (
     OTHERS,
     Heading,
+    find_heading_row,
     heading_words,
     label_stem,
     looks_like_data,
     parse_heading,
     read_headings,
-    row_of_names,
 )
 from chatkit.imports.tables import (
     ROW,
@@ -66,17 +66,17 @@ class FileColumn:
     cells: list[Any]
     alike: str = ""  #: the names of all that are called alike
 
-    def share(self, fits: Callable[[str], Any]) -> float:
-        """Return the share of the first cells that fit, of those that are not empty."""
-        texts = [text for cell in self.cells[:_SAMPLE] if (text := _text(cell))]
+    def matching_share(self, fits: Callable[[str], Any]) -> float:
+        """Return the share of matching cells among the first ones that are not empty."""
+        texts = [text for cell in self.cells[:_SAMPLE] if (text := _cell_text(cell))]
         return sum(map(bool, map(fits, texts))) / len(texts) if texts else 0.0
 
     def is_empty(self) -> bool:
         """Check if the first cells are all empty."""
-        return not any(map(_text, self.cells[:_SAMPLE]))
+        return not any(map(_cell_text, self.cells[:_SAMPLE]))
 
 
-def _text(cell: Any) -> str:
+def _cell_text(cell: Any) -> str:
     return (keep_cell(cell)[0] or "").strip()
 
 
@@ -86,7 +86,7 @@ _MANY = 20
 
 @dataclass
 class FileReading:
-    """Result of reading a file: the rows as a frame, and what there is to know of the others."""
+    """Result of reading a file: the rows as a frame, and the problems of those left out."""
 
     kind: str  #: the kind of file, in words
     notes: list[str]
@@ -99,7 +99,7 @@ class FileReading:
     columns: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def refuse(self, row: int, place: int, column: str, value: Any, reason: str) -> None:
-        """Leave a row out."""
+        """Note why a row is left out."""
         where = f"row {row}, {quoted_name(column)}" if column else f"row {row}"
         text = keep_cell(value)[0] or ""
         self.broken.append((row, place, Problem(where, shortened(repr(text)), reason)))
@@ -111,11 +111,11 @@ class FileReading:
 
     @property
     def left_out(self) -> int:
-        """The number of rows of which something cannot be read."""
+        """The number of rows that are left out."""
         return len({row for row, _, _ in self.broken})
 
     def report(self, *, skipped: bool = False) -> str:
-        """List which column became what, and what a person should know.
+        """Return a summary: the columns that were chosen, the notes and the rows left out.
 
         Args:
             skipped: List the rows that are left out, too.
@@ -138,8 +138,8 @@ class FileReading:
                 lines.append(f"    and {rest:,} more")
         return "\n".join(lines)
 
-    def refusal(self) -> InputError:
-        """Make the error that names all that cannot be read."""
+    def build_error(self) -> InputError:
+        """Make the error that lists all that cannot be read."""
         whole = many(len(self.frame) + self.left_out, "row")
         them = "it" if self.left_out == 1 else "them"
         first = f" The first {_MANY}:" if len(self.broken) > _MANY else ""
@@ -153,8 +153,8 @@ class FileReading:
         return error
 
 
-def even_rows(rows: list[TableRow], width: int, reading: FileReading) -> list[TableRow]:
-    """Return the rows that have as many cells as there are columns; the others are refused."""
+def drop_uneven_rows(rows: list[TableRow], width: int, reading: FileReading) -> list[TableRow]:
+    """Return the rows that have a cell for each column, and refuse the others."""
     extra = [row for row in rows if any(c is not None for c in row.cells[width:])]
     if len(extra) == len(rows) > 1:
         raise InputError(
@@ -178,7 +178,7 @@ def even_rows(rows: list[TableRow], width: int, reading: FileReading) -> list[Ta
 def make_columns(
     headings: Sequence[tuple[str | None, Heading]], rows: Sequence[TableRow], reading: FileReading
 ) -> list[FileColumn]:
-    """Return the columns, each with a name of its own."""
+    """Make the columns, each with a unique name."""
     columns = []
     reading.rows = [row.number for row in rows]
     places = defaultdict[str, list[FileColumn]](list)
@@ -206,7 +206,7 @@ Chosen: TypeAlias = dict[str, list[FileColumn]]
 
 
 def choose_numbers(columns: Sequence[FileColumn], chosen: Chosen) -> list[FileColumn]:
-    """Return the column of numbers, and those to take a number from where it has none.
+    """Return the column of numbers, and others for the rows in which it is empty.
 
     The heading decides, then the content, then the place. A column that is of somebody else, or
     that holds something else, is not chosen.
@@ -217,13 +217,13 @@ def choose_numbers(columns: Sequence[FileColumn], chosen: Chosen) -> list[FileCo
     ranked = []
     for place, column in enumerate(columns):
         heading = column.heading
-        if "code" in heading.roles and column.share(is_like_a_number) >= 0.5:
+        if "code" in heading.roles and column.matching_share(is_like_a_number) >= 0.5:
             words = heading.extra | {"code"}  # Phone (country code + number)
             roles = heading.roles - {"code"} | {"phone"}
             column.heading = heading._replace(roles=roles, extra=words)
         if rank := column.heading.number_rank():
             other = not column.heading.roles.isdisjoint(OTHERS)
-            weak = column.share(is_like_a_number) < 0.5
+            weak = column.matching_share(is_like_a_number) < 0.5
             ranked.append(((other, weak, len(column.heading.extra), *rank, place), column))
     if not ranked:
         return []
@@ -251,7 +251,7 @@ def is_like_a_number(text: str) -> bool:
 def pick_numbers(
     columns: Sequence[FileColumn], numbers: Sequence[FileColumn], reading: FileReading
 ) -> tuple[list[FileColumn | None], bool]:
-    """Return for each row the column of its best number, and whether labels decide.
+    """Return the column of the best number of each row, and whether labels decide it.
 
     A label like Mobile in `Phone 1 - Type` ranks the number beside it. Without labels, the first
     number that is not empty is the best.
@@ -268,12 +268,12 @@ def pick_numbers(
         options = []
         filled = False
         for place, (column, of) in enumerate(zip(numbers, labels_of, strict=True)):
-            if not _text(column.cells[n]):
+            if not _cell_text(column.cells[n]):
                 continue
-            filled, label = True, _text(of[n]) if of else ""
+            filled, label = True, _cell_text(of[n]) if of else ""
             rank = parse_heading(label).label_rank() if label else column.heading.number_rank()
             if rank:
-                options.append((not has_number(_text(column.cells[n])), rank, place))
+                options.append((not has_number(_cell_text(column.cells[n])), rank, place))
         picks.append(numbers[min(options)[-1]] if options else None)
         if filled:
             rows_of[picks[-1]].append(row)
@@ -297,9 +297,10 @@ def choose_codes(columns: Sequence[FileColumn], chosen: Chosen) -> list[FileColu
         column
         for column in columns
         if (
-            column.heading.is_code() and (column.is_empty() or column.share(_CODE.fullmatch) >= 0.5)
+            column.heading.is_code()
+            and (column.is_empty() or column.matching_share(_CODE.fullmatch) >= 0.5)
         )
-        or (column.heading.is_country() and column.share(_PLUS_CODE.fullmatch) > 0.5)
+        or (column.heading.is_country() and column.matching_share(_PLUS_CODE.fullmatch) > 0.5)
     ]
     if len(codes) > 1:
         del chosen["number"][1:]
@@ -310,7 +311,7 @@ def choose_codes(columns: Sequence[FileColumn], chosen: Chosen) -> list[FileColu
 
 
 def choose_name(columns: Sequence[FileColumn], chosen: Chosen) -> list[FileColumn]:
-    """Return the name, or its parts in order, all of them of the same person.
+    """Return the column of the name, or those of its parts in order, of one person.
 
     `Name` beside `Vorname` is the last name, if it lacks the first. Beside `Apellidos`, `Nombre`
     is the first name, by the same rule.
@@ -325,7 +326,7 @@ def choose_name(columns: Sequence[FileColumn], chosen: Chosen) -> list[FileColum
     for column in columns:
         heading = column.heading
         if heading.extra == number.extra or "person" not in heading.roles:
-            weak = not column.is_empty() and column.share(_has_letter) < 0.5
+            weak = not column.is_empty() and column.matching_share(_has_letter) < 0.5
             other = heading.extra != number.extra
             groups[weak, len(heading.extra), other, heading.extra].append(column)
     if not groups:
@@ -370,7 +371,7 @@ Named = Mapping[str, Sequence[str] | None]
 
 
 def find_columns(table: RawTable, named_columns: Named) -> FileReading:
-    """Find the columns of contacts, and read the rows below their headings.
+    """Find the columns of contacts in a table, and read its rows.
 
     Raises:
         InputError: It cannot be decided which columns are meant, or none is the number.
@@ -385,9 +386,9 @@ def find_columns(table: RawTable, named_columns: Named) -> FileReading:
         reading.broken.append((n, 0, Problem(f"row {n}", shortened(repr(text)), reason)))
     named = {field: names for field, names in named_columns.items() if names is not None}
     asked = [name for names in named.values() for name in names]
-    top = row_of_names(rows, asked) if table.titled else 0
+    top = find_heading_row(rows, asked) if table.titled else 0
     headings, below = read_headings(rows, top, reading.notes, titled=table.titled)
-    columns = make_columns(headings, even_rows(below, len(headings), reading), reading)
+    columns = make_columns(headings, drop_uneven_rows(below, len(headings), reading), reading)
     names = {column.name for column in columns}
     if table.ours:
         named = {field: [field] * (field in names) for field in FIELDS} | named
@@ -400,7 +401,7 @@ def find_columns(table: RawTable, named_columns: Named) -> FileReading:
         if name not in named:
             chosen[name] = choose(free, chosen)
             if name == "number" and not chosen[name] and "id" not in names:
-                raise _no_number(rows[top], columns)
+                raise _no_number_error(rows[top], columns)
             if name != "number" and (alike := [c.alike for c in chosen[name] if c.alike]):
                 raise InputError(f"{alike[0]} have the same heading: {name}='…' chooses one.")
     read_columns(columns, chosen, named, reading)
@@ -408,7 +409,7 @@ def find_columns(table: RawTable, named_columns: Named) -> FileReading:
 
 
 def find_column(columns: Sequence[FileColumn], name: str) -> FileColumn:
-    """Return the column that a person names, whatever its blanks and capitals.
+    """Return the column of a name; blanks around it and its case do not matter.
 
     Raises:
         InputError: There is none.
@@ -417,30 +418,30 @@ def find_column(columns: Sequence[FileColumn], name: str) -> FileColumn:
         if matches := [column for column in columns if alike(column.name) == alike(name)]:
             return matches[0]
     near = get_close_matches(name, [column.name for column in columns], 1, cutoff=0.5)
-    hint = f"; did you mean {near[0]!r}?" if near else f". Columns: {_listed(columns)}."
+    hint = f"; did you mean {near[0]!r}?" if near else f". Columns: {_list_columns(columns)}."
     raise InputError(f"No column is called {name!r}{hint}")
 
 
-def _listed(columns: Sequence[FileColumn]) -> str:
-    """List the names of columns, as many as a person would read."""
+def _list_columns(columns: Sequence[FileColumn]) -> str:
+    """Return the first names of columns as a text."""
     more = f" and {len(columns) - _LISTED} more" if len(columns) > _LISTED else ""
     return ", ".join(repr(column.name) for column in columns[:_LISTED]) + more
 
 
-def _no_number(first: TableRow, columns: Sequence[FileColumn]) -> InputError:
+def _no_number_error(first: TableRow, columns: Sequence[FileColumn]) -> InputError:
     if looks_like_data(first):
         return InputError(
             f"Row {first.number} is a contact already: add a header row above it, like number, "
             "country_code, name."
         )
     possible = [column for column in columns if column.heading.is_phone()]
-    reason = f"{_listed(possible)} may be of somebody else, or hold something else."
+    reason = f"{_list_columns(possible)} may be of somebody else, or hold something else."
     if not possible:
         reason = "No column is recognised as the telephone numbers. "
         plain = [column for column in columns if not column.heading.roles]
         possible = [column for column in plain if column.share(is_like_a_number) > 0.5]
-        holding = f"{_listed(possible)} may hold them." if possible else ""
-        reason += holding or f"Columns: {_listed(columns)}."
+        holding = f"{_list_columns(possible)} may hold them." if possible else ""
+        reason += holding or f"Columns: {_list_columns(columns)}."
     name = repr(possible[0].name) if possible else "'…'"
     return InputError(
         f"{reason} Name it: read_contacts(path, number={name}), or number='' if there is none."
@@ -453,7 +454,7 @@ def read_columns(
     named: Collection[str],
     reading: FileReading,
 ) -> None:
-    """Read all cells, and make the frame of the rows in which all can be read.
+    """Read all cells, and make a frame of the rows that can be read.
 
     The columns keep the order of the file. The best column of numbers becomes `number`; the
     others stay beside it, and all of them stay where labels decide between them.
@@ -468,7 +469,7 @@ def read_columns(
     for column in columns:
         if name := starts.get(column):
             picked = [picks] if name == "number" else [[c] * count for c in fields[name]]
-            parts = [_read_cells(each, FIELDS[name], reading) for each in picked]
+            parts = [_read_texts(each, FIELDS[name], reading) for each in picked]
             rows = zip(*parts, strict=True)
             joined = (" ".join(filter(None, (p and p.strip() for p in row))) for row in rows)
             texts[name] = parts[0] if len(parts) == 1 else [text or None for text in joined]
@@ -479,7 +480,7 @@ def read_columns(
             name = column.name
             if name in starts.values():  # it is called so, but another one is it
                 name = f"{name} (column {column_letter(column.place)})"
-            texts[name] = _read_cells([column] * count, keep_cell, reading)
+            texts[name] = _read_texts([column] * count, keep_cell, reading)
             reading.columns[name] = (column.name,)
     index = pd.Index(reading.rows, dtype="int64", name=ROW)
     series = {name: pd.Series(cells, index, dtype="str") for name, cells in texts.items()}
@@ -491,10 +492,10 @@ def read_columns(
     _note_columns(columns, chosen, named, used, reading.notes)
 
 
-def _read_cells(
+def _read_texts(
     picks: Sequence[FileColumn | None], reader: Reader, reading: FileReading
 ) -> list[str | None]:
-    """Read a cell of each row. A cell that cannot be read takes its row out."""
+    """Read one cell of each row; refuse the rows in which it cannot be read."""
     values = [None if c is None else c.cells[n] for n, c in enumerate(picks)]
     texts: list[str | None] = []
     for row, column, value in zip(reading.rows, picks, values, strict=True):
@@ -506,7 +507,7 @@ def _read_cells(
 
 
 def _note_cells(picks: Mapping[str, Sequence[FileColumn | None]], reading: FileReading) -> None:
-    """Note numbers that the file does not hold as text."""
+    """Note the numbers that the file does not store as text."""
     for name, columns in picks.items():
         rows = zip(reading.rows, enumerate(columns), strict=False)
         stored = [row for row, (n, column) in rows if column and type(column.cells[n]) is int]
@@ -524,13 +525,13 @@ def _note_columns(
     used: Sequence[FileColumn],
     notes: list[str],
 ) -> None:
-    """Note which columns of numbers were passed over, and that there is no name."""
+    """Note the columns of numbers that are not read, and a missing column of names."""
     names = {column.name for column in columns}
     phones = [column for column in columns if column.heading.is_phone() and column not in used]
     passed = [c for c in columns if c in phones or "unreachable" in c.heading.roles]
     if passed and used and "number" not in named and "number" not in names:
         phones.sort(key=lambda column: not column.heading.roles.isdisjoint(OTHERS))
         another = f"; number={phones[0].name!r} takes that one" if phones else ""
-        notes.append(f"not read as the number: {_listed(passed)}{another}")
+        notes.append(f"not read as the number: {_list_columns(passed)}{another}")
     if not chosen["name"] and "name" not in named and "id" not in names:
         notes.append("no column of names was recognised: name='…' names it")

@@ -58,7 +58,7 @@ class Heading(NamedTuple):
         return min(kinds, default=2), place, int("secondary" in self.roles)
 
     def is_phone(self) -> bool:
-        """Check if the heading is one of telephone numbers, and not just Number."""
+        """Check if the heading is one of telephone numbers, and not only Number."""
         return (self.number_rank() or (_LEAST,)) < (_LEAST,)
 
     def label_rank(self) -> tuple[int, ...] | None:
@@ -68,7 +68,7 @@ class Heading(NamedTuple):
         return Heading(self.roles & _PHONE_ROLES | {"phone"}).number_rank()
 
     def name_part(self) -> str | None:
-        """Return which part of a name this is: name (all of it), first, middle, last; or None."""
+        """Return the part of a name: "name" (the whole), "first", "middle" or "last"; or None."""
         parts = {_ALONE.get(role, role) for role in self.roles & (_NAME_PARTS | {*_ALONE})}
         alone = not self.roles & _NAME_PARTS
         if not parts or self.unknown or not self.roles <= _NAME_ROLES or (alone and self.extra):
@@ -83,7 +83,7 @@ class Heading(NamedTuple):
         return "code" in self.roles and self.roles <= others and not self.unknown
 
     def is_country(self) -> bool:
-        """Check if the heading is one of countries."""
+        """Check if the heading is one of names of countries."""
         others = {*_KINDS, "home", "work", "filler", "address", "country"}
         return "country" in self.roles and self.roles <= others and not self.unknown
 
@@ -95,8 +95,8 @@ class Heading(NamedTuple):
         """Check if the heading is one of a contact's number, country code or name."""
         return bool(self.number_rank() or self.name_part() or self.is_code())
 
-    def below(self, upper: Heading) -> Heading:
-        """Return the meaning of a heading that stands below another one."""
+    def combine_with(self, upper: Heading) -> Heading:
+        """Return the meaning of this heading below another one."""
         clear = self.is_known() and self.roles != {"number"}
         kept = _OWNERS | {"unreachable"} if clear else upper.roles
         extra = upper.extra if upper.roles & _OWNERS else frozenset[str]()
@@ -105,7 +105,7 @@ class Heading(NamedTuple):
 
 
 def heading_words(text: str) -> list[str]:
-    """Split a heading into small letters without accents: PhoneNo_1 is phone, no, 1."""
+    """Split a heading into words of small letters without accents: PhoneNo_1 is phone, no, 1."""
     apart = _BOUNDARY.sub(" ", text)
     plain = unicodedata.normalize("NFKD", apart.casefold().translate(_PLAIN))
     kinds = ((c, unicodedata.category(c)) for c in plain)
@@ -113,7 +113,7 @@ def heading_words(text: str) -> list[str]:
 
 
 def heading_phrases() -> Iterator[tuple[str, str]]:
-    """Yield each phrase of `headings.toml`, written without blanks, and its role."""
+    """Yield the phrases of `headings.toml`, without blanks, with their roles."""
     tables = tomllib.loads(Path(__file__).with_name("headings.toml").read_text("utf-8"))
     for role, languages in tables.items():
         for phrase in ",".join(languages.values()).split(","):
@@ -164,19 +164,19 @@ def _compound_roles(text: str) -> set[str]:
 
 
 def label_stem(name: str) -> tuple[str, ...]:
-    """Return what the heading of a number has in common with that of its label: phone, 1."""
+    """Return the words that headings of a number and of its label have in common: phone, 1."""
     words = heading_words(name)
     return tuple(word for word in words if _roles().get(word) not in {"label", "value", "number"})
 
 
 def count_column_names(names: Iterable[Any]) -> int:
-    """Count the texts that would be good headings. Among data there are few."""
+    """Count the texts that are known headings; among data there are few."""
     texts = (name for name in names if isinstance(name, str) and len(name) < 60)
     return sum(parse_heading(text).is_known() for text in texts)
 
 
-def row_of_names(rows: Sequence[TableRow], names: Sequence[str]) -> int:
-    """Find the heading row: the first, but for titles above it.
+def find_heading_row(rows: Sequence[TableRow], names: Sequence[str]) -> int:
+    """Return the position of the heading row: the first one below titles.
 
     Args:
         rows: The rows from the top.
@@ -200,7 +200,7 @@ def row_of_names(rows: Sequence[TableRow], names: Sequence[str]) -> int:
 
 
 def looks_like_data(row: TableRow) -> bool:
-    """Check if a row holds a telephone number, or anything that is no text."""
+    """Check if a row has a telephone number, or a cell that is no text."""
     return any(
         _LIKE_A_NUMBER.fullmatch(cell) if isinstance(cell, str) else cell is not None
         for cell in row.cells
@@ -208,7 +208,7 @@ def looks_like_data(row: TableRow) -> bool:
 
 
 def join_headings(upper: Sequence[Any], lower: Sequence[Any]) -> list[tuple[str | None, Heading]]:
-    """Join two heading rows. The upper one stands over several columns where its cells are merged.
+    """Join two heading rows; merged cells of the upper one stand over several columns.
 
     Returns:
         For each column its name, that of the lower row if there is one, and its meaning.
@@ -220,7 +220,7 @@ def join_headings(upper: Sequence[Any], lower: Sequence[Any]) -> list[tuple[str 
         name, meaning = low or own, parse_heading(low or own or "")
         if low and over:
             name = f"{over} {low}" if lower.count(low) > 1 else low
-            meaning = meaning.below(parse_heading(over))
+            meaning = meaning.combine_with(parse_heading(over))
         joined.append((name, meaning))
     return joined
 
@@ -241,7 +241,7 @@ def read_headings(
     if titled and below and not looks_like_data(below[0]):
         second = below[0]
         texts = [cell for cell in second.cells if cell]
-        unknown = sum(not _is_explained(text) for text in texts)
+        unknown = sum(not _is_heading_text(text) for text in texts)
         joined = join_headings(first.cells, second.cells)
         known, before = (sum(h.is_known() for _, h in each) for each in (joined, headings))
         more = known > before
@@ -252,8 +252,8 @@ def read_headings(
     return headings, below
 
 
-def _is_explained(text: str) -> bool:
-    """Check if a text is made of words of headings, or in brackets."""
+def _is_heading_text(text: str) -> bool:
+    """Check if a text consists of known words of headings, or is in brackets."""
     letters = sum(map(str.isalpha, text))
     return text[0] in "([<" or (
         (letters > 2 or not text.isascii()) and not parse_heading(text).unknown

@@ -71,7 +71,7 @@ class ExportedPart(NamedTuple):
 
 
 def write_parquet(endpoints: Endpoints[Any], folder: str | os.PathLike[str]) -> int:
-    """Read the whole list of a resource into a folder, or go on where an earlier call stopped.
+    """Export the whole list of a resource into a folder, or resume an earlier export.
 
     Returns:
         The number of rows.
@@ -83,28 +83,28 @@ def write_parquet(endpoints: Endpoints[Any], folder: str | os.PathLike[str]) -> 
         CallError: The list cannot be read. The rows read so far stay.
     """
     folder = Path(folder).expanduser()
-    _refuse_others(folder)
-    with _writable(folder):
+    _check_folder(folder)
+    with _write_errors(folder):
         make_folder(folder)
         if not (folder / ".gitignore").exists():
             with replacing(folder / ".gitignore") as file:
                 file.write(b"# Names and numbers of people\n*\n")
         with writing(folder / _COMPLETE, patience=PATIENCE):
             export = _Export(endpoints, folder)
-            if (rows := export.complete()) is not None:
+            if (rows := export.complete_rows()) is not None:
                 return rows
             try:
                 with Progress(f"{endpoints.noun}s") as progress:
                     export.read(progress)
             except BaseException:
                 with suppress(frames.WrongRows, OSError):
-                    export.write()
+                    export.write_part()
                 raise
             return export.finish()
 
 
 class _Export:
-    """One read of a list into a folder.
+    """One export of a list into a folder.
 
     Args:
         endpoints: The resource.
@@ -113,7 +113,7 @@ class _Export:
 
     def __init__(self, endpoints: Endpoints[Any], folder: Path) -> None:
         self.endpoints, self.folder, self.key = endpoints, folder, endpoints.key
-        self.parts = self._verified_parts()
+        self.parts = self._read_parts()
         self.read_name = self.parts[0].origin.read if self.parts else token_hex(8)
         self.resumed = bool(self.parts)
         record = endpoints.record
@@ -121,7 +121,7 @@ class _Export:
         self.pages_end = self.written = 0  # rows of `columns` in whole pages, and in parts
         self.position = self.parts[-1].origin.position if self.parts else 0
         self.expected: list[Any] = []  # ids that the next page has to begin with
-        self.previous: set[Any] = {*self._ids(self.parts[-1])} if self.parts else set()
+        self.previous: set[Any] = {*self._part_ids(self.parts[-1])} if self.parts else set()
         self.duplicates = 0
         self.listing: ListReader
 
@@ -131,8 +131,8 @@ class _Export:
 
     # --- parts on the disk --------------------------------------------------------------
 
-    def _verified_parts(self) -> list[ExportedPart]:
-        """Return the parts in their order.
+    def _read_parts(self) -> list[ExportedPart]:
+        """Verify the parts in the folder, and return them in order.
 
         Raises:
             StoreError: One is missing, or cannot be read.
@@ -141,24 +141,24 @@ class _Export:
         numbered: dict[int, ExportedPart] = {}
         for path in sorted(self.folder.iterdir()):
             if name := _PART_NAME.fullmatch(path.name):
-                numbered[int(name[1])] = self._verified(path)
+                numbered[int(name[1])] = self._verify_part(path)
         parts = [part for _, part in sorted(numbered.items())]
         if missing := {*range(len(parts))} - {*numbered}:
-            raise self._broken(f"Part {min(missing)} of {self.folder} is missing")
+            raise self._folder_error(f"Part {min(missing)} of {self.folder} is missing")
         for part in parts[1:]:
             if part.origin.read != parts[0].origin.read:
-                raise self._broken(f"{part.path} belongs to another read")
+                raise self._folder_error(f"{part.path} belongs to another read")
         return parts
 
-    def _verified(self, path: Path) -> ExportedPart:
+    def _verify_part(self, path: Path) -> ExportedPart:
         if path.is_symlink() or not path.is_file():
-            raise self._broken(f"{path} is a link or a folder, not a part")
+            raise self._folder_error(f"{path} is a link or a folder, not a part")
         try:
             with pq.ParquetFile(path) as file:
                 schema, rows = file.schema_arrow, file.metadata.num_rows
             origin = msgspec.json.decode((schema.metadata or {})[b"chatkit"], type=PartOrigin)
         except (OSError, pa.ArrowException, KeyError, *_NOT_JSON) as error:
-            raise self._broken(f"{path} cannot be read ({error!s:.200})") from error
+            raise self._folder_error(f"{path} cannot be read ({error!s:.200})") from error
         account, noun = self.endpoints.transport.connection.account, self.endpoints.noun
         if (origin.account, origin.noun) != (account, noun):
             own, other = account_words(account), account_words(origin.account)
@@ -169,12 +169,12 @@ class _Export:
             )
         return ExportedPart(path, rows, schema.names, origin)
 
-    def _broken(self, reason: str, kind: type[ChatkitError] = StoreError) -> ChatkitError:
+    def _folder_error(self, reason: str, kind: type[ChatkitError] = StoreError) -> ChatkitError:
         noun, folder = self.endpoints.noun, self.folder
         return kind(f"{reason}. Delete {folder}, or name another folder, to read all {noun}s.")
 
-    def complete(self) -> int | None:
-        """Return how many rows the folder has, if all of the list was read; None if not.
+    def complete_rows(self) -> int | None:
+        """Return the number of rows of a complete export; None if it is not complete.
 
         Raises:
             StoreError: The parts do not hold so many rows.
@@ -185,9 +185,9 @@ class _Export:
         try:
             complete = msgspec.json.decode(path.read_bytes(), type=ExportTotals)
         except (OSError, *_NOT_JSON) as error:
-            raise self._broken(f"{path} cannot be read ({error!s:.200})") from error
+            raise self._folder_error(f"{path} cannot be read ({error!s:.200})") from error
         if (len(self.parts), self.rows) != (complete.parts, complete.rows):
-            raise self._broken(
+            raise self._folder_error(
                 f"{self.folder} holds {self.rows:,} rows in {many(len(self.parts), 'part')}, and "
                 f"{complete.rows:,} rows in {many(complete.parts, 'part')} were written"
             )
@@ -199,7 +199,7 @@ class _Export:
         )
         return complete.rows
 
-    def _ids(self, part: ExportedPart) -> list[Any]:
+    def _part_ids(self, part: ExportedPart) -> list[Any]:
         return pq.read_table(part.path, columns=[self.key])[self.key].to_pylist()  # type: ignore[no-any-return]
 
     # --- pages --------------------------------------------------------------------------
@@ -214,7 +214,7 @@ class _Export:
         size, first = profile.max_page_size, profile.page_base
         before = max(self.position - 1, 0) // size  # pages before that of the last row
         self.listing = listing = ListReader(
-            *(endpoints.transport, endpoints.list_call, self._add),
+            *(endpoints.transport, endpoints.list_call, self._add_page),
             first=first,
             start=first + before,
             rows=before * size,
@@ -226,10 +226,10 @@ class _Export:
                 count = many(self.rows, endpoints.noun)
                 print_line(f"{self.folder}: goes on after {count} that were read before.")
                 answer = endpoints.transport.send(endpoints.list_call(first))
-                self._refuse_moved(self._keys(answer.data), self._ids(self.parts[0])[:size])
+                self._count_known(self._page_ids(answer.data), self._part_ids(self.parts[0])[:size])
                 for part in reversed(self.parts):
                     if len(self.expected) < self.position - before * size:
-                        self.expected = self._ids(part) + self.expected
+                        self.expected = self._part_ids(part) + self.expected
                 self.expected = self.expected[before * size - self.position :]
                 progress.add(self.rows)
             with closing(listing.read()) as pages:
@@ -240,33 +240,33 @@ class _Export:
                     remaining = (listing.total or listing.rows) - self.rows
                     endpoints.print_time(forecast, remaining, *listing.calls)
                     if self.pages_end - self.written >= PART_ROWS:
-                        self.write()
+                        self.write_part()
         except (frames.WrongRows, *_NOT_JSON) as error:
             reason = f"the list is not as documented: {error}"
             raise BadAnswer(endpoints.list_call(), reason) from None
         except Refused as error:
             if self.expected and type(error) in (Refused, NotFound):  # past the end
-                self._refuse_moved([], self.expected)
+                self._count_known([], self.expected)
             raise
 
-    def _add(self, data: Raw) -> int:
-        """Take the rows of a page that are not in a part. Return how many rows the page has."""
+    def _add_page(self, data: Raw) -> int:
+        """Add the rows of a page that are in no part yet; return the number of all its rows."""
         if not self.expected:
             return self.columns.add(data)
         rows = msgspec.json.decode(data, type=list[Raw])
-        known = self._refuse_moved(self._keys(data), self.expected)
+        known = self._count_known(self._page_ids(data), self.expected)
         self.expected = []
         self.columns.add(b"[" + b",".join(map(bytes, rows[known:])) + b"]")
         return len(rows)
 
-    def _keys(self, data: Raw) -> list[Any]:
+    def _page_ids(self, data: Raw) -> list[Any]:
         """Return the ids of a page."""
         rows = msgspec.json.decode(data, type=list[dict[str, Any]])
         keys = [row.get(self.key) for row in rows]
         return [int(key) if isinstance(key, str) and key.isdecimal() else key for key in keys]
 
-    def _refuse_moved(self, keys: Sequence[Any], expected: Sequence[Any]) -> int:
-        """Return how many rows of a page were read before: the first ones, in the same order.
+    def _count_known(self, keys: Sequence[Any], expected: Sequence[Any]) -> int:
+        """Return how many of the first rows of a page were read before, in the same order.
 
         Rows that were deleted meanwhile move the others to the front, which does no harm while
         a page still has some of its rows. New rows before them, or none of them, do.
@@ -277,7 +277,7 @@ class _Export:
         kept = [key for key in expected if key in keys]
         if expected and (not kept or [*keys[: len(kept)]] != kept):
             rows = many(self.rows, self.endpoints.noun)
-            raise self._broken(
+            raise self._folder_error(
                 f"{self.folder}: the list of {self.endpoints.noun}s has changed since {rows} of "
                 "it were read, so that others would be missing or doubled",
                 InputError,
@@ -286,8 +286,8 @@ class _Export:
 
     # --- parts --------------------------------------------------------------------------
 
-    def write(self) -> None:
-        """Write the rows of whole pages as a part; of rows with one id the last one."""
+    def write_part(self) -> None:
+        """Write the rows of whole pages as a part; of several rows with one id the last."""
         rows, number = self.pages_end - self.written, len(self.parts)
         table = self.columns.take_table(self.key)
         if len(table) < rows or (not rows and self.parts):  # interrupted while a page was added
@@ -300,9 +300,9 @@ class _Export:
         self.duplicates += rows - len(kept)
         connection = self.endpoints.transport.connection
         origin = PartOrigin(connection.account, self.endpoints.noun, self.read_name, self.position)
-        self.parts.append(self._store(number, table, origin))
+        self.parts.append(self._save_part(number, table, origin))
 
-    def _store(self, number: int, table: pa.Table, origin: PartOrigin) -> ExportedPart:
+    def _save_part(self, number: int, table: pa.Table, origin: PartOrigin) -> ExportedPart:
         table = table.replace_schema_metadata()
         empty = table.slice(0, 0).to_pandas().set_index(self.key)
         metadata = {
@@ -316,8 +316,8 @@ class _Export:
         return ExportedPart(path, len(table), table.column_names, origin)
 
     def finish(self) -> int:
-        """Write the last part, show all of them, and note the totals. Return the rows."""
-        self.write()
+        """Write the last part and the totals, rename the parts, and return the number of rows."""
+        self.write_part()
         names = list(dict.fromkeys(name for part in self.parts for name in part.columns))
         for number, part in enumerate(self.parts):
             path = part.path
@@ -325,12 +325,12 @@ class _Export:
                 table = pq.read_table(path)
                 for name in (name for name in names if name not in part.columns):
                     table = table.append_column(name, pa.nulls(len(table), pa.large_string()))
-                path = self._store(number, table.select(names), part.origin).path
+                path = self._save_part(number, table.select(names), part.origin).path
             visible = path.rename(self.folder / path.name.removeprefix("."))
             self.parts[number] = part._replace(path=visible)
         sync_folder(self.folder)
         endpoints, rows = self.endpoints, self.rows
-        ids = np.concatenate([np.array(self._ids(part), np.int64) for part in self.parts])
+        ids = np.concatenate([np.array(self._part_ids(part), np.int64) for part in self.parts])
         is_sorted = (ids[1:] > ids[:-1]).all()  # then no part repeats an id of another one
         repeated = 0 if is_sorted else len(ids) - len(np.unique(ids))
         self.listing.rows = rows + self.duplicates
@@ -348,8 +348,8 @@ class _Export:
 # --- the folder ---------------------------------------------------------------------------
 
 
-def _refuse_others(folder: Path) -> None:
-    """Refuse a file, and a folder that holds other files.
+def _check_folder(folder: Path) -> None:
+    """Check that a folder is none yet, or holds only an export.
 
     Raises:
         InputError: It is one of these.
@@ -364,8 +364,8 @@ def _refuse_others(folder: Path) -> None:
 
 
 @contextmanager
-def _writable(folder: Path) -> Iterator[None]:
-    """Name the file that the disk refuses."""
+def _write_errors(folder: Path) -> Iterator[None]:
+    """Raise `StoreError` for a file that cannot be written."""
     try:
         yield
     except OSError as error:

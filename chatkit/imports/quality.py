@@ -1,4 +1,4 @@
-"""Quality: contacts checked before they are sent, the findings, and the safe part of them fixed.
+"""Quality: checks contacts before they are sent, and fixes what is safe to fix.
 
 `check_contacts` looks at every row of a frame before it becomes a plan: at the characters of
 names, at numbers with their country codes, at numbers that are there twice. `Quality` shows the
@@ -21,7 +21,7 @@ from chatkit.bulk.matching import number_keys
 from chatkit.errors import InputError
 from chatkit.frames.frame import collector_paused, column_or_level, python_values
 from chatkit.frames.snapshot import Snapshot, read_origin, write_origin
-from chatkit.imports.characters import NAME, CellFinding, mended, of_name
+from chatkit.imports.characters import NAME, CellFinding, apply_suggestions, check_name
 from chatkit.numbers import (
     CERTAIN,
     MOBILE,
@@ -82,14 +82,14 @@ _UNUSUAL = ("premium rate", "toll free", "shared cost", "pager", "voicemail", "c
 #: How many digits a number has with its country code: at least in any country, at most by E.164.
 _FEWEST, _MOST = 5, 15
 #: From so many rows, numbers that count up are taken for ids.
-_IDS = 3
+_MIN_IDS = 3
 
 
 # --- the country code and the number of each row ------------------------------------------
 
 
 class NumberCheck(NamedTuple):
-    """Country code and number that the two cells of a row hold, or what is wrong with them."""
+    """The country code and number in the cells of a row, or what is wrong with them."""
 
     pair: Pair | None = None  #: the country code and the number, if they can be read
     problem: CellFinding | None = None  #: why the cells cannot be sent as they are
@@ -98,12 +98,12 @@ class NumberCheck(NamedTuple):
 
 
 def pair_text(pair: Pair) -> str:
-    """Write a country code and a number as one text, from which `pair_of` gets them back."""
+    """Join a country code and a number into a suggestion; `parse_pair` reads it."""
     return " ".join(pair)
 
 
-def pair_of(text: str) -> Pair:
-    """Get the country code and the number from a suggestion."""
+def parse_pair(text: str) -> Pair:
+    """Split a suggestion into country code and number."""
     code, _, number = text.partition(" ")
     return code, number
 
@@ -114,7 +114,7 @@ def check_numbers(
     countries: Sequence[Country | None] | None = None,
     plus: Plus | None = None,
 ) -> list[NumberCheck]:
-    """Check the cells of all rows; the same cells are read once.
+    """Check the country codes and numbers of all rows.
 
     Args:
         codes: The cells with country codes, None for nothing.
@@ -127,8 +127,8 @@ def check_numbers(
     for code, number, country in zip(codes, numbers, homes, strict=True):
         if isinstance(code, float) and code.is_integer():  # no zero can be lost of 44.0
             code = int(code)
-        keys.append((_text(code), _text(number), country))
-    known = {key: _check(*key, plus) for key in dict.fromkeys(keys)}
+        keys.append((_cell_text(code), _cell_text(number), country))
+    known = {key: _check_number(*key, plus) for key in dict.fromkeys(keys)}
     abroad = {
         check.pair[0] for (code, text, _), check in known.items()
         if check.pair and not code and text.startswith(("+", "00"))
@@ -143,9 +143,9 @@ def check_numbers(
         one = known[key]
         if not isinstance(number, str | None) and one.pair is not None:
             reason = "it is not text, so zeros at its beginning or a + may be lost"
-            one = NumberCheck(None, _of_number("not text", "error", reason, pair_text(one.pair)))
+            one = NumberCheck(None, _finding("not text", "error", reason, pair_text(one.pair)))
         checks.append(one)
-    return _without_ids(codes, numbers, checks)
+    return _distrust_ids(codes, numbers, checks)
 
 
 def _of_another_country(text: str, number: Number, codes: Iterable[str]) -> CellFinding | None:
@@ -163,15 +163,15 @@ def _of_another_country(text: str, number: Number, codes: Iterable[str]) -> Cell
         return None
     both = ", or ".join(f"{each.country_code} {each.number}" for each in (number, *abroad))
     reason = f"it may be {both}, as others in this column: write it with + and its country code"
-    return _of_number("ambiguous", "error", reason)
+    return _finding("ambiguous", "error", reason)
 
 
-def _text(cell: Any) -> str:
+def _cell_text(cell: Any) -> str:
     text = cell if isinstance(cell, str) else text_of(cell) or ""
     return text if text.strip() else ""
 
 
-def _of_number(
+def _finding(
     code: str,
     severity: Severity,
     message: str,
@@ -183,14 +183,14 @@ def _of_number(
     return CellFinding(code, severity, f"/{column}", message, suggestion=suggestion, safe=safe)
 
 
-def _check(code: str, text: str, home: Country | None, plus: Plus | None) -> NumberCheck:
+def _check_number(code: str, text: str, home: Country | None, plus: Plus | None) -> NumberCheck:
     country = country_of(code) if code else home
     if code and not country:
         kind = "unknown country code" if _CODE.fullmatch(code) else "country code"
         reason = "it is the code of no country: write it like +91"
-        return NumberCheck(None, _of_number(kind, "error", reason, column="country_code"))
+        return NumberCheck(None, _finding(kind, "error", reason, column="country_code"))
     if not text:
-        return NumberCheck(None, _of_number("empty", "error", "there is no number"))
+        return NumberCheck(None, _finding("empty", "error", "there is no number"))
     number = read(text, country, plus)
     # of cells that can be sent as they are, only what no country can have is an error
     whole = _CODE.fullmatch(code) and _DIGITS.fullmatch(text)
@@ -199,14 +199,14 @@ def _check(code: str, text: str, home: Country | None, plus: Plus | None) -> Num
     sure = number.verdict in CERTAIN
     if not (number.country_code and number.number and (sure or number.verdict == "impossible")):
         meant = pair_text(number.suggested) if number.suggested else None
-        problem = _of_number(number.verdict, severity, visible(number.reason or ""), meant)
+        problem = _finding(number.verdict, severity, visible(number.reason or ""), meant)
         return NumberCheck((code, text) if whole else None, problem, None, number.lost_plus)
     pair, note = (number.country_code, number.number), _number_note(number)
     if (code, text) == pair:
         return NumberCheck(pair, None, note)
     if number.verdict == "impossible":
         reason = f"{number.reason}: {pair_text(pair)}"
-        return NumberCheck(pair, _of_number("impossible", severity, reason))
+        return NumberCheck(pair, _finding("impossible", severity, reason))
     kind, column = "not split", "number"
     reason = "a number is digits only, without its country code"
     if number.verdict == "country code twice":
@@ -217,27 +217,27 @@ def _check(code: str, text: str, home: Country | None, plus: Plus | None) -> Num
         reason = "the country code has a column of its own, and a number is digits only"
     elif text.isascii() and text.isdigit():
         reason = f"from elsewhere it is dialled {pair_text(pair)}"
-    problem = _of_number(kind, severity, reason, pair_text(pair), safe=sure, column=column)
+    problem = _finding(kind, severity, reason, pair_text(pair), safe=sure, column=column)
     return NumberCheck(pair, problem, note)
 
 
 def _number_note(number: Number) -> CellFinding | None:
-    """Return what is unusual about a number that can be read."""
+    """Return a finding for an unusual number, if it is one."""
     if number.verdict in ("impossible", "reserved"):
         severity: Severity = "warning" if number.verdict == "impossible" else "note"
-        return _of_number(number.verdict, severity, number.reason or "")
+        return _finding(number.verdict, severity, number.reason or "")
     reason = f"it is a {number.type} number, which seldom has a chat"
-    return _of_number("unusual number", "note", reason) if number.type in _UNUSUAL else None
+    return _finding("unusual number", "note", reason) if number.type in _UNUSUAL else None
 
 
-def _without_ids(
+def _distrust_ids(
     codes: Sequence[Any], numbers: Sequence[Any], checks: list[NumberCheck]
 ) -> list[NumberCheck]:
-    """Take nothing for safe in a column of short numbers that count up, as ids do."""
-    texts = [_text(cell) for code, cell in zip(codes, numbers, strict=True) if not code]
+    """Make no suggestion of a column safe whose numbers count up, as ids do."""
+    texts = [_cell_text(cell) for code, cell in zip(codes, numbers, strict=True) if not code]
     plain = [int(text) for text in texts if re.fullmatch("[1-9][0-9]{0,8}", text)]
     counting = sum(b - a == 1 for a, b in pairwise(plain))
-    if counting + 1 < max(_IDS, 0.6 * len([*filter(None, texts)])):
+    if counting + 1 < max(_MIN_IDS, 0.6 * len([*filter(None, texts)])):
         return checks
     reason = "the numbers of this column count up one by one, as ids do"
     return [
@@ -264,11 +264,11 @@ class CheckedContact(NamedTuple):
 
 
 def natural_key(pair: Pair, by: Sequence[str]) -> str:
-    """Return what tells contacts apart: the number, or both; `by` names it."""
+    """Return the natural key of a contact: its number, with the country code if `by` names it."""
     return " ".join(pair) if "country_code" in by else pair[1]
 
 
-def duplicates_inside(
+def find_duplicate_rows(
     rows: Sequence[CheckedContact], by: Sequence[str]
 ) -> Iterator[tuple[int, CellFinding]]:
     """Find rows with the number of an earlier row, or with another spelling of it."""
@@ -281,27 +281,27 @@ def duplicates_inside(
         earlier = first.setdefault(key, row)
         similar = spellings.setdefault(person_key(*row.pair), row)
         if earlier is not row:
-            yield place, _duplicate(earlier, row)
+            yield place, _duplicate_finding(earlier, row)
             first[key] = earlier._replace(name=earlier.name or row.name)
         elif similar is not row:
             label, other = row_label(similar.label), pair_text(similar.pair or row.pair)
             reason = f"it may be the same contact as row {label}, which has {other}"
-            yield place, _of_number("same contact", "warning", reason)
+            yield place, _finding("same contact", "warning", reason)
 
 
-def _duplicate(earlier: CheckedContact, row: CheckedContact) -> CellFinding:
+def _duplicate_finding(earlier: CheckedContact, row: CheckedContact) -> CellFinding:
     label, names = f"row {row_label(earlier.label)}", [one.name or None for one in (earlier, row)]
     if earlier.pair and row.pair and earlier.pair[0] != row.pair[0]:
         same = f"{label} has the same number of {earlier.pair[0]}"
-        return _of_number("duplicate", "error", f"{same}, and the service compares numbers alone")
+        return _finding("duplicate", "error", f"{same}, and the service compares numbers alone")
     if earlier.id is None and row.id is None and (names[0] == names[1] or None in names):
-        return _of_number("duplicate", "note", f"it says the same as {label}: it is sent once")
+        return _finding("duplicate", "note", f"it says the same as {label}: it is sent once")
     both = f": {values(names[0])} there, {values(names[1])} here" if names[0] != names[1] else ""
-    return _of_number("duplicate", "error", f"{label} has the same number{both}")
+    return _finding("duplicate", "error", f"{label} has the same number{both}")
 
 
 class AccountContacts:
-    """The contacts of the account that have some numbers, or other spellings of them.
+    """Index of the contacts of an account by their numbers, for some numbers.
 
     Args:
         base: The contacts of the account.
@@ -322,13 +322,13 @@ class AccountContacts:
                 self._exact[natural_key((code, number), by)] = holder
                 self._similar.setdefault(person_key(code, number), holder)
 
-    def holder(self, row: CheckedContact) -> CheckedContact | None:
-        """Find who else has the number of a row."""
+    def find_holder(self, row: CheckedContact) -> CheckedContact | None:
+        """Return another contact that has the number of a row."""
         holder = self._exact.get(natural_key(row.pair, self._by)) if row.pair else None
         return holder if holder and holder.id != row.id else None
 
-    def similar(self, row: CheckedContact) -> CellFinding | None:
-        """Find who has another spelling of this number, and nobody this one."""
+    def similar_finding(self, row: CheckedContact) -> CellFinding | None:
+        """Return a finding if only another spelling of the number is in the account."""
         if not row.pair or natural_key(row.pair, self._by) in self._exact:
             return None
         holder = self._similar.get(person_key(*row.pair))
@@ -336,12 +336,12 @@ class AccountContacts:
             return None
         kept = values(pair_text(holder.pair))
         reason = f"it may be the same contact as {holder} which has {kept}: this would be a second"
-        return _of_number("same contact", "warning", reason)
+        return _finding("same contact", "warning", reason)
 
-    def outside(
+    def find_in_account(
         self, rows: Sequence[CheckedContact], skipped: Collection[int], inactive: Collection[Any]
     ) -> Iterator[tuple[int, CellFinding]]:
-        """Find rows whose number a contact has that is not in the frame.
+        """Find rows with the number of a contact that is not in the frame.
 
         Args:
             rows: The rows that are checked.
@@ -350,51 +350,51 @@ class AccountContacts:
         """
         ids = {row.id for row in rows if row.id is not None}
         for place, row in enumerate(rows):
-            holder = self.holder(row)
+            holder = self.find_holder(row)
             if place in skipped:
                 continue
             if holder and holder.id not in ids:
-                yield place, _held(holder, row, inactive=holder.id in inactive)
-            elif finding := self.similar(row):
+                yield place, _taken_finding(holder, row, inactive=holder.id in inactive)
+            elif finding := self.similar_finding(row):
                 yield place, finding
 
 
-def _held(holder: CheckedContact, row: CheckedContact, *, inactive: bool) -> CellFinding:
+def _taken_finding(holder: CheckedContact, row: CheckedContact, *, inactive: bool) -> CellFinding:
     if row.id is not None:
-        return _of_number("number taken", "error", f"{holder} has this number")
+        return _finding("number taken", "error", f"{holder} has this number")
     if inactive:
         reason = f"{holder} was deleted: client.contacts.create restores it, no plan does"
-        return _of_number("restores", "warning", reason)
+        return _finding("restores", "warning", reason)
     if isinstance(row.name, str) and row.name != (holder.name or ""):
         reason = f"{holder} has this number: this row would rename it"
-        return _of_number("in account", "warning", reason)
-    return _of_number("in account", "note", f"{holder} has this number already")
+        return _finding("in account", "warning", reason)
+    return _finding("in account", "note", f"{holder} has this number already")
 
 
 # --- a frame ------------------------------------------------------------------------------
 
 
-class AskedContacts(Protocol):
-    """The contacts of an account, as far as they are asked."""
+class ContactReader(Protocol):
+    """What a check reads of the contacts of an account."""
 
     key: ClassVar[str]
     profile: ServiceProfile
     transport: Transport
 
     def named_by(self) -> Sequence[str]:
-        """Name the fields that tell one contact from another."""
+        """Return the fields of the natural key."""
 
     def base(self, frame: pd.DataFrame | None) -> Snapshot:
-        """Return what a frame was when it was read, or else what is there now."""
+        """Return the snapshot of a frame, or else the contacts that are there now."""
 
     def full(self, keys: Sequence[Any]) -> pd.DataFrame:
-        """Read these contacts in full, as far as they are there."""
+        """Read these contacts in full; those that are not there are left out."""
 
 
 def check_contacts(
-    resource: AskedContacts, frame: pd.DataFrame, region: str | None, plus: Plus | None = None
+    resource: ContactReader, frame: pd.DataFrame, region: str | None, plus: Plus | None = None
 ) -> Quality:
-    """Check a frame, as `Contacts.check` says.
+    """Check a frame of contacts, as `Contacts.check` does.
 
     Raises:
         InputError: It is no frame of contacts, or there is no such region.
@@ -412,10 +412,10 @@ def check_contacts(
         )
     with collector_paused():
         checking = _FrameCheck(resource, frame)
-        checking.names()
+        checking.check_names()
         if "number" in frame.columns:
-            checking.numbers(region, plus)
-            checking.duplicates()
+            checking.check_number_cells(region, plus)
+            checking.check_duplicates()
         order = {severity: n for n, severity in enumerate(SEVERITIES)}
         checking.findings.sort(key=lambda finding: (order[finding.severity], finding.place))
         return Quality(frame, checking.findings, checking.notes)
@@ -424,17 +424,17 @@ def check_contacts(
 class _FrameCheck:
     """Collects the findings in a frame."""
 
-    def __init__(self, resource: AskedContacts, frame: pd.DataFrame) -> None:
+    def __init__(self, resource: ContactReader, frame: pd.DataFrame) -> None:
         self.findings: list[CellFinding] = []
         self.notes: list[str] = []
         self._resource, self._frame = resource, frame
         self._labels = frame.index.tolist()
         self._ids = self._own_ids()
-        self._names = self._cells("name")
+        self._names = self._column_cells("name")
         self._checks: list[NumberCheck] = []
 
     def _own_ids(self) -> list[int | None]:
-        """Return the ids of the rows that are contacts of this account."""
+        """Return the id of each row that is a contact of this account, else None."""
         cells = column_or_level(self._frame, self._resource.key)
         account = self._resource.transport.connection.account
         if cells is None or read_origin(self._frame).get("account") not in (None, account):
@@ -442,7 +442,7 @@ class _FrameCheck:
         ids, is_known = number_keys(cells)
         return [id_ if own else None for id_, own in zip(ids.tolist(), is_known, strict=True)]
 
-    def _cells(self, column: str) -> list[Any]:
+    def _column_cells(self, column: str) -> list[Any]:
         if column not in self._frame.columns:
             return [None] * len(self._frame)
         return python_values(self._frame[column])
@@ -453,20 +453,20 @@ class _FrameCheck:
 
     # --- names ---
 
-    def names(self) -> None:
-        """Look at the characters of each name."""
+    def check_names(self) -> None:
+        """Check the characters of each name."""
         reason = "a name is text: nothing else can be sent"
         not_text = CellFinding("not text", "error", "/name", reason)
         for place, name in enumerate(self._names):
             if name is not None:
-                for finding in of_name(name) if isinstance(name, str) else [not_text]:
+                for finding in check_name(name) if isinstance(name, str) else [not_text]:
                     self._add(place, name, finding)
 
     # --- numbers ---
 
-    def numbers(self, region: str | None, plus: Plus | None) -> None:
+    def check_number_cells(self, region: str | None, plus: Plus | None) -> None:
         """Check each number, together with its country code."""
-        codes, cells = self._cells("country_code"), self._cells("number")
+        codes, cells = self._column_cells("country_code"), self._column_cells("number")
         self._checks = check_numbers(codes, cells, self._countries(region), plus)
         for place, check in enumerate(self._checks):
             code, number, is_own = codes[place], cells[place], self._ids[place] is not None
@@ -478,13 +478,13 @@ class _FrameCheck:
                 if is_own and finding.severity == "warning":  # the account has it
                     finding = replace(finding, severity="note")
                 self._add(place, number if finding.field == "number" else code, finding)
-        self._advise(region, plus)
+        self._note_arguments(region, plus)
 
     def _countries(self, region: str | None) -> list[Country | None]:
-        """Return the country that the number of each row is dialled in."""
+        """Return the country in which the number of each row is dialled."""
         if region is None or region not in self._frame.columns:
             return [known_country(region)] * len(self._frame)
-        cells = [None if cell is None else str(cell) for cell in self._cells(region)]
+        cells = [None if cell is None else str(cell) for cell in self._column_cells(region)]
         countries = [country_of(cell) if cell else None for cell in cells]
         unread = {repr(cell) for cell, c in zip(cells, countries, strict=True) if cell and not c}
         if unread:
@@ -494,8 +494,8 @@ class _FrameCheck:
             )
         return [country and country._replace(named=True, of_row=False) for country in countries]
 
-    def _advise(self, region: str | None, plus: Plus | None) -> None:
-        """Name the argument that decides for a whole column."""
+    def _note_arguments(self, region: str | None, plus: Plus | None) -> None:
+        """Note the arguments of `check` that would make more numbers readable."""
         lacking = sum(finding.code == "no country code" for finding in self.findings)
         lost_plus = sum(check.lost_plus for check in self._checks)
         unread = sum(check.pair is None or check.lost_plus for check in self._checks)
@@ -519,7 +519,7 @@ class _FrameCheck:
         for name in self._frame.columns:
             if name in (*_PAIR, "name", *PARTS) or not isinstance(name, str):
                 continue
-            cells = [c for c in self._cells(name) if isinstance(c, str) and len(c) < 40]
+            cells = [c for c in self._column_cells(name) if isinstance(c, str) and len(c) < 40]
             known = {text for text in {*cells} if len({*cells}) < 300 and country_of(text)}
             if sum(cell in known for cell in cells) * 2 > len(self._frame):
                 return name
@@ -527,32 +527,34 @@ class _FrameCheck:
 
     # --- duplicates ---
 
-    def duplicates(self) -> None:
-        """Look for numbers that are there twice, in the frame or in the account."""
+    def check_duplicates(self) -> None:
+        """Find numbers that are twice in the frame, or in the account too."""
         names = [
-            mended(name, NAME, _COMPARED) if isinstance(name, str) and of_name(name) else name
+            apply_suggestions(name, NAME, _COMPARED)
+            if isinstance(name, str) and check_name(name)
+            else name
             for name in self._names
         ]
         pairs = [check.pair for check in self._checks]
         contacts = zip(self._labels, self._ids, names, pairs, strict=True)
         rows = [CheckedContact(*contact) for contact in contacts]
         by = self._resource.named_by()
-        inside = dict(duplicates_inside(rows, by))
+        inside = dict(find_duplicate_rows(rows, by))
         outside: Iterable[tuple[int, CellFinding]] = ()
         if any(pairs):
             snapshot = self._resource.base(self._frame)
             base = snapshot.frame if snapshot.whole else self._resource.base(None).frame
             account = AccountContacts(base, filter(None, pairs), by)
-            outside = account.outside(rows, inside, self._inactive(account, rows))
-        numbers = self._cells("number")
+            outside = account.find_in_account(rows, inside, self._inactive_ids(account, rows))
+        numbers = self._column_cells("number")
         for place, finding in [*inside.items(), *outside]:
             self._add(place, numbers[place], finding)
 
-    def _inactive(self, account: AccountContacts, rows: Sequence[CheckedContact]) -> set[Any]:
-        """Return the ids of contacts that are deleted, as far as the service shows that."""
+    def _inactive_ids(self, account: AccountContacts, rows: Sequence[CheckedContact]) -> set[Any]:
+        """Return the ids of deleted contacts, as far as the service shows them."""
         profile = self._resource.profile
         new = [row for row in rows if row.pair and row.id is None]
-        held = [holder.id for row in new if (holder := account.holder(row))]
+        held = [holder.id for row in new if (holder := account.find_holder(row))]
         if profile.inactive_in_lists and not (held and profile.inactive_readable):
             return {*held} - {*self._resource.full(sorted({*held})).index} if held else set()
         if profile.inactive_in_lists:
@@ -572,7 +574,7 @@ class _FrameCheck:
 
 
 def find_unusual(names: Mapping[int, Any], numbers: Mapping[int, Pair]) -> dict[int, list[Finding]]:
-    """Find what is unusual about names and numbers that are sent; mere notes are left out.
+    """Find errors and warnings in names and numbers that are sent.
 
     Errors are numbers that no country can have.
 
@@ -590,7 +592,7 @@ def find_unusual(names: Mapping[int, Any], numbers: Mapping[int, Pair]) -> dict[
         findings[place] += [each for each in both if each.severity != "note"]
     for place, name in names.items():
         if isinstance(name, str):
-            unusual = (each for each in of_name(name) if each.severity != "note")
+            unusual = (each for each in check_name(name) if each.severity != "note")
             findings[place] += [replace(each, severity="warning") for each in unusual]
     return {place: each for place, each in findings.items() if each}
 
@@ -598,7 +600,7 @@ def find_unusual(names: Mapping[int, Any], numbers: Mapping[int, Pair]) -> dict[
 def find_similar(
     numbers: Mapping[int, Pair], ids: Mapping[int, Any], base: pd.DataFrame, by: Sequence[str]
 ) -> Iterator[tuple[int, Finding]]:
-    """Find numbers to be sent that may be of a contact, or another row, that has them otherwise.
+    """Find numbers that are in the account, or in another row, in another spelling.
 
     Args:
         numbers: Country codes and numbers by the places of their contacts.
@@ -611,9 +613,9 @@ def find_similar(
     account = AccountContacts(base, numbers.values(), by)
     rows = [CheckedContact(place, None, None, number) for place, number in numbers.items()]
     for row in rows:
-        if finding := account.similar(row._replace(id=ids.get(row.label))):
+        if finding := account.similar_finding(row._replace(id=ids.get(row.label))):
             yield row.label, finding
-    for place, finding in duplicates_inside(rows, by):
+    for place, finding in find_duplicate_rows(rows, by):
         if finding.code == "same contact":
             yield rows[place].label, finding
 
@@ -636,7 +638,7 @@ _DONE = {"row": 10, "column": 14, "why": 22, "before": 27, "after": 27}
 
 
 class _ReportCell(NamedTuple):
-    """A cell of a frame in a report: its lines of text, and the texts and the HTML of its row."""
+    """A cell in a report: its lines as text, and the texts and the HTML of its row."""
 
     lines: list[str]
     texts: Sequence[str]
@@ -646,7 +648,7 @@ class _ReportCell(NamedTuple):
 def _cells_part(
     widths: Mapping[str, int], cells: Iterable[_ReportCell], total: int, where: str, title: str = ""
 ) -> ReportPart:
-    """Show cells: the first as text, and more of them in an HTML table."""
+    """Return a part of a report: the first cells as text, and more in an HTML table."""
     lines, rows = wrapped("", title), []
     for n, cell in enumerate(cells):
         lines += cell.lines if n < FEW else []
@@ -658,7 +660,7 @@ def _cells_part(
 
 
 class Fixed(Report):
-    """A frame in which the safe suggestions were taken, and the list of what was done.
+    """A fixed frame, and the list of the cells that were changed.
 
     Args:
         frame: The new frame.
@@ -737,7 +739,7 @@ class Quality(Report):
         return frame
 
     def fix(self, codes: str | Iterable[str] | None = None) -> Fixed:
-        """Take the safe suggestions in a new frame; the one that was checked stays as it is.
+        """Apply the safe suggestions to a copy of the frame.
 
         No row is dropped, not even a duplicate. `client.contacts.plan(quality.fix().frame)`
         goes on from there.
@@ -766,16 +768,16 @@ class Quality(Report):
         for place, findings in sorted(safe.items()):
             if of_name := [finding for finding in findings if finding.field == "name"]:
                 codes, name = ", ".join(each.code for each in of_name), of_name[0].value
-                changes.append((place, "name", codes, name, mended(name, NAME, chosen)))
+                changes.append((place, "name", codes, name, apply_suggestions(name, NAME, chosen)))
             for finding in findings:
-                after = dict(zip(_PAIR, pair_of(finding.suggestion or ""), strict=True))
+                after = dict(zip(_PAIR, parse_pair(finding.suggestion or ""), strict=True))
                 for column in _PAIR if finding.field in _PAIR else ():
                     before = cells[column][place]
                     if before != after[column]:
                         text = before if isinstance(before, str) else None
                         changes.append((place, column, finding.code, text, after[column]))
         for column in dict.fromkeys(change[1] for change in changes):
-            _put(frame, column, {c[0]: c[4] for c in changes if c[1] == column})
+            _write_texts(frame, column, {c[0]: c[4] for c in changes if c[1] == column})
         labels = frame.index.take([place for place, *_ in changes]).tolist()
         done = pd.DataFrame({"row": pd.Series(pd.Index(labels, tupleize_cols=False))})
         for n, name in enumerate(("column", "code", "before", "after"), 1):
@@ -783,8 +785,8 @@ class Quality(Report):
         write_origin(done)
         return Fixed(frame, done)
 
-    def _groups(self) -> dict[str, list[CellFinding]]:
-        """Return what is mended safely, what a person decides, and what is good to know."""
+    def _grouped_findings(self) -> dict[str, list[CellFinding]]:
+        """Group the findings: those that need a person, those fixed safely, and notes."""
         groups: dict[str, list[CellFinding]] = {"need": [], "safe": [], "note": []}
         for each in self.findings:
             kind = "safe" if each.safe else "note" if each.severity == "note" else "need"
@@ -794,7 +796,7 @@ class Quality(Report):
     def _heading(self) -> str:
         cells = {
             kind: {(each.place, each.field) for each in group}
-            for kind, group in self._groups().items()
+            for kind, group in self._grouped_findings().items()
         }
         safe, need = len(cells["safe"] - cells["need"]), len(cells["need"])
         notes = len(cells["note"] - cells["need"] - cells["safe"])
@@ -806,7 +808,7 @@ class Quality(Report):
         listed = ", ".join(filter(None, counts)) or "nothing found"
         return f"Checked {many(self.rows, 'row')}: {listed}."
 
-    def _end(self) -> str:
+    def _footer(self) -> str:
         safe = sum(finding.safe for finding in self.findings)
         left = sum(finding.suggestion is not None for finding in self.findings) - safe
         taken = f"fix() takes the {many(safe, 'suggestion')} with *." if safe else ""
@@ -816,11 +818,11 @@ class Quality(Report):
 
     def _parts(self) -> Iterator[ReportPart]:
         yield headline(self._heading())
-        for kind, findings in self._groups().items():
+        for kind, findings in self._grouped_findings().items():
             if findings:
                 yield _group_part(kind, findings)
         yield bullets("", map(visible, self.notes))
-        if end := self._end():
+        if end := self._footer():
             yield paragraph(end)
 
 
@@ -833,7 +835,7 @@ _GROUPS = {
 
 
 def _group_part(kind: str, findings: Sequence[CellFinding]) -> ReportPart:
-    """Show findings with their counts by code, the most frequent first.
+    """Return a part of a report: findings with their counts by code, the most frequent first.
 
     Those that are shown at once are some of each code, those of one code together.
     """
@@ -869,8 +871,8 @@ def _finding_cell(finding: CellFinding) -> _ReportCell:
     return _ReportCell(lines, (row, column, value, message), f"<td>{last}</td>")
 
 
-def _put(frame: pd.DataFrame, column: str, texts: Mapping[int, str]) -> None:
-    """Put texts into some rows of a column, of which nobody else has a part."""
+def _write_texts(frame: pd.DataFrame, column: str, texts: Mapping[int, str]) -> None:
+    """Replace the cells of some rows in a new copy of a column."""
     dtype = frame[column].dtype
     cells = frame[column].astype(object).tolist()
     for place, text in texts.items():
@@ -880,7 +882,7 @@ def _put(frame: pd.DataFrame, column: str, texts: Mapping[int, str]) -> None:
 
 
 def _text_column(cells: Sequence[Any]) -> pd.Series[Any]:
-    """Make a column of texts; half a character would not fit into one."""
+    """Make a column of texts, in which half characters are question marks."""
     texts = [cell if cell is None or isinstance(cell, str) else values(cell) for cell in cells]
     whole = [None if text is None else text.encode("utf-8", "replace").decode() for text in texts]
     return pd.Series(whole, dtype="str")

@@ -235,9 +235,9 @@ def _table(source: Any) -> tuple[str, list[tuple[int, Mapping[str, Any]]]]:
 
 
 def _of_file(path: str | os.PathLike[str]) -> tuple[str, list[tuple[int, Mapping[str, Any]]]]:
-    from chatkit.imports.tables import open_source
+    from chatkit.imports.tables import read_source
 
-    name, content = open_source(path)
+    name, content = read_source(path)
     try:
         table = table_of(content, _known)
     except InputError as error:
@@ -267,7 +267,7 @@ def table_of(content: bytes | str, known: Callable[[Sequence[str]], int]) -> Raw
     if isinstance(content, bytes) and file_kind(content) == "xlsx":
         table = workbook.read_sheet(content, None)
     else:
-        text, encoding, notes = decode_text(content, known=known)
+        text, encoding, notes = decode_text(content, count_headings=known)
         table = read_delimited(text, encoding, None, known, notes)
     if table.broken:
         rows = list_rows([row.number for row in table.broken])

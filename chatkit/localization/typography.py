@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from chatkit.imports.characters import both_directions, of_text
+from chatkit.imports.characters import check_text, find_both_directions
 from chatkit.localization import language
 from chatkit.localization.content import Entry, part, slots, without_slots
 from chatkit.localization.language import Conventions
@@ -36,7 +36,7 @@ def check_characters(case: Case) -> Iterator[Flaw]:
         if own:
             yield from _script(text, field, name, entry.lang_code, own)
         if not text.isascii() and right_to_left(text):
-            if finding := both_directions(_without_names(text)):
+            if finding := find_both_directions(_without_names(text)):
                 yield flaw("both directions", field, name=name, message=finding.message)
             if field == "text" or field.startswith("headers"):
                 yield from _direction(text, field, name, language.direction(entry.lang_code))
@@ -52,7 +52,7 @@ _UNSEEN = {"control characters", "invisible", "direction marks", "unknown charac
 def _characters(text: str, field: str, name: str) -> Iterator[Flaw]:
     if text.isascii() and text.replace("\n", "").isprintable():
         return
-    for finding in of_text(text):
+    for finding in check_text(text):
         places = unseen(text) if finding.code in _UNSEEN else []
         meant = finding.suggestion
         hint = "" if meant is None else f"It may be meant as {values(meant)}."

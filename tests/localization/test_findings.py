@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from localization.contents import audit, button, codes, content, frame, website
 
-from chatkit.imports.characters import of_text
+from chatkit.imports.characters import check_text
 from chatkit.localization.audit import check_contents
 from chatkit.localization.checks import lengths, utf16
 from chatkit.localization.content import Slot, slots, without_slots, words
@@ -138,7 +138,7 @@ def test_any_braces_can_be_read(text: str) -> None:
 def test_the_short_way_finds_what_the_checks_of_any_text_find(text: str) -> None:
     """Plain texts are told by their characters alone: never less is found than by looking."""
     found = {each.code for each in audit(footer=text) if each.field == "footer"}
-    assert {odd.code for odd in of_text(text)} <= found
+    assert {odd.code for odd in check_text(text)} <= found
 
 
 @given(st.sampled_from(SUPPORTED), st.text(max_size=60), st.text(max_size=60))

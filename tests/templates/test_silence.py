@@ -10,7 +10,7 @@ import pytest
 
 import chatkit
 from chatkit.errors import InputError
-from chatkit.imports.characters import of_text
+from chatkit.imports.characters import check_text
 from chatkit.localization.ledger import Ledger
 from chatkit.localization.rules import CHARACTERS, RULES
 
@@ -150,7 +150,7 @@ def test_silencing_names_a_warning(client: Any, asked: dict[str, Any]) -> None:
 
 def test_all_that_is_told_of_characters_can_be_silenced(client: Any) -> None:
     odd = ["\u200bé\x07\u202eраypal\ue000", "Жизньlife", "cafe\u0301", "\ufffd", "Ã¤"]
-    found = {one.code: one.severity for text in odd for one in of_text(text)}
+    found = {one.code: one.severity for text in odd for one in check_text(text)}
     assert {code for code, severity in found.items() if severity != "error"} == {*CHARACTERS}
     assert not {*CHARACTERS} & RULES.keys()
     client.templates.silence("invisible")

@@ -68,7 +68,7 @@ class RawTable:
 
 
 def column_letter(column: int) -> str:
-    """Name a column as a spreadsheet program does: A is 0, AA is 26."""
+    """Return the letters of a column in a spreadsheet: A for 0, AA for 26."""
     name = ""
     while column >= 0:
         column, rest = divmod(column, 26)
@@ -78,14 +78,14 @@ def column_letter(column: int) -> str:
 
 
 def list_rows(numbers: Sequence[int], most: int = 5) -> str:
-    """List the numbers of rows, the first of them if there are many."""
+    """Return the first numbers of rows as a text: "rows 1, 2 and 3 more"."""
     first = ", ".join(map(str, numbers[:most]))
     rest = len(numbers) - most
     return f"row{'s' * (len(numbers) > 1)} {first}" + (f" and {rest} more" if rest > 0 else "")
 
 
 def quoted_name(name: str) -> str:
-    """Show a name that a stranger chose: in quotes if something of it would not be seen."""
+    """Return a name as it is, or in quotes if some of it would be invisible."""
     return name if name.isprintable() and name.strip() == name != "" else repr(name)
 
 
@@ -105,8 +105,8 @@ _OTHERS = {
 _VCARD = re.compile(rb"(?:\xef\xbb\xbf)?\s*BEGIN\s*:\s*VCARD\s", re.IGNORECASE)
 
 
-def open_source(source: Source) -> tuple[str, bytes | str]:
-    """Return the name and the content of what was passed.
+def read_source(source: Source) -> tuple[str, bytes | str]:
+    """Read a source; return its name and its content.
 
     Raises:
         InputError: It is nothing that can be read.
@@ -162,7 +162,7 @@ _NOTHING = re.compile(r"\s*(?:nan|none|null|nil|n/?a|nat|inf|<na>|#.*)\s*", re.I
 
 
 def as_text(value: Any) -> str | None:
-    """Return any value as text: times as ISO 8601, nested ones as JSON, None for none."""
+    """Convert a value to text: times to ISO 8601, nested values to JSON, NA to None."""
     if isinstance(value, str):
         return value
     if isinstance(value, _NESTED):
@@ -183,7 +183,7 @@ def as_text(value: Any) -> str | None:
 
 
 def column_texts(cells: pd.Series[Any]) -> list[str | None]:
-    """Return a column as texts."""
+    """Convert the cells of a column to texts."""
     if isinstance(cells.dtype, pd.StringDtype):
         return cells.astype(object).where(cells.notna(), None).tolist()
     return [as_text(value) for value in cells.astype(object)]
@@ -193,12 +193,12 @@ Reader = Callable[[Any], tuple[str | None, str]]
 
 
 def keep_cell(value: Any) -> tuple[str | None, str]:
-    """Read a cell of a column that means nothing to us: whatever it says is kept."""
+    """Read a cell of any column: its text, and no reason to refuse it."""
     return (value.text if isinstance(value, BadCell) else as_text(value)), ""
 
 
 def read_word(value: Any) -> tuple[str | None, str]:
-    """Read a cell that holds a name: its text, or why it is none. NA and None are names."""
+    """Read a cell of a name: its text, or why it is none; NA and None are names."""
     if isinstance(value, BadCell):
         return None, value.reason
     if value is None or (isinstance(value, str | int) and not isinstance(value, bool)):
@@ -209,7 +209,7 @@ def read_word(value: Any) -> tuple[str | None, str]:
 
 
 def read_digits(value: Any) -> tuple[str | None, str]:
-    """Read a cell that holds a number: as it is written, unless it has lost digits."""
+    """Read a cell of a telephone number: its text, or why it is none, like lost digits."""
     if isinstance(value, str) and value.removeprefix("+").isdigit():  # most are
         return value, ""
     text, reason = read_word(value)
@@ -223,13 +223,13 @@ def read_digits(value: Any) -> tuple[str | None, str]:
 
 
 def read_code(value: Any) -> tuple[str | None, str]:
-    """Read a cell that holds a country code: 44.0 has lost nothing."""
+    """Read a cell of a country code: its text, or why it is none; 44.0 is 44."""
     whole = isinstance(value, str) and re.fullmatch(r"\+?[1-9]\d{0,2}\.0+", value.strip())
     return read_digits(value.strip().split(".")[0] if whole else value)
 
 
 def has_number(text: str) -> bool:
-    """Check if a text has digits, and not just zeros or a country code."""
+    """Check if a text has digits other than zeros and a country code."""
     digits = "".join(filter(str.isdigit, text))
     return bool(digits.strip("0")) and not ("+" in text and len(digits) < 4)
 
@@ -251,18 +251,18 @@ _GUARDED = re.compile(rf"\A'(?='*(?:[\x00-\x1f]|\Z))|{_START}'{_FORMULA}")
 _LOOKS_GUARDED = re.compile(rf"\A(?='(?:'*[\x00-\x1f]|'*\Z))|\A\Z|{_START}(?='){_FORMULA}")
 
 
-def guarded(text: str) -> str:
-    """Put apostrophes where a text could begin a formula in a CSV file."""
+def guard(text: str) -> str:
+    """Put apostrophes before all that a CSV file could turn into a formula."""
     return _RISKY.sub("'", text)
 
 
-def guarded_cell(text: str) -> str:
-    """Put apostrophes only where `unguarded` would take one off: the cell is known to be text."""
+def guard_text(text: str) -> str:
+    """Put apostrophes where `unguard` would take one off, for a cell that is text."""
     return _LOOKS_GUARDED.sub("'", text)
 
 
-def unguarded(text: str) -> str:
-    """Take off the apostrophes that `guarded` or `guarded_cell` has put on."""
+def unguard(text: str) -> str:
+    """Remove the apostrophes that `guard` or `guard_text` has put."""
     return _GUARDED.sub("", text) if "'" in text else text
 
 
@@ -273,7 +273,7 @@ Target: TypeAlias = "str | os.PathLike[str] | IO[bytes]"
 
 
 def frame_texts(frame: pd.DataFrame) -> tuple[list[str], Sequence[tuple[str | None, ...]]]:
-    """Return the names and the rows of a frame as texts, with the levels of the index it names.
+    """Convert a frame to texts: the names of its columns and named levels, and its rows.
 
     Raises:
         InputError: A file could not tell its columns apart, or cannot hold a cell.
@@ -301,7 +301,7 @@ def frame_texts(frame: pd.DataFrame) -> tuple[list[str], Sequence[tuple[str | No
 
 
 def write_file(target: Target, data: bytes) -> None:
-    """Write the bytes of a file: of a new one for its owner alone, it may name people.
+    """Write a file; a new one is readable for its owner alone.
 
     Raises:
         InputError: It cannot be written; one that was there is as it was.

@@ -1,4 +1,4 @@
-"""Text: CSV and pasted tables in whatever encoding, with whatever delimiter, read; CSV written.
+"""Text: reads CSV and pasted tables in any encoding, with any delimiter; writes CSV.
 
 Text that is not Unicode is detected by letters and headings that make sense: the same bytes are
 letters of several alphabets. Each encoding that can decode them is scored as a model of text: how
@@ -30,8 +30,8 @@ from chatkit.imports.tables import (
     TableRow,
     Target,
     frame_texts,
-    guarded,
-    unguarded,
+    guard,
+    unguard,
     write_file,
 )
 
@@ -62,18 +62,21 @@ _SAMPLE = 200
 _SEP = re.compile("sep=(.)\r?\n", re.IGNORECASE)
 _FORCED = re.compile('="([^"]*)"')
 
+#: Counts the known headings in a row.
+HeadingCounter = Callable[[Sequence[str]], int]
+
 
 def decode_text(
     data: bytes | str,
     encoding: str | None = None,
-    known: Callable[[Sequence[str]], int] = lambda _: 0,
+    count_headings: HeadingCounter = lambda _: 0,
 ) -> tuple[str, str, list[str]]:
-    """Decode a file. Return its text, a label of its encoding, and notes.
+    """Decode a file; return its text, a label of its encoding, and notes.
 
     Args:
         data: The file.
         encoding: Its encoding; None to detect it by a mark, as UTF-8, or by its letters.
-        known: Counts the headings in a row that mean something, as the right encoding has them.
+        count_headings: Counts the known headings in a row; the right encoding has most.
 
     Raises:
         InputError: It is text in no encoding that can be detected, or in several.
@@ -82,9 +85,9 @@ def decode_text(
     if isinstance(data, str):
         text, label = data.removeprefix("\ufeff"), ""
     elif encoding is not None:
-        text, label = _strictly(data, encoding), encoding
+        text, label = _decode(data, encoding), encoding
     else:
-        text, label, notes = _detected(data, known)
+        text, label, notes = _detect_encoding(data, count_headings)
     try:
         text.encode()
     except UnicodeEncodeError as error:
@@ -93,23 +96,23 @@ def decode_text(
     return text, label, notes
 
 
-def _detected(data: bytes, known: Callable[[Sequence[str]], int]) -> tuple[str, str, list[str]]:
+def _detect_encoding(data: bytes, count_headings: HeadingCounter) -> tuple[str, str, list[str]]:
     for mark, name in _MARKS:
         if data.startswith(mark):
-            return _strictly(data[len(mark) :], name), name.upper(), []
+            return _decode(data[len(mark) :], name), name.upper(), []
     if b"\x1b$" in data and data.isascii():
-        return _strictly(data, "iso2022-jp"), "ISO-2022-JP", []
-    if wide := _without_mark(data):
-        return _strictly(data, wide), wide.upper(), []
+        return _decode(data, "iso2022-jp"), "ISO-2022-JP", []
+    if wide := _detect_utf16(data):
+        return _decode(data, wide), wide.upper(), []
     try:
         return data.decode(), "UTF-8", []
     except UnicodeDecodeError:
         mended = data.decode(errors="replace")
     if sum(not c.isascii() for c in mended) > 2 * mended.count("\ufffd"):
-        return _strictly(data, "UTF-8"), "UTF-8", []  # it is, but for a few bytes
-    readings = likely_readings(data, known)
+        return _decode(data, "UTF-8"), "UTF-8", []  # it is, but for a few bytes
+    readings = likely_readings(data, count_headings)
     if not readings:
-        return _strictly(data, "UTF-8"), "UTF-8", []
+        return _decode(data, "UTF-8"), "UTF-8", []
     if len(readings) > 1:
         cells = zip(*(re.split(r"[,;\t|\r\n]", r.text) for r in readings), strict=False)
         differing = next(row for row in cells if len({*row}) > 1)
@@ -130,7 +133,7 @@ def _detected(data: bytes, known: Callable[[Sequence[str]], int]) -> tuple[str, 
     return text, encoding, [note]
 
 
-def _strictly(data: bytes, encoding: str) -> str:
+def _decode(data: bytes, encoding: str) -> str:
     try:
         return data.decode(encoding).removeprefix("\ufeff")
     except LookupError:
@@ -147,8 +150,8 @@ def _strictly(data: bytes, encoding: str) -> str:
         ) from None
 
 
-def _without_mark(data: bytes) -> str:
-    """Recognise UTF-16 without its mark by its digits, delimiters and ends of lines."""
+def _detect_utf16(data: bytes) -> str:
+    """Return the name of UTF-16 if a file without a mark is in it, else ""."""
     if len(data) % 2 or b"\0" not in data:
         return ""
     plain = {
@@ -163,16 +166,16 @@ def read_delimited(
     text: str,
     encoding: str,
     delimiter: str | None,
-    known: Callable[[Sequence[str]], int],
+    count_headings: HeadingCounter,
     notes: list[str],
 ) -> RawTable:
-    """Read the rows of a text.
+    """Read the rows of a text with delimiters.
 
     Args:
         text: The whole of it.
         encoding: What it was, for people.
         delimiter: What stands between cells, None to find out.
-        known: Counts the names of columns in a row that mean something.
+        count_headings: Counts the headings in a row that mean something.
         notes: What is to be said already.
     """
     first = 1
@@ -180,41 +183,41 @@ def read_delimited(
         text, first = text[match.end() :], 2
         delimiter = delimiter or match[1]
     if delimiter is None:
-        delimiter = max(_DELIMITERS, key=lambda each: _fits(text, each, known))
+        delimiter = max(_DELIMITERS, key=lambda each: _rank(text, each, count_headings))
     elif len(delimiter) != 1 or delimiter in '\r\n"':
         raise InputError(f"A delimiter is one character, like ';', not {delimiter!r}.")
     separated = _DELIMITERS.get(delimiter, repr(delimiter))
     kinds = filter(None, ("CSV" * bool(encoding), encoding, separated))
     table = RawTable(", ".join(kinds), [], notes)
-    for record in _records(text, delimiter, first):
+    for record in _read_records(text, delimiter, first):
         if isinstance(record, BrokenRow):
             table.broken.append(record)
         elif record.cells:
-            cells = [_cell(c) if "'" in c or "=" in c else c or None for c in record.cells]
+            cells = [_read_cell(c) if "'" in c or "=" in c else c or None for c in record.cells]
             table.rows.append(TableRow(record.number, cells))
     return table
 
 
 @lru_cache(4096)  # a country code stands in many rows
-def _cell(raw: str) -> str | None:
+def _read_cell(raw: str) -> str | None:
     forced = _FORCED.fullmatch(raw)
-    return forced[1] or None if forced else unguarded(raw)
+    return forced[1] or None if forced else unguard(raw)
 
 
-def _records(text: str, delimiter: str, number: int) -> Iterator[TableRow | BrokenRow]:
-    """Yield each record with its number, from `number` on; bad quotes break their record only.
+def _read_records(text: str, delimiter: str, number: int) -> Iterator[TableRow | BrokenRow]:
+    """Yield the records with their numbers, counted from `number`; bad quotes break one record.
 
     The next record begins with the next line. Each line of a broken one may have been a row.
     """
     lines: list[str] = []
 
-    def kept() -> Iterator[str]:
+    def record_lines() -> Iterator[str]:
         for line in io.StringIO(text, newline=""):
             lines.append(line)
             yield line
 
     spaced = _has_spaced_quotes(text, delimiter)
-    reader = csv.reader(kept(), delimiter=delimiter, strict=True, skipinitialspace=spaced)
+    reader = csv.reader(record_lines(), delimiter=delimiter, strict=True, skipinitialspace=spaced)
     while True:
         lines.clear()
         try:
@@ -233,14 +236,14 @@ def _records(text: str, delimiter: str, number: int) -> Iterator[TableRow | Brok
 
 
 def _has_spaced_quotes(text: str, delimiter: str) -> bool:
-    """Check if a cell is quoted behind a blank: 1, "Cruz, Ana"."""
+    """Check if some cell is quoted behind a blank: 1, "Cruz, Ana"."""
     mark = re.escape(delimiter)
     cell = rf'(?:^|{mark}) +"(?:[^"]|"")*"(?={mark}|\r|\n|\Z)'
     return ' "' in text and re.search(cell, text, re.MULTILINE) is not None
 
 
-def _fits(text: str, delimiter: str, known: Callable[[Sequence[str]], int]) -> tuple[int, float]:
-    """Rank a delimiter by the names that mean something, and by rows of the same length."""
+def _rank(text: str, delimiter: str, count_headings: HeadingCounter) -> tuple[int, float]:
+    """Rank a delimiter by the known headings and the rows of equal length that it makes."""
     spaced = _has_spaced_quotes(text, delimiter)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=spaced)
     try:
@@ -249,17 +252,17 @@ def _fits(text: str, delimiter: str, known: Callable[[Sequence[str]], int]) -> t
         return -1, 0.0
     widths = Counter(map(len, rows))
     width, count = max(widths.items(), key=lambda item: (item[1], item[0]), default=(0, 0))
-    named = max((known(row) for row in rows[:20]), default=0)
+    named = max((count_headings(row) for row in rows[:20]), default=0)
     return named, count / len(rows) if width > 1 else 0.0
 
 
 def to_csv(frame: pd.DataFrame, target: Target) -> None:
-    """Write a frame as CSV: UTF-8 with its mark, commas, all cells in quotes."""
+    """Write a frame as CSV in UTF-8 with a mark, with commas and all cells in quotes."""
     names, rows = frame_texts(frame)
     text = io.StringIO(newline="")
     writer = csv.writer(text, quoting=csv.QUOTE_ALL)
-    writer.writerow(map(guarded, names))
-    writer.writerows([None if cell is None else guarded(cell) for cell in row] for row in rows)
+    writer.writerow(map(guard, names))
+    writer.writerows([None if cell is None else guard(cell) for cell in row] for row in rows)
     write_file(target, text.getvalue().encode("utf-8-sig"))
 
 
@@ -283,7 +286,7 @@ _ENCODINGS = {
 
 
 class DecodedText(NamedTuple):
-    """A text as one encoding reads it."""
+    """A text as decoded in one encoding, and how likely that is."""
 
     score: float
     encoding: str
@@ -311,19 +314,19 @@ class _Language:
 
     @lru_cache(4096)  # noqa: B019  languages live as long as the process
     def likelihood(self, word: str) -> float:
-        """Return the logarithm of how likely a word is, by each letter after the one before."""
+        """Return the logarithm of the likelihood of a word, by its pairs of letters."""
         padded = f" {unicodedata.normalize('NFC', word.lower())} "
         chances = []
         for before, letter in pairwise(padded):
             count = self._letters[letter]
-            alone = max(count / self._total, 1e-3) if count else self._unseen(letter)
+            alone = max(count / self._total, 1e-3) if count else self._unseen_chance(letter)
             pair = self._pairs[before + letter] / max(self._letters[before], 1)
             chances.append(0.7 * pair + 0.3 * alone)
         swaps = sum(a.islower() and b.isupper() for a, b in pairwise(word))
         mixed = re.search("[a-zA-Z]", word) and re.search("[\u0370-\U0003ffff]", word)
         return sum(map(math.log, chances)) - 5 * swaps - 10 * bool(mixed)
 
-    def _unseen(self, letter: str) -> float:
+    def _unseen_chance(self, letter: str) -> float:
         if letter in _TYPOGRAPHIC:
             return 1e-4
         if not self._script or not (lead := letter.encode(self._script["charset"], "ignore")):
@@ -334,12 +337,12 @@ class _Language:
 _language = cache(_Language)
 
 
-def likely_readings(data: bytes, known: Callable[[Sequence[str]], int]) -> list[DecodedText]:
-    """Return how a text may be meant, the likeliest first; readings that are equal once.
+def likely_readings(data: bytes, count_headings: HeadingCounter) -> list[DecodedText]:
+    """Return the different texts that bytes may be, the likeliest first.
 
     Args:
         data: A text in no encoding of Unicode.
-        known: Counts the headings in a row that mean something.
+        count_headings: Counts the headings in a row that mean something.
     """
     lines = dict.fromkeys(line for line in data.splitlines() if not line.isascii())
     sample = b"\n".join(list(lines)[:_MOST_LINES])
@@ -363,7 +366,7 @@ def likely_readings(data: bytes, known: Callable[[Sequence[str]], int]) -> list[
             continue
         rows = [re.split(r"[,;\t|]", line) for line in text[:4000].splitlines()[:5]]
         headings = [[cell.strip(' "') for cell in row if not cell.isascii()] for row in rows]
-        score += _HEADING * max(map(known, headings))
+        score += _HEADING * max(map(count_headings, headings))
         cells = {cell.strip(' "').casefold() for row in rows for cell in row}
         score += _MARGIN * any(
             cells & {*_DATA["headings"].get(code, "").split()} for code in codes.split()

@@ -1,7 +1,7 @@
 """vCards of versions 2.1, 3.0 and 4.0, as telephones and mail programs write them (RFC 6350).
 
 Content lines are unfolded as bytes, because some programs fold inside a character, and a line
-is decoded by its own CHARSET. `_telephone` ranks the telephones of a contact by their labels.
+is decoded by its own CHARSET. `_parse_telephone` ranks the telephones of a contact by their labels.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class _Property(NamedTuple):
 
 
 def read_vcards(content: bytes | str, encoding: str | None = None) -> RawTable:
-    """Read vCards, one row each, counted from 1: number, name, and all else as text.
+    """Read vCards as rows of number, name and all other fields as text, numbered from 1.
 
     Args:
         content: The file.
@@ -63,8 +63,8 @@ def read_vcards(content: bytes | str, encoding: str | None = None) -> RawTable:
         InputError: It is text in no encoding that can be detected.
     """
     data = content if isinstance(content, bytes) else decode_text(content)[0].encode()
-    unfolded = _unfolded(data)
-    own = [_own_text(line) for line in unfolded]
+    unfolded = _unfold_lines(data)
+    own = [_decode_own_charset(line) for line in unfolded]
     rest = (b"" if text else line for line, text in zip(unfolded, own, strict=True))
     plain, detected, notes = decode_text(
         b"\n".join(rest), encoding if isinstance(content, bytes) else "utf-8"
@@ -73,9 +73,9 @@ def read_vcards(content: bytes | str, encoding: str | None = None) -> RawTable:
     kind = ", ".join(filter(None, ("vCard", detected if data is content else encoding)))
     table = RawTable(kind, [], notes, titled=False, ours=True)
     cards: dict[int, dict[str, str]] = {}
-    for number, card in enumerate(_cards(lines), 1):
+    for number, card in enumerate(_split_cards(lines), 1):
         try:
-            cards[number] = dict(_fields([*_properties(card)]))
+            cards[number] = dict(_contact_fields([*_parse_properties(card)]))
         except InputError as error:
             reason = f"cannot be read: {error}"
             table.broken.append(BrokenRow(number, "\n".join([*card, ""]), reason))
@@ -98,8 +98,8 @@ def read_vcards(content: bytes | str, encoding: str | None = None) -> RawTable:
     return table
 
 
-def _unfolded(data: bytes) -> list[bytearray]:
-    """Return the content lines, each of them whole."""
+def _unfold_lines(data: bytes) -> list[bytearray]:
+    """Join the folded lines of a file into content lines."""
     lines: list[bytearray] = []
     retained = b""
     soft = False  # a line break inside quoted-printable
@@ -116,16 +116,16 @@ def _unfolded(data: bytes) -> list[bytearray]:
     return lines
 
 
-def _own_text(line: bytearray) -> str:
-    """Decode a line by its CHARSET; "" if it has none, or none that fits."""
+def _decode_own_charset(line: bytearray) -> str:
+    """Decode a line by its CHARSET; "" if it has none, or a wrong one."""
     if (charset := _CHARSET.match(line)) and not _QUOTED_PRINTABLE.match(line):
         with suppress(LookupError, UnicodeError):
             return line.decode(charset[1].decode())
     return ""
 
 
-def _cards(lines: Iterable[str]) -> Iterator[list[str]]:
-    """Split lines into cards; one inside another stays in it, and one that never ends is one."""
+def _split_cards(lines: Iterable[str]) -> Iterator[list[str]]:
+    """Split lines into cards; a nested card stays in its parent, an unfinished one is a card."""
     card: list[str] = []
     depth = 0
     for line in lines:
@@ -140,8 +140,8 @@ def _cards(lines: Iterable[str]) -> Iterator[list[str]]:
         yield card
 
 
-def _properties(card: Sequence[str]) -> Iterator[_Property]:
-    """Yield the properties of a card, each with the label of its group."""
+def _parse_properties(card: Sequence[str]) -> Iterator[_Property]:
+    """Parse the properties of a card, each with the label of its group."""
     if (last := _EDGE.fullmatch(card[-1])) is None or last[1].upper() != "END":
         raise InputError("the line END:VCARD is missing")
     matches: list[tuple[str, str, list[str], str]] = []
@@ -158,21 +158,22 @@ def _properties(card: Sequence[str]) -> Iterator[_Property]:
             raise InputError(f"the line {line[:60]!r} has no colon after the name of a property")
     labels = {g.upper(): value for g, name, _, value in matches if name == "X-ABLABEL"}
     for group, name, parameters, value in matches:
-        yield _property(name, parameters, value, labels.get(group.upper(), "") if group else "")
+        label = labels.get(group.upper(), "") if group else ""
+        yield _make_property(name, parameters, value, label)
 
 
-def _property(name: str, parameters: Iterable[str], value: str, label: str) -> _Property:
+def _make_property(name: str, parameters: Iterable[str], value: str, label: str) -> _Property:
     words = [label]
     values: dict[str, str] = {}
     for parameter in parameters:
         key, equals, text = (part.strip(' "') for part in parameter.partition("="))
         if key.upper().startswith("X-CUSTOM("):
-            words.append(_quoted_printable(parameter[9:-1].rpartition(",")[2], ""))
+            words.append(_decode_quoted_printable(parameter[9:-1].rpartition(",")[2], ""))
         elif not equals or key.upper() in _LABELS:
             words.append(text or key)
         values[key.upper()] = text
     if "QUOTED-PRINTABLE" in (values.get("ENCODING", "").upper(), *values):
-        value = _quoted_printable(value, values.get("CHARSET", ""))
+        value = _decode_quoted_printable(value, values.get("CHARSET", ""))
     types = re.findall(r"[a-z]+", " ".join(words).lower())
     rank = values.get("PREF", "")
     preferred = _PREFERRED if "PREF" in values or "pref" in types else _NOT_PREFERRED
@@ -181,7 +182,7 @@ def _property(name: str, parameters: Iterable[str], value: str, label: str) -> _
     return _Property(name, " ".join(words), preference, whatsapp_id, value)
 
 
-def _quoted_printable(text: str, charset: str) -> str:
+def _decode_quoted_printable(text: str, charset: str) -> str:
     data = quopri.decodestring(text.encode())
     try:
         return decode_text(data, charset or None)[0]
@@ -189,22 +190,22 @@ def _quoted_printable(text: str, charset: str) -> str:
         return decode_text(data)[0]
 
 
-def _fields(properties: Sequence[_Property]) -> Iterator[tuple[str, str]]:
-    """Yield the fields of a contact, each under a name of its own."""
+def _contact_fields(properties: Sequence[_Property]) -> Iterator[tuple[str, str]]:
+    """Yield the fields of a contact, each under a unique name."""
     commas = any(p.name == "VERSION" and "2.1" in p.value for p in properties)
     names: dict[str, str] = {}
     fields: list[tuple[str, str]] = []
     for name, _, _, _, value in properties:
         if name == "N" and not commas:  # from 3.0 on they separate several names
             value = re.sub(r"(?<!\\),", " ", value)
-        parts = _split(value, ";" if name in _LISTS else "")
+        parts = _split_value(value, ";" if name in _LISTS else "")
         text = ", ".join(filter(None, parts))
         if name in ("FN", "N", "ORG"):
             order = [*parts[1:3], parts[0]] if name == "N" else parts[:1]
             names[name] = names.get(name) or " ".join(filter(None, order))
         if name not in _LEFT_OUT:
             fields.append((name, text))
-    telephones = sorted(filter(None, map(_telephone, properties)), key=lambda each: each.rank)
+    telephones = sorted(filter(None, map(_parse_telephone, properties)), key=lambda each: each.rank)
     numbers: list[tuple[str, str]] = []
     for _, kind, number, extension in telephones:
         if number not in [other for _, other in numbers]:
@@ -220,8 +221,8 @@ def _fields(properties: Sequence[_Property]) -> Iterator[tuple[str, str]]:
             yield name if seen[name] == 1 else f"{name} {seen[name]}", text
 
 
-def _split(value: str, separator: str) -> list[str]:
-    """Split a value, and take the escapes off."""
+def _split_value(value: str, separator: str) -> list[str]:
+    """Split a value at a separator, and unescape the parts."""
     parts: list[list[str]] = [[]]
     for token in re.findall(r"\\[nN,;:\\]|.", value, re.DOTALL):
         if token == separator:
@@ -238,8 +239,8 @@ class _Telephone(NamedTuple):
     extension: str
 
 
-def _telephone(phone: _Property) -> _Telephone | None:
-    text, extension = "".join(_split(phone.value, "")), ""
+def _parse_telephone(phone: _Property) -> _Telephone | None:
+    text, extension = "".join(_split_value(phone.value, "")), ""
     whatsapp = phone.whatsapp_id or _WHATSAPP.search(f"{phone.name} {phone.label} {text}")
     if phone.name != "TEL" and not (whatsapp and phone.name in _MESSENGERS):
         return None

@@ -35,10 +35,10 @@ from chatkit.imports.tables import (
     Target,
     column_letter,
     frame_texts,
-    guarded_cell,
+    guard_text,
     list_rows,
     quoted_name,
-    unguarded,
+    unguard,
     write_file,
 )
 from chatkit.util.display import many
@@ -83,7 +83,7 @@ def read_sheet(data: bytes, sheet: str | None, *, hidden: bool = True) -> RawTab
     Raises:
         InputError: It is no workbook that can be read, or has no such sheet.
     """
-    with _reading(data) as workbook:
+    with _open_workbook(data) as workbook:
         if not workbook.visible:
             raise InputError("All sheets of this workbook are hidden: unhide one.")
         name = sheet or workbook.visible[0]
@@ -103,7 +103,7 @@ def read_sheets(data: bytes) -> dict[str, RawTable]:
     Raises:
         InputError: It is no workbook that can be read.
     """
-    with _reading(data) as workbook:
+    with _open_workbook(data) as workbook:
         tables = {name: workbook.table(name) for name in workbook.names}
         for name, cell in workbook.struck_cells():
             tables[name].struck.add(cell)
@@ -111,7 +111,7 @@ def read_sheets(data: bytes) -> dict[str, RawTable]:
 
 
 class _PartScan:
-    """One pass over a part of a workbook, which keeps nothing of its text.
+    """One pass over a part of a workbook, which checks sizes and finds what is hidden.
 
     Raises:
         InputError: An element is too large for the memory, or a row is beyond the last of a sheet.
@@ -122,16 +122,16 @@ class _PartScan:
         self.hidden_columns: set[int] = set()  #: from 0
         self.filtered = self.strikes = False
         #: Elements, the byte at which each begins, and how many others are in it.
-        self._open: list[list[Any]] = []
+        self._elements: list[list[Any]] = []
         self._row = size = 0
         parser = self._parser = expat.ParserCreate(namespace_separator=" ")
-        parser.StartElementHandler = self._start
-        parser.EndElementHandler = lambda _: self._open.pop()
+        parser.StartElementHandler = self._start_element
+        parser.EndElementHandler = lambda _: self._elements.pop()
         with suppress(expat.ExpatError):  # a picture; what has to be XML is refused when it is read
             while chunk := part.read(2**16):
                 parser.Parse(chunk)
                 size += len(chunk)
-                for name, start, _ in [*self._open[1:], ["", parser.CurrentByteIndex, 0]]:
+                for name, start, _ in [*self._elements[1:], ["", parser.CurrentByteIndex, 0]]:
                     most = _MOST_IN.get(name, _MOST_IN_OTHERS)
                     if size - start > most and name != "sheetData":
                         where = f"row {self._row}" if self._row else part.name
@@ -139,15 +139,15 @@ class _PartScan:
                             f"More than {most >> 20} MB are in one cell or element ({where})."
                         )
 
-    def _start(self, name: str, attributes: Mapping[str, str]) -> None:
+    def _start_element(self, name: str, attributes: Mapping[str, str]) -> None:
         name = name.rpartition(" ")[2]
-        if self._open:
-            parent = self._open[-1]
+        if self._elements:
+            parent = self._elements[-1]
             parent[2] += 1
             if parent[2] > _MOST_CHILDREN.get(parent[0], _MOST_CHILDREN_OF_OTHERS):
                 raise InputError(f"Row {self._row} or another part holds {parent[2]:,} elements.")
-        self._open.append([name, self._parser.CurrentByteIndex, 0])
-        if len(self._open) > _DEEPEST:
+        self._elements.append([name, self._parser.CurrentByteIndex, 0])
+        if len(self._elements) > _DEEPEST:
             raise InputError(f"More than {_DEEPEST} elements of it are inside each other.")
         sizes = attributes.get("ht"), attributes.get("width")
         hidden = attributes.get("hidden") in ("1", "true") or "0" in sizes
@@ -164,7 +164,7 @@ class _PartScan:
 
 
 class _Workbook:
-    """A workbook that is open: opening it costs as much as reading a small sheet."""
+    """An open workbook; to open it costs as much as to read a small sheet."""
 
     def __init__(self, data: bytes) -> None:
         with zipfile.ZipFile(BytesIO(data)) as archive:
@@ -176,12 +176,12 @@ class _Workbook:
                     self._scans[name] = _PartScan(part)
         self._data = data
         self._opened: dict[bool, Any] = {}
-        sheets = self._open(values=False).worksheets
+        sheets = self._load(values=False).worksheets
         self.names = [sheet.title for sheet in sheets]
         self.visible = [sheet.title for sheet in sheets if sheet.sheet_state == "visible"]
 
     def table(self, name: str, *, hidden: bool = True) -> RawTable:
-        """Read a sheet, with its hidden rows and columns or without.
+        """Read a sheet, with or without its hidden rows and columns.
 
         Raises:
             InputError: There is none of that name, or it is too wide.
@@ -189,13 +189,13 @@ class _Workbook:
         if name not in self.names:
             titles = ", ".join(map(repr, self.visible))
             raise InputError(f"There is no sheet {name!r}. The sheets are: {titles}.")
-        scan = self._scans[self._open(values=False)[name]._worksheet_path]
+        scan = self._scans[self._load(values=False)[name]._worksheet_path]
         rows: dict[int, list[Any]] = {}
         formats = defaultdict[str, list[int]](list)
         width = 0
         with collector_paused():
-            for number, row in enumerate(self._cells(name), 1):
-                cells = [_value(cell) for cell in row]
+            for number, row in enumerate(self._sheet_rows(name), 1):
+                cells = [_cell_value(cell) for cell in row]
                 while cells and cells[-1] is None:
                     cells.pop()
                 if cells:
@@ -205,7 +205,7 @@ class _Workbook:
                     last = column_letter(width - 1)
                     raise InputError(f"It is too wide: clear what stands in column {last}.")
                 for cell, value in zip(row, cells, strict=False):
-                    sections = _sections(cell.number_format) if type(value) is int else ()
+                    sections = _parse_format(cell.number_format) if type(value) is int else ()
                     if not all(section.understood or section.unusual for section in sections):
                         formats[cell.number_format].append(number)
         filled = {n for cells in rows.values() for n, cell in enumerate(cells) if cell is not None}
@@ -250,25 +250,25 @@ class _Workbook:
                     yield sheet.title, cell.coordinate
 
     def close(self) -> None:
-        """Close what was opened."""
+        """Close the files of openpyxl."""
         for workbook in self._opened.values():
             workbook.close()
 
-    def _open(self, *, values: bool) -> Any:
-        """Open it for formulas or for their results, once each."""
+    def _load(self, *, values: bool) -> Any:
+        """Return the workbook of openpyxl that has formulas, or their values; load each once."""
         if values not in self._opened:
             self._opened[values] = openpyxl.load_workbook(
                 BytesIO(self._data), read_only=True, data_only=values
             )
         return self._opened[values]
 
-    def _cells(self, name: str) -> Iterator[Sequence[Any]]:
-        """Yield the rows of a sheet; for formulas, the results that the file keeps of them."""
+    def _sheet_rows(self, name: str) -> Iterator[Sequence[Any]]:
+        """Yield the rows of a sheet, with the stored results in place of formulas."""
         results: Iterator[tuple[Any, ...]] | None = None
         row: Sequence[Any]
-        for number, row in enumerate(self._rows(name, values=False)):
+        for number, row in enumerate(self._stream_rows(name, values=False)):
             if results is None and "f" in [cell.data_type for cell in row]:
-                results = islice(self._rows(name, values=True), number, None)
+                results = islice(self._stream_rows(name, values=True), number, None)
             if results is not None:
                 row = [
                     result if cell.data_type == "f" and result.value is not None else cell
@@ -276,16 +276,16 @@ class _Workbook:
                 ]
             yield row
 
-    def _rows(self, name: str, *, values: bool) -> Iterator[tuple[Any, ...]]:
-        sheet = self._open(values=values)[name]
+    def _stream_rows(self, name: str, *, values: bool) -> Iterator[tuple[Any, ...]]:
+        sheet = self._load(values=values)[name]
         sheet.reset_dimensions()  # some programs write a size that is not true
         rows: Iterator[tuple[Any, ...]] = sheet.iter_rows()
         return rows
 
 
 @contextmanager
-def _reading(data: bytes) -> Iterator[_Workbook]:
-    """Open a workbook, and say of a broken one what it is."""
+def _open_workbook(data: bytes) -> Iterator[_Workbook]:
+    """Open a workbook for a block; raise `InputError` if it is broken."""
     try:
         with warnings.catch_warnings():  # of styles and rules of input, which are not needed
             warnings.simplefilter("ignore")
@@ -300,8 +300,8 @@ def _reading(data: bytes) -> Iterator[_Workbook]:
         ) from None
 
 
-def _value(cell: Any) -> Any:
-    """Return what a person sees in a cell, as far as it is a text or a whole number."""
+def _cell_value(cell: Any) -> Any:
+    """Return the value of a cell; texts and whole numbers as a person sees them."""
     value, kind = cell.value, cell.data_type
     if value is None or value == "":
         return None
@@ -312,9 +312,9 @@ def _value(cell: Any) -> Any:
     if isinstance(value, str):
         if "_x" in value:
             value = _ESCAPED.sub(lambda match: chr(int(match[1], 16)), value)
-        return unguarded(value)
+        return unguard(value)
     if type(value) is int:
-        return _as_formatted(value, cell.number_format)
+        return _apply_format(value, cell.number_format)
     if isinstance(value, datetime) and value.time() == time() and "h" not in cell.number_format:
         return value.date()
     return value
@@ -332,13 +332,13 @@ class _Section:
     unusual: bool = False  #: it shows a percentage or an exponent
 
     def holds(self, value: int) -> bool:
-        """Check if the condition of the section, if it has one, is fulfilled."""
+        """Check if a value fulfils the condition of the section, if there is one."""
         sign, limit = self.condition or ("=", value)
         return ("<" if value < limit else ">" if value > limit else "=") in sign
 
 
 @lru_cache(1024)
-def _sections(form: str) -> list[_Section]:
+def _parse_format(form: str) -> list[_Section]:
     """Parse a number format (ECMA-376, 18.8.31)."""
     sections = [_Section()]
     for quoted, escape, bracket, code in _FORMAT.findall(form):
@@ -363,12 +363,12 @@ def _sections(form: str) -> list[_Section]:
     return sections
 
 
-def _as_formatted(value: int, form: str) -> Any:
-    """Return a whole number with the zeros, the digits and the plus that its format shows.
+def _apply_format(value: int, form: str) -> Any:
+    """Return a whole number as text with the zeros, digits and plus of its format.
 
     It stays a number where the format adds none of these, or is not understood.
     """
-    sections = _sections(form)
+    sections = _parse_format(form)
     place = 1 if value < 0 else 2 if value == 0 else 0
     section = sections[place if place < len(sections) else 0]
     if any(each.condition for each in sections):
@@ -390,12 +390,12 @@ def _as_formatted(value: int, form: str) -> Any:
 
 
 def to_xlsx(frame: pd.DataFrame, target: Target) -> None:
-    """Write a frame as XLSX with one sheet, in which each cell is text."""
+    """Write a frame as XLSX with one sheet of text cells."""
     write_file(target, xlsx_bytes({"Contacts": frame}))
 
 
 def xlsx_bytes(sheets: Mapping[str, pd.DataFrame], wide: Collection[str] = ()) -> bytes:
-    """Write frames as the sheets of a workbook, with the columns of all; each cell is text.
+    """Return a workbook of text cells: a sheet for each frame, with the columns of all.
 
     Args:
         sheets: The frames by the titles of their sheets.
@@ -408,17 +408,17 @@ def xlsx_bytes(sheets: Mapping[str, pd.DataFrame], wide: Collection[str] = ()) -
         texts = {title: frame_texts(frame) for title, frame in sheets.items()}
         names = next(iter(texts.values()))[0]
         rows = {title: cells for title, (_, cells) in texts.items()}
-        return workbook_of(names, rows, wide=wide)
+        return build_workbook(names, rows, wide=wide)
 
 
-def workbook_of(
+def build_workbook(
     columns: Sequence[str],
     sheets: Mapping[str, _SheetRows],
     *,
     wide: Collection[str] = (),
     hidden: Collection[str] = (),
 ) -> bytes:
-    """Write a workbook in which each cell is text, also what is typed later.
+    """Return a workbook in which all cells are text, also those typed later.
 
     Args:
         columns: The names of the columns, the same in every sheet.
@@ -437,7 +437,7 @@ def workbook_of(
                 f"{len(columns):,}. A CSV file has no limit."
             )
     texts = {
-        title: [[None if text is None else escaped(text) for text in row] for row in rows]
+        title: [[None if text is None else escape_cell(text) for text in row] for row in rows]
         for title, rows in sheets.items()
     }
     if too_long := [
@@ -445,7 +445,7 @@ def workbook_of(
         for title, rows in texts.items()
         for n, row in enumerate(rows, 2)
         for name, text in zip(columns, row, strict=True)
-        if text is not None and len(text) > LONGEST // 2 and units(text) > LONGEST
+        if text is not None and len(text) > LONGEST // 2 and utf16_length(text) > LONGEST
     ]:
         raise InputError(f"A cell holds at most {LONGEST:,} characters:", too_long)
     workbook = openpyxl.Workbook(write_only=True)
@@ -453,24 +453,24 @@ def workbook_of(
         sheet = workbook.create_sheet(title)
         for name in hidden:
             sheet.column_dimensions[column_letter(columns.index(name))].hidden = True
-        _fill(sheet, columns, rows, wide)
+        _write_rows(sheet, columns, rows, wide)
     target = BytesIO()
     workbook.save(target)
     return target.getvalue()
 
 
-def escaped(text: str) -> str:
-    """Write what XML cannot hold as a workbook does."""
-    return _ESCAPE.sub(lambda match: f"_x{ord(match[0]):04X}_", guarded_cell(text))
+def escape_cell(text: str) -> str:
+    """Escape what XML cannot hold as workbooks do."""
+    return _ESCAPE.sub(lambda match: f"_x{ord(match[0]):04X}_", guard_text(text))
 
 
-def units(text: str) -> int:
-    """Count characters as a spreadsheet program does: some of ours are two of its."""
+def utf16_length(text: str) -> int:
+    """Return the length of a text in UTF-16, as spreadsheet programs count characters."""
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
-def _fill(made: Any, columns: Sequence[str], rows: _SheetRows, wide: Collection[str]) -> None:
-    """Write the names of the columns and the rows, escaped already, each cell as text."""
+def _write_rows(made: Any, columns: Sequence[str], rows: _SheetRows, wide: Collection[str]) -> None:
+    """Write the names of the columns, and rows of escaped texts, into a sheet."""
     made.freeze_panes = "A2"
     size = f"A1:{column_letter(len(columns) - 1)}{len(rows) + 1}"
     made.calculate_dimension = lambda: size  # at the top, or readers look for it in all rows
@@ -482,7 +482,7 @@ def _fill(made: Any, columns: Sequence[str], rows: _SheetRows, wide: Collection[
     # A row is written when it is appended: one cell a column serves all rows, for half of the
     # time would go into making equal styles equal.
     wrapping = {"alignment": Alignment(wrap_text=True, vertical="top")} if wide else {}
-    head = [escaped(column) for column in columns]
+    head = [escape_cell(column) for column in columns]
     for lines, style in (([head], {"font": Font(bold=True)}), (rows, wrapping)):
         cells = [WriteOnlyCell(made) for _ in columns]
         for cell in cells:

@@ -24,8 +24,8 @@ from chatkit.imports.tables import (
     as_text,
     column_letter,
     file_kind,
-    open_source,
     quoted_name,
+    read_source,
     read_word,
     workbook,
 )
@@ -129,7 +129,7 @@ def _each(paths: Paths) -> Iterator[Any]:
 
 
 def _read(path: Path | bytes, encoding: str | None) -> list[Unit]:
-    name, content = open_source(path)
+    name, content = read_source(path)
     data = content.encode() if isinstance(content, str) else content
     try:
         reader = _reader(data, name)
@@ -234,7 +234,7 @@ def workbook_of(units: Sequence[Unit]) -> bytes:
     rows: dict[str, list[list[str | None]]] = {}
     for unit in units:
         rows.setdefault(unit.lang_code, []).append(_cells(unit))
-    return workbook.workbook_of(COLUMNS, rows, wide=_WIDE, hidden=("field",))
+    return workbook.build_workbook(COLUMNS, rows, wide=_WIDE, hidden=("field",))
 
 
 def read_csv(data: bytes, encoding: str | None = None) -> list[Unit]:
@@ -243,7 +243,7 @@ def read_csv(data: bytes, encoding: str | None = None) -> list[Unit]:
     Raises:
         InputError: It is none, or lacks a column.
     """
-    content, label, notes = decode_text(data, encoding, known=_known_columns)
+    content, label, notes = decode_text(data, encoding, count_headings=_known_columns)
     table = read_delimited(content, label, None, _known_columns, notes)
     return list(_units_of_table(table, "", _head_of(table)))
 

@@ -13,31 +13,31 @@ from chatkit.imports.quality import FIXABLE
 
 @pytest.mark.parametrize("text", ["क़", "\u0958", "\ufa19", "\ufb2a", "\u212b", "שׂ"])
 def test_letters_that_unicode_only_exchanges_for_others_stay(text: str) -> None:
-    assert c.decomposed(text) is None
+    assert c.find_decomposed(text) is None
 
 
 def test_half_a_character_is_found() -> None:
-    odd = c.half("Ana \ud83d")
+    odd = c.find_halves("Ana \ud83d")
     assert odd is not None and odd.suggestion is None
 
 
 def test_a_character_is_named_by_its_code() -> None:
-    odd = c.invisible("A\u200b\u200b\u2060\ufeff\u00adna")
+    odd = c.find_invisible("A\u200b\u200b\u2060\ufeff\u00adna")
     assert odd is not None
     assert odd.message == "5 characters in it cannot be seen (U+200B, U+2060, U+FEFF, …)"
 
 
 def test_a_long_text_may_have_lines_and_marks_of_direction() -> None:
     text = "Hello {{1}},\n\nشكرا \u2068{{2}}\u2069\u200f"
-    assert c.control(text, lines=True) is None
+    assert c.find_controls(text, lines=True) is None
     assert c.run_checks(text, TEXT) == []
-    odd = c.control("one\r\ntwo\tthree\x07", lines=True)
+    odd = c.find_controls("one\r\ntwo\tthree\x07", lines=True)
     assert odd is not None
     assert odd.suggestion == "one\ntwo three"
 
 
 def test_letters_turned_around_in_a_text_are_found_but_not_mended() -> None:
-    odd = c.overridden("pay \u202e00001")
+    odd = c.find_overrides("pay \u202e00001")
     assert odd is not None
     assert (odd.suggestion, odd.safe) == ("pay 00001", False)
 
@@ -53,9 +53,9 @@ odd_texts = st.text(
 
 @given(odd_texts, st.sets(st.sampled_from(FIXABLE)))
 def test_what_is_mended_is_not_found_again(text: str, codes: set[str]) -> None:
-    tidy = c.mended(text, NAME, codes)
+    tidy = c.apply_suggestions(text, NAME, codes)
     assert not [o for o in c.run_checks(tidy, NAME) if o.safe and o.code in codes]
-    assert c.mended(tidy, NAME, codes) == tidy
+    assert c.apply_suggestions(tidy, NAME, codes) == tidy
     assert bool(tidy) == bool(text)
 
 
@@ -63,10 +63,10 @@ def test_what_is_mended_is_not_found_again(text: str, codes: set[str]) -> None:
 def test_mending_keeps_every_letter_that_is_seen(text: str) -> None:
     """All but the checks that say another letter was meant leave the letters as they are."""
     codes = {*FIXABLE} - {"garbled", "look-alike", "styled letters"}
-    tidy = c.mended(text, NAME, codes)
+    tidy = c.apply_suggestions(text, NAME, codes)
 
     def letters(whole: str) -> str:
         apart = unicodedata.normalize("NFD", whole)
-        return "".join(one for one in apart if one.isalnum() and not c.invisible(one))
+        return "".join(one for one in apart if one.isalnum() and not c.find_invisible(one))
 
     assert letters(tidy) == letters(text)

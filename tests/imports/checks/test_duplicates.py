@@ -11,7 +11,7 @@ from chatkit.imports.quality import (
     AccountContacts,
     CheckedContact,
     Pair,
-    duplicates_inside,
+    find_duplicate_rows,
     natural_key,
 )
 
@@ -37,20 +37,20 @@ def rows(
 )
 def test_a_later_row_with_a_number_is_shown_beside_the_first(names, severity, message) -> None:
     three = rows(ANA, BO, ANA, None, names=[names[0], "Bo", names[1], None])
-    [(place, odd)] = duplicates_inside(three, BOTH)
+    [(place, odd)] = find_duplicate_rows(three, BOTH)
     assert (place, odd.code, odd.severity, odd.message) == (2, "duplicate", severity, message)
     assert not odd.safe
 
 
 def test_the_first_row_without_a_name_has_that_of_the_second() -> None:
     three = rows(ANA, ANA, ANA, names=[None, "Ana", "Bo"])
-    [(_, note), (_, error)] = duplicates_inside(three, BOTH)
+    [(_, note), (_, error)] = find_duplicate_rows(three, BOTH)
     assert (note.severity, error.severity) == ("note", "error")
     assert error.message == 'row r0 has the same number: "Ana" there, "Bo" here'
 
 
 def test_rows_of_the_account_with_one_number_are_an_error() -> None:
-    [(_, odd)] = duplicates_inside(rows(ANA, ANA, ids=[50001, 50002]), BOTH)
+    [(_, odd)] = find_duplicate_rows(rows(ANA, ANA, ids=[50001, 50002]), BOTH)
     assert odd.severity == "error"
 
 
@@ -67,7 +67,7 @@ SPELLINGS = [
 @pytest.mark.parametrize(("old", "new"), SPELLINGS)
 def test_two_spellings_may_be_one_contact_in_check_and_in_plan(client, old, new) -> None:
     """In the account and in the frame; neither is an error."""
-    [(place, odd)] = duplicates_inside(rows(old, new), BOTH)
+    [(place, odd)] = find_duplicate_rows(rows(old, new), BOTH)
     assert (place, odd.code, odd.severity) == (1, "same contact", "warning")
     one = account(old, pairs=[new]).similar(rows(new)[0])
     assert one is not None
@@ -81,8 +81,8 @@ def test_two_spellings_may_be_one_contact_in_check_and_in_plan(client, old, new)
 
 def test_the_country_code_counts_where_the_service_looks_at_it() -> None:
     two = rows(ANA, ("+44", ANA[1]))
-    assert list(duplicates_inside(two, BOTH)) == []
-    [(place, odd)] = duplicates_inside(two, ALONE)
+    assert list(find_duplicate_rows(two, BOTH)) == []
+    [(place, odd)] = find_duplicate_rows(two, ALONE)
     assert place == 1
     assert odd.message.endswith("same number of +1, and the service compares numbers alone")
     assert [natural_key(ANA, by) for by in (BOTH, ALONE)] == ["+1 2025550143", "2025550143"]

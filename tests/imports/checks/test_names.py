@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from chatkit.imports.characters import (
     NAME,
     TEXT,
-    capitals,
-    garbled,
-    letterless,
-    of_name,
-    of_text,
-    questionable,
+    check_name,
+    check_text,
+    find_capitals,
+    find_garbled,
+    find_letterless,
+    find_question_marks,
     run_checks,
 )
 
@@ -27,22 +27,22 @@ NAMES = (Path(__file__).parent / "cases/ordinary.txt").read_text("utf-8").splitl
 
 @pytest.mark.parametrize("name", NAMES)
 def test_nothing_is_found_in_an_ordinary_name(name: str) -> None:
-    assert of_name(name) == ()
+    assert check_name(name) == ()
     assert run_checks(name, (*NAME, *TEXT)) == []
 
 
 @pytest.mark.parametrize("name", CASES["accented"])
 def test_letters_with_accents_are_left_alone(name: str) -> None:
-    assert garbled(name) is None
+    assert find_garbled(name) is None
 
 
 @pytest.mark.parametrize("severity", ["warning", "note"])
 def test_a_name_is_checked(severity: str) -> None:
     for text, code, suggestion, safe in CASES["names" if severity == "warning" else "notes"]:
-        first = of_name(text)[0]
+        first = check_name(text)[0]
         found = (first.code, first.suggestion or "", first.safe, first.severity)
         assert found == (code, suggestion, safe, severity), text
-        assert not safe or of_name(suggestion) == () or of_name(suggestion)[0].code != code
+        assert not safe or check_name(suggestion) == () or check_name(suggestion)[0].code != code
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_a_name_is_checked(severity: str) -> None:
     ],
 )
 def test_each_kind_is_found(text: str, codes: list[str]) -> None:
-    assert [odd.code for odd in of_name(text)] == codes
+    assert [odd.code for odd in check_name(text)] == codes
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_each_kind_is_found(text: str, codes: list[str]) -> None:
     ],
 )
 def test_a_name_without_letters_is_told(text: str, what: str) -> None:
-    odd = letterless(text)
+    odd = find_letterless(text)
     assert odd is not None
     assert odd.message.endswith(f"only {what}")
     assert (odd.suggestion, odd.safe) == (None, False)
@@ -78,19 +78,19 @@ def test_a_name_without_letters_is_told(text: str, what: str) -> None:
 
 def test_a_lost_letter_is_told_and_a_question_is_not() -> None:
     for text in ("M?ller", "Bj??rn", "Тест?ов"):
-        assert questionable(text) is not None
+        assert find_question_marks(text) is not None
     for text in ("Ana?", "Who? Me", "? Ana", "http://x/?a"):
-        assert questionable(text) is None
+        assert find_question_marks(text) is None
 
 
 @pytest.mark.parametrize("text", ["BMW AG", "IKEA", "BO", "Maria CRUZ", "山田 太郎", "محمد علي"])
 def test_short_names_and_scripts_without_capitals_are_not_in_capitals(text: str) -> None:
-    assert capitals(text) is None
+    assert find_capitals(text) is None
 
 
 @given(st.text())
 def test_any_text_is_looked_at(text: str) -> None:
-    for odd in (*of_name(text), *of_text(text)):
+    for odd in (*check_name(text), *check_text(text)):
         assert odd.message and odd.code
         assert odd.suggestion != text
         assert odd.suggestion or not odd.safe
@@ -113,11 +113,11 @@ def test_any_text_is_looked_at(text: str) -> None:
 )
 def test_a_usual_name_is_judged_as_all_checks_would(words: list[str], between: str) -> None:
     for name in (between.join(words), between.join([*words, "12"]), between.join(["7", *words])):
-        assert [*of_name(name)] == run_checks(name, NAME)
+        assert [*check_name(name)] == run_checks(name, NAME)
 
 
 def test_a_name_of_many_words_is_judged_at_once():
     for end in ("!", " ", "?", "-"):
-        assert [*of_name("Aaaa " * 38 + "Aaaa" + end)] == run_checks(
+        assert [*check_name("Aaaa " * 38 + "Aaaa" + end)] == run_checks(
             "Aaaa " * 38 + "Aaaa" + end, NAME
         )

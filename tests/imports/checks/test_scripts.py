@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from chatkit.imports.characters import _TO_LATIN, script, styled
+from chatkit.imports.characters import _TO_LATIN, find_styled, script
 
 
 @pytest.mark.parametrize("text", ["½", "①", "№ 5", "Ana™", "ﷺ", "ﬁ"])
 def test_other_signs_stay(text: str) -> None:
-    assert styled(text) is None
+    assert find_styled(text) is None
 
 
 def test_the_table_is_that_of_unicode(shared: Path) -> None:

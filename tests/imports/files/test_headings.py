@@ -20,9 +20,9 @@ from chatkit.imports import headings, read_file
 from chatkit.imports.columns import FIELDS
 from chatkit.imports.headings import (
     count_column_names,
+    find_heading_row,
     looks_like_data,
     parse_heading,
-    row_of_names,
 )
 from chatkit.imports.tables import TableRow
 
@@ -101,24 +101,24 @@ def rows(*cells: list[object]) -> list[TableRow]:
 
 
 def test_the_first_row_names_the_columns() -> None:
-    assert row_of_names(rows(["Name", "Phone"], ["Ana", "+1 2025550187"]), []) == 0
-    assert row_of_names(rows(["Foo", "Bar"], ["Ana", "Bob"]), []) == 0
+    assert find_heading_row(rows(["Name", "Phone"], ["Ana", "+1 2025550187"]), []) == 0
+    assert find_heading_row(rows(["Foo", "Bar"], ["Ana", "Bob"]), []) == 0
 
 
 def test_titles_stand_above_the_names() -> None:
     titled = rows(["Customer phone list", None], [None, 2026.0], ["Name", "Mobile"])
-    assert row_of_names(titled[:1] + titled[2:], []) == 1
-    assert row_of_names(rows(["Our people"], ["Phone"], ["+1 2025550187"]), []) == 1
+    assert find_heading_row(titled[:1] + titled[2:], []) == 1
+    assert find_heading_row(rows(["Our people"], ["Phone"], ["+1 2025550187"]), []) == 1
 
 
 def test_words_among_the_data_name_nothing() -> None:
     table = rows(["Lloji", "Telefoni"], ["Mobile", "2025550187"], ["Phone", "Cell"])
-    assert row_of_names(table, []) == 0
+    assert find_heading_row(table, []) == 0
 
 
 def test_names_that_a_person_says_are_found() -> None:
     table = rows(["Liste", None], ["Kunde", "Erreichbar unter"], ["Ana", "Phone"])
-    assert row_of_names(table, ["Erreichbar unter"]) == 1
+    assert find_heading_row(table, ["Erreichbar unter"]) == 1
 
 
 def test_what_looks_like_data() -> None:

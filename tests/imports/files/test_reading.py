@@ -98,7 +98,7 @@ def test_names_that_hide_something_are_shown_in_quotes() -> None:
 @pytest.mark.parametrize(("count", "shown"), [(20, 20), (21, 20), (1000, 20)])
 def test_many_problems_are_counted(count: int, shown: int) -> None:
     found = read("Phone\n" + "1.5\n" * count + "12\n")
-    error = found.refusal()
+    error = found.build_error()
     assert len(error.problems) == count
     assert str(error).count("\n  row ") == shown
     assert ("The first 20:" in str(error)) is (count > 20)

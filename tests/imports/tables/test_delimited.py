@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from chatkit.errors import InputError
 from chatkit.imports.headings import count_column_names
-from chatkit.imports.tables import RawTable, TableRow, guarded
+from chatkit.imports.tables import RawTable, TableRow, guard
 from chatkit.imports.tables.delimited import decode_text, read_delimited
 
 PEOPLE = "Name;Handy\nZoë Müller;0151\nŽofie;+420\n"
@@ -112,5 +112,5 @@ def test_what_any_writer_has_written_is_read(
     text = io.StringIO(newline="")
     writer = csv.writer(text, delimiter=delimiter, quoting=quoting)  # type: ignore[arg-type]
     writer.writerow(["name", "number"])
-    writer.writerows([None if cell is None else guarded(cell) for cell in row] for row in rows)
+    writer.writerows([None if cell is None else guard(cell) for cell in row] for row in rows)
     assert cells(text.getvalue(), delimiter)[1:] == rows

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from chatkit.imports.tables import guarded, guarded_cell, unguarded
+from chatkit.imports.tables import guard, guard_text, unguard
 
 NASTY = st.text(alphabet="'\"=+-@＝ \t\r\n\0\x01;|,aé", max_size=12) | st.text()
 
@@ -26,8 +26,8 @@ def is_formula(cell: str) -> bool:
 @example("")
 @example("'")
 def test_what_is_shielded_comes_back_exactly(text: str) -> None:
-    assert unguarded(guarded(text)) == text
-    assert unguarded(guarded_cell(text)) == text
+    assert unguard(guard(text)) == text
+    assert unguard(guard_text(text)) == text
 
 
 @given(NASTY)
@@ -35,11 +35,11 @@ def test_what_is_shielded_comes_back_exactly(text: str) -> None:
 @example('a\n"=1')
 def test_no_cell_is_a_formula_whichever_delimiter_a_program_expects(text: str) -> None:
     line = io.StringIO(newline="")
-    csv.writer(line, quoting=csv.QUOTE_ALL).writerow(["2025550187", guarded(text), "x"])
+    csv.writer(line, quoting=csv.QUOTE_ALL).writerow(["2025550187", guard(text), "x"])
     for delimiter in ",;\t|":
         for row in csv.reader(io.StringIO(line.getvalue(), newline=""), delimiter=delimiter):
             assert not [cell for cell in row if is_formula(cell)]
-    for cell in re.split(r"[;|\t\r\n]", guarded(text)):  # who knows of no quotes at all
+    for cell in re.split(r"[;|\t\r\n]", guard(text)):  # who knows of no quotes at all
         assert not is_formula(cell)
 
 
@@ -60,15 +60,15 @@ def test_no_cell_is_a_formula_whichever_delimiter_a_program_expects(text: str) -
     ],
 )
 def test_what_could_run_gets_one_apostrophe(text: str, written: str) -> None:
-    assert guarded(text) == written
+    assert guard(text) == written
 
 
 @pytest.mark.parametrize(
     "name", ["'t Hart", "O'Neil", "Ana-Maria", "a=b", "D' Angelo", "''x''", "a@b.org", "1 - 2"]
 )
 def test_names_with_apostrophes_and_signs_are_left_alone(name: str) -> None:
-    assert guarded(name) == guarded_cell(name) == unguarded(name) == name
+    assert guard(name) == guard_text(name) == unguard(name) == name
 
 
 def test_a_cell_that_is_known_to_be_text_needs_no_apostrophe() -> None:
-    assert guarded_cell("=1+1") == "=1+1" and guarded_cell("+91") == "+91"
+    assert guard_text("=1+1") == "=1+1" and guard_text("+91") == "+91"

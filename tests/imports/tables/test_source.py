@@ -8,30 +8,30 @@ from pathlib import Path
 import pytest
 
 from chatkit.errors import InputError
-from chatkit.imports.tables import file_kind, open_source
+from chatkit.imports.tables import file_kind, read_source
 
 
 def test_paths_files_bytes_and_pasted_text(tmp_path: Path) -> None:
     path = tmp_path / "people.csv"
     path.write_bytes(b"a,b")
-    assert open_source(path) == open_source(str(path)) == ("people.csv", b"a,b")
+    assert read_source(path) == read_source(str(path)) == ("people.csv", b"a,b")
     with path.open("rb") as file:
-        assert open_source(file) == ("people.csv", b"a,b")
+        assert read_source(file) == ("people.csv", b"a,b")
     with path.open(encoding="utf-8") as file:
-        assert open_source(file) == ("people.csv", "a,b")
-    assert open_source(b"a,b") == open_source(io.BytesIO(b"a,b")) == ("the data", b"a,b")
-    assert open_source("a\tb") == ("the pasted table", "a\tb")
-    assert open_source("a,b\n1,2") == ("the pasted table", "a,b\n1,2")
+        assert read_source(file) == ("people.csv", "a,b")
+    assert read_source(b"a,b") == read_source(io.BytesIO(b"a,b")) == ("the data", b"a,b")
+    assert read_source("a\tb") == ("the pasted table", "a\tb")
+    assert read_source("a,b\n1,2") == ("the pasted table", "a,b\n1,2")
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match=r"nobody\.csv"):
-        open_source(str(tmp_path / "nobody.csv"))
+        read_source(str(tmp_path / "nobody.csv"))
 
 
 def test_other_things_are_refused() -> None:
     with pytest.raises(InputError, match="a path, an open file, bytes or a pasted table, not int"):
-        open_source(7)  # type: ignore[arg-type]
+        read_source(7)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

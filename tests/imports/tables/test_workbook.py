@@ -20,8 +20,8 @@ from volume import volume
 
 from chatkit.errors import InputError
 from chatkit.imports.tables import BadCell, RawTable, TableRow, workbook
+from chatkit.imports.tables.workbook import build_workbook
 from chatkit.imports.tables.workbook import read_sheet as read
-from chatkit.imports.tables.workbook import workbook_of
 
 FORMATS = tomllib.loads((Path(__file__).parent / "cases/number_formats.toml").read_text("utf-8"))
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=20)
@@ -39,7 +39,7 @@ def book(*rows: Sequence[Any], **formats: str) -> bytes:
 
 def contacts_book(columns: Sequence[str], rows: Sequence[Sequence[str | None]]) -> bytes:
     """Write a workbook of one sheet, as contacts are written."""
-    return workbook_of(columns, {"Contacts": rows})
+    return build_workbook(columns, {"Contacts": rows})
 
 
 def saved(made: Any) -> bytes:

@@ -19,7 +19,7 @@ def cells(table):
 @settings(max_examples=30)
 @given(first=ROWS, second=ROWS)
 def test_what_was_written_is_read_from_every_sheet(first, second):
-    data = workbook.workbook_of(["a", "b"], {"de": first, "pt_BR": second}, wide=["b"])
+    data = workbook.build_workbook(["a", "b"], {"de": first, "pt_BR": second}, wide=["b"])
     found = workbook.read_sheets(data)
     assert list(found) == ["de", "pt_BR"]
     for name, rows in (("de", first), ("pt_BR", second)):
@@ -28,7 +28,7 @@ def test_what_was_written_is_read_from_every_sheet(first, second):
 
 def test_a_person_sees_lines_that_break_and_a_head_that_stays():
     book = openpyxl.load_workbook(
-        io.BytesIO(workbook.workbook_of(["key", "text"], {"de": [("k", "=1+1")]}, wide=["text"]))
+        io.BytesIO(workbook.build_workbook(["key", "text"], {"de": [("k", "=1+1")]}, wide=["text"]))
     )
     page = book["de"]
     assert page.freeze_panes == "A2"
@@ -40,7 +40,7 @@ def test_a_person_sees_lines_that_break_and_a_head_that_stays():
 
 def test_sheets_that_a_translator_has_hidden_are_read_too():
     book = openpyxl.load_workbook(
-        io.BytesIO(workbook.workbook_of(["a"], {"x": [], "y": []}, wide=[]))
+        io.BytesIO(workbook.build_workbook(["a"], {"x": [], "y": []}, wide=[]))
     )
     book["x"].sheet_state = "hidden"
     target = io.BytesIO()
@@ -54,6 +54,6 @@ def test_a_workbook_is_opened_once_however_many_sheets_it_has(monkeypatch):
     monkeypatch.setattr(
         openpyxl, "load_workbook", lambda *said, **how: opened.append(how) or load(*said, **how)
     )
-    data = workbook.workbook_of(["a"], {name: [("=1",)] for name in ("de", "fr", "hi")}, wide=[])
+    data = workbook.build_workbook(["a"], {name: [("=1",)] for name in ("de", "fr", "hi")}, wide=[])
     assert len(workbook.read_sheets(data)) == 3
     assert len(opened) == 1

@@ -18,7 +18,7 @@ from localization.contents import GOOD, button, content, website
 from translate.storage.pypo import pofile
 from translate.storage.xliff import xlifffile
 
-from chatkit.imports.tables import guarded_cell, unguarded
+from chatkit.imports.tables import guard_text, unguard
 from chatkit.localization.translation.units import Unit, escape_controls, stamped, unescape_controls
 
 #: Every format, by what is asked for, and how its files end.
@@ -93,12 +93,12 @@ def translate(paths: Sequence[str], work: Work) -> None:
 
 def seen(cell: str) -> str:
     """What a person takes a cell for: an apostrophe in front only says that it is text."""
-    return unescape_controls(unguarded(cell))
+    return unescape_controls(unguard(cell))
 
 
 def typed(text: str) -> str:
     """Type a text into a cell as the file does."""
-    return guarded_cell(escape_controls(text))
+    return guard_text(escape_controls(text))
 
 
 def _workbook(data: bytes, work: Work) -> bytes:
