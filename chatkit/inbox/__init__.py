@@ -15,7 +15,7 @@ from chatkit.api.secret import MASK, Secret
 from chatkit.errors import HelpPage, InputError, steady
 from chatkit.inbox import events
 from chatkit.inbox.delivery import Delivery, Selection
-from chatkit.inbox.events import Event, contact_of
+from chatkit.inbox.events import Event, parse_contact
 from chatkit.inbox.store import InboxStore
 from chatkit.profile import ServiceProfile
 from chatkit.signature import named, sign
@@ -35,19 +35,19 @@ _AGO = re.compile(
     r"([0-9]{1,6}(?:[.][0-9]+)?)\s*"
     r"(s|secs?|seconds?|m|mins?|minutes?|h|hours?|d|days?|w|weeks?)(?:\s+ago)?"
 )
-_SHORTEST = 5  # characters of a contact: any delivery holds a shorter text
+_MIN_CONTACT = 5  # characters of a contact: any delivery holds a shorter text
 _LOOKED_BACK = 1000  # deliveries: an inbox may have millions, and none is counted to show it
 
 
 class Reader(Protocol):
-    """An object that reads on as deliveries come."""
+    """An object that follows an inbox in a thread of its own."""
 
     def stop(self) -> None:
-        """Read no more; when it returns nothing reads any longer."""
+        """Stop reading; when this returns, nothing is read any more."""
 
 
 class Inbox(metaclass=HelpPage):
-    """Everything that was delivered to you; each delivery once, and every one as it came.
+    """A store of deliveries, each as it came, and the frames of what they hold.
 
         inbox = chatkit.Inbox()               # a file in your own data folder
         receiver = inbox.serve(secret)        # takes deliveries at receiver.url
@@ -115,7 +115,7 @@ class Inbox(metaclass=HelpPage):
         self.close()
 
     def close(self) -> None:
-        """Stop all receivers of this inbox, and let go of the database."""
+        """Stop all receivers of this inbox, and close the database."""
         while self._receivers:
             self._receivers.pop().stop()
         for reader in list(self._readers):
@@ -134,7 +134,7 @@ class Inbox(metaclass=HelpPage):
         unverified: Unverified = "keep",
         scheme: Scheme | None = None,
     ) -> Receiver:
-        """Take deliveries from now on, in a thread; each is stored before it is acknowledged.
+        """Start a receiver in a thread, which stores each delivery before it acknowledges it.
 
         It listens over HTTP. The service delivers over HTTPS: a proxy or a tunnel with a
         certificate stands in front of it, and a sandbox forwards to it with
@@ -198,10 +198,10 @@ class Inbox(metaclass=HelpPage):
         signing = None if secret is None else Secret(secret)
         del secret  # a traceback that prints variables must not find its text
         stored = self.delivery(delivery)
-        headers = _headers(stored, self._profile, signing)
+        headers = _replay_headers(stored, self._profile, signing)
         try:
             address = read_address(url)
-            answer = post(address, headers, stored.body, seconds=_SECONDS, outside=allow)
+            answer = post(address, headers, stored.body, seconds=_REPLAY_SECONDS, outside=allow)
         except NotThisMachine as elsewhere:
             raise InputError(
                 f"{elsewhere}. A delivery holds what customers wrote: to send it there, pass "
@@ -216,7 +216,7 @@ class Inbox(metaclass=HelpPage):
         return Replayed(answer.status, answer.text)
 
     def verify(self, *secrets: str | Secret, scheme: Scheme | None = None) -> int:
-        """Verify again what is stored and not verified; return how many deliveries now are.
+        """Verify the unverified deliveries again; return how many of them are verified now.
 
         Each is verified as of the time it came. Frames show it from then on.
 
@@ -251,7 +251,7 @@ class Inbox(metaclass=HelpPage):
     # --- deleting ---
 
     def prune(self, before: date | timedelta | str) -> Deletion:
-        """Count what was received before a time; its `apply()` deletes that, and frees the space.
+        """Count the deliveries received before a time; `apply()` of the result deletes them.
 
         Shows how far it is. Ids are never given again, so that who reads on misses nothing. A
         file keeps its size: what comes next is stored in the place that became free. A service
@@ -278,10 +278,10 @@ class Inbox(metaclass=HelpPage):
                 "'2026-08-01', or a datetime."
             )
         bound = bound if bound.tzinfo else bound.replace(tzinfo=UTC)
-        return retention.pruning(self._store, self._profile, bound.astimezone(UTC))
+        return retention.plan_pruning(self._store, self._profile, bound.astimezone(UTC))
 
     def forget(self, contact: str) -> Deletion:
-        """Search for all that is about a person; its `apply()` deletes that for ever.
+        """Search for the deliveries about a person; `apply()` of the result deletes them for ever.
 
         Every delivery is searched for the number, whoever sent it, so it takes its time, and shows
         how far it is. Body, path and headers are read however a program has escaped them (gzip,
@@ -305,12 +305,12 @@ class Inbox(metaclass=HelpPage):
         """
         from chatkit.inbox import retention
 
-        number = _contact(contact) or ""
-        if len(number.removeprefix("+")) < _SHORTEST:
+        number = _parse_contact(contact) or ""
+        if len(number.removeprefix("+")) < _MIN_CONTACT:
             raise InputError(
                 f"{contact!r:.40} is too short for a contact: write it like '+4915112345678'."
             )
-        return retention.forgetting(self._store, self._profile, number)
+        return retention.plan_forgetting(self._store, self._profile, number)
 
     # --- reading: what makes frames is loaded late, a receiver alone has no need of pandas ---
 
@@ -320,7 +320,7 @@ class Inbox(metaclass=HelpPage):
         return self._store.last()
 
     def delivery(self, delivery: int) -> Delivery:
-        """Read one delivery: its headers, its exact bytes, and the verdict on its signature.
+        """Read one delivery: headers, exact bytes, and the result of its verification.
 
         Raises:
             InputError: There is none of that id.
@@ -328,41 +328,41 @@ class Inbox(metaclass=HelpPage):
         return self._store.get(delivery)
 
     def _deliveries(self, **choice: Any) -> Iterator[Delivery]:
-        """Read deliveries one by one, however many there are; `repeats=True` takes repeats too."""
-        return self._store.read(self._selection(**choice))
+        """Read deliveries one by one; `repeats=True` includes repeats."""
+        return self._store.read(self._make_selection(**choice))
 
     def _events(self, **choice: Any) -> Iterator[Event]:
-        """Read events one by one, however many there are."""
-        contact = _contact(choice.get("contact"))
+        """Read events one by one."""
+        contact = _parse_contact(choice.get("contact"))
         for delivery in self._deliveries(**choice):
-            for event in events.events(delivery, self._profile):
+            for event in events.parse_events(delivery, self._profile):
                 if contact is None or event.contact == contact:
                     yield event
 
     def frame(self, **choice: Any) -> pd.DataFrame:
         """Make a frame of everything: one row for each event, known or not."""
-        return self._table("frame", choice)
+        return self._event_frame("frame", choice)
 
     def messages(self, **choice: Any) -> pd.DataFrame:
         """Make a frame of messages of both sides, each once, indexed by their ids."""
-        return self._table("messages", choice)
+        return self._event_frame("messages", choice)
 
     def reactions(self, **choice: Any) -> pd.DataFrame:
         """Make a frame of the last reaction of each contact to each message, indexed by message."""
-        return self._table("reactions", choice)
+        return self._event_frame("reactions", choice)
 
     def media(self, **choice: Any) -> pd.DataFrame:
         """Make a frame of the files in messages: id, type, checksum, caption."""
-        return self._table("media", choice)
+        return self._event_frame("media", choice)
 
     def flow_answers(self, **choice: Any) -> pd.DataFrame:
-        """Make a frame of the answers to flows, each field of the form in a column of its own."""
+        """Make a frame of the answers to flows, with a column for each field of a form."""
         from chatkit.inbox import frames
 
         return frames.flow_answers(self._events(**choice))
 
     def statuses(self, **choice: Any) -> pd.DataFrame:
-        """Make a frame of the status of each message, with the time that each step took."""
+        """Make a frame of the status of each message, and the times of its steps."""
         from chatkit.inbox import frames
 
         return frames.statuses(self._events(**choice))
@@ -373,12 +373,12 @@ class Inbox(metaclass=HelpPage):
 
         return frames.raw(self._deliveries(**{"verified": None, "repeats": True, **choice}))
 
-    def _table(self, name: str, choice: Mapping[str, Any]) -> pd.DataFrame:
+    def _event_frame(self, name: str, choice: Mapping[str, Any]) -> pd.DataFrame:
         from chatkit.inbox import frames
 
         return frames.TABLES[name].frame(self._events(**choice))
 
-    def _selection(
+    def _make_selection(
         self,
         since: Bound = None,
         until: Bound = None,
@@ -398,20 +398,20 @@ class Inbox(metaclass=HelpPage):
             read_bound(until),
             [kinds] if isinstance(kinds, str) else kinds,
             verified,
-            _contact(contact),
+            _parse_contact(contact),
             repeats,
         )
 
 
-def _contact(written: str | None) -> str | None:
-    """Read a contact as a person writes it, in any notation.
+def _parse_contact(written: str | None) -> str | None:
+    """Parse a contact in any notation.
 
     Raises:
         InputError: It is not text, or a number without its country code.
     """
     if written is None:
         return None
-    contact = contact_of(written) if isinstance(written, str) else "+0"
+    contact = parse_contact(written) if isinstance(written, str) else "+0"
     if contact.startswith("+0") and not str(written).startswith("+"):
         raise InputError(
             f"contact {written!r:.40} has no country code: write a text like '+4915112345678'."
@@ -420,7 +420,7 @@ def _contact(written: str | None) -> str | None:
 
 
 def read_bound(bound: Bound, now: datetime | None = None) -> datetime | int | None:
-    """Read a bound as a person writes it: an id of a delivery, a time, or how long ago.
+    """Parse a bound: the id of a delivery, a time, or how long ago.
 
     Args:
         bound: As `since` and `until` of an inbox.
@@ -458,9 +458,9 @@ def read_bound(bound: Bound, now: datetime | None = None) -> datetime | int | No
 
 # --- replay -------------------------------------------------------------------------------
 
-_SECONDS = 10.0
+_REPLAY_SECONDS = 10.0
 #: Headers that belong to the connection on which the delivery came.
-_HOP = {
+_HOP_HEADERS = {
     *("connection", "content-length", "expect", "forwarded", "host", "keep-alive", "te"),
     *("proxy-connection", "trailer", "transfer-encoding", "upgrade", "via"),
 }
@@ -476,11 +476,11 @@ class Replayed(NamedTuple):
         return f"<{self.status or 'no answer'}: {self.answer[:80]!r}>"
 
 
-def _headers(
+def _replay_headers(
     delivery: Delivery, profile: ServiceProfile, secret: Secret | None
 ) -> list[tuple[str, str]]:
-    """Return the headers that came with it; with a secret, those of the signature are new."""
-    kept = [(n, v) for n, v in delivery.headers if n.lower() not in _HOP and v != MASK]
+    """Return the headers of a delivery to send; with a secret, sign it anew."""
+    kept = [(n, v) for n, v in delivery.headers if n.lower() not in _HOP_HEADERS and v != MASK]
     if secret is None:
         return kept
     scheme = named(profile.signature_scheme)

@@ -1,4 +1,4 @@
-"""A delivery: what is found of it when it comes, how it is stored, and which ones are meant.
+"""Delivery: what is found in it when it comes, how it is stored, and how it is selected.
 
 Nothing of a delivery is ever thrown away. Of its body only what the profile says is assumed:
 which scheme signs it, and which field tells its kind. A body that is no JSON, or has no kind,
@@ -23,7 +23,7 @@ from chatkit.signature import Scheme, key_of, named, unpacked, verify
 
 
 class ReceivedDelivery(NamedTuple):
-    """A delivery that is about to be stored: what came, and what was found of it."""
+    """A delivery to be stored: what came, and what was found in it."""
 
     received: int
     identity: str
@@ -38,7 +38,7 @@ class ReceivedDelivery(NamedTuple):
 
 
 class Delivery(NamedTuple):
-    """A stored delivery: exactly what came, when, and whether its signature was right."""
+    """A stored delivery: what came and when, and whether its signature was right."""
 
     id: int
     received_at: datetime
@@ -65,7 +65,7 @@ class Delivery(NamedTuple):
 
 
 class Selection(NamedTuple):
-    """A choice of deliveries, which the database makes.
+    """The filter of a query for deliveries.
 
     `since` and `until` are ids of deliveries (after it, up to it) or times (from it on,
     before it). `contact` takes what may be about a contact in E.164 form: all of it, and more.
@@ -87,7 +87,7 @@ _LONGEST_KIND = 200
 
 
 class Intake:
-    """Reads deliveries that come: verifies the signature, finds kind, contact and identity.
+    """Inspects new deliveries: verifies the signature, finds kind, contact and identity.
 
     Args:
         profile: Its `signature_scheme` and `event_kind_field` count.
@@ -107,10 +107,10 @@ class Intake:
     ) -> None:
         self.scheme = scheme or named(profile.signature_scheme)
         self._kind_field = profile.event_kind_field
-        self.accept(secrets)
+        self.set_secrets(secrets)
 
-    def accept(self, secrets: Sequence[Secret]) -> None:
-        """Accept these secrets from now on, and no others.
+    def set_secrets(self, secrets: Sequence[Secret]) -> None:
+        """Replace the accepted secrets.
 
         Raises:
             BadSignature: One of them cannot be used with the scheme.
@@ -124,10 +124,10 @@ class Intake:
         """The number of secrets that are accepted."""
         return len(self._secrets)
 
-    def take(
+    def inspect(
         self, path: str, headers: Sequence[tuple[str, str]], body: bytes, now: float | None = None
     ) -> ReceivedDelivery:
-        """Find out what can be known of a delivery that has come just now."""
+        """Verify and read a delivery that has just come."""
         now = time.time() if now is None else now
         together: dict[str, str] = {}
         kept: list[tuple[str, str]] = []
@@ -135,8 +135,8 @@ class Intake:
             lower = name.lower()
             together[lower] = f"{together[lower]},{value}" if lower in together else value
             kept.append((name, MASK if lower in _MASKED else value))
-        reason = self._refusal(together, body, int(now))
-        kind, contact, broken = self._read(body, together.get("content-encoding", ""))
+        reason = self._verification_error(together, body, int(now))
+        kind, contact, broken = self._read_body(body, together.get("content-encoding", ""))
         return ReceivedDelivery(
             received=int(now * 1_000_000),
             identity=self._identity(together, body, verified=not reason),
@@ -153,17 +153,17 @@ class Intake:
     def verify_again(
         self, deliveries: Iterable[Delivery]
     ) -> Iterator[tuple[int, ReceivedDelivery]]:
-        """Verify deliveries again that were not verified; yield those that are now, by id.
+        """Verify unverified deliveries again; yield the ids and entries of those now verified.
 
         The age of a timestamp is that at the arrival of the delivery.
         """
         for one in deliveries:
-            entry = self.take(one.path, one.headers, one.body, one.received_at.timestamp())
+            entry = self.inspect(one.path, one.headers, one.body, one.received_at.timestamp())
             if entry.verified:
                 yield one.id, entry
 
-    def _refusal(self, headers: dict[str, str], body: bytes, now: int) -> str:
-        """Return why a delivery is not verified; empty when it is."""
+    def _verification_error(self, headers: dict[str, str], body: bytes, now: int) -> str:
+        """Return why a delivery cannot be verified; "" if it is verified."""
         if not self._secrets:
             return "no signing secret was given to the receiver"
         try:
@@ -172,8 +172,8 @@ class Intake:
             return str(error)
         return ""
 
-    def _read(self, body: bytes, encoding: str) -> tuple[str | None, str, str]:
-        """Return the kind of an event, its contact, and why the body is no JSON."""
+    def _read_body(self, body: bytes, encoding: str) -> tuple[str | None, str, str]:
+        """Return the kind and the contact of a body, and why it is no JSON."""
         content = unpacked(body)
         try:
             value = msgspec.json.decode(content)
@@ -189,7 +189,7 @@ class Intake:
         return kind, contact_in(value), ""
 
     def _identity(self, headers: dict[str, str], body: bytes, *, verified: bool) -> str:
-        """Return a text that repeats of one delivery share.
+        """Return the identity of a delivery, which its repeats share.
 
         The id of a message is believed only when it is signed: else anyone could send a
         delivery that takes the place of a real one.
@@ -202,7 +202,7 @@ class Intake:
 
 
 def contact_of_body(body: bytes) -> str:
-    """Return the contact of a stored body: see `contact_in`."""
+    """Return the contact of a stored body, as `contact_in` does."""
     try:
         return contact_in(msgspec.json.decode(unpacked(body)))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -210,7 +210,7 @@ def contact_of_body(body: bytes) -> str:
 
 
 def _storable(text: str) -> str:
-    """Return a text that every database takes: without the null character and half characters."""
+    """Replace null and half characters, which databases refuse."""
     if text.isascii() and text.isprintable():  # as nearly all are
         return text
     return text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()

@@ -1,4 +1,4 @@
-"""Events: what a delivery tells, taken apart. One body may hold a thousand of them.
+"""Events: splits the body of a delivery into events, of which it may hold a thousand.
 
 The API document shows no body (section Events). So of the envelope only the two fields
 that the profile names are assumed, and inside it the shapes of the upstream platform are
@@ -57,7 +57,7 @@ _PER_SECOND = {13: 1_000, 16: 1_000_000, 19: 1_000_000_000}
 
 
 class Event(NamedTuple):
-    """One thing that happened: `content` as it came, and in `context` what stood around it.
+    """One event: `content` as it came, and in `context` the levels around it.
 
     `context` has a key for each level: `envelope`, `body`, `entry`, `change`, `value` …
     """
@@ -73,57 +73,57 @@ class Event(NamedTuple):
 
     @property
     def fields(self) -> Object:
-        """The content, when it is an object."""
+        """The content if it is an object, else {}."""
         return self.content if isinstance(self.content, dict) else {}
 
     @property
     def field(self) -> str | None:
         """The upstream platform's name for this sort of change, for instance `flows`."""
-        return text(self.context.get("change", {}).get("field"))
+        return as_text(self.context.get("change", {}).get("field"))
 
     @property
     def type(self) -> str | None:
         """The type of a message, the name of a status, the event of another change."""
         name = "status" if self.family == "status" else "type"
-        return text(self.fields.get(name) or self.fields.get("event"))
+        return as_text(self.fields.get(name) or self.fields.get("event"))
 
     @property
     def id(self) -> str | None:
         """The id of the message or call."""
-        return text(self.fields.get("id"))
+        return as_text(self.fields.get("id"))
 
     @property
     def at(self) -> datetime | None:
         """The time of the event, as the platform says; else the time of its entry."""
         entry = self.context.get("entry", {})
-        return time_of(self.fields.get("timestamp")) or time_of(entry.get("time"))
+        return parse_timestamp(self.fields.get("timestamp")) or parse_timestamp(entry.get("time"))
 
     @property
     def outbound(self) -> bool:
         """True if the business sent it."""
         if self.family == "message":  # the history holds messages of both sides
             ours = "".join(filter(str.isdigit, self.number or ""))
-            return bool(ours) and text(self.fields.get("from")) == ours
+            return bool(ours) and as_text(self.fields.get("from")) == ours
         return self.family in ("echo", "status")
 
     @property
     def contact(self) -> str | None:
-        """The number of the customer in E.164 form; without one, their user id."""
-        number, *user_ids = _ids(self.fields, self._customer_fields)
+        """The number of the customer in E.164 form, or else their user id."""
+        number, *user_ids = _person_ids(self.fields, self._customer_fields)
         if number:
             return number
-        listed, thread = self._listed, self.context.get("thread", {})
-        number, *others = _ids(listed, _PERSON)
-        ids = (number, *user_ids, *others, *_ids(thread, ("id", *_PERSON)))
+        listed, thread = self._contact_entry, self.context.get("thread", {})
+        number, *others = _person_ids(listed, _PERSON)
+        ids = (number, *user_ids, *others, *_person_ids(thread, ("id", *_PERSON)))
         return next(filter(None, ids), None)
 
     @property
     def name(self) -> str | None:
-        """The name that the customer has chosen; without one, their username."""
-        sources = (self._listed, self.fields)
+        """The name that the customer has chosen, or else their username."""
+        sources = (self._contact_entry, self.fields)
         profiles = [one for source in sources if isinstance(one := source.get("profile"), dict)]
-        names = [text(profile.get("name")) for profile in profiles]
-        names += [text(source.get("username")) for source in (*profiles, *sources)]
+        names = [as_text(profile.get("name")) for profile in profiles]
+        names += [as_text(source.get("username")) for source in (*profiles, *sources)]
         return next(filter(None, names), None)
 
     @property
@@ -134,7 +134,7 @@ class Event(NamedTuple):
         return _RECEIVER if self.outbound else _SENDER
 
     @property
-    def _listed(self) -> Object:
+    def _contact_entry(self) -> Object:
         """The entry of the customer in the list of contacts that came with the content."""
         if self.family in ("change", "other"):
             return {}
@@ -143,8 +143,8 @@ class Event(NamedTuple):
             around.append(self.fields)
         lists = [one for part in around if isinstance(one := part.get("contacts"), list)]
         entries = [person for one in lists for person in one if isinstance(person, dict)]
-        ids = {*filter(None, _ids(self.fields, self._customer_fields))}
-        matches = [person for person in entries if ids.intersection(_ids(person, _PERSON))]
+        ids = {*filter(None, _person_ids(self.fields, self._customer_fields))}
+        matches = [person for person in entries if ids.intersection(_person_ids(person, _PERSON))]
         if not matches and len(entries) == 1:  # a number may be written in another form there
             user_ids = [field for field in self._customer_fields if field.endswith("user_id")]
             if not (entries[0].get("user_id") and any(map(self.fields.get, user_ids))):
@@ -154,12 +154,12 @@ class Event(NamedTuple):
     @property
     def number(self) -> str | None:
         """The number of the business, as it is displayed."""
-        return text(self._metadata.get("display_phone_number"))
+        return as_text(self._metadata.get("display_phone_number"))
 
     @property
     def number_id(self) -> str | None:
         """The id of the number of the business."""
-        return text(self._metadata.get("phone_number_id"))
+        return as_text(self._metadata.get("phone_number_id"))
 
     @property
     def _metadata(self) -> Object:
@@ -168,7 +168,7 @@ class Event(NamedTuple):
 
     @property
     def media(self) -> tuple[str, Object] | None:
-        """The kind of file that a message carries, and what is told of it."""
+        """The kind of the file in a message, and its fields."""
         for kind in _MEDIA:
             file = self.fields.get(kind)
             if isinstance(file, dict):
@@ -179,13 +179,13 @@ class Event(NamedTuple):
     def reply_to(self) -> str | None:
         """The id of the message that a message answers."""
         context = self.fields.get("context")
-        return text(context.get("id")) if isinstance(context, dict) else None
+        return as_text(context.get("id")) if isinstance(context, dict) else None
 
     @property
     def changes(self) -> str | None:
         """The id of the message that a message edits or takes back."""
         part = self.fields.get(self.type or "")
-        return text(part.get("original_message_id")) if isinstance(part, dict) else None
+        return as_text(part.get("original_message_id")) if isinstance(part, dict) else None
 
     @property
     def reaction(self) -> tuple[str, str | None] | None:
@@ -193,30 +193,30 @@ class Event(NamedTuple):
         reaction = self.fields.get("reaction")
         if self.type != "reaction" or not isinstance(reaction, dict):
             return None
-        to = text(reaction.get("message_id"))
-        return (to, text(reaction.get("emoji")) or None) if to else None
+        to = as_text(reaction.get("message_id"))
+        return (to, as_text(reaction.get("emoji")) or None) if to else None
 
     @property
     def error(self) -> tuple[str | None, str | None] | None:
-        """The code and the words of why a message failed, as the platform says."""
+        """The code and the text of the error of a failed message."""
         errors = self.fields.get("errors")
         first = errors[0] if isinstance(errors, list) and errors else None
         if not isinstance(first, dict):
             return None
         data = first.get("error_data")
-        details = text(data.get("details")) if isinstance(data, dict) else None
-        title = text(first.get("title")) or text(first.get("message"))
+        details = as_text(data.get("details")) if isinstance(data, dict) else None
+        title = as_text(first.get("title")) or as_text(first.get("message"))
         message = ": ".join(dict.fromkeys(one for one in (title, details) if one))
-        return text(first.get("code")), message or None
+        return as_text(first.get("code")), message or None
 
     @property
     def text(self) -> str | None:
-        """The text that a person would read first: the words, the caption, the button pressed."""
-        return words(self.fields)
+        """The text of a message: its body, caption, or the button pressed."""
+        return message_text(self.fields)
 
 
-def events(delivery: Delivery, profile: ServiceProfile) -> Iterator[Event]:
-    """Take a delivery apart. A body that is no JSON is one event: its content is its text."""
+def parse_events(delivery: Delivery, profile: ServiceProfile) -> Iterator[Event]:
+    """Yield the events of a delivery; a body that is no JSON is one event."""
     try:
         body = msgspec.json.decode(delivery.content)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -227,12 +227,12 @@ def events(delivery: Delivery, profile: ServiceProfile) -> Iterator[Event]:
         context["envelope"] = {name: value for name, value in body.items() if name != data}
         body = body[data]
     about = (delivery.received_at, delivery.verified, delivery.kind)
-    for place, (family, content, around) in enumerate(_apart(body, "body", None, context)):
+    for place, (family, content, around) in enumerate(_split_level(body, "body", None, context)):
         yield Event(delivery.id, place, *about, family, content, around)
 
 
 def contact_in(body: Any) -> str:
-    """Return the one contact that a decoded body is about; empty when it is none, or several.
+    """Return the only contact that a decoded body is about; "" for none or several.
 
     It is the same whichever field a profile calls that of the data: each is taken for it. So
     what a reader with any profile finds is of this contact, or it is empty.
@@ -243,7 +243,7 @@ def contact_in(body: Any) -> str:
         if isinstance(body, dict):
             values += [one for one in body.values() if isinstance(one, dict | list)]
         for value in values:
-            for family, content, around in _apart(value, "body", None, {}):
+            for family, content, around in _split_level(value, "body", None, {}):
                 contact = Event(0, 0, _NO_TIME, False, None, family, content, around).contact
                 if contact and contact != one:
                     if one:
@@ -255,23 +255,23 @@ def contact_in(body: Any) -> str:
     return one if plain else ""
 
 
-def _apart(
+def _split_level(
     value: Any, level: str, family: Family | None, context: Mapping[str, Object]
 ) -> Iterator[tuple[Family, Any, Mapping[str, Object]]]:
-    """Take one level apart."""
+    """Yield the family, content and context of each event in a level of a body."""
     if family is not None:
         yield family if isinstance(value, dict) else "other", value, context
         return
     if level == "body" and isinstance(value, list) and value:
         for one in value:
-            yield from _apart(one, level, None, context)
+            yield from _split_level(one, level, None, context)
         return
     if isinstance(value, dict):
         lists = {n: v for n, v in value.items() if n in _LISTS and isinstance(v, list) and v}
         inner = value.get("value")
         if level in ("body", "change") and isinstance(inner, dict) and not lists:
             rest = {name: one for name, one in value.items() if name != "value"}
-            yield from _apart(inner, "value", None, {**context, "change": rest})
+            yield from _split_level(inner, "value", None, {**context, "change": rest})
             return
         if lists:
             rest = {name: one for name, one in value.items() if name not in lists}
@@ -281,13 +281,13 @@ def _apart(
             for name, elements in lists.items():
                 below, kind = _LISTS[name]
                 for one in elements:
-                    yield from _apart(one, below, kind, around)
+                    yield from _split_level(one, below, kind, around)
             return
-    yield _alone(value, level), value, context
+    yield _family_of(value, level), value, context
 
 
-def _alone(value: Any, level: str) -> Family:
-    """Return the family of a body without lists: a single message, a status, or something else."""
+def _family_of(value: Any, level: str) -> Family:
+    """Return the family of a body without lists: message, echo, status, change or other."""
     if level == "body" and isinstance(value, dict) and isinstance(value.get("id"), str):
         status, kind = value.get("status"), value.get("type")
         listed = isinstance(value.get("contacts"), list)
@@ -305,8 +305,8 @@ def _alone(value: Any, level: str) -> Family:
     return "change" if level == "value" and isinstance(value, dict) else "other"
 
 
-def words(content: Object) -> str | None:
-    """Return the words in a message, whatever its type; None when there are none."""
+def message_text(content: Object) -> str | None:
+    """Return the text of a message of any type; None without one."""
     kind = content.get("type")
     part = content.get(kind) if isinstance(kind, str) else None
     if isinstance(part, list):
@@ -319,13 +319,13 @@ def words(content: Object) -> str | None:
         reply = part.get(str(part.get("type")))
         part = reply if isinstance(reply, dict) else {}
     if kind == "edit" and isinstance(part.get("message"), dict):
-        return words(part["message"])
+        return message_text(part["message"])
     fields = ("body", "caption", "text", "title", "emoji", "name", "address", "filename")
     return next((one for one in map(part.get, fields) if isinstance(one, str) and one), None)
 
 
-def answers(content: Object) -> tuple[dict[str, Any] | None, str | None]:
-    """Return the answers that a customer gave in a flow, and its text when that cannot be read."""
+def read_answers(content: Object) -> tuple[dict[str, Any] | None, str | None]:
+    """Return the answers to a flow in a message, and their text where it cannot be read."""
     interactive = content.get("interactive")
     reply = interactive.get("nfm_reply") if isinstance(interactive, dict) else None
     if not isinstance(reply, dict):
@@ -342,22 +342,22 @@ def answers(content: Object) -> tuple[dict[str, Any] | None, str | None]:
     return {}, written if isinstance(written, str) else json.dumps(written)
 
 
-def _ids(fields: Object, names: Iterable[str]) -> list[str | None]:
-    """Return what names a person: numbers in E.164 form, user ids as they are."""
-    values = ((name, text(fields.get(name))) for name in names)
-    return [value if name.endswith("user_id") else e164(value) for name, value in values]
+def _person_ids(fields: Object, names: Iterable[str]) -> list[str | None]:
+    """Return the fields that name a person: numbers in E.164 form, user ids as they are."""
+    values = ((name, as_text(fields.get(name))) for name in names)
+    return [value if name.endswith("user_id") else to_e164(value) for name, value in values]
 
 
-def text(value: Any) -> str | None:
-    """Return a text; a number as its digits. Anything else is none."""
+def as_text(value: Any) -> str | None:
+    """Return a text or a whole number as text; None for anything else."""
     if isinstance(value, str):
         return value
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-def time_of(value: Any) -> datetime | None:
-    """Read a time since 1970, a number or its digits: seconds; 13 digits are milliseconds."""
-    digits = text(value)
+def parse_timestamp(value: Any) -> datetime | None:
+    """Parse a number since 1970: seconds, or by its digits milliseconds and finer units."""
+    digits = as_text(value)
     if not digits or not digits.isascii() or not digits.isdigit() or len(digits) > 19:
         return None
     number, unit = int(digits), _PER_SECOND.get(len(digits), 1)
@@ -366,19 +366,19 @@ def time_of(value: Any) -> datetime | None:
     return _NO_TIME + timedelta(microseconds=number * 1_000_000 // unit)
 
 
-def contact_of(written: str) -> str:
-    """Read a contact as people write it: a number in any notation, or another name."""
+def parse_contact(written: str) -> str:
+    """Parse a contact: a number in any notation, or another name as it is."""
     contact = written.strip()
     digits = re.sub(r"[\s\u200b-\u200f\u202a-\u202e\u2060-\u2069().+/-]", "", contact)
     if not (digits.isascii() and digits.isdigit()):
         return contact
     if contact.startswith(("+", "00")):  # a (0) is for those who dial without the country code
         digits = re.sub(r"[^0-9]", "", contact.replace("(0)", ""))
-    return e164(digits if contact.startswith("+") else digits.removeprefix("00")) or ""
+    return to_e164(digits if contact.startswith("+") else digits.removeprefix("00")) or ""
 
 
-def e164(number: str | None) -> str | None:
-    """Return a number as contacts have it, country code and digits; anything else as it is."""
+def to_e164(number: str | None) -> str | None:
+    """Put the + before digits with a country code; return anything else as it is."""
     if number and number.isascii() and number.isdigit() and 5 <= len(number) <= 15:
         return f"+{number}"
     return number

@@ -1,4 +1,4 @@
-"""Events as DataFrames: one row each, with right dtypes, whatever strangers have written."""
+"""Frames: makes DataFrames of events and deliveries, a row for each."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import msgspec
 
 from chatkit.frames.frame import Columns, Kind
 from chatkit.inbox.delivery import Delivery
-from chatkit.inbox.events import Event, answers, text
+from chatkit.inbox.events import Event, as_text, read_answers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,40 +25,40 @@ Fields: TypeAlias = Mapping[str, tuple[Kind, Callable[[Any], Any]]]
 
 _BATCH = 2000
 #: More different answers than this are no columns any more; `answers` has them all.
-_MOST_ANSWERS = 200
-_LONG = 2**63
+_MAX_ANSWERS = 200
+_INT64_LIMIT = 2**63
 
 
-def _attributes(**kinds: Kind) -> Fields:
-    """Return the columns of attributes that are called as their columns are."""
+def _columns(**kinds: Kind) -> Fields:
+    """Return columns that hold the attributes of the same names."""
     return {name: (kind, attrgetter(name)) for name, kind in kinds.items()}
 
 
-def _file(name: str) -> tuple[Kind, Callable[[Event], str | None]]:
-    """Return the column of what is known of the file in a message."""
-    return "text", lambda event: text(event.media[1].get(name)) if event.media else None
+def _file_column(name: str) -> tuple[Kind, Callable[[Event], str | None]]:
+    """Return a column that holds a field of the file in a message."""
+    return "text", lambda event: as_text(event.media[1].get(name)) if event.media else None
 
 
-_CAME = _attributes(delivery="number", received_at="time", verified="flag")
+_CAME = _columns(delivery="number", received_at="time", verified="flag")
 _WHO: Fields = {
     "message_id": ("text", attrgetter("id")),
-    **_attributes(contact="text", name="text", at="time"),
+    **_columns(contact="text", name="text", at="time"),
 }
-_OUT = _attributes(outbound="flag")
+_OUT = _columns(outbound="flag")
 _EVERYTHING: Fields = {
     # With a dot between the delivery and the place in it, it would look like 1.0.
     "event": ("text", lambda event: f"{event.delivery}-{event.place}"),
     **_CAME,
-    **_attributes(kind="text", family="text", field="text", type="text"),
+    **_columns(kind="text", family="text", field="text", type="text"),
     **_WHO,
-    **_attributes(number_id="text", text="text", content="json", context="json"),
+    **_columns(number_id="text", text="text", content="json", context="json"),
 }
 _MESSAGES: Fields = {
     **_WHO,
     **_OUT,
-    **_attributes(type="text", text="text", reply_to="text", changes="text", number_id="text"),
+    **_columns(type="text", text="text", reply_to="text", changes="text", number_id="text"),
     **_CAME,
-    **_attributes(content="json"),
+    **_columns(content="json"),
 }
 _REACTIONS: Fields = {
     **_WHO,
@@ -72,26 +72,26 @@ _MEDIA: Fields = {
     **_WHO,
     **_OUT,
     "type": ("text", lambda event: event.media[0]),
-    "media_id": _file("id"),
-    **{name: _file(name) for name in ("mime_type", "sha256", "caption", "filename")},
+    "media_id": _file_column("id"),
+    **{name: _file_column(name) for name in ("mime_type", "sha256", "caption", "filename")},
     **_CAME,
 }
 _RAW: Fields = {
     "delivery": ("number", attrgetter("id")),
-    **_attributes(received_at="time", kind="text", verified="flag", reason="text"),
-    **_attributes(is_json="flag", path="text", identity="text"),
+    **_columns(received_at="time", kind="text", verified="flag", reason="text"),
+    **_columns(is_json="flag", path="text", identity="text"),
     "size": ("number", lambda delivery: len(delivery.body)),
     "headers": ("json", attrgetter("headers")),
     "body": ("text", lambda delivery: delivery.content.decode("utf-8", "replace")),
 }
 _DELETIONS = {
-    **_attributes(delivery="number", received_at="time", kind="text", contact="text"),
-    **_attributes(verified="flag", size="number", mixed="flag"),
+    **_columns(delivery="number", received_at="time", kind="text", contact="text"),
+    **_columns(verified="flag", size="number", mixed="flag"),
 }
 
 
-def _frame(rows: Iterable[Row], columns: Mapping[str, Kind], key: str) -> pd.DataFrame:
-    """Put rows into a frame, some thousand at a time."""
+def _make_frame(rows: Iterable[Row], columns: Mapping[str, Kind], key: str) -> pd.DataFrame:
+    """Make a frame of rows, which are read in batches."""
     gathered = Columns(columns)
     left = iter(rows)
     while batch := [*islice(left, _BATCH)]:
@@ -99,17 +99,18 @@ def _frame(rows: Iterable[Row], columns: Mapping[str, Kind], key: str) -> pd.Dat
     return gathered.frame(key)
 
 
-def _table(items: Iterable[object], fields: Fields, key: str) -> pd.DataFrame:
+def _items_frame(items: Iterable[object], fields: Fields, key: str) -> pd.DataFrame:
     """Make a frame of events or deliveries, one row for each."""
-    return _frame(_rows(items, fields), {name: kind for name, (kind, _) in fields.items()}, key)
+    kinds = {name: kind for name, (kind, _) in fields.items()}
+    return _make_frame(_make_rows(items, fields), kinds, key)
 
 
-def _rows(items: Iterable[object], fields: Fields) -> Iterator[Row]:
+def _make_rows(items: Iterable[object], fields: Fields) -> Iterator[Row]:
     return ({name: get(item) for name, (_, get) in fields.items()} for item in items)
 
 
-def _messages_in(events: Iterable[Event]) -> Iterator[Event]:
-    """Messages of both sides, each once: one message may come in several deliveries.
+def _unique_messages(events: Iterable[Event]) -> Iterator[Event]:
+    """Yield the messages of both sides, each once though it may come in several deliveries.
 
     Two with one id and other words are both there: nothing is left out by mistake.
     """
@@ -122,14 +123,14 @@ def _messages_in(events: Iterable[Event]) -> Iterator[Event]:
                 yield event
 
 
-def _messages(events: Iterable[Event]) -> Iterator[Event]:
-    return (event for event in _messages_in(events) if event.type != "reaction")
+def _without_reactions(events: Iterable[Event]) -> Iterator[Event]:
+    return (event for event in _unique_messages(events) if event.type != "reaction")
 
 
-def _reactions(events: Iterable[Event]) -> Iterator[Event]:
-    """Return the last reaction of each contact to each message; without an emoji it is gone."""
+def _last_reactions(events: Iterable[Event]) -> Iterator[Event]:
+    """Return the last reaction of each contact to each message."""
     last: dict[tuple[str, str | None], tuple[tuple[float, int, int], Event]] = {}
-    for event in _messages_in(events):
+    for event in _unique_messages(events):
         if event.reaction is not None:
             order = (event.at.timestamp() if event.at else 0.0, event.delivery, event.place)
             who = (event.reaction[0], event.contact)
@@ -138,8 +139,8 @@ def _reactions(events: Iterable[Event]) -> Iterator[Event]:
     return (event for _, event in last.values())
 
 
-def _media(events: Iterable[Event]) -> Iterator[Event]:
-    return (event for event in _messages_in(events) if event.media is not None)
+def _with_media(events: Iterable[Event]) -> Iterator[Event]:
+    return (event for event in _unique_messages(events) if event.media is not None)
 
 
 class EventTable(NamedTuple):
@@ -151,68 +152,68 @@ class EventTable(NamedTuple):
 
     def frame(self, events: Iterable[Event]) -> pd.DataFrame:
         """Make the frame of these events."""
-        return _table(self.choose(events), self.fields, self.key)
+        return _items_frame(self.choose(events), self.fields, self.key)
 
     def rows(self, events: Iterable[Event]) -> Iterator[Row]:
-        """Return the rows of that frame, as dicts."""
-        return _rows(self.choose(events), self.fields)
+        """Yield the rows of that frame as dicts."""
+        return _make_rows(self.choose(events), self.fields)
 
 
 TABLES: Mapping[str, EventTable] = {
     "frame": EventTable(_EVERYTHING, "event", iter),
-    "messages": EventTable(_MESSAGES, "message_id", _messages),
-    "reactions": EventTable(_REACTIONS, "message_id", _reactions),
-    "media": EventTable(_MEDIA, "message_id", _media),
+    "messages": EventTable(_MESSAGES, "message_id", _without_reactions),
+    "reactions": EventTable(_REACTIONS, "message_id", _last_reactions),
+    "media": EventTable(_MEDIA, "message_id", _with_media),
 }
 
 
 def flow_answers(events: Iterable[Event]) -> pd.DataFrame:
-    """Answers to flows, each in a column `answer.…`; what cannot be read is in `unread`."""
+    """Make the frame of answers to flows, in columns `answer.…`; `unread` has broken ones."""
     rows: list[Row] = []
-    for event in _messages_in(events):
-        answered, unread = answers(event.fields)
+    for event in _unique_messages(events):
+        answered, unread = read_answers(event.fields)
         if answered is not None:
             row = {name: get(event) for name, (_, get) in {**_WHO, **_CAME}.items()}
             rows.append({**row, "unread": unread, "answers": answered})
-    names = list(dict.fromkeys(name for row in rows for name in row["answers"]))[:_MOST_ANSWERS]
+    names = list(dict.fromkeys(name for row in rows for name in row["answers"]))[:_MAX_ANSWERS]
     chosen = {*names}
     columns: dict[str, Kind] = {name: kind for name, (kind, _) in _WHO.items()}
     columns["unread"] = "text"
     for name in names:
         values = [row["answers"][name] for row in rows if name in row["answers"]]
-        columns[f"answer.{name}"] = _kind_of(values)
+        columns[f"answer.{name}"] = _common_kind(values)
     for row in rows:
         row.update({f"answer.{n}": v for n, v in row["answers"].items() if n in chosen})
         row.update({name: None for name in columns if name not in row})
     came: dict[str, Kind] = {name: kind for name, (kind, _) in _CAME.items()}
-    return _frame(rows, columns | {"answers": "json"} | came, "message_id")
+    return _make_frame(rows, columns | {"answers": "json"} | came, "message_id")
 
 
-def _kind_of(values: list[Any]) -> Kind:
-    """Return the kind of column that these values fit into; objects when they are of several."""
+def _common_kind(values: list[Any]) -> Kind:
+    """Return the kind of column that all values fit into."""
     kinds = {type(value) for value in values} - {type(None)}
     if kinds == {str}:
         return "text"
     if kinds == {bool}:
         return "flag"
-    if kinds == {int} and all(value is None or -_LONG <= value < _LONG for value in values):
+    if kinds == {int} and all(v is None or -_INT64_LIMIT <= v < _INT64_LIMIT for v in values):
         return "number"
     return "json"
 
 
 def raw(deliveries: Iterable[Delivery]) -> pd.DataFrame:
-    """Every delivery as it came. `body` is its text; `Inbox.delivery` has the exact bytes."""
-    return _table(deliveries, _RAW, "delivery")
+    """Make the frame of deliveries; `body` is text, `Inbox.delivery` has the exact bytes."""
+    return _items_frame(deliveries, _RAW, "delivery")
 
 
 def deletions(heads: Iterable[Head]) -> pd.DataFrame:
-    """Return deliveries that are to be deleted, without their bodies."""
-    return _table(heads, _DELETIONS, "delivery")
+    """Make the frame of deliveries to be deleted, without their bodies."""
+    return _items_frame(heads, _DELETIONS, "delivery")
 
 
 def statuses(events: Iterable[Event]) -> pd.DataFrame:
-    """Return the status of each message, with the time that each step took, NA if not reached."""
-    made = _frame(status_rows(events), STATUS_COLUMNS, "message_id")
+    """Make the frame of the statuses of messages, and the time that each step took."""
+    made = _make_frame(status_rows(events), STATUS_COLUMNS, "message_id")
     after = list(made.columns).index("failed_at") + 1
     made.insert(after, "to_delivered", made["delivered_at"] - made["sent_at"])
     made.insert(after + 1, "to_read", made["read_at"] - made["sent_at"])
@@ -236,7 +237,7 @@ STATUS_COLUMNS: dict[str, Kind] = {
 
 
 def status_rows(events: Iterable[Event]) -> Iterable[Row]:
-    """Return a row for each message; in memory are the messages, not the events.
+    """Return a row for the status of each message; the events are not kept in memory.
 
     Deliveries come in any order and more than once. So a status only moves up, from sent over
     delivered and read to played; failed is the end whenever it comes; of times, the earliest
@@ -257,7 +258,7 @@ def status_rows(events: Iterable[Event]) -> Iterable[Row]:
         row["status"] = reached[event.id][2]
         row["delivery"] = max(event.delivery, row["delivery"] or 0)
         pricing = event.fields.get("pricing")
-        category = text(pricing.get("category")) if isinstance(pricing, dict) else None
+        category = as_text(pricing.get("category")) if isinstance(pricing, dict) else None
         for field, value in (
             ("contact", event.contact),
             ("name", event.name),

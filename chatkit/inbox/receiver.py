@@ -1,4 +1,4 @@
-"""The receiver: an address that takes deliveries.
+"""Receiver: an HTTP server that stores deliveries.
 
 It answers 200 when a delivery is durably stored and never before, so that what was
 acknowledged is never lost. Whatever else it answers means "send it again":
@@ -69,7 +69,7 @@ class Receiver(metaclass=HelpPage):
         self._begin = store.last()  # what came before this receiver is left to `Inbox.verify`
         self._verifying = threading.Lock()
         self._unverified = unverified
-        self._batches = Batches(self._write)
+        self._batches = Batches(self._store_arrivals)
         self._server = Server(self._asgi, listen(host, port))
         name = "localhost" if host in ("127.0.0.1", "::1") else host
         name = f"[{name}]" if ":" in name else name
@@ -88,7 +88,7 @@ class Receiver(metaclass=HelpPage):
         self.stop()
 
     def accept(self, *secrets: str | Secret) -> None:
-        """Accept these signing secrets from now on: the old one and the new one in a change.
+        """Replace the accepted signing secrets, by the old one and the new one in a change.
 
         What came to this receiver before, and was not verified, is verified again: a
         registration is delivered to as soon as it is made, and its secret is told after that.
@@ -101,16 +101,16 @@ class Receiver(metaclass=HelpPage):
         covered = [Secret(secret) for secret in secrets]
         del secrets  # a traceback that prints variables must not find their text
         with self._verifying:  # what is not stored by now will be verified with these
-            self.intake.accept(covered)
+            self.intake.set_secrets(covered)
         unverified = Selection(since=self._begin, verified=False, repeats=True)
         self._store.note_verified(self.intake.verify_again(self._store.read(unverified)))
 
     def stop(self) -> None:
-        """Finish what is under way, and take no more. A second call does nothing."""
+        """Finish what is under way, and stop; a second call does nothing."""
         self._server.stop()
 
     def wait(self, seconds: float | None = None) -> None:
-        """Wait until the receiver has ended, or so many seconds."""
+        """Wait until the receiver has stopped, or for so many seconds."""
         self._server.wait(seconds)
 
     # --- one delivery ---
@@ -136,18 +136,18 @@ class Receiver(metaclass=HelpPage):
         headers = [(n.decode("latin-1"), v.decode("latin-1")) for n, v in scope["headers"]]
         try:
             async with asyncio.timeout(BODY_SECONDS):
-                body = await _body(headers, receive)
+                body = await _read_body(headers, receive)
         except (TimeoutError, EOFError):
             return 408, "the body came too slowly, or not whole"
         if body is None:
             return 413, f"a body may have {MAX_BODY:,} bytes"
         return await self._batches.put(Arrival(scope["path"], headers, body, time.time()))
 
-    def _write(self, arrivals: Sequence[Arrival]) -> list[Answer]:
+    def _store_arrivals(self, arrivals: Sequence[Arrival]) -> list[Answer]:
         """Store deliveries, all or none, and return the answer to each."""
         answers: list[Answer] = [(200, "stored")] * len(arrivals)
         with self._verifying:
-            entries = [self.intake.take(*arrival) for arrival in arrivals]
+            entries = [self.intake.inspect(*arrival) for arrival in arrivals]
             if self._unverified == "refuse":
                 answers = [(200, "stored") if e.verified else (401, e.reason) for e in entries]
                 entries = [entry for entry in entries if entry.verified]
@@ -156,8 +156,8 @@ class Receiver(metaclass=HelpPage):
         return answers
 
 
-async def _body(headers: Sequence[tuple[str, str]], receive: _Receive) -> bytes | None:
-    """Return the body as it came; None when it is too large.
+async def _read_body(headers: Sequence[tuple[str, str]], receive: _Receive) -> bytes | None:
+    """Read the body of a request; None if it is too large.
 
     Raises:
         EOFError: The connection ended in the middle of it.
@@ -189,7 +189,7 @@ _MOST_BYTES = 256_000_000  #: that may wait
 
 
 class Batches:
-    """Gathers the deliveries of an event loop, and has each batch written by a thread.
+    """Collects the deliveries of an event loop, and writes them in batches in a thread.
 
     Args:
         write: Stores deliveries, all or none, and returns the answer to each.
@@ -202,21 +202,21 @@ class Batches:
         self._writing: asyncio.Task[None] | None = None
 
     async def put(self, arrival: Arrival) -> Answer:
-        """Store a delivery, and return its answer when it is durable, or cannot be."""
+        """Store a delivery; return its answer when it is durable, or could not be stored."""
         if self._bytes + len(arrival.body) > _MOST_BYTES:
             return _NOT_STORED
         answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self._waiting.append((arrival, answer))
         self._bytes += len(arrival.body)
         if self._writing is None or self._writing.done():
-            self._writing = asyncio.create_task(self._write_all())
+            self._writing = asyncio.create_task(self._write_waiting())
         try:
             return await asyncio.wait_for(answer, STORE_SECONDS)
         except TimeoutError:
             return _NOT_STORED
 
-    async def _write_all(self) -> None:
-        """Write what waits, a batch at a time."""
+    async def _write_waiting(self) -> None:
+        """Write the waiting deliveries in batches."""
         while self._waiting:
             batch: list[tuple[Arrival, asyncio.Future[Answer]]] = []
             size = 0
@@ -225,16 +225,16 @@ class Batches:
                 size += len(batch[-1][0].body)
             self._bytes -= size
             arrivals = [arrival for arrival, _ in batch]
-            answers = await asyncio.to_thread(self._write_each, arrivals)
+            answers = await asyncio.to_thread(self._write_batch, arrivals)
             for (_, future), answer in zip(batch, answers, strict=True):
                 if not future.done():
                     future.set_result(answer)
 
-    def _write_each(self, arrivals: Sequence[Arrival]) -> list[Answer]:
+    def _write_batch(self, arrivals: Sequence[Arrival]) -> list[Answer]:
         try:
             return self._write(arrivals)
         except Exception as error:  # noqa: BLE001  whoever waits gets an answer
             if len(arrivals) > 1 and getattr(error, "of_one", True):
                 # One that no database takes, or that we cannot read, must not refuse the others.
-                return [answer for one in arrivals for answer in self._write_each([one])]
+                return [answer for one in arrivals for answer in self._write_batch([one])]
             return [_NOT_STORED] * len(arrivals)

@@ -1,4 +1,4 @@
-"""Retention: what of an inbox is deleted, by its age or since it is about one person.
+"""Retention: deletes deliveries of an inbox by age, or those about one person.
 
 Told in numbers first, and deleted by `apply` alone. What is deleted leaves the file of an inbox
 too: its bytes are overwritten, and its log is emptied.
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Self
 
 from chatkit.errors import PlanRefused
 from chatkit.inbox.delivery import Delivery, Selection, contact_of_body
-from chatkit.inbox.events import events
+from chatkit.inbox.events import parse_events
 from chatkit.inbox.store import InboxStore
 from chatkit.profile import ServiceProfile
 from chatkit.report import Report, ReportPart, html_heading, html_list, paragraph, wrapped
@@ -58,7 +58,7 @@ class Deletion(Report):
         self._complete = False
 
     def apply(self, *, mixed: bool | None = None) -> Self:
-        """Delete them; stopped half-way, it goes on at the next call. Nothing brings them back.
+        """Delete the deliveries for good; a call that was stopped is resumed by the next.
 
         What has come since this report was made is not deleted.
 
@@ -102,7 +102,7 @@ class Deletion(Report):
         heads = self._store.heads(sorted([*self._ids, *self._mixed_ids]))
         return frames.deletions(head._replace(mixed=head.delivery in mixed) for head in heads)
 
-    def _count(self, received_at: datetime, size: int) -> None:
+    def _count_delivery(self, received_at: datetime, size: int) -> None:
         self.deliveries += 1
         self.bytes += size
         self.first = min(self.first or received_at, received_at)
@@ -114,16 +114,16 @@ class Deletion(Report):
         whom = many(self.others, "other contact")
         are = "is" if self.mixed == 1 else "are"
         return (
-            f"{self.mixed:,} of {_deliveries(self.deliveries)} {are} about others too ({whom}), "
+            f"{self.mixed:,} of {_count_text(self.deliveries)} {are} about others too ({whom}), "
             "or only mention this contact"
         )
 
-    def _lines(self) -> list[str]:
+    def _detail_lines(self) -> list[str]:
         lines = []
         if self.first and self.last:
             span = " to ".join(f"{at:%Y-%m-%d %H:%M}" for at in (self.first, self.last))
             whom = many(self.contacts, "contact")
-            lines.append(f"received from {span} UTC, about {whom}, {_size(self.bytes)}")
+            lines.append(f"received from {span} UTC, about {whom}, {_size_text(self.bytes)}")
         if self.mixed:
             lines.append(
                 f"{self._about_others()}: apply(mixed=True) deletes them too, apply(mixed=False) "
@@ -137,10 +137,10 @@ class Deletion(Report):
             )
         return lines
 
-    def _end(self) -> str:
+    def _footer(self) -> str:
         if self._complete:
             return (
-                f"{_deliveries(self.deleted)} deleted. A repeat of one that comes from now on is "
+                f"{_count_text(self.deleted)} deleted. A repeat of one that comes from now on is "
                 "a new delivery."
             )
         if self.deleted:
@@ -150,20 +150,20 @@ class Deletion(Report):
         return "Nothing is deleted before apply(), and nothing brings it back after."
 
     def _parts(self) -> list[ReportPart]:
-        heading = f"{_deliveries(self.deliveries)} {self._what}"
-        lines = [line for text in self._lines() for line in wrapped("  ", text)]
-        html = html_heading(heading) + html_list("", "", self._lines())
-        return [ReportPart([heading, *lines], html), paragraph(self._end())]
+        heading = f"{_count_text(self.deliveries)} {self._what}"
+        lines = [line for text in self._detail_lines() for line in wrapped("  ", text)]
+        html = html_heading(heading) + html_list("", "", self._detail_lines())
+        return [ReportPart([heading, *lines], html), paragraph(self._footer())]
 
 
-def pruning(store: InboxStore, profile: ServiceProfile, before: datetime) -> Deletion:
-    """Find everything that was received before a time."""
+def plan_pruning(store: InboxStore, profile: ServiceProfile, before: datetime) -> Deletion:
+    """Find the deliveries received before a time."""
     deletion = Deletion(store, f"received before {before:%Y-%m-%d %H:%M} UTC")
     contacts: set[str] = set()
     with Progress("deliveries", store.last()) as progress:
         for head in store.heads_before(before, progress.add):
             deletion._ids.append(head.delivery)
-            deletion._count(head.received_at, head.size)
+            deletion._count_delivery(head.received_at, head.size)
             contacts |= {head.contact} if head.contact else set()
     deletion.repeats = store.repeated_since(deletion._ids, before)
     # Of nobody, or of several: the bodies tell.
@@ -173,11 +173,11 @@ def pruning(store: InboxStore, profile: ServiceProfile, before: datetime) -> Del
     return deletion
 
 
-def forgetting(store: InboxStore, profile: ServiceProfile, contact: str) -> Deletion:
-    """Find everything that is about one contact; all bodies are searched."""
+def plan_forgetting(store: InboxStore, profile: ServiceProfile, contact: str) -> Deletion:
+    """Find the deliveries about one contact, searching all bodies."""
     deletion = Deletion(store, f"about {visible(contact)}", rewrites=True)
     others: set[str] = set()
-    top, pattern = store.last(), _pattern(contact)
+    top, pattern = store.last(), _contact_pattern(contact)
     every = Selection(until=top, verified=None, repeats=True)
     with Progress("deliveries", top) as progress:
         for one in store.read(every, progress.add):
@@ -189,14 +189,14 @@ def forgetting(store: InboxStore, profile: ServiceProfile, contact: str) -> Dele
                 deletion.mixed += 1
             else:
                 continue
-            deletion._count(one.received_at, len(one.body))
+            deletion._count_delivery(one.received_at, len(one.body))
     deletion.others = len(others)
     deletion.contacts = len(others) + 1 if deletion.deliveries else 0
     return deletion
 
 
 def _contacts_of(delivery: Delivery, profile: ServiceProfile) -> set[str]:
-    return {event.contact for event in events(delivery, profile) if event.contact}
+    return {event.contact for event in parse_events(delivery, profile) if event.contact}
 
 
 # --- how a number may be written --------------------------------------------------------------
@@ -208,8 +208,8 @@ _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{16,}")
 _DEEPEST = 8  #: so often escapes are undone: each time that JSON stands in a text of JSON
 
 
-def _pattern(contact: str) -> re.Pattern[str]:
-    """Match a contact in a text: a number not within a longer one, but 00 may stand before it."""
+def _contact_pattern(contact: str) -> re.Pattern[str]:
+    """Return a pattern for a contact: a number, not within a longer one but for a 00."""
     digits = contact.removeprefix("+")
     if not (digits.isascii() and digits.isdigit()):
         return re.compile(re.escape(contact))
@@ -218,40 +218,40 @@ def _pattern(contact: str) -> re.Pattern[str]:
 
 
 def _mentions(delivery: Delivery, pattern: re.Pattern[str]) -> bool:
-    """Search body, path and headers of a delivery, however a program has written them down."""
+    """Check if body, path or headers match, in any of the usual encodings."""
     body = delivery.content.decode(json.detect_encoding(delivery.content), "replace")
     text = "\n".join([body, delivery.path, *(value for _, value in delivery.headers)])
     for _ in range(_DEEPEST):
         if not text.isascii():  # other digits than 0 to 9
             text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
             text = "".join(str(unicodedata.decimal(c, c)) for c in text)
-        encoded = (base64.b64decode(f"{run}==", b"-_") for run in _runs(text))
+        encoded = (base64.b64decode(f"{run}==", b"-_") for run in _base64_runs(text))
         whole = _EXPONENT.sub(lambda match: f"{Decimal(match[0]):.0f}", text)
         texts = [text, whole, *(e.decode("latin-1") for e in encoded)]
         if any(map(pattern.search, texts)):
             return True
-        before, text = text, html.unescape(_ESCAPE.sub(_character, text))
+        before, text = text, html.unescape(_ESCAPE.sub(_unescape, text))
         if text == before:
             break
     return False
 
 
-def _runs(text: str) -> Iterator[str]:
-    """Yield what may be base64, of either alphabet, in a form that can be decoded."""
+def _base64_runs(text: str) -> Iterator[str]:
+    """Yield the parts of a text that may be base64, in a form that can be decoded."""
     for run in _BASE64.findall(text):
         yield run.replace("+", "-").replace("/", "_")[: len(run) - (len(run) % 4 == 1)]
 
 
-def _character(match: re.Match[str]) -> str:
+def _unescape(match: re.Match[str]) -> str:
     code, plain, percent = match.groups()
     return plain or (chr(int(code or percent, 16)) if code or percent else " ")
 
 
-def _deliveries(count: int) -> str:
+def _count_text(count: int) -> str:
     return f"{count:,} deliver{'y' if count == 1 else 'ies'}"
 
 
-def _size(count: int) -> str:
+def _size_text(count: int) -> str:
     for unit, size in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
         if count >= size:
             return f"{count / size:,.1f} {unit}"

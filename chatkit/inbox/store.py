@@ -1,4 +1,4 @@
-"""The database of deliveries: a SQLite file, or a PostgreSQL database that a team shares.
+"""Store: the database of deliveries, a SQLite file or a shared PostgreSQL database.
 
 The only import of SQLAlchemy. One table holds every delivery as it came: nothing of that is
 ever changed or left out, until it is deleted by its age or for a person. The verdict on its
@@ -43,7 +43,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 Condition: TypeAlias = sa.ColumnElement[bool]
 
 _metadata = sa.MetaData()
-_about = sa.Table("inbox", _metadata, sa.Column("version", sa.Integer))
+_version = sa.Table("inbox", _metadata, sa.Column("version", sa.Integer))
 _delivery = sa.Table(
     "delivery",
     _metadata,
@@ -65,7 +65,7 @@ _delivery = sa.Table(
     sa.Index("delivery_received", "received", "id"),
     sqlite_autoincrement=True,  # an id is never given twice
 )
-_once = sa.Table("delivery_once", sa.MetaData(), *(sa.Column(c.name, c.type) for c in _delivery.c))
+_view = sa.Table("delivery_once", sa.MetaData(), *(sa.Column(c.name, c.type) for c in _delivery.c))
 _VIEW = """delivery_once AS SELECT * FROM delivery AS d WHERE NOT EXISTS
  (SELECT 1 FROM delivery AS e WHERE e.identity = d.identity AND e.id < d.id)"""
 
@@ -83,7 +83,7 @@ class Head(NamedTuple):
 
 
 class InboxStore:
-    """One database of deliveries; may be used from any thread, by several processes.
+    """A database of deliveries, for any thread and several processes at once.
 
     Args:
         url: None for `inbox.sqlite` in the user's own data folder; the path of a file; or
@@ -95,7 +95,7 @@ class InboxStore:
     """
 
     def __init__(self, url: str | Path | Secret | None = None) -> None:
-        address = _address(Secret(url) if isinstance(url, str) else url)
+        address = _parse_address(Secret(url) if isinstance(url, str) else url)
         del url  # a traceback that prints variables must not find a password
         self.verified_later = 0  #: deliveries that were verified through this object
         self.address = address.render_as_string(hide_password=True)
@@ -103,15 +103,15 @@ class InboxStore:
         try:
             if self._sqlite and address.database:
                 _make_file(Path(address.database))
-            self.engine = _engine(address)  #: what receivers write with
+            self.engine = _make_engine(address)  #: what receivers write with
             # A long read takes no connection that a receiver waits for, and may last longer.
-            self.reading = _engine(address, reading=True)
+            self.reading = _make_engine(address, reading=True)
             self._prepare()
         except ImportError:
             raise InputError("PostgreSQL needs its driver: pip install 'psycopg[binary]'") from None
         except (SQLAlchemyError, OSError) as error:
             raise StoreError(
-                f"The inbox {self.address} cannot be opened: {_short(error)}"
+                f"The inbox {self.address} cannot be opened: {_reason(error)}"
             ) from None
 
     def close(self) -> None:
@@ -131,15 +131,15 @@ class InboxStore:
         try:
             with self.engine.begin() as connection:
                 if not self._sqlite:
-                    self._queue(connection)
+                    self._lock_writers(connection)
                 connection.execute(sa.insert(_delivery), rows)
         except SQLAlchemyError as error:
-            refused = StoreError(f"The deliveries could not be stored: {_short(error)}")
+            refused = StoreError(f"The deliveries could not be stored: {_reason(error)}")
             refused.of_one = isinstance(error, DataError | IntegrityError)
             raise refused from None
 
     def note_verified(self, verified: Iterable[tuple[int, ReceivedDelivery]]) -> int:
-        """Note that deliveries, by id, were verified after they had come; return how many.
+        """Mark deliveries as verified later than they came; return their number.
 
         Raises:
             StoreError: It could not be noted.
@@ -150,30 +150,30 @@ class InboxStore:
             .where(_delivery.c.id == sa.bindparam("of"), _delivery.c.verified.is_(False))
             .values(
                 verified=True,
-                verified_at=_microseconds(datetime.now(UTC)),
+                verified_at=_to_microseconds(datetime.now(UTC)),
                 identity=sa.bindparam("identity"),
                 reason=sa.bindparam("reason"),
             )
         )
         while batch := [*islice(left, _PAGE)]:
             rows = [{"of": id, "identity": e.identity, "reason": e.reason} for id, e in batch]
-            self._change(change, rows, "verdicts")
+            self._execute(change, rows, "verdicts")
             count += len(batch)
             self.verified_later += len(batch)
         return count
 
-    def _change(self, statement: Any, rows: Sequence[Mapping[str, Any]] | None, what: str) -> int:
-        """Change rows in a transaction of its own; return how many were changed."""
+    def _execute(self, statement: Any, rows: Sequence[Mapping[str, Any]] | None, what: str) -> int:
+        """Execute a statement in a transaction; return the number of changed rows."""
         try:
             with self.engine.begin() as connection:
                 return connection.execute(statement, rows).rowcount
         except SQLAlchemyError as error:
-            raise StoreError(f"The {what} could not be stored: {_short(error)}") from None
+            raise StoreError(f"The {what} could not be stored: {_reason(error)}") from None
 
     # --- deleting ---
 
     def heads_before(self, before: datetime, watch: Callable[[int], object]) -> Iterator[Head]:
-        """Read what was received before a time, without the bodies.
+        """Read the heads of deliveries received before a time.
 
         Args:
             before: The time.
@@ -184,43 +184,43 @@ class InboxStore:
         for begin in range(last, top, _SPAN):
             end = min(begin + _SPAN, top)
             # + 0 keeps the planner off the index of times: it is to look between the ids.
-            early = c.received + 0 < _microseconds(before)
-            yield from self._heads(sa.and_(c.id > begin, c.id <= end, early))
+            early = c.received + 0 < _to_microseconds(before)
+            yield from self._select_heads(sa.and_(c.id > begin, c.id <= end, early))
             watch(end - begin)
 
     def heads(self, ids: Sequence[int]) -> Iterator[Head]:
-        """Read deliveries of these ids, as far as they are there, without their bodies."""
+        """Read the heads of deliveries of these ids; missing ones are left out."""
         for begin in range(0, len(ids), _SPAN):
-            yield from self._heads(_delivery.c.id.in_(ids[begin : begin + _SPAN]))
+            yield from self._select_heads(_delivery.c.id.in_(ids[begin : begin + _SPAN]))
 
-    def _heads(self, condition: Condition) -> list[Head]:
+    def _select_heads(self, condition: Condition) -> list[Head]:
         c = _delivery.c
         query = sa.select(c.id, c.received, c.kind, c.verified, c.contact, sa.func.length(c.body))
         return [
-            Head(id, _time(received), kind, verified, contact or None, size)
-            for id, received, kind, verified, contact, size in self._rows(
+            Head(id, _to_time(received), kind, verified, contact or None, size)
+            for id, received, kind, verified, contact, size in self._fetch_rows(
                 query.where(condition).order_by(c.id)
             )
         ]
 
     def repeated_since(self, ids: Sequence[int], time: datetime) -> int:
-        """Return how many deliveries have a repeat that came at this time or later."""
+        """Count the deliveries that have a repeat at this time or later."""
         later = _delivery.alias()
         repeat = sa.exists().where(
-            later.c.identity == _delivery.c.identity, later.c.received >= _microseconds(time)
+            later.c.identity == _delivery.c.identity, later.c.received >= _to_microseconds(time)
         )
         query = sa.select(sa.func.count()).select_from(_delivery).where(repeat)
         return sum(
-            self._number(query.where(_delivery.c.id.in_(ids[begin : begin + _SPAN])))
+            self._fetch_number(query.where(_delivery.c.id.in_(ids[begin : begin + _SPAN])))
             for begin in range(0, len(ids), _SPAN)
         )
 
     def delete(self, ids: Sequence[int]) -> int:
-        """Delete deliveries of these ids; return how many there were."""
-        return self._change(sa.delete(_delivery).where(_delivery.c.id.in_(ids)), None, "deletion")
+        """Delete deliveries of these ids; return the number of those deleted."""
+        return self._execute(sa.delete(_delivery).where(_delivery.c.id.in_(ids)), None, "deletion")
 
     def wipe(self, *, rewrite: bool = False) -> None:
-        """Leave nothing of what was deleted in a SQLite file: its log is emptied.
+        """Remove what was deleted from a SQLite file too: empty its log.
 
         Args:
             rewrite: Write the whole file anew: pages may hold copies of rows that were moved.
@@ -239,7 +239,7 @@ class InboxStore:
         except SQLAlchemyError as error:
             raise StoreError(
                 f"They are deleted, but the file of the inbox {self.address} may still hold them: "
-                f"{_short(error)}. apply() tries it again."
+                f"{_reason(error)}. apply() tries it again."
             ) from None
 
     def _empty_log(self) -> None:
@@ -261,36 +261,37 @@ class InboxStore:
     def read(
         self, selection: Selection, watch: Callable[[int], object] | None = None
     ) -> Iterator[Delivery]:
-        """Read deliveries in the order of their ids, some at a time; later ones are left out.
+        """Read the selected deliveries that are there by now, in pages, in the order of their ids.
 
         Args:
             selection: Those that are read.
             watch: Called with how many ids have been gone through, each time.
         """
-        table = _delivery if selection.repeats else _once
+        table = _delivery if selection.repeats else _view
         last, top = self._bounds(selection)
         while last < top:  # no transaction stays open while a page is worked on
             end = min(last + _SPAN, top)
-            query = self._chosen(sa.select(table), table, selection, last, end)
-            rows = self._rows(query.order_by(table.c.id).limit(_PAGE))
-            yield from map(_delivered, rows)
+            query = self._filter_query(sa.select(table), table, selection, last, end)
+            rows = self._fetch_rows(query.order_by(table.c.id).limit(_PAGE))
+            yield from map(_to_delivery, rows)
             last, begin = end if len(rows) < _PAGE else rows[-1].id, last
             if watch is not None:
                 watch(last - begin)
 
     def _bounds(self, selection: Selection) -> tuple[int, int]:
-        """After which id to begin, and with which to end."""
+        """Return the id after which a selection begins, and the one with which it ends."""
         ids = _delivery.c.id
-        first, top = self._number(sa.select(sa.func.coalesce(sa.func.min(ids), 1))) - 1, self.last()
+        top = self.last()
+        first = self._fetch_number(sa.select(sa.func.coalesce(sa.func.min(ids), 1))) - 1
         if isinstance(selection.until, int):
             top = min(top, selection.until)
         if isinstance(selection.since, int):
             first = max(first, selection.since)
         elif selection.since is not None:
-            since = _delivery.c.received >= _microseconds(selection.since)
+            since = _delivery.c.received >= _to_microseconds(selection.since)
             # A sum, for which the planner does not walk the primary key: an index has the times.
             before = sa.func.min(_delivery.c.id + 0) - 1
-            first = self._number(sa.select(sa.func.coalesce(before, top)).where(since))
+            first = self._fetch_number(sa.select(sa.func.coalesce(before, top)).where(since))
         return max(first, 0), top
 
     def get(self, delivery: int) -> Delivery:
@@ -309,35 +310,35 @@ class InboxStore:
 
     def last(self) -> int:
         """Return the id of the last delivery; 0 while there is none."""
-        return self._number(sa.select(sa.func.coalesce(sa.func.max(_delivery.c.id), 0)))
+        return self._fetch_number(sa.select(sa.func.coalesce(sa.func.max(_delivery.c.id), 0)))
 
     def unverified(self, ids: int) -> int:
-        """Return how many deliveries of the last so many ids are not verified."""
+        """Count the unverified deliveries among the last `ids` ids."""
         last = sa.select(sa.func.coalesce(sa.func.max(_delivery.c.id), 0)).scalar_subquery()
         query = sa.select(sa.func.count()).select_from(_delivery)
-        return self._number(
+        return self._fetch_number(
             query.where(_delivery.c.id > last - ids, _delivery.c.verified.is_(False))
         )
 
-    def _chosen(
+    def _filter_query(
         self, query: Any, table: sa.Table, selection: Selection, first: int, top: int
     ) -> Any:
-        """Narrow a query down to a selection, after one id and up to another."""
+        """Add the conditions of a selection to a query, for the ids after `first` up to `top`."""
         query = query.where(table.c.id > first, table.c.id <= top)
         if isinstance(selection.since, datetime):
-            query = query.where(table.c.received >= _microseconds(selection.since))
+            query = query.where(table.c.received >= _to_microseconds(selection.since))
         if isinstance(selection.until, datetime):
-            query = query.where(table.c.received < _microseconds(selection.until))
+            query = query.where(table.c.received < _to_microseconds(selection.until))
         if selection.contact is not None:
-            query = query.where(table.c.id.in_(self._about(selection.contact, first, top)))
+            query = query.where(table.c.id.in_(self._ids_about(selection.contact, first, top)))
         if selection.kinds is not None:
             query = query.where(table.c.kind.in_([*selection.kinds]))
         if selection.verified is not None:
             query = query.where(table.c.verified == selection.verified)
         return query
 
-    def _about(self, contact: str, first: int, top: int) -> Any:
-        """Return the ids of what may be about a contact, by the index of contacts."""
+    def _ids_about(self, contact: str, first: int, top: int) -> Any:
+        """Return a query for the ids of deliveries that may be about a contact."""
         ids, column, body = _delivery.c.id, _delivery.c.contact, _delivery.c.body
         number = sa.literal(contact.removeprefix("+").encode(), sa.LargeBinary)
         # Of nobody, or of several: the body tells; one that is packed is read later.
@@ -349,31 +350,31 @@ class InboxStore:
         between = sa.select(ids).where(ids > first, ids <= top)
         return sa.union_all(between.where(column == contact), between.where(column == "", holds))
 
-    def _number(self, query: Any) -> int:
-        return int(self._rows(query)[0][0])
+    def _fetch_number(self, query: Any) -> int:
+        return int(self._fetch_rows(query)[0][0])
 
-    def _rows(self, query: Any) -> Sequence[Any]:
+    def _fetch_rows(self, query: Any) -> Sequence[Any]:
         try:
             with self.reading.connect() as connection:
                 return connection.execute(query).all()
         except SQLAlchemyError as error:
-            raise StoreError(f"The inbox {self.address} cannot be read: {_short(error)}") from None
+            raise StoreError(f"The inbox {self.address} cannot be read: {_reason(error)}") from None
 
     # --- the database ---
 
     def _prepare(self) -> None:
-        """Make what is missing; of several processes that start together one does."""
+        """Create the tables and the view that are missing, in one process at a time."""
         with self.engine.begin() as connection:
             if self._sqlite:
                 connection.exec_driver_sql("BEGIN IMMEDIATE")
             else:
-                self._queue(connection)
+                self._lock_writers(connection)
                 # An index over millions takes longer than a receiver's limit.
                 connection.exec_driver_sql("SET LOCAL statement_timeout = 0")
             _metadata.create_all(connection)
-            version = connection.execute(sa.select(_about.c.version)).scalar()
+            version = connection.execute(sa.select(_version.c.version)).scalar()
             if version is None:
-                connection.execute(sa.insert(_about).values(version=_SCHEMA))
+                connection.execute(sa.insert(_version).values(version=_SCHEMA))
             elif version != _SCHEMA:
                 raise StoreError(
                     f"The inbox {self.address} has schema {version}, and this version of chatkit "
@@ -382,13 +383,13 @@ class InboxStore:
             made = "VIEW IF NOT EXISTS" if self._sqlite else "OR REPLACE VIEW"
             connection.exec_driver_sql(f"CREATE {made} {_VIEW}")
 
-    def _queue(self, connection: sa.Connection) -> None:
-        """Wait for the other writers: ids are then in the order of commits."""
+    def _lock_writers(self, connection: sa.Connection) -> None:
+        """Wait for other writers, so that ids are in the order of commits."""
         connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
 
 
-def _address(url: Path | Secret | None) -> sa.URL:
-    """Read where an inbox lies. Only expressions hold the text: it may have a password."""
+def _parse_address(url: Path | Secret | None) -> sa.URL:
+    """Parse the address of an inbox. Only expressions hold its text: it may have a password."""
     if url is None:
         from platformdirs import user_data_path
 
@@ -419,7 +420,7 @@ def _address(url: Path | Secret | None) -> sa.URL:
     return sa.URL.create("sqlite", database=str(Path(address.database).absolute()))
 
 
-def _engine(address: sa.URL, *, reading: bool = False) -> sa.Engine:
+def _make_engine(address: sa.URL, *, reading: bool = False) -> sa.Engine:
     if address.get_backend_name() != "sqlite":
         options = {
             "statement_timeout": f"{_PATIENCE if reading else _WAIT}s",
@@ -448,16 +449,16 @@ def _engine(address: sa.URL, *, reading: bool = False) -> sa.Engine:
 
 
 def _make_file(path: Path) -> None:
-    """Make the file for its owner alone: it holds what customers wrote."""
+    """Create the file for its owner alone: it holds what customers wrote."""
     if not path.parent.exists():
         make_folder(path.parent)
     os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
 
 
-def _delivered(row: Any) -> Delivery:
+def _to_delivery(row: Any) -> Delivery:
     return Delivery(
         id=row.id,
-        received_at=_time(row.received),
+        received_at=_to_time(row.received),
         identity=row.identity,
         kind=row.kind,
         verified=row.verified,
@@ -466,21 +467,21 @@ def _delivered(row: Any) -> Delivery:
         path=row.path,
         headers=tuple((name, value) for name, value in json.loads(row.headers)),
         body=bytes(row.body),
-        verified_at=None if row.verified_at is None else _time(row.verified_at),
+        verified_at=None if row.verified_at is None else _to_time(row.verified_at),
     )
 
 
-def _time(microseconds: int) -> datetime:
+def _to_time(microseconds: int) -> datetime:
     return _EPOCH + timedelta(microseconds=microseconds)
 
 
-def _microseconds(time: datetime) -> int:
-    """Return a time as it is stored. Without an offset it is UTC."""
+def _to_microseconds(time: datetime) -> int:
+    """Convert a time to the number that is stored; one without an offset is UTC."""
     time = time if time.tzinfo else time.replace(tzinfo=UTC)
     return (time - _EPOCH) // timedelta(microseconds=1)
 
 
-def _short(error: BaseException) -> str:
+def _reason(error: BaseException) -> str:
     """Return the message of a database in one line, without the statement."""
     if is_busy(getattr(error, "orig", None)):
         return (

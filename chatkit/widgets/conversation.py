@@ -11,7 +11,7 @@ import traitlets
 
 from chatkit.errors import InputError, steady
 from chatkit.inbox import Inbox, frames
-from chatkit.inbox.events import Event, contact_of
+from chatkit.inbox.events import Event, parse_contact
 from chatkit.util.display import cut, escaped, many, visible
 from chatkit.widgets.controls import joined_module, style_sheet
 from chatkit.widgets.following import Follower
@@ -56,7 +56,7 @@ class Conversation(Follower):
     def __init__(
         self, inbox: Inbox, contact: str, *, last: int = 100, verified: bool | None = True
     ) -> None:
-        self.contact = contact_of(contact)
+        self.contact = parse_contact(contact)
         if not self.contact:
             raise InputError('A contact is a number like "+16505550101".')
         if last < 1:

@@ -22,7 +22,7 @@ from chatkit.api.secret import Secret
 from chatkit.errors import ChatkitError, InputError, steady
 from chatkit.inbox import Inbox, Replayed, read_bound
 from chatkit.inbox.delivery import Delivery
-from chatkit.inbox.events import Event, contact_of, events
+from chatkit.inbox.events import Event, parse_contact, parse_events
 from chatkit.profile import ServiceProfile
 from chatkit.util.display import cut, many, visible
 from chatkit.webhooks import event_kinds
@@ -227,7 +227,7 @@ class Tail(Follower):
     def _between(self, begin: int, top: int) -> tuple[list[dict[str, Any]], int]:
         """Rows of what is chosen between two ids, oldest first, and how many there were."""
         chosen = self._chosen
-        contact = contact_of(chosen.contact) or None
+        contact = parse_contact(chosen.contact) or None
         since, until = _bound_time(chosen.since), _bound_time(chosen.until)
         newest: deque[Delivery] = deque(maxlen=self._rows.maxlen)
         seen = 0
@@ -246,7 +246,7 @@ class Tail(Follower):
                 and body_holds(delivery.body, chosen.search)
                 and (
                     contact is None
-                    or contact in {e.contact for e in events(delivery, self._inbox._profile)}
+                    or contact in {e.contact for e in parse_events(delivery, self._inbox._profile)}
                 )
             ):
                 newest.append(delivery)
@@ -254,7 +254,7 @@ class Tail(Follower):
         return [self._row(one, contact) for one in newest], seen
 
     def _row(self, delivery: Delivery, contact: str | None) -> dict[str, Any]:
-        row = delivery_line(delivery, events(delivery, self._inbox._profile), contact)
+        row = delivery_line(delivery, parse_events(delivery, self._inbox._profile), contact)
         number = row["contact"]
         if row["name"]:
             self._names[number] = row["name"]
@@ -484,7 +484,7 @@ class _Pairs(list[tuple[str, Any]]):
 
 def delivery_view(delivery: Delivery, profile: ServiceProfile) -> dict[str, Any]:
     """Describe a delivery for a page."""
-    failed = next(filter(_is_failed, islice(events(delivery, profile), _MOST)), None)
+    failed = next(filter(_is_failed, islice(parse_events(delivery, profile), _MOST)), None)
     kind = delivery.kind or "no kind"
     about = {"verified": delivery.verified, "reason": cut(delivery.reason, _SHORT)}
     return {

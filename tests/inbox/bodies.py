@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from chatkit.inbox.delivery import Delivery, ReceivedDelivery, contact_of_body
-from chatkit.inbox.events import Event, events
+from chatkit.inbox.events import Event, parse_events
 from chatkit.inbox.store import InboxStore
 from chatkit.profile import ServiceProfile
 
@@ -71,7 +71,7 @@ def delivery(body: bytes, number: int = 1, **changed: Any) -> Delivery:
 def taken(payload: Any, number: int = 1, profile: ServiceProfile | None = None) -> list[Event]:
     """The events of one delivery."""
     body = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
-    return [*events(delivery(body, number), profile or ServiceProfile())]
+    return [*parse_events(delivery(body, number), profile or ServiceProfile())]
 
 
 def keep(store: InboxStore, *bodies: bytes, **changed: Any) -> None:

@@ -12,7 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inbox.bodies import ANA, change, delivery, enveloped, message, taken, value
 
-from chatkit.inbox.events import answers, contact_in, e164, events, time_of
+from chatkit.inbox.events import (
+    contact_in,
+    parse_events,
+    parse_timestamp,
+    read_answers,
+    to_e164,
+)
 from chatkit.profile import ServiceProfile
 
 anything = st.recursive(
@@ -95,7 +101,7 @@ def test_any_json_is_at_least_one_event_and_nothing_gets_lost(body: Any) -> None
         for name in ("field", "type", "id", "at", "contact", "name", "number", "number_id",
                      "outbound", "media", "text"):  # fmt: skip
             getattr(event, name)
-        assert answers(event.fields) is not None
+        assert read_answers(event.fields) is not None
 
 
 @pytest.mark.parametrize("body", [b"", b"\xff\xfe", b"<a/>", b"[" * 100_000])
@@ -161,8 +167,8 @@ def test_flow_answers_are_read_or_kept_as_they_are(
     written: Any, given: dict[str, Any], unread: str | None
 ) -> None:
     content = {"interactive": {"type": "nfm_reply", "nfm_reply": {"response_json": written}}}
-    assert answers(content) == (given, unread)
-    assert answers({"interactive": {"type": "list_reply"}}) == (None, None)
+    assert read_answers(content) == (given, unread)
+    assert read_answers({"interactive": {"type": "list_reply"}}) == (None, None)
 
 
 @pytest.mark.parametrize(
@@ -176,18 +182,18 @@ def test_flow_answers_are_read_or_kept_as_they_are(
     ],
 )
 def test_times_are_seconds_and_nothing_else(given: Any, expected: datetime | None) -> None:
-    assert time_of(given) == expected
+    assert parse_timestamp(given) == expected
 
 
 def test_numbers_are_joined_with_contacts_by_their_e164_form() -> None:
-    assert e164(ANA) == f"+{ANA}"
+    assert to_e164(ANA) == f"+{ANA}"
     for odd in (None, "", "US.13491208655302741918", "1234", "+16505550101", "٣" * 8):
-        assert e164(odd) == odd
+        assert to_e164(odd) == odd
 
 
 def test_the_verdict_and_the_delivery_stay_with_each_event() -> None:
     whole = delivery(enveloped(message(1)), 12, verified=False, kind="k")
-    (event,) = events(whole, ServiceProfile())
+    (event,) = parse_events(whole, ServiceProfile())
     assert (event.delivery, event.verified, event.kind) == (12, False, "k")
     assert event.received_at == whole.received_at
 

@@ -19,7 +19,8 @@ KEYED = Scheme("X-Sign", "", "hex", "ascii", id_header="X-Id", signed="{id}.{bod
 
 def taken(body: bytes = BODY, message_id: str = "msg_1", secret: str = SECRET, age: int = 0):
     headers = sign("standard_webhooks", secret, message_id, NOW - age, body)
-    return Intake(ServiceProfile(), [Secret(SECRET)]).take("/", [*headers.items()], body, NOW + 0.5)
+    intake = Intake(ServiceProfile(), [Secret(SECRET)])
+    return intake.inspect("/", [*headers.items()], body, NOW + 0.5)
 
 
 def test_a_delivery_that_is_signed_is_verified_and_known_by_its_id() -> None:
@@ -61,20 +62,20 @@ def test_without_an_id_in_the_signature_the_body_tells_repeats_apart() -> None:
     identities = set()
     for body in (BODY, BODY, BODY + b" "):
         headers = [*sign("sha256_hex", SECRET, "-", NOW, body).items(), ("webhook-id", "same")]
-        identities.add(intake.take("/", headers, body, NOW).identity)
+        identities.add(intake.inspect("/", headers, body, NOW).identity)
     assert len(identities) == 2
     assert all(identity.startswith("sha256:") for identity in identities)
 
 
 def test_a_scheme_that_has_no_name_is_taken_as_a_value() -> None:
     intake = Intake(ServiceProfile(), [Secret(SECRET)], KEYED)
-    entry = intake.take("/", [*sign(KEYED, SECRET, "a", NOW, BODY).items()], BODY, NOW)
+    entry = intake.inspect("/", [*sign(KEYED, SECRET, "a", NOW, BODY).items()], BODY, NOW)
     assert (entry.verified, entry.identity) == (True, "id:a")
 
 
 def test_without_a_secret_nothing_is_verified() -> None:
     headers = [*sign("standard_webhooks", SECRET, "m", NOW, BODY).items()]
-    entry = Intake(ServiceProfile()).take("/", headers, BODY, NOW)
+    entry = Intake(ServiceProfile()).inspect("/", headers, BODY, NOW)
     assert (entry.verified, entry.reason) == (
         False,
         "no signing secret was given to the receiver",
@@ -86,10 +87,10 @@ def test_while_a_secret_is_changed_both_are_accepted_and_then_the_new_one_alone(
 
     def verified(secret: str) -> bool:
         headers = [*sign("standard_webhooks", secret, "m", NOW, BODY).items()]
-        return intake.take("/", headers, BODY, NOW).verified
+        return intake.inspect("/", headers, BODY, NOW).verified
 
     assert verified(SECRET) and verified(OTHER)
-    intake.accept([Secret(OTHER)])
+    intake.set_secrets([Secret(OTHER)])
     assert (verified(SECRET), verified(OTHER)) == (False, True)
 
 
@@ -124,13 +125,13 @@ def test_a_body_of_any_shape_is_kept_and_described(
 
 def test_the_kind_stands_where_the_profile_says() -> None:
     intake = Intake(ServiceProfile(event_kind_field="type"))
-    assert intake.take("/", [], b'{"type":"a","event":"b"}', NOW).kind == "a"
+    assert intake.inspect("/", [], b'{"type":"a","event":"b"}', NOW).kind == "a"
 
 
 def test_passwords_of_proxies_are_not_kept() -> None:
     secret = ["Authorization", "Proxy-Authorization", "PROXY-AUTHORIZATION", "cookie"]
     headers = [*((name, "Basic hidden") for name in secret), ("X-A", "1"), ("x-a", "2")]
-    kept = json.loads(Intake(ServiceProfile()).take("/", headers, BODY, NOW).headers)
+    kept = json.loads(Intake(ServiceProfile()).inspect("/", headers, BODY, NOW).headers)
     assert kept == [*([name, MASK] for name in secret), ["X-A", "1"], ["x-a", "2"]]
 
 
@@ -140,7 +141,7 @@ def test_passwords_of_proxies_are_not_kept() -> None:
     st.text(),
 )
 def test_anything_can_be_taken(body: bytes, headers: list[tuple[str, str]], path: str) -> None:
-    entry = Intake(ServiceProfile(), [Secret(SECRET)]).take(path, headers, body, NOW)
+    entry = Intake(ServiceProfile(), [Secret(SECRET)]).inspect(path, headers, body, NOW)
     assert entry.body == body and not entry.verified
     for text in (entry.path, entry.reason, entry.identity, entry.headers):
         assert b"\x00" not in text.encode()

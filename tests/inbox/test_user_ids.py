@@ -12,7 +12,7 @@ import pytest
 from inbox.bodies import ANA, START, change, enveloped, keep, status
 
 from chatkit.inbox import Inbox
-from chatkit.inbox.events import time_of
+from chatkit.inbox.events import parse_timestamp
 
 PIA, QUY, PARENT = "US.13491208655302741918", "BR.9", "US.ENT.11815799212886844830"
 SHOP = "15550100"
@@ -73,6 +73,6 @@ def test_a_status_without_contacts_has_no_name(tmp_path: Path) -> None:
 )
 def test_times_finer_than_seconds_are_the_same_time(written: Any, microseconds: int) -> None:
     expected = pd.Timestamp(START, unit="s", tz=UTC) + pd.Timedelta(microseconds, "us")
-    assert time_of(written) == expected.to_pydatetime()
-    assert time_of(f"{written}0") is None or len(str(written)) == 10
-    assert isinstance(time_of(written), datetime)
+    assert parse_timestamp(written) == expected.to_pydatetime()
+    assert parse_timestamp(f"{written}0") is None or len(str(written)) == 10
+    assert isinstance(parse_timestamp(written), datetime)

@@ -213,7 +213,7 @@ def kinds(home: Path) -> dict[str, Kind]:
     intake = Intake(client.profile)
 
     def read_delivery(path: Path) -> None:
-        store.write([intake.take("/", [("a", "b")], path.read_bytes())])
+        store.write([intake.inspect("/", [("a", "b")], path.read_bytes())])
         since = store.last() - 1
         for read in (inbox.messages, inbox.statuses, inbox.raw, inbox.reactions, inbox.media):
             read(since=since, verified=None)

@@ -257,7 +257,7 @@ def serve(kind: str, database: str = "") -> None:
     tasks: set[asyncio.Task[Any]] = set()
 
     def write(arrivals: Sequence[Arrival]) -> list[tuple[int, str]]:
-        store.write([intake.take(*one) for one in arrivals])
+        store.write([intake.inspect(*one) for one in arrivals])
         return [(200, "stored")] * len(arrivals)
 
     batches = Batches(write)

@@ -4,7 +4,7 @@ import pytest
 from inbox.bodies import ANA, BEN, delivery, message, status
 from widgets.inbox.stored import EVIL, moved, written
 
-from chatkit.inbox.events import contact_of, events
+from chatkit.inbox.events import parse_contact, parse_events
 from chatkit.profile import ServiceProfile
 from chatkit.widgets.tail import (
     body_holds,
@@ -16,7 +16,7 @@ from chatkit.widgets.tail import (
 
 def lined(body: bytes, contact: str | None = None, **changed):
     one = delivery(body, **changed)
-    return delivery_line(one, events(one, ServiceProfile()), contact)
+    return delivery_line(one, parse_events(one, ServiceProfile()), contact)
 
 
 def test_a_line_is_about_the_first_event_and_counts_the_others() -> None:
@@ -86,4 +86,4 @@ def test_the_static_form_is_the_same_at_each_run() -> None:
     ],
 )
 def test_a_number_is_meant_however_it_is_written(written_so: str, meant: str) -> None:
-    assert contact_of(written_so) == meant
+    assert parse_contact(written_so) == meant
