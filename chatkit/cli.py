@@ -450,7 +450,7 @@ def _sandbox(args: _Arguments) -> None:
                 file.mkdir(mode=0o700, parents=True, exist_ok=True)
                 file /= f"{base_url.rpartition(':')[2]}.access"
                 stack.callback(file.unlink, missing_ok=True)
-                sandbox._keep_access(base_url, file)
+                sandbox._write_access_file(base_url, file)
             quoted = shlex.quote(str(file)) if os.name == "posix" else f'"{file}"'
             login = command(f"login practice --access {quoted}")
             args.write(_SANDBOX_IS_UP.format(**access, file=file, login=login))

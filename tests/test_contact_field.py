@@ -41,7 +41,7 @@ EDITS = {
             '            record["nickname"] = fields.get("nickname")\n',
         ),
         (
-            "fields = self.update_body.read(call.body)\n        record = self._load(row)\n",
+            "fields = self.update_body.validate(call.body)\n        record = self._load(row)\n",
             '        if "nickname" in fields or self.profile.put == "replace":\n'
             '            record["nickname"] = fields.get("nickname")\n',
         ),
@@ -193,7 +193,7 @@ SANDBOX_LABELS = '''
 from collections.abc import Mapping
 from typing import Any
 
-from chatkit.sandbox.interface import ServiceAnswer, dumps, operations_on, parameters
+from chatkit.sandbox.interface import ServiceAnswer, dumps, operations_on, parse_query
 from chatkit.sandbox.resource import AllowedCall, Fields, ResourceHandler
 
 
@@ -222,11 +222,11 @@ class LabelsHandler(ResourceHandler):
 
     def list(self, call: AllowedCall) -> ServiceAnswer:
         """Answer with a page of labels."""
-        return self._page(self.table.listed(call.grant.account), parameters(call.query))
+        return self._page(self.table.listed_ids(call.grant.account), parse_query(call.query))
 
     def create(self, call: AllowedCall) -> ServiceAnswer:
         """Make a label."""
-        record = {"colour": "", **self.create_body.read(call.body)}
+        record = {"colour": "", **self.create_body.validate(call.body)}
         self.insert_copy(call.grant.account, record)
         made = self.table.find(call.grant.account, record["title"])
         return self.replies.data(made.full_text.encode(), 201, "Label created")
@@ -234,7 +234,7 @@ class LabelsHandler(ResourceHandler):
     def update(self, call: AllowedCall) -> ServiceAnswer:
         """Change a label."""
         row = self.find(call)
-        record = self._load(row) | self.update_body.read(call.body)
+        record = self._load(row) | self.update_body.validate(call.body)
         self._rewrite(row, record)
         return self.replies.done("Label updated", dumps(record).encode())
 

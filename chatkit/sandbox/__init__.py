@@ -6,7 +6,6 @@ import time
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, cast
 from urllib.parse import urlsplit
 from uuid import uuid4
@@ -81,7 +80,7 @@ class Sandbox:
                 f"no such quirk: {', '.join(sorted(unknown))}; there are: "
                 + ", ".join(sorted(QUIRKS))
             )
-        self._records = _records(seed)
+        self._records = _seed_records_of(seed)
         self.profile = profile or self._records.get("profile") or ServiceProfile()
         self.account_id = self._records.get("account_id") or type(self).account_id
         self._identity = uuid4().hex if path is None else str(Path(path).resolve())
@@ -97,15 +96,15 @@ class Sandbox:
         self._middleware = Middleware(self._service, self.admin_token, self.reset)
         #: Beside the file: where it was served last, and its token, for its owner alone.
         self._access_file = None if path is None else Path(f"{Path(path).resolve()}.access")
-        kept = self._kept().get("token")
-        opens = isinstance(kept, str) and self._service.access.opens(kept, self.account_id)
+        kept = self._read_access_file().get("token")
+        opens = isinstance(kept, str) and self._service.access.is_token_of(kept, self.account_id)
         self.token = str(kept) if opens else self.make_token(*PERMISSIONS)
-        self._fill()
+        self._fill_store()
         for url in allow:
             self.allow(url, to=allow[url] if isinstance(allow, Mapping) else None)
 
-    def _kept(self) -> dict[str, Any]:
-        """Return the access file's values; none when there is no file, or when it is damaged."""
+    def _read_access_file(self) -> dict[str, Any]:
+        """Read the access file; {} without a file, or if it is damaged."""
         if self._access_file is None:
             return {}
         try:
@@ -114,15 +113,15 @@ class Sandbox:
             return {}
         return kept if isinstance(kept, dict) else {}
 
-    def _port_before(self) -> int:
-        """Return the port that this sandbox was served on last, 0 if nobody knows."""
+    def _last_port(self) -> int:
+        """Return the port on which this sandbox was served last, 0 if unknown."""
         try:
-            return urlsplit(str(self._kept().get("base_url", ""))).port or 0
+            return urlsplit(str(self._read_access_file().get("base_url", ""))).port or 0
         except ValueError:
             return 0
 
-    def _keep_access(self, base_url: str, file: Path) -> None:
-        """Write where it is served, and its token, into a file that only its owner can read.
+    def _write_access_file(self, base_url: str, file: Path) -> None:
+        """Write the address and the token into a file that only its owner can read.
 
         `chatkit.connect` takes the path of such a file.
 
@@ -146,13 +145,13 @@ class Sandbox:
         Raises:
             ValueError: A permission the API does not name.
         """
-        with self._middleware.alone() as service:
+        with self._middleware.transaction() as service:
             return service.make_token(permissions, account_id, actor)
 
     def answer(
         self, method: str, target: str, headers: Mapping[str, str], body: bytes
     ) -> tuple[int, dict[str, str], bytes]:
-        """Answer one call: its status, headers and body. What it changed is saved by then.
+        """Return the status, headers and body for one call; its changes are saved.
 
         Args:
             method: GET, POST, PUT, PATCH or DELETE.
@@ -167,7 +166,7 @@ class Sandbox:
         return answer.status, answer.headers | {"date": self._middleware.date()}, answer.body
 
     def allow(self, url: str, to: str | None = None) -> None:
-        """Allow events to be delivered to an address, and to all paths below it; none is at first.
+        """Allow deliveries to an address and all paths below it; none is allowed at first.
 
         >>> sandbox = Sandbox(seed="empty")
         >>> sandbox.allow("https://hooks.example/chat", to="http://127.0.0.1:8000/in")
@@ -192,7 +191,7 @@ class Sandbox:
         retry_after: float = 1,
         seed: int = 0,
     ) -> None:
-        """Make API calls go wrong by rate from now on; `faults()` ends it.
+        """Make API calls fail at these rates from now on; `faults()` ends it.
 
         A rate is a number from 0 to 1, all rates together are at most 1. For
         `server_errors` and `dropped` half of it happens before the effect of a call and half
@@ -229,7 +228,7 @@ class Sandbox:
         self._middleware.faults.set({n: v for n, v in settings.items() if v != usual.get(n, 0)})
 
     def deliver(self, kind: str, payload: object) -> list[DeliveryOutcome]:
-        """Deliver an event to the active webhooks that ask for its kind, as the service would.
+        """Deliver an event to the active webhooks that subscribe to its kind.
 
         Waits for the first attempt at each; the others follow, for three days.
 
@@ -239,7 +238,7 @@ class Sandbox:
         return self._middleware.deliver([PublishedEvent(kind, payload)])
 
     def play(self, scenario: str, *, seed: int = 0, wait: float = 60.0, **options: Any) -> "Played":
-        """Play what customers do: `conversation`, `campaign` or `flow`.
+        """Play a scenario of customers: `conversation`, `campaign` or `flow`.
 
         >>> sandbox = Sandbox(seed="empty")
         >>> sandbox.play("conversation", lines=["> Is my bike ready?", "< Yes!", "> +👍"])
@@ -267,7 +266,7 @@ class Sandbox:
     @property
     def _template_codes(self) -> list[str]:
         """The codes of the templates that have contents; the API has no list of them."""
-        with self._middleware.alone() as service:
+        with self._middleware.transaction() as service:
             return service.templates.codes(self.account_id)
 
     @property
@@ -276,25 +275,25 @@ class Sandbox:
         return list(self._middleware.delivery_worker.log)
 
     def settle(self, seconds: float = 10.0) -> bool:
-        """Wait until nothing waits to be delivered any more; False when it still does."""
+        """Wait until nothing is left to deliver; return False after `seconds`."""
         return self._middleware.delivery_worker.settle(seconds)
 
     def reset(self) -> None:
-        """Begin again: forget all records, and fill them in again as the seed says."""
-        with self._middleware.alone():
+        """Delete all records, and fill in those of the seed again."""
+        with self._middleware.transaction():
             self._store.clear()
             self._service.clock.restart()
-            self._fill()
+            self._fill_store()
 
-    def _fill(self) -> None:
+    def _fill_store(self) -> None:
         if (self._records or self._seed == "demo") and self._store.is_empty:
-            from chatkit.sandbox.scenario import clone, demo
+            from chatkit.sandbox.scenario import clone, fill_demo
 
-            clone(self._service, self._records) if self._records else demo(self._service)
+            clone(self._service, self._records) if self._records else fill_demo(self._service)
         self._store.commit()
 
     def serve(self, host: str = "127.0.0.1", port: int = 0) -> AbstractContextManager[str]:
-        """Serve over HTTP while a `with` block lasts; it gives the base address.
+        """Serve over HTTP while a `with` block lasts, which gets the base address.
 
         Args:
             host: An address of this machine.
@@ -308,7 +307,7 @@ class Sandbox:
         return serve(self, host, port)
 
     def close(self) -> None:
-        """Save everything and end; the file is free for another process.
+        """Save everything and close; the file is free for another process.
 
         Deliveries that wait stay in the file, and are made once a sandbox of it is told of
         their receivers again.
@@ -320,20 +319,15 @@ class Sandbox:
     def __enter__(self) -> "Sandbox":
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def __repr__(self) -> str:
         return f"<Sandbox of account {self.account_id}>"
 
 
-def _records(seed: object) -> "AccountRecords":
-    """Return the records that a sandbox begins with; nothing of those that need none."""
+def _seed_records_of(seed: object) -> "AccountRecords":
+    """Return the records of a seed; {} for a seed without records."""
     if seed is None or seed in ("demo", "empty"):
         return {}
     seed_records = getattr(seed, "_seed_records", None)

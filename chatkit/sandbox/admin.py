@@ -83,7 +83,7 @@ class DrawnFault(NamedTuple):
 
 
 class Faults:
-    """The faults in force; none at first.
+    """The active faults; none at first.
 
     `set` takes a mapping with any of these keys and forgets what was set before:
 
@@ -103,7 +103,7 @@ class Faults:
         self.set({})
 
     def set(self, settings: Mapping[str, object]) -> None:
-        """Put these faults in force and end all others; `{}` ends all.
+        """Replace the active faults; `{}` ends all.
 
         Raises:
             BadFaults: A key, a rate or the sum of the rates is wrong; nothing was changed.
@@ -115,12 +115,12 @@ class Faults:
         seed = settings.get("seed", 0)
         if not isinstance(seed, int) or isinstance(seed, bool):
             raise BadFaults("seed must be an integer")
-        latency = _number("latency", settings.get("latency", 0), most=60)
-        retry_after = _number("retry_after", settings.get("retry_after", 1), most=3600)
+        latency = _check_number("latency", settings.get("latency", 0), most=60)
+        retry_after = _check_number("retry_after", settings.get("retry_after", 1), most=3600)
         edges: list[tuple[float, FaultKind, bool]] = []
         edge = 0.0
         for kind in KINDS:
-            for after, rate in _rates(kind, settings.get(kind, 0)):
+            for after, rate in _parse_rates(kind, settings.get(kind, 0)):
                 edge += rate
                 if rate:
                     edges.append((edge, kind, after))
@@ -132,11 +132,11 @@ class Faults:
         self.latency, self.retry_after = latency, retry_after
 
     def current(self) -> dict[str, object]:
-        """Return the faults in force, as they were set."""
+        """Return the active faults, as they were set."""
         return dict(self._settings)
 
     def draw(self) -> DrawnFault | None:
-        """Return the fault that the next call meets; None: no fault."""
+        """Draw the fault of the next call; None for no fault."""
         drawn = self._random.random()
         for edge, kind, after in self._edges:
             if drawn < edge:
@@ -145,20 +145,20 @@ class Faults:
         return None
 
 
-def _rates(kind: FaultKind, value: object) -> list[tuple[bool, float]]:
-    """Return pairs of a fault: whether it strikes after the call took effect, and its rate."""
+def _parse_rates(kind: FaultKind, value: object) -> list[tuple[bool, float]]:
+    """Parse the rate of a fault into pairs: if it is after the effect of a call, and its rate."""
     if kind not in _BEFORE_OR_AFTER:
-        return [(kind == "truncated", _number(kind, value))]
+        return [(kind == "truncated", _check_number(kind, value))]
     if not isinstance(value, Mapping):
-        rate = _number(kind, value)
+        rate = _check_number(kind, value)
         return [(False, rate / 2), (True, rate / 2)]
     if set(value) - {"before", "after"}:
         raise BadFaults(f"{kind} must be a rate, or have the keys before and after")
     moments = ((False, "before"), (True, "after"))
-    return [(after, _number(f"{kind} {name}", value.get(name, 0))) for after, name in moments]
+    return [(after, _check_number(f"{kind} {name}", value.get(name, 0))) for after, name in moments]
 
 
-def _number(name: str, value: object, most: float = 1) -> float:
+def _check_number(name: str, value: object, most: float = 1) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= most:
         raise BadFaults(f"{name} must be a number from 0 to {most:g}")
     return value
@@ -188,10 +188,10 @@ class Admin:
         }
 
     def answer(self, request: Request) -> ServiceAnswer:
-        """Answer one call; waits for the receivers of an event."""
+        """Answer one call, after the first attempts to deliver an event."""
         headers, body, status = {"content-type": JSON_TYPE}, Json(), 200
         try:
-            body = self._answer(request)
+            body = self._dispatch(request)
         except RefusedRequest as refusal:
             fixed = REFUSALS[refusal.reason][0]
             status, body = fixed if isinstance(fixed, int) else 401, {"error": refusal.message}
@@ -210,7 +210,7 @@ class Admin:
             status, body = 503, {"error": f"Nothing was saved: {error}"}
         return ServiceAnswer(status, dumps(body).encode(), headers)
 
-    def _answer(self, request: Request) -> Json:
+    def _dispatch(self, request: Request) -> Json:
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
         right = compare_digest(token.encode(errors="replace"), self._token)
         if scheme.lower() != "bearer" or not right:
@@ -234,7 +234,7 @@ class Admin:
     def _make_token(
         self, permissions: list[str], account_id: str | None = None, actor: str | None = None
     ) -> Json:
-        with self._middleware.alone() as service:
+        with self._middleware.transaction() as service:
             return {"token": service.make_token(permissions, account_id, actor)}
 
     @_checked

@@ -35,12 +35,7 @@ from chatkit.sandbox.interface import Verb
 from chatkit.sandbox.store import Clock, SandboxStore
 from chatkit.sandbox.webhooks import ActiveWebhook, WebhooksHandler
 from chatkit.signature import sign
-from chatkit.util.webhook_sender import (
-    Address,
-    BadReceiver,
-    post,
-    read_address,
-)
+from chatkit.util.webhook_sender import Address, BadReceiver, post, read_address
 
 if TYPE_CHECKING:
     from chatkit.sandbox.middleware import Middleware
@@ -66,7 +61,7 @@ class PublishedEvent(NamedTuple):
 
 
 class EventPublisher:
-    """Puts events into the queue of whoever asked for them; to be committed."""
+    """Queues events for the webhooks that subscribe to them; to be committed."""
 
     def __init__(
         self,
@@ -75,14 +70,14 @@ class EventPublisher:
         queue: DeliveryQueue,
         receivers: Receivers,
     ) -> None:
-        self._profile, self._clock, self._kinds = profile, clock, FamilyKinds.of(profile)
+        self._profile, self._clock, self._kinds = profile, clock, FamilyKinds.from_profile(profile)
         self._queue, self._receivers = queue, receivers
         self.webhooks: WebhooksHandler  #: set once it is made: it works with this one
 
-    def post(
+    def publish(
         self, account: str, kind: str, payload: object, stamp: str | None = None
     ) -> dict[int, int]:
-        """Put an event into the queue for every active webhook that asks for its kind.
+        """Queue an event for every active webhook that subscribes to its kind.
 
         Returns the ids of the webhooks by those of the deliveries.
 
@@ -90,30 +85,30 @@ class EventPublisher:
             QueueFull: Too many deliveries wait already.
         """
         message_id = self._clock.message_id()
-        webhook_ids = [webhook.id for webhook in self.webhooks.active(account, kind)]
+        webhook_ids = [webhook.id for webhook in self.webhooks.find_subscribed(account, kind)]
         if not webhook_ids:
             return {}
         body = event_body(self._profile, kind, payload, message_id, stamp or self._clock.stamp())
         return self._queue.add(account, webhook_ids, message_id, kind, body, time.time())
 
-    def flow(self, account: str, record: dict[str, Any], old: str | None) -> None:
-        """Publish that a flow was made (no old state) or came into another state."""
+    def publish_flow(self, account: str, record: dict[str, Any], old: str | None) -> None:
+        """Publish that a flow was created (no old state), or changed its state."""
         new = record["wa_status"]
         kind = self._kinds.raw
-        if old != new and self._is_heard(account, kind):
+        if old != new and self._has_receiver(account, kind):
             name, stamp = record["name"], self._clock.stamp()
-            body = events.flow_status(record["wa_flow_id"], name, old, new, _seconds(stamp))
-            self._post_quietly(account, kind, body, stamp)
+            body = events.flow_status(record["wa_flow_id"], name, old, new, _to_timestamp(stamp))
+            self._publish_or_log(account, kind, body, stamp)
 
-    def content(self, account: str, code: str, content: dict[str, Any], verb: Verb) -> None:
-        """Publish the decision of upstream on a content; drafts never get there."""
+    def publish_content(self, account: str, code: str, content: dict[str, Any], verb: Verb) -> None:
+        """Publish the decision of the upstream platform on a content that is no draft."""
         kind = self._kinds.template
-        if content["is_draft"] or not self._is_heard(account, kind):
+        if content["is_draft"] or not self._has_receiver(account, kind):
             return
         stamp = self._clock.stamp()
-        at, place = _seconds(stamp), (int(content["id"]), code, content["lang_code"])
+        at, place = _to_timestamp(stamp), (int(content["id"]), code, content["lang_code"])
         if verb == "update":
-            self._post_quietly(
+            self._publish_or_log(
                 account, kind, events.template_components(*place, content, at), stamp
             )
         event, reason = "APPROVED", "NONE"
@@ -122,27 +117,27 @@ class EventPublisher:
         elif any(finding.refused for finding in check_content(content)):
             event, reason = "REJECTED", "INVALID_FORMAT"
         body = events.template_status(*place, event, reason, at)
-        self._post_quietly(account, kind, body, stamp)
+        self._publish_or_log(account, kind, body, stamp)
 
-    def _is_heard(self, account: str, kind: str) -> bool:
-        """Return whether a webhook asks for the kind and may be delivered to.
+    def _has_receiver(self, account: str, kind: str) -> bool:
+        """Return whether some webhook subscribes to a kind, and its address is allowed.
 
         Without a receiver nothing is attempted, and registrations stay as they are: in a
         sandbox where nobody has named one, no write has a side effect.
         """
-        webhooks = self.webhooks.active(account, kind)
+        webhooks = self.webhooks.find_subscribed(account, kind)
         return any(self._receivers.allows(webhook.url) for webhook in webhooks)
 
-    def _post_quietly(self, account: str, kind: str, body: object, stamp: str) -> None:
-        """Queue an event; a write never fails because nobody takes it."""
+    def _publish_or_log(self, account: str, kind: str, body: object, stamp: str) -> None:
+        """Queue an event; log that the queue is full, for no write fails because of it."""
         try:
-            self.post(account, kind, body, stamp)
+            self.publish(account, kind, body, stamp)
         except QueueFull as error:
             logger.warning("an event was not sent: %s", error)
 
 
-def _seconds(stamp: str) -> int:
-    """Return a time as seconds since 1970, as upstream gives times."""
+def _to_timestamp(stamp: str) -> int:
+    """Convert an ISO 8601 time to seconds since 1970, as upstream has them."""
     return int(datetime.fromisoformat(stamp).timestamp())
 
 
@@ -150,8 +145,8 @@ class QueueFull(RuntimeError):
     """Too many deliveries wait: receivers are slow, or fail, and events go on."""
 
 
-class Waiting(NamedTuple):
-    """A delivery that is to be attempted, for the `attempts + 1`st time, when it is due."""
+class QueuedDelivery(NamedTuple):
+    """A delivery in the queue, after so many attempts, and when the next one is due."""
 
     id: int
     account: str
@@ -164,7 +159,7 @@ class Waiting(NamedTuple):
 
 
 class DeliveryQueue:
-    """The deliveries that wait, in the order they are due. Not for several threads at once."""
+    """The queue of deliveries, in the order they are due; not for several threads at once."""
 
     name = "outbox"
 
@@ -187,7 +182,7 @@ class DeliveryQueue:
         self.fresh.clear()
 
     def count(self) -> int:
-        """Return how many deliveries wait."""
+        """Return the number of deliveries in the queue."""
         return int(self._store.run("SELECT count(*) FROM outbox").fetchone()[0])
 
     def add(
@@ -199,7 +194,7 @@ class DeliveryQueue:
         body: bytes,
         due: float,
     ) -> dict[int, int]:
-        """Add one event for these webhooks; return their ids by those of the deliveries.
+        """Add one event for these webhooks; return their ids by the ids of the deliveries.
 
         Raises:
             QueueFull: Too many wait already; nothing was added.
@@ -218,35 +213,35 @@ class DeliveryQueue:
         return waiting
 
     def receivers(self) -> list[tuple[str, int]]:
-        """Return the webhooks that something waits for, as account and id."""
+        """Return the webhooks that have deliveries in the queue, as account and id."""
         return list(self._store.run("SELECT DISTINCT account, webhook_id FROM outbox"))
 
-    def next(self, account: str, webhook_id: int) -> Waiting | None:
-        """Return what is due first for a webhook; None: nothing waits for it."""
+    def next_due(self, account: str, webhook_id: int) -> QueuedDelivery | None:
+        """Return the first delivery of a webhook; None without one."""
         row = self._store.run(
             "SELECT id, account, webhook_id, message_id, kind, body, attempts, due FROM outbox"
             " WHERE account = ? AND webhook_id = ? ORDER BY due, id LIMIT 1",
             (account, webhook_id),
         ).fetchone()
-        return None if row is None else Waiting(*row)
+        return None if row is None else QueuedDelivery(*row)
 
-    def holds(self, delivery: Waiting) -> bool:
-        """Return whether a delivery still waits: a reset forgets them all."""
+    def contains(self, delivery: QueuedDelivery) -> bool:
+        """Return whether a delivery is still in the queue: a reset removes all."""
         query = "SELECT 1 FROM outbox WHERE id = ?"
         return self._store.run(query, (delivery.id,)).fetchone() is not None
 
-    def again(self, delivery: Waiting, due: float) -> None:
-        """Set when a delivery that failed is attempted next."""
+    def retry_at(self, delivery: QueuedDelivery, due: float) -> None:
+        """Set the time of the next attempt of a failed delivery."""
         self._store.write(
             "UPDATE outbox SET attempts = attempts + 1, due = ? WHERE id = ?", (due, delivery.id)
         )
 
-    def done(self, delivery: Waiting) -> None:
-        """Remove a delivery that arrived, or is given up."""
+    def remove(self, delivery: QueuedDelivery) -> None:
+        """Remove a delivery that arrived or is given up."""
         self._store.write("DELETE FROM outbox WHERE id = ?", (delivery.id,))
 
-    def drop(self, account: str, webhook_id: int) -> list[int]:
-        """Remove all that waits for a webhook that is no more; return their ids."""
+    def remove_webhook(self, account: str, webhook_id: int) -> list[int]:
+        """Remove the deliveries of a deleted webhook; return their ids."""
         deleted = self._store.write(
             "DELETE FROM outbox WHERE account = ? AND webhook_id = ? RETURNING id",
             (account, webhook_id),
@@ -267,7 +262,7 @@ class Receivers:
         self._entries: dict[Address, tuple[dict[str, str | None], Address]] = {}
 
     def add(self, url: str, to: str | None = None) -> None:
-        """Allow deliveries to an address; naming it again changes its other arguments.
+        """Add an address to the list, or change where its deliveries go.
 
         Args:
             url: The address that a webhook has, or what it begins with.
@@ -297,7 +292,7 @@ class Receivers:
             return False
 
     def route(self, url: str) -> Address:
-        """Return where a delivery to this address goes.
+        """Return the address to which deliveries of an address go.
 
         Raises:
             BadReceiver: No entry allows it.
@@ -319,7 +314,7 @@ Status = Literal["delivered", "failed", "refused", "waiting"]
 
 
 class DeliveryOutcome(NamedTuple):
-    """The result of one attempt.
+    """The outcome of one attempt.
 
     refused: nothing was connected to, no receiver allows it. waiting: it was not made yet.
     """
@@ -343,7 +338,7 @@ class Attempt(NamedTuple):
     again_in: float | None
 
 
-def attempt(
+def attempt_delivery(
     webhook: ActiveWebhook,
     message_id: str,
     body: bytes,
@@ -351,7 +346,7 @@ def attempt(
     profile: ServiceProfile,
     seconds: float = TIMEOUT,
 ) -> DeliveryOutcome:
-    """Post one body to one webhook, signed with its secret."""
+    """Post a signed body to a webhook, and return the outcome."""
     signed = sign(profile.signature_scheme, webhook.secret, message_id, int(time.time()), body)
     headers = {"Content-Type": "application/json", "User-Agent": "chatkit-sandbox", **signed}
     try:
@@ -368,7 +363,7 @@ def attempt(
 
 
 class DeliveryWorker:
-    """Delivers what waits in the queue of one sandbox, until it is closed."""
+    """Delivers what is in the queue of a sandbox, in a thread for each webhook."""
 
     def __init__(self, middleware: Middleware) -> None:
         self._middleware = middleware
@@ -381,7 +376,7 @@ class DeliveryWorker:
         self._closed = False
 
     def wake(self) -> None:
-        """Begin with what is new in the queue; called with the middleware's lock, after a commit.
+        """Start threads for new deliveries; called with the middleware's lock, after a commit.
 
         Begins again, too, with what an earlier process left, once its receiver is named.
         """
@@ -391,10 +386,10 @@ class DeliveryWorker:
             for queue in service.queue.receivers():
                 if self._closed or queue in self._threads:
                     continue
-                webhook = service.webhooks.receiver(*queue)
+                webhook = service.webhooks.find_active(*queue)
                 if queue in fresh or (webhook and service.receivers.allows(webhook.url)):
                     self._threads[queue] = threading.Thread(
-                        target=self._run,
+                        target=self._deliver_all,
                         args=queue,
                         name=f"chatkit-delivery-{queue[1]}",
                         daemon=True,
@@ -403,12 +398,12 @@ class DeliveryWorker:
             self._changed.notify_all()
 
     def expect(self, deliveries: Iterable[int]) -> None:
-        """Keep the results of the first attempts of these; called before they can be made."""
+        """Keep the outcomes of the first attempts of these deliveries for `collect`."""
         with self._changed:
             self._awaited |= dict.fromkeys(deliveries)
 
     def collect(self, deliveries: Mapping[int, int], seconds: float) -> list[DeliveryOutcome]:
-        """Wait for the first attempts of these, by their webhooks; return the results."""
+        """Wait for the first attempts of these deliveries; return the outcomes."""
         with self._changed:
             self._changed.wait_for(
                 lambda: self._closed or all(self._awaited[one] for one in deliveries), seconds
@@ -420,12 +415,12 @@ class DeliveryWorker:
             ]
 
     def settle(self, seconds: float) -> bool:
-        """Wait until nothing waits any more, neither for a receiver nor for another attempt."""
+        """Wait until the queue is empty; return False after `seconds`."""
         with self._changed:
             return self._changed.wait_for(lambda: not self._threads, seconds)
 
     def close(self, seconds: float) -> None:
-        """Begin no further attempt, and wait so long for those under way."""
+        """Start no attempt any more, and wait `seconds` for those under way."""
         with self._changed:
             self._closed = True
             threads = list(self._threads.values())
@@ -434,8 +429,8 @@ class DeliveryWorker:
         for thread in threads:
             thread.join(max(0.0, end - time.monotonic()))
 
-    def _run(self, account: str, webhook_id: int) -> None:
-        """Deliver to one webhook until nothing waits for it."""
+    def _deliver_all(self, account: str, webhook_id: int) -> None:
+        """Deliver to one webhook until nothing is left for it."""
         while True:
             try:
                 due = self._next(account, webhook_id)
@@ -445,31 +440,31 @@ class DeliveryWorker:
                 if (wait := delivery.due - time.time()) > 0:
                     self._pause(wait)
                 else:
-                    self._record(delivery, self._attempt(delivery, webhook))
+                    self._record_outcome(delivery, self._attempt(delivery, webhook))
             except (StoreError, sqlite3.Error) as error:
                 # The result of the attempt is not written down, so it will be made again.
                 logger.error("a delivery was not recorded: %s", error)
                 self._pause(_PAUSE)
 
-    def _attempt(self, delivery: Waiting, webhook: ActiveWebhook) -> DeliveryOutcome:
+    def _attempt(self, delivery: QueuedDelivery, webhook: ActiveWebhook) -> DeliveryOutcome:
         service = self._middleware.service
         content = delivery.message_id, delivery.body, service.receivers, service.profile
         try:
-            return attempt(webhook, *content, self.timeout)
+            return attempt_delivery(webhook, *content, self.timeout)
         except Exception as error:  # noqa: BLE001  one webhook must not stop the others
-            self._middleware.report(error)
+            self._middleware.log_bug(error)
             return DeliveryOutcome(webhook.id, "failed", None, "The sandbox has a bug")
 
-    def _next(self, account: str, webhook_id: int) -> tuple[Waiting, ActiveWebhook] | None:
-        """Return what is due first for a webhook; None ends its thread."""
+    def _next(self, account: str, webhook_id: int) -> tuple[QueuedDelivery, ActiveWebhook] | None:
+        """Return the next delivery of a webhook; None ends its thread."""
         with self._middleware.lock:
             if not self._closed:
-                with self._middleware.alone() as service:
-                    delivery = service.queue.next(account, webhook_id)
-                    webhook = service.webhooks.receiver(account, webhook_id)
+                with self._middleware.transaction() as service:
+                    delivery = service.queue.next_due(account, webhook_id)
+                    webhook = service.webhooks.find_active(account, webhook_id)
                     if delivery and webhook:
                         return delivery, webhook
-                    dropped = [] if webhook else service.queue.drop(account, webhook_id)
+                    dropped = [] if webhook else service.queue.remove_webhook(account, webhook_id)
                 outcome = DeliveryOutcome(
                     webhook_id, "refused", None, "the webhook is inactive or deleted"
                 )
@@ -481,10 +476,10 @@ class DeliveryWorker:
                 self._changed.notify_all()
         return None
 
-    def _record(self, delivery: Waiting, outcome: DeliveryOutcome) -> None:
-        """Write down the result of an attempt, and when the next one is due."""
-        with self._middleware.alone() as service:
-            if not service.queue.holds(delivery):
+    def _record_outcome(self, delivery: QueuedDelivery, outcome: DeliveryOutcome) -> None:
+        """Save the outcome of an attempt, and when the next one is due."""
+        with self._middleware.transaction() as service:
+            if not service.queue.contains(delivery):
                 return  # forgotten by a reset while it was under way
             # A receiver that answers 410 gets no other attempt. Standard Webhooks 1.0 would turn
             # its registration inactive, but section States knows no way to that but an update.
@@ -492,9 +487,9 @@ class DeliveryWorker:
             retried = outcome.status == "failed" and outcome.http_status != 410
             if retried and delivery.attempts < len(self.retries):
                 wait = self.retries[delivery.attempts]
-                service.queue.again(delivery, time.time() + wait)
+                service.queue.retry_at(delivery, time.time() + wait)
             else:
-                service.queue.done(delivery)
+                service.queue.remove(delivery)
             service.webhooks.record_delivery(delivery.account, *outcome)
         identity = delivery.message_id, delivery.kind, delivery.attempts + 1
         self.log.append(Attempt(outcome.webhook_id, *identity, *outcome[1:], wait))

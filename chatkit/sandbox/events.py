@@ -56,8 +56,8 @@ class FamilyKinds(NamedTuple):
     raw: str
 
     @classmethod
-    def of(cls, profile: ServiceProfile) -> FamilyKinds:
-        """Return the kinds of a profile; that of statuses is the one the API document names."""
+    def from_profile(cls, profile: ServiceProfile) -> FamilyKinds:
+        """Return the kinds of a profile; the kind of statuses is in the API document."""
         return cls(STATUS, *(getattr(profile, f"event_kind_{name}") for name in cls._fields[1:]))
 
 
@@ -81,8 +81,8 @@ class Person(NamedTuple):
     name: str
 
 
-def change(field: str, value: Json, at: int | None = None) -> Json:
-    """One change as upstream wraps it. Messages have their time inside, others beside."""
+def wrap_change(field: str, value: Json, at: int | None = None) -> Json:
+    """Wrap a change as upstream does; one without messages has a time of its own."""
     entry: Json = {"id": upstream_id(1, "102"), "changes": [{"value": value, "field": field}]}
     if at is not None:
         entry["time"] = at
@@ -94,13 +94,14 @@ def change(field: str, value: Json, at: int | None = None) -> Json:
 
 def inbound(person: Person, message: Json) -> Json:
     """Return a customer's message."""
-    return change("messages", _value(person, messages=[{"from": person.number, **message}]))
+    received = {"from": person.number, **message}
+    return wrap_change("messages", _change_value(person, messages=[received]))
 
 
 def outbound(person: Person, message: Json) -> Json:
     """Return a message that the account sent."""
     sent = {"from": BUSINESS, "to": person.number, **message}
-    return change("smb_message_echoes", _value(person, message_echoes=[sent]))
+    return wrap_change("smb_message_echoes", _change_value(person, message_echoes=[sent]))
 
 
 def status(
@@ -126,13 +127,13 @@ def status(
             "pricing_model": "PMP",
             "category": category,
         }
-    return change("messages", _value(person, statuses=[report]))
+    return wrap_change("messages", _change_value(person, statuses=[report]))
 
 
 def message(
     kind: str, message_id: str, at: int, content: Json, reply_to: str | None = None
 ) -> Json:
-    """Return a message without its sender."""
+    """Return a message without sender and recipient."""
     made: Json = {"id": message_id, "timestamp": str(at), "type": kind, kind: content}
     return made | ({"context": {"from": BUSINESS, "id": reply_to}} if reply_to else {})
 
@@ -143,7 +144,7 @@ def text(body: str) -> Json:
 
 
 def media(kind: str, media_id: str, caption: str | None) -> Json:
-    """Return the content of a message that holds a file: its id, under which upstream keeps it."""
+    """Return the content of a message with a file, which upstream keeps under its id."""
     content: Json = {
         "mime_type": _MIME[kind],
         "sha256": b64encode(hashlib.sha256(media_id.encode()).digest()).decode(),
@@ -166,13 +167,13 @@ def reaction(message_id: str, emoji: str) -> Json:
 
 
 def flow_answer(answer: Mapping[str, Any], flow_token: str) -> Json:
-    """Return the content of an answered flow: its answer is JSON inside a text."""
+    """Return the content of an answered flow, with its answer as JSON text."""
     text = json.dumps({**answer, "flow_token": flow_token}, ensure_ascii=False)
     reply = {"name": "flow", "body": "Sent", "response_json": text}
     return {"type": "nfm_reply", "nfm_reply": reply}
 
 
-def _value(person: Person, **content: list[Json]) -> Json:
+def _change_value(person: Person, **content: list[Json]) -> Json:
     metadata = {"display_phone_number": BUSINESS, "phone_number_id": upstream_id(1, "106")}
     contact = {"profile": {"name": person.name}, "wa_id": person.number}
     return {
@@ -190,20 +191,21 @@ def template_status(
     content_id: int, name: str, lang_code: str, event: str, reason: str, at: int
 ) -> Json:
     """Return the decision of upstream about a template content."""
-    value = _template(content_id, name, lang_code) | {"event": event, "reason": reason}
-    return change("message_template_status_update", value, at)
+    value = _template_fields(content_id, name, lang_code) | {"event": event, "reason": reason}
+    return wrap_change("message_template_status_update", value, at)
 
 
 def template_components(content_id: int, name: str, lang_code: str, content: Json, at: int) -> Json:
-    """Return the event that a template content was edited, and how it is now."""
-    value = _template(content_id, name, lang_code) | {"message_template_element": content["text"]}
+    """Return the event that a template content was edited."""
+    value = _template_fields(content_id, name, lang_code)
+    value["message_template_element"] = content["text"]
     if content.get("footer"):
         value["message_template_footer"] = content["footer"]
-    return change("message_template_components_update", value, at)
+    return wrap_change("message_template_components_update", value, at)
 
 
 def flow_status(wa_flow_id: str, name: str, old: str | None, new: str, at: int) -> Json:
-    """Return the event that a flow was made, or came into another state."""
+    """Return the event that a flow was created or changed its state."""
     value: Json = {"event": "FLOW_STATUS_CHANGE", "flow_id": wa_flow_id}
     if old is None:
         value["message"] = f"Flow {name} has been created with {new} status"
@@ -212,10 +214,10 @@ def flow_status(wa_flow_id: str, name: str, old: str | None, new: str, at: int) 
             "message": f"Flow {name} changed status from {old} to {new}",
             "old_status": old,
         }
-    return change("flows", value | {"new_status": new}, at)
+    return wrap_change("flows", value | {"new_status": new}, at)
 
 
-def _template(content_id: int, name: str, lang_code: str) -> Json:
+def _template_fields(content_id: int, name: str, lang_code: str) -> Json:
     return {
         "message_template_id": int(upstream_id(content_id, "15")),
         "message_template_name": name,

@@ -11,7 +11,7 @@ from chatkit.sandbox.interface import (
     ServiceAnswer,
     dumps,
     operations_on,
-    parameters,
+    parse_query,
 )
 from chatkit.sandbox.resource import AllowedCall, Fields, ResourceHandler, Time, upstream_id
 from chatkit.sandbox.store import StoredRecord
@@ -98,34 +98,34 @@ class FlowsHandler(ResourceHandler):
 
     def list(self, call: AllowedCall) -> ServiceAnswer:
         """Answer with a page of flows, all or those of one status."""
-        query = parameters(call.query)
-        status = self._filter(query)
+        query = parse_query(call.query)
+        status = self._filter_value(query)
         if status:
             return self._page(self.table.ids(call.grant.account, "wa_status = ?", (status,)), query)
-        return self._page(self.table.listed(call.grant.account), query)
+        return self._page(self.table.listed_ids(call.grant.account), query)
 
     def get(self, call: AllowedCall) -> ServiceAnswer:
         """Answer with one flow, with its document if the profile says so."""
         row = self.find(call)
         return self.replies.data(
-            self._whole(row) if self.profile.flow_json_in_get else _brief(self._load(row))
+            self._full_json(row) if self.profile.flow_json_in_get else _brief_json(self._load(row))
         )
 
     def create(self, call: AllowedCall) -> ServiceAnswer:
-        """Make a flow, here and upstream: a draft, whatever its document is worth."""
-        fields = self.create_body.read(call.body)
+        """Create a flow as a draft, whatever is wrong with its document."""
+        fields = self.create_body.validate(call.body)
         if self.profile.duplicate_flow_name == "refuse":
             self._check_free(call.grant.account, fields["name"], "A flow has this name")
         flow_id = self.table.next_id()
         record = self._new_record(flow_id, self.clock.stamp()) | fields
         self._insert(call.grant.account, flow_id, record)
-        self.publisher.flow(call.grant.account, record, None)
-        return self.replies.data(_brief(record), 201, "Flow created")
+        self.publisher.publish_flow(call.grant.account, record, None)
+        return self.replies.data(_brief_json(record), 201, "Flow created")
 
     def update(self, call: AllowedCall) -> ServiceAnswer:
         """Change a flow's document."""
         row = self.find(call)
-        fields = self.update_body.read(call.body)
+        fields = self.update_body.validate(call.body)
         # A flow cannot be without a document: replacing keeps it too.
         if self.profile.put == "replace":
             fields.setdefault("flow_json_raw", "")
@@ -135,11 +135,11 @@ class FlowsHandler(ResourceHandler):
             record["wa_status"] = "DRAFT"
         self._touch(record)
         self._rewrite(row, record)
-        self.publisher.flow(call.grant.account, record, before["wa_status"])
-        return self.replies.done("Flow updated", _brief(record))
+        self.publisher.publish_flow(call.grant.account, record, before["wa_status"])
+        return self.replies.done("Flow updated", _brief_json(record))
 
     def move(self, flow_id: int, account: str, wa_status: str) -> None:
-        """Put a flow into a state, as the upstream platform does (section States: not shown).
+        """Change the state of a flow, as the upstream platform does (section States: not shown).
 
         Raises:
             KeyError: There is no such flow.
@@ -150,16 +150,16 @@ class FlowsHandler(ResourceHandler):
         before = self._load(row)
         record = before | {"wa_status": wa_status}
         self._rewrite(row, record)
-        self.publisher.flow(account, record, before["wa_status"])
+        self.publisher.publish_flow(account, record, before["wa_status"])
 
     def insert_copy(self, account: str, record: Mapping[str, Any]) -> None:
-        """Store a flow of another account as it is, under its id; the newest ids last."""
+        """Store a flow of another account under its id; call it in the order of ids."""
         flow_id = self._copied_id(record)
         document, raw = record.get("flow_json"), record.get("flow_json_raw")
         new = self._new_record(flow_id, record.get("updated_at") or self.clock.stamp())
         new |= {name: value for name, value in record.items() if name != "id"} | {
             "categories": record.get("categories") or [],
-            "flow_json": _document(document) or _document(raw) or {},
+            "flow_json": _parse_document(document) or _parse_document(raw) or {},
             "flow_json_raw": raw or "",
         }
         self._insert(account, flow_id, new)
@@ -178,13 +178,13 @@ class FlowsHandler(ResourceHandler):
             "flow_json_raw": "",
         }
 
-    def _texts(self, record: Mapping[str, Any]) -> tuple[str, ...]:
+    def _column_values(self, record: Mapping[str, Any]) -> tuple[str, ...]:
         if "raw_flow_json" in self.quirks:  # whatever was sent in it
             record = {**record, "flow_json_raw": dumps(record["flow_json"])}
-        return super()._texts(record)
+        return super()._column_values(record)
 
-    def _whole(self, row: StoredRecord) -> bytes:
-        """Return a flow with its document."""
+    def _full_json(self, row: StoredRecord) -> bytes:
+        """Return a flow with its document, as JSON."""
         if self.quirks.isdisjoint({"text_flow_json", "raw_flow_json"}):
             return row.full_text.encode()
         record = json.loads(row.full_text)
@@ -192,19 +192,19 @@ class FlowsHandler(ResourceHandler):
         record["flow_json"] = dumps(record["flow_json"]) if text else None
         return dumps(record).encode()
 
-    def _may_delete(self, row: StoredRecord) -> None:
+    def _check_deletable(self, row: StoredRecord) -> None:
         if json.loads(row.item)["wa_status"] == "PUBLISHED":  # error 139004 upstream
             raise RefusedRequest("clash", "A published flow cannot be deleted")
 
 
-def _brief(record: dict[str, Any]) -> bytes:
+def _brief_json(record: dict[str, Any]) -> bytes:
     """Return a flow without its document, as JSON."""
     documents = ("categories", "flow_json", "flow_json_raw")
     return dumps({n: v for n, v in record.items() if n not in documents}).encode()
 
 
-def _document(written: Any) -> dict[str, Any] | None:
-    """Return a flow document from the form in which it is shown; None where none is."""
+def _parse_document(written: Any) -> dict[str, Any] | None:
+    """Return a flow document, parsed if it is JSON text; None if it is none."""
     if isinstance(written, str):
         try:
             written = json.loads(written)

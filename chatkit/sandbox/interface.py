@@ -110,7 +110,7 @@ def invalid(*problems: FieldProblem) -> RefusedRequest:
 
 
 @lru_cache
-def _head(status: int, message: str | None) -> bytes:
+def _envelope_start(status: int, message: str | None) -> bytes:
     """Return the envelope of a success before its data."""
     fields: dict[str, object] = {"success": True, "statusCode": status}
     if message is not None:
@@ -119,7 +119,7 @@ def _head(status: int, message: str | None) -> bytes:
 
 
 class Replies:
-    """Makes every answer of one service (section Response envelope, and the profile)."""
+    """Makes the answers of one service (section Response envelope, and the profile)."""
 
     def __init__(self, profile: ServiceProfile, quirks: frozenset[Quirk] = frozenset()) -> None:
         self.quirks = quirks
@@ -130,11 +130,11 @@ class Replies:
 
     def data(self, payload: bytes, status: int = 200, message: str | None = None) -> ServiceAnswer:
         """Return a success whose `data` is this JSON text."""
-        body = b'%b,"data":%b}' % (_head(status, message), payload)
+        body = b'%b,"data":%b}' % (_envelope_start(status, message), payload)
         return ServiceAnswer(status, body, {"content-type": JSON_TYPE})
 
     def page(self, payload: bytes, page: int, size: int, total: int) -> ServiceAnswer:
-        """One page of a list, with its `pagination`."""
+        """Return a page of a list with its `pagination`."""
         if "no_pagination" in self.quirks:
             return self.data(b"[%b]" % payload)
         pages = -(-total // size)
@@ -144,7 +144,7 @@ class Replies:
         )
 
     def done(self, message: str, payload: bytes = b"null") -> ServiceAnswer:
-        """Return an update or a deletion that was done."""
+        """Return the answer to an update or a deletion."""
         if "no_body" in self.quirks:
             return ServiceAnswer(204, b"")
         return self.data(payload, message=message)
@@ -160,7 +160,7 @@ class Replies:
     def error(
         self, status: int, message: str, problems: Sequence[FieldProblem] = ()
     ) -> ServiceAnswer:
-        """Return an error in the envelope (section Errors: not shown)."""
+        """Return an error in an envelope (section Errors: not shown)."""
         if "html_errors" in self.quirks:
             page = f"<!doctype html><title>{status}</title><p>{html.escape(message)}</p>"
             return ServiceAnswer(status, page.encode(), {"content-type": HTML_TYPE})
@@ -222,8 +222,8 @@ _PREFIX = PREFIX.rstrip("/").split("/")
 Paths: TypeAlias = dict[tuple[str, ...], dict[str, Operation]]
 
 
-def paths_of(operations: Iterable[Operation]) -> Paths:
-    """Return operations by their paths."""
+def group_by_path(operations: Iterable[Operation]) -> Paths:
+    """Group operations by their paths and methods."""
     paths: Paths = {}
     for operation in operations:
         segments = (":accountId", *operation.path.split("/")[1:])
@@ -232,14 +232,14 @@ def paths_of(operations: Iterable[Operation]) -> Paths:
 
 
 def route(paths: Paths, method: str, path: str) -> tuple[Operation, str, Sequence[str]]:
-    """Return the operation that a raw path and a method name, the account, and the path's values.
+    """Return the operation of a method and a raw path, the account, and the other values.
 
     Raises:
         RefusedRequest: There is no such path, it allows other methods only, or it is no text.
     """
     segments = path.split("/")
     if "%" in path or not path.isascii():
-        segments = [_decode(unquote, segment) for segment in segments]
+        segments = [_percent_decode(unquote, segment) for segment in segments]
     rest = segments[len(_PREFIX) :] if segments[: len(_PREFIX)] == _PREFIX else []
     for names, operations in paths.items():
         if len(names) != len(rest):
@@ -261,8 +261,8 @@ def route(paths: Paths, method: str, path: str) -> tuple[Operation, str, Sequenc
     raise RefusedRequest("no_path", "There is no such path")
 
 
-def _decode(read: Callable[..., Decoded], text: str, **options: bool) -> Decoded:
-    """Undo percent-encoding, strictly.
+def _percent_decode(read: Callable[..., Decoded], text: str, **options: bool) -> Decoded:
+    """Decode percent-escapes, strictly.
 
     Raises:
         RefusedRequest: An escape is broken, or the bytes are not UTF-8.
@@ -283,42 +283,41 @@ _LONGEST = 15
 
 
 class Page(NamedTuple):
-    """A page that was asked for, by the number it was asked by."""
+    """A page that is asked for."""
 
     number: int
     size: int
     first: int  # of its records, counted from 0
 
 
-def parameters(query: str) -> dict[str, str]:
-    """Return the parameters of a raw query by name.
+def parse_query(query: str) -> dict[str, str]:
+    """Parse a raw query into parameters by name.
 
     Raises:
         RefusedRequest: A name is given twice, or the query is not percent-encoded UTF-8.
     """
     values: dict[str, str] = {}
-    for name, value in _decode(parse_qsl, query, keep_blank_values=True) if query else ():
+    for name, value in _percent_decode(parse_qsl, query, keep_blank_values=True) if query else ():
         if name in values:
             raise invalid(FieldProblem(name, "is given twice"))
         values[name] = value
     return values
 
 
-def page(query: dict[str, str], profile: ServiceProfile) -> Page:
-    """Return the page that parameters ask for (section Limits, and the profile).
+def parse_page(query: dict[str, str], profile: ServiceProfile) -> Page:
+    """Parse the parameters of a page (section Limits, and the profile).
 
     Raises:
         RefusedRequest: `page` or `pageSize` is no number, or below the first.
     """
     base = profile.page_base
-    number = _whole(query.get("page"), "page", base, base)
-    size = min(
-        _whole(query.get("pageSize"), "pageSize", 1, DEFAULT_PAGE_SIZE), profile.max_page_size
-    )
+    number = _parse_integer(query.get("page"), "page", base, base)
+    size = _parse_integer(query.get("pageSize"), "pageSize", 1, DEFAULT_PAGE_SIZE)
+    size = min(size, profile.max_page_size)
     return Page(number, size, (number - base) * size)
 
 
-def _whole(text: str | None, name: str, least: int, default: int) -> int:
+def _parse_integer(text: str | None, name: str, least: int, default: int) -> int:
     if text is None:
         return default
     if text.isascii() and text.isdigit():
@@ -336,7 +335,7 @@ MAX_BODY = 11 * 1024 * 1024
 
 
 def read_object(headers: Mapping[str, str], body: bytes) -> dict[str, Any]:
-    """Return the JSON object in a body.
+    """Parse a body as a JSON object.
 
     Raises:
         RefusedRequest: It is no JSON by its content type, too large, or not one object of

@@ -41,7 +41,7 @@ logger = logging.getLogger("chatkit.sandbox")
 
 
 @lru_cache(maxsize=1)
-def _date(second: int) -> str:
+def _http_date(second: int) -> str:
     return formatdate(second, usegmt=True)
 
 
@@ -67,8 +67,8 @@ class Middleware:
         self.log: deque[LoggedCall] = deque(maxlen=LOG_LENGTH)
 
     def date(self) -> str:
-        """Return the `Date` of an answer made now, by the clock that stamps the records."""
-        return _date(int(self.service.clock.now()))
+        """Return the `Date` of an answer made now, by the clock of the service."""
+        return _http_date(int(self.service.clock.now()))
 
     def answer(self, request: Request, started: float) -> ServiceAnswer:
         """Answer a call and log it; what it changed is saved when this returns.
@@ -82,22 +82,22 @@ class Middleware:
         """
         status = None
         try:
-            answer = self._answer(request)
+            answer = self._dispatch(request)
             status = answer.status
             return answer
         finally:
-            self.note(request.method, request.path, status, started)
+            self.log_call(request.method, request.path, status, started)
 
-    def _answer(self, request: Request) -> ServiceAnswer:
+    def _dispatch(self, request: Request) -> ServiceAnswer:
         try:
             if request.path.startswith(API):
-                return self._call(request)
+                return self._call_service(request)
             if request.path.startswith(ROOT):
                 return self.admin.answer(request)
         except Dropped:
             raise
         except Exception as error:  # noqa: BLE001  a bug of ours must not end the sandbox
-            self.report(error)
+            self.log_bug(error)
             return self.error(500, "The sandbox has a bug")
         if request.path != "/openapi.json":
             return self.error(404, "There is no such path")
@@ -105,23 +105,23 @@ class Middleware:
             refused = self.error(405, "This path allows GET, HEAD")
             refused.headers["allow"] = "GET, HEAD"
             return refused
-        return ServiceAnswer(200, self._document, {"content-type": "application/json"})
+        return ServiceAnswer(200, self._openapi_json, {"content-type": "application/json"})
 
-    def _call(self, request: Request) -> ServiceAnswer:
-        """Answer a call of the API, or let it meet a fault."""
+    def _call_service(self, request: Request) -> ServiceAnswer:
+        """Answer a call of the API, unless a fault is drawn for it."""
         fault = self.faults.draw()
         if fault and not fault.after:
-            return self._faulty(fault)
+            return self._apply_fault(fault)
         try:
-            with self.alone() as service:
+            with self.transaction() as service:
                 answer = service.answer(request)
         except (StoreError, sqlite3.Error) as error:
             logger.error("nothing was saved: %s", error)
             answer = self.error(503, "The sandbox could not save this; nothing was changed")
-        return self._faulty(fault, answer) if fault else answer
+        return self._apply_fault(fault, answer) if fault else answer
 
-    def _faulty(self, fault: DrawnFault, answer: ServiceAnswer | None = None) -> ServiceAnswer:
-        """Return the answer that a fault makes of this one.
+    def _apply_fault(self, fault: DrawnFault, answer: ServiceAnswer | None = None) -> ServiceAnswer:
+        """Return the answer of a fault.
 
         Raises:
             Dropped: The fault closes the connection.
@@ -134,8 +134,8 @@ class Middleware:
         return error
 
     @contextmanager
-    def alone(self) -> Iterator[Service]:
-        """Have the service to oneself; what the block wrote is saved after it, or undone.
+    def transaction(self) -> Iterator[Service]:
+        """Lock the service for a block; save what the block wrote, or undo it.
 
         Raises:
             StoreError: What the block wrote could not be saved.
@@ -151,19 +151,19 @@ class Middleware:
                 self.delivery_worker.wake()
 
     def allow(self, url: str, to: str | None = None) -> None:
-        """Put an address on the list of receivers, and deliver what waited for it.
+        """Add an address to the receivers, and deliver what is queued for it.
 
         Raises:
             BadReceiver: It cannot be one.
         """
         self.service.receivers.add(url, to)
-        with self.alone():
+        with self.transaction():
             self.delivery_worker.wake()
 
     def deliver(
         self, events: Sequence[PublishedEvent], wait: float | None = None
     ) -> list[DeliveryOutcome]:
-        """Deliver events to the webhooks that ask for them; return the first attempts.
+        """Deliver events to the webhooks that subscribe to them; return the first outcomes.
 
         Waits so many seconds at most, by default longer than any receiver may take; never
         holds up the API meanwhile.
@@ -173,31 +173,31 @@ class Middleware:
             StoreError: They could not be saved.
         """
         deliveries: dict[int, int] = {}
-        with self.alone() as service:
+        with self.transaction() as service:
             for event in events:
-                deliveries |= service.publisher.post(service.account_id, *event)
+                deliveries |= service.publisher.publish(service.account_id, *event)
             self.delivery_worker.expect(deliveries)
         seconds = self.delivery_worker.timeout + 5 if wait is None else wait
         return self.delivery_worker.collect(deliveries, seconds)
 
     @cached_property
-    def _document(self) -> bytes:
-        from chatkit.sandbox.openapi import document
+    def _openapi_json(self) -> bytes:
+        from chatkit.sandbox.openapi import openapi_document
 
-        made = document(self.service.resources, self.service.profile, self.service.replies)
+        made = openapi_document(self.service.resources, self.service.profile, self.service.replies)
         return dumps(made).encode()
 
     def error(self, status: int, message: str) -> ServiceAnswer:
-        """Return an error that is not the service's own, in the same form."""
+        """Return an error of the sandbox in the form of the service."""
         return self.service.replies.error(status, message)
 
-    def report(self, error: BaseException) -> None:
-        """Log a bug of ours: where it is, and not its message, which may quote a token."""
+    def log_bug(self, error: BaseException) -> None:
+        """Log where a bug of ours is, but not its message, which may quote a token."""
         where = "".join(traceback.format_tb(error.__traceback__))
         logger.error("unexpected %s\n%s", type(error).__name__, where)
 
-    def note(self, method: str, path: str, status: int | None, started: float) -> None:
-        """Write a call into the log: never its headers, query or body, which hold secrets."""
+    def log_call(self, method: str, path: str, status: int | None, started: float) -> None:
+        """Log a call without its headers, query and body, which hold secrets."""
         if path.startswith(API):
             ms = round((time.perf_counter() - started) * 1000, 3)
             now = datetime.now(UTC).isoformat()
@@ -212,7 +212,7 @@ KEEP_ALIVE_SECONDS = 75
 
 @contextmanager
 def serve(sandbox: Sandbox, host: str = "127.0.0.1", port: int = 0) -> Iterator[str]:
-    """Serve a sandbox over HTTP from a thread of its own; yields the base address.
+    """Serve a sandbox over HTTP in a thread; yield the base address.
 
     Only this machine can reach it unless another host is named, and then only under
     that very name. Leaving waits two seconds for the calls that are out, and for events
@@ -226,14 +226,14 @@ def serve(sandbox: Sandbox, host: str = "127.0.0.1", port: int = 0) -> Iterator[
     address = str(socket.getaddrinfo(host, None)[0][4][0])
     if not is_loopback(address):
         raise OSError(f"it serves this machine only: {host} is not a loopback address")
-    again = _listen_again(address, sandbox._port_before()) if port == 0 else None
+    again = _listen_on_last_port(address, sandbox._last_port()) if port == 0 else None
     sock = again or listen(address, port)
     port = sock.getsockname()[1]
     name = f"[{host}]" if ":" in host else host
     base_url = f"http://{name}:{port}"
     if sandbox._access_file is not None:
         try:
-            sandbox._keep_access(base_url, sandbox._access_file)
+            sandbox._write_access_file(base_url, sandbox._access_file)
         except OSError:
             sock.close()
             raise
@@ -249,8 +249,8 @@ def serve(sandbox: Sandbox, host: str = "127.0.0.1", port: int = 0) -> Iterator[
         server.stop()
 
 
-def _listen_again(host: str, port: int) -> socket.socket | None:
-    """Bind the port of the last time; None when there was none, or it is taken."""
+def _listen_on_last_port(host: str, port: int) -> socket.socket | None:
+    """Listen on the port of the last time; return None if there was none, or it is taken."""
     from chatkit.util.asgi_server import listen
 
     if port == 0:
@@ -291,11 +291,11 @@ class TooLarge(CallRefused):
 
 
 class Disconnected(Exception):
-    """The connection is to be closed: the caller left, is too slow, or met a fault."""
+    """The connection is to be closed: the caller left or is too slow, or a fault closes it."""
 
 
 class SandboxApp:
-    """Answers the calls of one server; it is served under these hosts only."""
+    """ASGI application of the sandbox, for calls to these hosts only."""
 
     def __init__(self, middleware: Middleware, hosts: frozenset[str]) -> None:
         self._middleware = middleware
@@ -303,7 +303,7 @@ class SandboxApp:
         self._origins = frozenset(f"http://{host}" for host in hosts)
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
-        """Answer one call; never with a bug."""
+        """Answer one call."""
         started, middleware = time.perf_counter(), self._middleware
         method, path = scope["method"], scope["raw_path"].decode("latin-1")
         headers = {name.decode(): value.decode("latin-1") for name, value in scope["headers"]}
@@ -311,7 +311,7 @@ class SandboxApp:
         try:
             try:
                 self._check_head(scope, headers)
-                body = await _read(receive, MAX_BODY) if has_body else b""
+                body = await _read_body(receive, MAX_BODY) if has_body else b""
                 has_body = False
                 query = scope["query_string"].decode("latin-1")
                 request = Request(method, path, query, headers, body)
@@ -323,18 +323,18 @@ class SandboxApp:
                     answer = await asyncio.to_thread(middleware.answer, request, started)
             except CallRefused as refused:
                 answer = middleware.error(refused.status, str(refused))
-                middleware.note(method, path, answer.status, started)
+                middleware.log_call(method, path, answer.status, started)
             except Dropped as dropped:
                 await self._send_half(dropped.answer, method, send)
                 raise Disconnected from None
             if has_body and "expect" in headers:
                 answer.headers["connection"] = "close"  # so nobody knows whether the body comes
                 has_body = False
-            await send(self._start(answer))
+            await send(self._response_start(answer))
             await send({"type": "http.response.body", "body": answer.body, "more_body": has_body})
             if has_body:
                 # To close on bytes that were not read would lose the answer.
-                await _read(receive, None)
+                await _read_body(receive, None)
                 await send({"type": "http.response.body"})
         except Disconnected:
             scope["state"]["close"]()
@@ -344,7 +344,7 @@ class SandboxApp:
     # --- what comes in ----------------------------------------------------------------
 
     def _check_head(self, scope: Mapping[str, Any], headers: Mapping[str, str]) -> None:
-        """Refuse, by its head, a call that is not of this machine's own programs.
+        """Refuse a call by its head if it is not of a program of this machine.
 
         Raises:
             CallRefused: The head is too large or in doubt, the host is not ours, a page of
@@ -371,7 +371,7 @@ class SandboxApp:
 
     # --- what goes out ----------------------------------------------------------------
 
-    def _start(self, answer: ServiceAnswer) -> MutableMapping[str, Any]:
+    def _response_start(self, answer: ServiceAnswer) -> MutableMapping[str, Any]:
         headers = {"date": self._middleware.date(), **answer.headers}
         if answer.status != 204:
             headers["content-length"] = str(len(answer.body))
@@ -379,16 +379,16 @@ class SandboxApp:
         return {"type": "http.response.start", "status": answer.status, "headers": encoded}
 
     async def _send_half(self, answer: ServiceAnswer | None, method: str, send: Send) -> None:
-        """Send the half of an answer that goes out before its connection is closed."""
+        """Send the first half of a truncated answer."""
         body = answer.body if answer and method != "HEAD" else b""
         if answer and body:
-            await send(self._start(answer))
+            await send(self._response_start(answer))
             half = body[: len(body) // 2]
             await send({"type": "http.response.body", "body": half, "more_body": True})
 
 
-async def _read(receive: Receive, limit: int | None) -> bytes:
-    """Read a body within ten seconds; without a limit its bytes are dropped.
+async def _read_body(receive: Receive, limit: int | None) -> bytes:
+    """Read a body within ten seconds; drop its bytes if there is no limit.
 
     Raises:
         CallRefused: It is too large.

@@ -13,10 +13,10 @@ _STRING: Schema = {"type": "string"}
 _WHOLE: Schema = {"type": "integer"}
 
 
-def document(
+def openapi_document(
     resources: dict[str, ResourceHandler], profile: ServiceProfile, replies: Replies
 ) -> dict[str, Any]:
-    """Return the document as a JSON object."""
+    """Return the OpenAPI document of the sandbox as a JSON object."""
     paths: dict[str, dict[str, Any]] = {}
     several = [(each, operation) for each in resources.values() for operation in each.operations]
     for resource, operation in several:
@@ -47,8 +47,8 @@ def document(
     }
 
 
-def _names(operation: Operation) -> list[str]:
-    """Return the names of the values in its path."""
+def _path_names(operation: Operation) -> list[str]:
+    """Return the names of the parameters in the path of an operation."""
     return ["accountId", *re.findall(r":(\w+)", operation.path)]
 
 
@@ -59,7 +59,7 @@ def _parameters(
     # Not the two that stand for this and the upper folder; no client can send those.
     text = _STRING | {"minLength": 1, "pattern": r"^(?!\.{1,2}$)"}
     in_path = {
-        name: text if name in ("templateCode", "langCode") else whole for name in _names(operation)
+        n: text if n in ("templateCode", "langCode") else whole for n in _path_names(operation)
     }
     in_query: dict[str, Schema] = {}
     if operation.verb == "list" and resource.paged:
@@ -104,10 +104,10 @@ def _responses(
 
 def _links(operation: Operation, resource: ResourceHandler) -> dict[str, Any]:
     """Return links from a create to each operation on that record, by its key."""
-    above = {name: f"$request.path.{name}" for name in _names(operation)}
+    above = {name: f"$request.path.{name}" for name in _path_names(operation)}
     links: dict[str, Any] = {}
     for other in resource.operations:
-        if own := [name for name in _names(other) if name not in above]:
+        if own := [name for name in _path_names(other) if name not in above]:
             key = {own[0]: f"$response.body#/data/{resource.key_field}"}
             linked = f"{other.verb}_{resource.name}"
             links[other.verb] = {"operationId": linked, "parameters": above | key}
@@ -176,7 +176,7 @@ def body_schema(body: RequestBody) -> Schema:
 
 
 def record_schema(fields: type[Fields], quirks: Iterable[str]) -> Schema:
-    """Return a record as JSON Schema: every one of its fields is there."""
+    """Return a record as JSON Schema, in which all fields are required."""
     schema = object_schema(fields)
     if "text_ids" in quirks:
         schema["properties"]["id"] = {"type": "string", "pattern": "^[0-9]+$"}

@@ -22,7 +22,7 @@ from chatkit.sandbox.interface import (
     Verb,
     dumps,
     invalid,
-    page,
+    parse_page,
 )
 from chatkit.sandbox.store import ResourceTable, StoredRecord
 
@@ -67,8 +67,8 @@ class RequestBody(NamedTuple):
     required: frozenset[str]
     closed: bool
 
-    def read(self, body: dict[str, Any]) -> dict[str, Any]:
-        """Return the declared fields of a body, as they were sent.
+    def validate(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Validate a body, and return its declared fields as they were sent.
 
         Raises:
             RefusedRequest: Something is wrong with it; every problem is listed.
@@ -83,7 +83,7 @@ class RequestBody(NamedTuple):
             self.fields.model_validate(body)
         except ValidationError as error:
             problems += [
-                self._problem(detail)
+                self._field_problem(detail)
                 for detail in error.errors(include_url=False, include_input=False)
                 if self.closed or detail["type"] != "extra_forbidden"
             ]
@@ -91,7 +91,7 @@ class RequestBody(NamedTuple):
             raise invalid(*problems)
         return {name: body[name] for name in names if name in body}
 
-    def _problem(self, detail: ErrorDetails) -> FieldProblem:
+    def _field_problem(self, detail: ErrorDetails) -> FieldProblem:
         name, *inside = detail["loc"]
         if inside[-1:] == ["[key]"]:
             inside = []
@@ -115,7 +115,7 @@ class Grant:
 
 
 class AllowedCall(NamedTuple):
-    """A call that is let in: who makes it, the values in its path, its raw query, its body."""
+    """An authorised call: its rights, the values in its path, its raw query and its body."""
 
     grant: Grant
     values: Sequence[str]
@@ -188,9 +188,9 @@ class ResourceHandler:
         Raises:
             RefusedRequest: There is none in the token's account.
         """
-        row = self._stored(call)
+        row = self._find_stored(call)
         if row is None or row.active is None:
-            raise self._unknown()
+            raise self._not_found()
         return row
 
     def get(self, call: AllowedCall) -> ServiceAnswer:
@@ -199,34 +199,34 @@ class ResourceHandler:
 
     def delete(self, call: AllowedCall) -> ServiceAnswer:
         """Make one record inactive."""
-        row = self._stored(call)
+        row = self._find_stored(call)
         if row is None or (row.active is None and "repeated_deletes" not in self.quirks):
-            raise self._unknown()
+            raise self._not_found()
         if row.active:
-            self._may_delete(row)
+            self._check_deletable(row)
             self.clock.stamp()
-            self.table.retire(row)
+            self.table.deactivate(row)
         return self.replies.done(f"{self.noun} deleted")
 
     def _copied_id(self, record: Mapping[str, Any]) -> int:
-        """Return the id of a record of another account: its own; the next one when it has none."""
+        """Return the id of a copied record; the next id if it has none."""
         record_id = record.get("id")
         return self.table.next_id() if record_id is None else int(record_id)
 
-    def _stored(self, call: AllowedCall) -> StoredRecord | None:
+    def _find_stored(self, call: AllowedCall) -> StoredRecord | None:
         record_id = read_id(call.values[0])
         return None if record_id is None else self.table.get(record_id, call.grant.account)
 
-    def _key(self, record: Mapping[str, Any]) -> str:
-        """Return what no two active records share."""
+    def _natural_key(self, record: Mapping[str, Any]) -> str:
+        """Return the natural key of a record, which no two active records share."""
         return str(record[self.natural_key])
 
-    def _extra(self, record: Mapping[str, Any]) -> Sequence[str]:
+    def _extra_values(self, record: Mapping[str, Any]) -> Sequence[str]:
         """Return the values of the extra columns of the table."""
         return [str(record[name]) for name in self.table.extra]
 
-    def _texts(self, record: Mapping[str, Any]) -> tuple[str, ...]:
-        """Return the columns that a record is stored in."""
+    def _column_values(self, record: Mapping[str, Any]) -> tuple[str, ...]:
+        """Return the values of the columns in which a record is stored."""
         item: dict[str, Any] = {}
         more: dict[str, Any] = {}
         hidden: dict[str, Any] = {}
@@ -234,23 +234,23 @@ class ResourceHandler:
             part = more if name in self.details else hidden if name in self.secrets else item
             part[name] = value
         parts = [dumps(part) if part else "{}" for part in (item, more, hidden)]
-        return self._key(record), *parts, *self._extra(record)
+        return self._natural_key(record), *parts, *self._extra_values(record)
 
     def _insert(self, scope: str, record_id: int, record: Mapping[str, Any]) -> None:
-        self.table.insert(record_id, scope, *self._texts(record))
+        self.table.insert(record_id, scope, *self._column_values(record))
 
     def _rewrite(self, row: StoredRecord, record: Mapping[str, Any]) -> None:
-        self.table.rewrite(row, *self._texts(record))
+        self.table.rewrite(row, *self._column_values(record))
 
     def _load(self, row: StoredRecord) -> dict[str, Any]:
         """Return a stored record with all its fields."""
         record: dict[str, Any] = json.loads(row.full_text) | json.loads(row.hidden)
         return record
 
-    def _may_delete(self, row: StoredRecord) -> None:
+    def _check_deletable(self, row: StoredRecord) -> None:
         """Raise `RefusedRequest` if the record must stay."""
 
-    def _unknown(self) -> RefusedRequest:
+    def _not_found(self) -> RefusedRequest:
         return RefusedRequest("not_found", f"{self.noun} not found")
 
     def _check_free(
@@ -262,21 +262,21 @@ class ResourceHandler:
             raise RefusedRequest("clash", message)
 
     def _touch(self, record: dict[str, Any]) -> None:
-        """Give a record that is changed its time."""
+        """Set the time of a changed record."""
         now = self.clock.stamp()
         if "constant_updated_at" not in self.quirks:
             record["updated_at"] = now
 
     def _page(self, ids: Sequence[int], query: dict[str, str]) -> ServiceAnswer:
-        """One page of these ids as list items."""
-        asked, total = page(query, self.profile), len(ids)
+        """Answer with a page of these ids as list items."""
+        asked, total = parse_page(query, self.profile), len(ids)
         if asked.first >= total and asked.first and self.profile.page_past_end == "refuse":
             raise invalid(FieldProblem("page", "is after the last page"))
         part = ids[asked.first : asked.first + asked.size]
         return self.replies.page(self.table.items(part), asked.number, asked.size, total)
 
-    def _filter(self, query: dict[str, str]) -> str:
-        """Return the value that the list is filtered by; empty without one."""
+    def _filter_value(self, query: dict[str, str]) -> str:
+        """Return the value that filters the list; "" without one."""
         return query.get(self.filter_param, "") if self.filter_param else ""
 
     def _public_id(self, record_id: int) -> int | str:
@@ -284,13 +284,13 @@ class ResourceHandler:
 
 
 def read_id(text: str) -> int | None:
-    """Return the id a path segment names; None when it can name none."""
+    """Parse the id in a path segment; None if it is none."""
     if text.isascii() and text.isdigit() and len(text) <= ID_DIGITS and text[0] != "0":
         return int(text)
     return None
 
 
 def upstream_id(record_id: int, prefix: str) -> str:
-    """Return an identifier as the upstream platform gives them: digits, another for each record."""
+    """Return an id in the form of the upstream platform: other digits for each record."""
     # 7919393 has no factor with 10**12 in common, so no two ids give the same digits.
     return f"{prefix}{record_id * 7_919_393 % 10**12:012d}"

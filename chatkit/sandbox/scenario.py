@@ -67,7 +67,7 @@ class BadScenario(ValueError):
 
 @dataclass(frozen=True)
 class Played:
-    """The result of a scenario: its events, and the first attempt to deliver each."""
+    """The result of a scenario: its events, and the outcomes of their first attempts."""
 
     scenario: str
     events: Sequence[PublishedEvent]
@@ -101,7 +101,7 @@ def play(
     seed: int = 0,
     wait: float = 60.0,
 ) -> Played:
-    """Play a scenario: deliver its events, and wait for the first attempt of each.
+    """Play a scenario: deliver its events, and wait for their first attempts.
 
     Args:
         middleware: Where.
@@ -122,7 +122,7 @@ def play(
             json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
         except (TypeError, ValueError, RecursionError):
             raise BadScenario(f"{name} cannot be written as JSON") from None
-    with middleware.alone() as service:
+    with middleware.transaction() as service:
         timeline = Timeline(service.profile, service.clock, seed)
         try:
             act(service, timeline, **options)
@@ -144,33 +144,33 @@ def play(
 
 
 class Timeline:
-    """Events that happen at seconds of a timeline; the same for the same seed.
+    """Events at seconds of a timeline, the same for the same seed.
 
     Ids of messages are the sandbox's own, so that a timeline told twice has other messages.
     """
 
     def __init__(self, profile: ServiceProfile, clock: Clock, seed: int) -> None:
         self.random = random.Random(seed)  # noqa: S311  repeatable, not secret
-        self.kinds, self._clock = FamilyKinds.of(profile), clock
+        self.kinds, self._clock = FamilyKinds.from_profile(profile), clock
         self._salt, self._count = clock.message_id(), 0
         self._planned: list[tuple[int, str, Callable[[int], Json]]] = []
 
-    def write(
+    def add_inbound(
         self, person: Person, at: int, kind: str, content: Json, reply_to: str | None = None
     ) -> None:
-        """Add a message of a customer, at this second."""
+        """Add a message of a customer at a second."""
         name = self.new_id("wamid.")
         media = self.kinds.media if kind in MEDIA else self.kinds.inbound
         family = self.kinds.reaction if kind == "reaction" else media
         type_ = "audio" if kind == "voice" else kind
 
-        def make(second: int) -> Json:
-            made = events.message(type_, name, second, content, reply_to)
-            return events.inbound(person, made)
+        def inbound(second: int) -> Json:
+            message = events.message(type_, name, second, content, reply_to)
+            return events.inbound(person, message)
 
-        self.add(at, family, make)
+        self.add(at, family, inbound)
 
-    def send(
+    def add_outbound(
         self,
         person: Person,
         at: int,
@@ -181,13 +181,13 @@ class Timeline:
         error: int | None = None,
         category: str = "service",
     ) -> tuple[str, int]:
-        """Add a message of the account; return its id, and the second of its last status."""
+        """Add a message of the account; return its id and the second of its last status."""
         name = self.new_id("wamid.")
 
-        def sent(second: int) -> Json:
+        def outbound(second: int) -> Json:
             return events.outbound(person, events.message(kind, name, second, content))
 
-        self.add(at, self.kinds.outbound, sent)
+        self.add(at, self.kinds.outbound, outbound)
         passed = ["failed"] if error else STATUSES[: STATUSES.index(until) + 1]
         for status in passed:
             at += self.random.randint(*_TAKES[status])
@@ -201,33 +201,33 @@ class Timeline:
         return name, at
 
     def add(self, at: int, kind: str, make: Callable[[int], Json]) -> None:
-        """Add an event at this second; `make` is given its time later."""
+        """Add an event at a second; `make` makes it of its time."""
         self._planned.append((at, kind, make))
 
     def new_id(self, prefix: str = "") -> str:
-        """Return an id that no other timeline has."""
+        """Return a new id, which no other timeline has."""
         self._count += 1
         digest = hashlib.sha256(f"{self._salt} {self._count}".encode()).digest()
         return prefix + base64.urlsafe_b64encode(digest[:24]).decode()
 
     def events(self) -> list[PublishedEvent]:
-        """Return the events in order; the last one happens now, by the clock of the sandbox."""
+        """Return the events in order; the last one is now by the clock of the sandbox."""
         ordered = sorted(self._planned, key=lambda one: one[0])
         begin = self._clock.begin(ordered[-1][0] if ordered else 0)
         return [
-            PublishedEvent(kind, make(begin + at), _stamp(begin + at)) for at, kind, make in ordered
+            PublishedEvent(kind, make(begin + at), _iso(begin + at)) for at, kind, make in ordered
         ]
 
 
-def _stamp(second: int) -> str:
+def _iso(second: int) -> str:
     return datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 # --- the scenarios --------------------------------------------------------------------
 
 
-def _customers(service: Service, chosen: int | Sequence[str]) -> list[Person]:
-    """Return so many of the account's contacts, or those of these numbers.
+def _choose_customers(service: Service, chosen: int | Sequence[str]) -> list[Person]:
+    """Return a number of the account's contacts, or the contacts of these numbers.
 
     Raises:
         BadScenario: There are not so many, or one is no number.
@@ -271,24 +271,24 @@ def conversation(
     contact: Text | None = None,
     name: Text | None = None,
 ) -> None:
-    """One customer and the account, line by line."""
+    """Add the messages of one customer and the account, line by line."""
     script = parse_script(lines)
-    person = _customers(service, [contact])[0] if contact else _STRANGER
+    person = _choose_customers(service, [contact])[0] if contact else _STRANGER
     person = person._replace(name=name) if name else person
     at, sent = 0, ""
     for line in script:
         at += timeline.random.randint(3, 40)
         if line.ours:
-            sent, at = timeline.send(person, at, "text", events.text(line.text))
+            sent, at = timeline.add_outbound(person, at, "text", events.text(line.text))
         elif line.kind == "reaction":
             if not sent:
                 raise BadScenario("there is no message of the account yet to react to")
-            timeline.write(person, at, "reaction", events.reaction(sent, line.text))
+            timeline.add_inbound(person, at, "reaction", events.reaction(sent, line.text))
         elif line.kind in MEDIA:
             content = events.media(line.kind, timeline.new_id(), line.text)
-            timeline.write(person, at, line.kind, content)
+            timeline.add_inbound(person, at, line.kind, content)
         else:
-            timeline.write(person, at, "text", events.text(line.text))
+            timeline.add_inbound(person, at, "text", events.text(line.text))
 
 
 @_checked
@@ -302,11 +302,11 @@ def campaign(
     unread: Share = 0.3,
     replies: Sequence[Text] = (),
 ) -> None:
-    """One template to many contacts: the share `failures` fails, of the others `unread` stay so.
+    """Add one template for many contacts; shares of them fail, or stay unread.
 
     Each of the `replies` is written by one of those who read it, in turn.
     """
-    customers = _customers(service, contacts)
+    customers = _choose_customers(service, contacts)
     content = {"name": template, "language": {"code": lang_code}}
     failing = round(failures * len(customers))
     silent = round(unread * (len(customers) - failing))
@@ -316,12 +316,13 @@ def campaign(
     answers = list(replies)
     for at, (person, until) in enumerate(zip(customers, last, strict=True)):
         error = timeline.random.choice(list(ERRORS)) if until == "failed" else None
-        sent, done = timeline.send(
+        sent, done = timeline.add_outbound(
             person, at, "template", content, until=until, error=error, category="marketing"
         )
         if until == "read" and answers:
             reply = events.text(answers.pop(0))
-            timeline.write(person, done + timeline.random.randint(5, 600), "text", reply, sent)
+            done += timeline.random.randint(5, 600)
+            timeline.add_inbound(person, done, "text", reply, sent)
 
 
 @_checked
@@ -333,11 +334,11 @@ def flow(
     contacts: int | Sequence[str] | None = None,
     text: Text = "Please fill this in.",
 ) -> None:
-    """Send a flow; each of the `answers` comes from a contact of its own."""
+    """Add a flow for each contact, and an answer for each of the first."""
     row = service.flows.table.active(flow, service.account_id)
     if row is None:
         raise BadScenario(f"the account has no flow {flow!r}")
-    customers = _customers(service, len(answers) if contacts is None else contacts)
+    customers = _choose_customers(service, len(answers) if contacts is None else contacts)
     if len(customers) < len(answers):
         raise BadScenario(f"{len(answers)} answers need {len(answers)} contacts")
     record = json.loads(row.item)
@@ -348,9 +349,10 @@ def flow(
             "parameters": {"flow_id": record["wa_flow_id"], "flow_token": token},
         }
         sent: Json = {"type": "flow", "body": {"text": text}, "action": action}
-        name, done = timeline.send(person, at, "interactive", sent)
+        name, done = timeline.add_outbound(person, at, "interactive", sent)
         reply = events.flow_answer(answer, token)
-        timeline.write(person, done + timeline.random.randint(20, 300), "interactive", reply, name)
+        done += timeline.random.randint(20, 300)
+        timeline.add_inbound(person, done, "interactive", reply, name)
 
 
 SCENARIOS: Mapping[str, Callable[..., None]] = {
@@ -366,7 +368,7 @@ _MARKED = re.compile(r"\[([a-z]+)\]\s*(.*)", re.DOTALL)
 
 
 class ScriptLine(NamedTuple):
-    """One line, read: who writes, text, reaction or a kind of file, and what."""
+    """One parsed line: who writes, its kind (text, reaction or a kind of file), and its text."""
 
     ours: bool
     kind: str
@@ -374,7 +376,7 @@ class ScriptLine(NamedTuple):
 
 
 def parse_script(text: str | Sequence[str]) -> list[ScriptLine]:
-    """Read a conversation; empty lines are left out.
+    """Parse a conversation; empty lines are left out.
 
     Raises:
         BadScenario: The first line that cannot be read, and how it may be written.
@@ -386,7 +388,7 @@ def parse_script(text: str | Sequence[str]) -> list[ScriptLine]:
             raise BadScenario(f"line {number} must be text")
         if line.strip():
             try:
-                script.append(_read(line.strip()))
+                script.append(_parse_line(line.strip()))
             except BadScenario as error:
                 raise BadScenario(f"line {number} ({line.strip()[:40]}): {error}") from None
     if not script:
@@ -394,7 +396,7 @@ def parse_script(text: str | Sequence[str]) -> list[ScriptLine]:
     return script
 
 
-def _read(line: str) -> ScriptLine:
+def _parse_line(line: str) -> ScriptLine:
     ours, text = line[0] == "<", line[1:].strip()
     if line[0] not in "<>":
         raise BadScenario("it must begin with > (the customer) or < (the account)")
@@ -471,7 +473,7 @@ def clone(service: Service, records: AccountRecords) -> None:
         service.clock.set(now)
 
 
-def demo(service: Service) -> None:
+def fill_demo(service: Service) -> None:
     """Fill an empty sandbox with a small business, the same at every run.
 
     5 flows (one published, one broken), 6 templates in up to 8 languages, 256 contacts

@@ -22,7 +22,7 @@ from chatkit.sandbox.interface import (
     Replies,
     Request,
     ServiceAnswer,
-    paths_of,
+    group_by_path,
     read_object,
     route,
 )
@@ -39,7 +39,7 @@ RESOURCES: tuple[type[ResourceHandler], ...] = (
     WebhooksHandler,
 )
 OPERATIONS = tuple(operation for kind in RESOURCES for operation in kind.operations)
-PATHS = paths_of(OPERATIONS)
+PATHS = group_by_path(OPERATIONS)
 #: Every permission there is, in the order of the document.
 PERMISSIONS = tuple(dict.fromkeys(operation.permission for operation in OPERATIONS))
 # The quirks that are written into stored records.
@@ -66,7 +66,7 @@ class Service:
     ) -> None:
         self.store, self.profile, self.clock, self.account_id = store, profile, clock, account_id
         stored = ",".join(sorted(quirks & _STORED_QUIRKS))
-        store.agree({"contact_key": profile.contact_key, "quirks": stored})
+        store.check_facts({"contact_key": profile.contact_key, "quirks": stored})
         self.access = AccessTokens(store, profile, clock)
         self.replies = Replies(profile, quirks)
         self.queue, self.receivers = DeliveryQueue(store), Receivers()
@@ -87,8 +87,8 @@ class Service:
         """Do what a request asks for, or refuse it; never raises for what a request holds."""
         try:
             operation, account, values = route(PATHS, request.method, request.path)
-            grant = self.access.grant(request.headers.get("authorization"))
-            self.access.count(grant)
+            grant = self.access.find_grant(request.headers.get("authorization"))
+            self.access.count_call(grant)
             if account != grant.account:
                 raise RefusedRequest("forbidden", "The access token is for another account")
             if operation.permission not in grant.permissions:
@@ -162,7 +162,7 @@ class AccessTokens:
         self._grants[hashed] = grant
         return token
 
-    def grant(self, authorization: str | None) -> Grant:
+    def find_grant(self, authorization: str | None) -> Grant:
         """Return the rights of the token in an `Authorization` header.
 
         Raises:
@@ -180,7 +180,7 @@ class AccessTokens:
             raise RefusedRequest("unauthenticated", "The access token is not known")
         return grant
 
-    def opens(self, token: str, account: str) -> bool:
+    def is_token_of(self, token: str, account: str) -> bool:
         """Return whether a token opens all of an account."""
         grant = self._grants.get(sha256(token.encode(errors="replace")).digest())
         return (
@@ -189,7 +189,7 @@ class AccessTokens:
             and grant.permissions.issuperset(PERMISSIONS)
         )
 
-    def count(self, grant: Grant) -> None:
+    def count_call(self, grant: Grant) -> None:
         """Count one call of a token.
 
         Raises:

@@ -103,8 +103,8 @@ class SandboxStore:
             self.run(f"PRAGMA application_id = {_APPLICATION}")
         self.run("CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL)")
 
-    def agree(self, facts: Mapping[str, object]) -> None:
-        """Make sure that the file was written under the same facts as these.
+    def check_facts(self, facts: Mapping[str, object]) -> None:
+        """Check that the file was written under these facts, and note them.
 
         Raises:
             StoreError: It was not; the text says which differ. The store is closed.
@@ -123,7 +123,7 @@ class SandboxStore:
         self.commit()
 
     def write(self, statement: str, values: Sequence[object] = ()) -> sqlite3.Cursor:
-        """Run one writing statement inside the open transaction, or a new one."""
+        """Execute a writing statement in the open transaction, or in a new one."""
         if not self.dirty:
             self.run("BEGIN IMMEDIATE")
             self.dirty = True
@@ -182,7 +182,7 @@ def _pause() -> None:
 
 
 class StoredRecord(NamedTuple):
-    """One record: whose it is, its natural key, and its fields as JSON texts.
+    """A stored record: its scope, its natural key, and its fields as JSON texts.
 
     `item` holds what lists show, `more` what only a get adds, `hidden` what the API
     never shows. `active` is 1, or None once deleted: a deleted record stays stored.
@@ -198,7 +198,7 @@ class StoredRecord(NamedTuple):
 
     @property
     def full_text(self) -> str:
-        """The JSON text of a get: what lists show and the rest."""
+        """The JSON text of the record as get shows it."""
         return self.item if self.more == "{}" else f"{self.item[:-1]},{self.more[1:]}"
 
 
@@ -265,33 +265,33 @@ class ResourceTable:
     def rewrite(
         self, row: StoredRecord, key: str, item: str, more: str, hidden: str, *extra: str
     ) -> None:
-        """Store a record anew, active from now on."""
+        """Replace a stored record, and make it active."""
         self._store.write(self._rewrite, (key, *extra, item, more, hidden, row.id))
         if row.active is None:
             self._ids.pop(row.scope, None)
 
-    def retire(self, row: StoredRecord) -> None:
+    def deactivate(self, row: StoredRecord) -> None:
         """Make a record inactive; it stays stored."""
         self._store.write(f"UPDATE {self.name} SET active = NULL WHERE id = ?", (row.id,))
         self._ids.pop(row.scope, None)
 
     def get(self, record_id: int, scope: str | None = None) -> StoredRecord | None:
-        """Return the record of that id, in that scope or in any; active or not."""
+        """Return the record of an id, in a scope or in any, also if it is inactive."""
         row = self._run(f"{self._select} id = ?", (record_id,)).fetchone()
         return StoredRecord(*row) if row is not None and scope in (None, row[1]) else None
 
     def active(self, record_id: int, scope: str) -> StoredRecord | None:
-        """Return the record of that id in that scope, unless it is inactive."""
+        """Return the active record of an id in a scope."""
         row = self.get(record_id, scope)
         return row if row is not None and row.active else None
 
     def find(self, scope: str, key: str) -> StoredRecord | None:
-        """Return the active record of that natural key, else the inactive one that is newest."""
+        """Return the active record of a natural key, else the newest inactive one."""
         newest = f"{self._select} scope = ? AND key = ? ORDER BY active DESC, id DESC LIMIT 1"
         row = self._run(newest, (scope, key)).fetchone()
         return None if row is None else StoredRecord(*row)
 
-    def knows(self, scope: str) -> bool:
+    def has_scope(self, scope: str) -> bool:
         """Return whether the scope has or ever had a record."""
         query = f"SELECT 1 FROM {self.name} WHERE scope = ? LIMIT 1"
         return self._run(query, (scope,)).fetchone() is not None
@@ -301,14 +301,14 @@ class ResourceTable:
         query = f"SELECT DISTINCT scope FROM {self.name} WHERE active = 1"
         return [scope for (scope,) in self._run(query)]
 
-    def listed(self, scope: str) -> Sequence[int]:
-        """Return the ids that lists of the scope show, ascending."""
+    def listed_ids(self, scope: str) -> Sequence[int]:
+        """Return the ids in the lists of a scope, ascending."""
         if scope not in self._ids:
             self._ids[scope] = array("q", self.ids(scope, "true"))
         return self._ids[scope]
 
     def ids(self, scope: str, condition: str, values: Sequence[str] = ()) -> list[int]:
-        """Return the listed ids of the scope that a condition holds for, ascending."""
+        """Return the ids in the lists of a scope that fulfil a condition, ascending."""
         query = f"SELECT id FROM {self.name} WHERE {self._listed} AND {condition} ORDER BY id"
         return [record_id for (record_id,) in self._run(query, (scope, *values))]
 
@@ -321,7 +321,7 @@ class ResourceTable:
         return bytes(self._run(self._range, (ids[0], ids[-1])).fetchone()[0])
 
     def rows(self, scope: str) -> list[StoredRecord]:
-        """Return the records that lists of the scope show, ascending by id."""
+        """Return the records in the lists of a scope, ascending by id."""
         rows = self._run(f"{self._select} {self._listed} ORDER BY id", (scope,))
         return [StoredRecord(*row) for row in rows]
 
@@ -333,13 +333,13 @@ _SEEDED_START = int(datetime(2026, 1, 5, 8, 0, tzinfo=UTC).timestamp())
 
 
 class Clock:
-    """Gives a write its time, a webhook its secret, an access token its text: the machine's."""
+    """Source of times, secrets, tokens and ids, by the clock of the machine."""
 
     def __init__(self) -> None:
         self._ahead = 0.0  # seconds of the machine's clock
 
     def now(self) -> float:
-        """Return the service's time, in seconds since 1970; looking at it changes nothing."""
+        """Return the time of the service, in seconds since 1970."""
         return time.time() + self._ahead
 
     def set(self, now: float) -> None:
@@ -352,31 +352,31 @@ class Clock:
         return f"{now:%Y-%m-%dT%H:%M:%S}.{now.microsecond // 1000:03d}Z"
 
     def begin(self, seconds: int) -> int:
-        """Return when events of so many seconds begin that end now, in seconds since 1970."""
+        """Return the beginning of a timeline of so many seconds that ends now, since 1970."""
         return int(self.now()) - seconds
 
     def restart(self) -> None:
-        """Begin again, for a store that was cleared: go on with the machine's time."""
+        """Return to the time of the machine, after the store was cleared."""
         self._ahead = 0.0
 
     def secret(self) -> str:
         """Make a signing secret: 64 lower-case hexadecimal digits."""
-        return self._bytes("secret").hex()
+        return self._random_bytes("secret").hex()
 
     def token(self) -> str:
         """Make the text of an access token: 43 URL-safe characters."""
-        return base64.urlsafe_b64encode(self._bytes("token")).rstrip(b"=").decode()
+        return base64.urlsafe_b64encode(self._random_bytes("token")).rstrip(b"=").decode()
 
     def message_id(self) -> str:
-        """Make the id of an event, the same at every attempt to deliver it."""
-        return f"msg_{self._bytes('message')[:12].hex()}"
+        """Make the id of an event, which all attempts to deliver it share."""
+        return f"msg_{self._random_bytes('message')[:12].hex()}"
 
-    def _bytes(self, purpose: str) -> bytes:
+    def _random_bytes(self, purpose: str) -> bytes:
         return secrets.token_bytes(32)
 
 
 class SeededClock(Clock):
-    """The same times and secrets at every run: the clock ticks one second with each write.
+    """Clock with the same times and secrets at every run; it ticks a second at each write.
 
     For examples and tests on this machine only: whoever knows the seed knows the tokens.
     """
@@ -400,15 +400,15 @@ class SeededClock(Clock):
         return super().stamp()
 
     def begin(self, seconds: int) -> int:
-        """Return the next tick; the clock then goes on by that length."""
+        """Return the next tick, and advance the clock by the length of the timeline."""
         self._ticks += 1 + seconds
         return super().begin(seconds)
 
     def restart(self) -> None:
-        """Begin again with the first time and signing secret; tokens go on, the old ones count."""
+        """Return to the first time and signing secret; tokens go on, for old ones stay valid."""
         self._ticks, self._made = 0, Counter(token=self._made["token"])
 
-    def _bytes(self, purpose: str) -> bytes:
+    def _random_bytes(self, purpose: str) -> bytes:
         self._made[purpose] += 1
         text = f"chatkit sandbox {self._seed} {purpose} {self._made[purpose]}"
         return hashlib.sha256(text.encode()).digest()

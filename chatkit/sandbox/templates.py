@@ -13,7 +13,7 @@ from chatkit.sandbox.interface import (
     ServiceAnswer,
     dumps,
     operations_on,
-    parameters,
+    parse_query,
 )
 from chatkit.sandbox.resource import AllowedCall, Fields, ResourceHandler
 from chatkit.sandbox.store import StoredRecord
@@ -172,27 +172,27 @@ class TemplatesHandler(ResourceHandler):
         ).encode()
 
     def codes(self, account: str) -> list[str]:
-        """Name the templates of an account that have contents."""
+        """Return the codes of the templates of an account that have contents."""
         scopes = (scope.split("/", 1) for scope in self.table.scopes())
         return sorted(code for owner, code in scopes if owner == account)
 
     def languages(self, call: AllowedCall) -> ServiceAnswer:
         """Answer with all languages a content can have."""
-        self._check_known(call)
+        self._check_template(call)
         return self.replies.data(self._languages)
 
     def list(self, call: AllowedCall) -> ServiceAnswer:
         """Answer with the contents of a template, all or those that hold the search term."""
-        self._check_known(call)
-        term = self._filter(parameters(call.query)).casefold()
+        self._check_template(call)
+        term = self._filter_value(parse_query(call.query)).casefold()
         items = [row.item for row in self.table.rows(_scope(call))]
         if term:
-            items = [item for item in items if _holds(json.loads(item), term)]
+            items = [item for item in items if _matches(json.loads(item), term)]
         return self.replies.data(f"[{','.join(items)}]".encode())
 
     def create(self, call: AllowedCall) -> ServiceAnswer:
-        """Make the content of one language."""
-        fields = self.create_body.read(call.body)
+        """Create the content of one language."""
+        fields = self.create_body.validate(call.body)
         scope, lang_code = _scope(call), fields["lang_code"]
         row = self.table.find(scope, lang_code)
         if row is not None and row.active:
@@ -201,19 +201,19 @@ class TemplatesHandler(ResourceHandler):
                     raise RefusedRequest("conflict", "The template has a content in this language")
                 case "invalid":
                     raise RefusedRequest("invalid", "The template has a content in this language")
-            content = self._change(row, CONTENT_DEFAULTS | fields)
+            content = self._rewrite_content(row, CONTENT_DEFAULTS | fields)
         else:
             content_id = self.table.next_id()
             content = self._new_content(content_id, fields)
             self.clock.stamp()
             self._insert(scope, content_id, content)
-        self.publisher.content(call.grant.account, call.values[0], content, "create")
+        self.publisher.publish_content(call.grant.account, call.values[0], content, "create")
         return self.replies.data(dumps(content).encode(), 201, "Template content created")
 
     def update(self, call: AllowedCall) -> ServiceAnswer:
         """Change the content of one language."""
         row = self.find(call)
-        fields = self.update_body.read(call.body)
+        fields = self.update_body.validate(call.body)
         if fields.get("lang_code", row.key) != row.key:
             raise RefusedRequest("clash", "The body names another language than the path")
         if self.profile.put == "replace":
@@ -221,20 +221,21 @@ class TemplatesHandler(ResourceHandler):
             before = self._load(row)
             kept = {name: before[name] for name in self.create_body.required}
             fields = CONTENT_DEFAULTS | kept | fields
-        content = self._change(row, fields)
-        self.publisher.content(call.grant.account, call.values[0], content, "update")
+        content = self._rewrite_content(row, fields)
+        self.publisher.publish_content(call.grant.account, call.values[0], content, "update")
         return self.replies.done("Template content updated", dumps(content).encode())
 
     def delete(self, call: AllowedCall) -> ServiceAnswer:
         """Make the content of one language inactive."""
-        row = self._stored(call)
+        row = self._find_stored(call)
         answer = super().delete(call)
         if row is not None and row.active:
-            self.publisher.content(call.grant.account, call.values[0], self._load(row), "delete")
+            content = self._load(row)
+            self.publisher.publish_content(call.grant.account, call.values[0], content, "delete")
         return answer
 
     def insert_copy(self, account: str, record: Mapping[str, Any]) -> None:
-        """Store a content of another account as it is, under its id; the newest ids last."""
+        """Store a content of another account under its id; call it in the order of ids."""
         content_id = self._copied_id(record)
         fields = {n: v for n, v in record.items() if n not in ("id", "template_code")}
         content = self._new_content(content_id, fields)
@@ -242,29 +243,29 @@ class TemplatesHandler(ResourceHandler):
 
     def _new_content(self, content_id: int, fields: dict[str, Any]) -> dict[str, Any]:
         identity = {"id": self._public_id(content_id), "lang_code": fields["lang_code"]}
-        return _with_nulls(identity | CONTENT_DEFAULTS | fields)
+        return _fill_nulls(identity | CONTENT_DEFAULTS | fields)
 
-    def _change(self, row: StoredRecord, fields: dict[str, Any]) -> dict[str, Any]:
-        content = _with_nulls(self._load(row) | fields)
+    def _rewrite_content(self, row: StoredRecord, fields: dict[str, Any]) -> dict[str, Any]:
+        content = _fill_nulls(self._load(row) | fields)
         self.clock.stamp()
         self._rewrite(row, content)
         return content
 
-    def _stored(self, call: AllowedCall) -> StoredRecord | None:
+    def _find_stored(self, call: AllowedCall) -> StoredRecord | None:
         return self.table.find(_scope(call), call.values[1])
 
-    def _check_known(self, call: AllowedCall) -> None:
-        if "unknown_template_404" in self.quirks and not self.table.knows(_scope(call)):
+    def _check_template(self, call: AllowedCall) -> None:
+        if "unknown_template_404" in self.quirks and not self.table.has_scope(_scope(call)):
             raise RefusedRequest("not_found", "Template not found")
 
 
 def _scope(call: AllowedCall) -> str:
-    """Contents stand in the list of their template."""
+    """Return the scope of contents, which is the list of their template."""
     return f"{call.grant.account}/{call.values[0]}"
 
 
-def _with_nulls(content: dict[str, Any]) -> dict[str, Any]:
-    """Show every nullable field of headers and buttons, as null when it was not sent."""
+def _fill_nulls(content: dict[str, Any]) -> dict[str, Any]:
+    """Set the nullable fields of headers and buttons that were not sent to None."""
     for name, model in (("headers", HeaderFields), ("buttons", ButtonFields)):
         content[name] = [
             {
@@ -278,5 +279,5 @@ def _with_nulls(content: dict[str, Any]) -> dict[str, Any]:
     return content
 
 
-def _holds(item: dict[str, Any], term: str) -> bool:
+def _matches(item: dict[str, Any], term: str) -> bool:
     return term in item["text"].casefold() or term in item["lang_code"].casefold()

@@ -88,13 +88,14 @@ class WebhooksHandler(ResourceHandler):
 
     def list(self, call: AllowedCall) -> ServiceAnswer:
         """Answer with all webhooks; never with their secrets."""
-        return self.replies.data(b"[%b]" % self.table.items(self.table.listed(call.grant.account)))
+        ids = self.table.listed_ids(call.grant.account)
+        return self.replies.data(b"[%b]" % self.table.items(ids))
 
     def create(self, call: AllowedCall) -> ServiceAnswer:
-        """Register a webhook; the only answer that tells its signing secret."""
-        fields = self.create_body.read(call.body)
+        """Register a webhook; only this answer shows its signing secret."""
+        fields = self.create_body.validate(call.body)
         self._check_url(call.grant, fields["url"], None)
-        if len(self.table.listed(call.grant.account)) >= MOST:
+        if len(self.table.listed_ids(call.grant.account)) >= MOST:
             raise RefusedRequest("invalid", f"An account has at most {MOST} webhooks")
         webhook_id = self.table.next_id()
         record = self._new_record(webhook_id, fields)
@@ -104,7 +105,7 @@ class WebhooksHandler(ResourceHandler):
     def update(self, call: AllowedCall) -> ServiceAnswer:
         """Change the fields that were sent, and no others."""
         row = self.find(call)
-        fields = self.update_body.read(call.body)
+        fields = self.update_body.validate(call.body)
         self._check_url(call.grant, fields.get("url", row.key), row)
         record = self._load(row) | fields
         self._touch(record)
@@ -137,25 +138,25 @@ class WebhooksHandler(ResourceHandler):
             "webhook_secret": self.clock.secret(),
         }
 
-    def active(self, account: str, kind: str) -> Sequence[ActiveWebhook]:
-        """Return the active webhooks that ask for events of this kind."""
+    def find_subscribed(self, account: str, kind: str) -> Sequence[ActiveWebhook]:
+        """Return the active webhooks that subscribe to a kind of events."""
         records = map(self._load, self.table.rows(account))
         return [
-            _receiver(record)
+            _to_active_webhook(record)
             for record in records
             if record["is_active"] and not {ALL, kind}.isdisjoint(record["events"])
         ]
 
-    def receiver(self, account: str, webhook_id: int) -> ActiveWebhook | None:
-        """Return what a delivery needs of a webhook; None when it is deleted or inactive."""
+    def find_active(self, account: str, webhook_id: int) -> ActiveWebhook | None:
+        """Return an active webhook; None if it is inactive or deleted."""
         row = self.table.active(webhook_id, account)
         record = self._load(row) if row else {"is_active": False}
-        return _receiver(record) if record["is_active"] else None
+        return _to_active_webhook(record) if record["is_active"] else None
 
     def record_delivery(
         self, account: str, webhook_id: int, status: str, http_status: int | None, error: str | None
     ) -> None:
-        """Write down the latest delivery attempt; a webhook deleted since has none."""
+        """Store the outcome of the latest delivery attempt, unless the webhook was deleted."""
         if row := self.table.active(webhook_id, account):
             attempt = {
                 "last_delivery_at": self.clock.stamp(),
@@ -170,5 +171,5 @@ class WebhooksHandler(ResourceHandler):
             self._check_free(grant.account, url, "A webhook has this URL", own)
 
 
-def _receiver(record: dict[str, Any]) -> ActiveWebhook:
+def _to_active_webhook(record: dict[str, Any]) -> ActiveWebhook:
     return ActiveWebhook(int(record["id"]), record["url"], record["webhook_secret"])

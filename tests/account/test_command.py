@@ -50,7 +50,7 @@ def accounts(
         for name in ("left", "right"):
             sandbox = stack.enter_context(chatkit.Sandbox(seed="demo"))
             base_url = stack.enter_context(sandbox.serve())
-            sandbox._keep_access(base_url, tmp_path / f"{name}.access")
+            sandbox._write_access_file(base_url, tmp_path / f"{name}.access")
             sandboxes.append(sandbox)
         yield sandboxes[0], sandboxes[1]
 

@@ -237,7 +237,7 @@ def theirs():
         people(sandbox, 4)
         person(sandbox, 9)
         flow(sandbox, "One"), flow(sandbox, "Two")
-        with sandbox._middleware.alone() as service:
+        with sandbox._middleware.transaction() as service:
             service.flows.move(flow(sandbox, "Three"), sandbox.account_id, "PUBLISHED")
         content(sandbox), content(sandbox, lang_code="de", text="Hallo", variables={})
         webhook(sandbox, 0), webhook(sandbox, 1, is_active=False)

@@ -165,7 +165,7 @@ def test_contacts(sandbox: chatkit.Sandbox, client: Client) -> None:
     names = ["Ana María de la Cruz", "Bo", None, "Zoë Smith", "Ed  Poe ", "Old Name", "Kim Lee"]
     ids = [person(sandbox, n, name) for n, name in enumerate(names)]
     for contact in ids:
-        with sandbox._middleware.alone() as service:
+        with sandbox._middleware.transaction() as service:
             service.contacts.annotate(contact, sandbox.account_id, tags=["vip"], meta_name="M")
     frame = client.contacts.frame()
     frame.loc[ids[0], "name"] = "Ana Cruz"
@@ -184,7 +184,7 @@ def test_contacts(sandbox: chatkit.Sandbox, client: Client) -> None:
 
 def test_flows(sandbox: chatkit.Sandbox, client: Client) -> None:
     ids = [flow(sandbox, f"Flow {n}", flow_json_raw=f"raw {n}") for n in range(5)]
-    with sandbox._middleware.alone() as service:
+    with sandbox._middleware.transaction() as service:
         for published in (ids[1], ids[3]):
             service.flows.move(published, sandbox.account_id, "PUBLISHED")
     frame = client.flows.frame().reset_index()

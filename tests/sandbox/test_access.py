@@ -147,7 +147,7 @@ def limited(limit=3):
     profile = ServiceProfile(rate_limit=limit)
     access = AccessTokens(SandboxStore(), profile, Clock(), now=lambda: now[0])
     grants = [
-        access.grant(f"Bearer {access.issue([], '1001', name)}") for name in ("one", "another")
+        access.find_grant(f"Bearer {access.issue([], '1001', name)}") for name in ("one", "another")
     ]
     return access, grants, now
 
@@ -155,22 +155,22 @@ def limited(limit=3):
 def test_a_token_makes_so_many_calls_in_any_second_and_another_as_many():
     access, (one, another), now = limited()
     for _ in range(3):
-        access.count(one)
-        access.count(another)
+        access.count_call(one)
+        access.count_call(another)
         now[0] += 0.25
     with pytest.raises(RefusedRequest):
-        access.count(one)
+        access.count_call(one)
     now[0] += 0.25  # the first call is a second old
-    access.count(one)
+    access.count_call(one)
     with pytest.raises(RefusedRequest):
-        access.count(one)
+        access.count_call(one)
 
 
 def test_a_429_has_the_seconds_to_wait():
     access, (grant, _), _ = limited(limit=1)
-    access.count(grant)
+    access.count_call(grant)
     with pytest.raises(RefusedRequest) as caught:
-        access.count(grant)
+        access.count_call(grant)
     assert caught.value.headers == {"retry-after": "1"}
 
 

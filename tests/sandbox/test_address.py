@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from listening import answering, listening
 
 from chatkit.profile import ServiceProfile
-from chatkit.sandbox.delivery import Receivers, attempt
+from chatkit.sandbox.delivery import Receivers, attempt_delivery
 from chatkit.sandbox.webhooks import ActiveWebhook
 from chatkit.util.webhook_sender import BadReceiver, is_loopback, read_address, resolve
 
@@ -125,7 +125,7 @@ def test_a_trick_with_the_address_is_refused_and_nothing_is_connected_to(trick: 
         places = {"port": listener.port, "other": listener.port - 1}
         url = TRICKS[trick].format(**places, wrapped=listener.port + 65536)
         hook = ActiveWebhook(7, url, "0" * 64)
-        came = attempt(hook, "msg_1", b"{}", receivers, ServiceProfile(), 1)
+        came = attempt_delivery(hook, "msg_1", b"{}", receivers, ServiceProfile(), 1)
         assert came.status == "refused", came
         assert came.error
         assert listener.requests == []
@@ -223,7 +223,7 @@ def test_a_redirect_to_this_machine_is_not_followed_either() -> None:
         receivers.add(first.url)
         receivers.add(elsewhere.url)
         hook = ActiveWebhook(7, first.url, "0" * 64)
-        came = attempt(hook, "msg_1", b"{}", receivers, ServiceProfile())
+        came = attempt_delivery(hook, "msg_1", b"{}", receivers, ServiceProfile())
     assert (came.status, came.http_status, elsewhere.requests) == ("failed", 307, [])
 
 

@@ -79,7 +79,8 @@ def test_secrets_and_tokens_are_not_those_of_the_account(demo: Client) -> None:
         tokens = {demo.connection.token.reveal(), one.token, other.token}
         assert len(tokens) == 3
         hooks = [
-            box._service.webhooks.active("1001", "chat.message.status") for box in (one, other)
+            box._service.webhooks.find_subscribed("1001", "chat.message.status")
+            for box in (one, other)
         ]
         secrets = [hook.secret for several in hooks for hook in several]
         assert len(set(secrets)) == len(secrets) == 4

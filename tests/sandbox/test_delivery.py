@@ -14,7 +14,7 @@ import trustme
 from listening import OK, answering, listening
 
 from chatkit.profile import ServiceProfile
-from chatkit.sandbox.delivery import DeliveryOutcome, Receivers, attempt
+from chatkit.sandbox.delivery import DeliveryOutcome, Receivers, attempt_delivery
 from chatkit.sandbox.events import event_body
 from chatkit.sandbox.webhooks import ActiveWebhook
 from chatkit.signature import verify
@@ -31,7 +31,8 @@ def send(
     seconds: float = 1,
     body: bytes = b"{}",
 ) -> DeliveryOutcome:
-    return attempt(ActiveWebhook(7, url, SECRET), "msg_1", body, receivers, profile, seconds)
+    webhook = ActiveWebhook(7, url, SECRET)
+    return attempt_delivery(webhook, "msg_1", body, receivers, profile, seconds)
 
 
 def allowing(url: str, to: str | None = None) -> Receivers:

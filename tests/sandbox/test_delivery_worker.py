@@ -271,7 +271,7 @@ def test_what_a_process_left_is_delivered_by_the_next_one(
         with Sandbox(path) as sandbox:
             assert sandbox._middleware.service.queue.count() == 1
             assert sandbox.settle(0)  # nobody works on it before its receiver is named
-            with sandbox._middleware.alone() as service:  # long enough has passed
+            with sandbox._middleware.transaction() as service:  # long enough has passed
                 service.store.write("UPDATE outbox SET due = 0")
             sandbox.allow(HOOK, to=listener.url)
             assert sandbox.settle()
@@ -308,7 +308,7 @@ def test_a_bug_of_ours_is_a_failure_and_does_not_end_the_lane(
         monkeypatch.undo()
         raise RuntimeError(webhook.secret)
 
-    monkeypatch.setattr("chatkit.sandbox.delivery.attempt", broken)
+    monkeypatch.setattr("chatkit.sandbox.delivery.attempt_delivery", broken)
     with heard() as (call, listener, hook):
         (came,) = call.sandbox.deliver("any", {})
         assert (came.status, came.error) == ("failed", "The sandbox has a bug")

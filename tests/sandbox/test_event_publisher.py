@@ -41,7 +41,7 @@ def test_upstream_tells_the_states_of_a_flow(heard: tuple[Caller, Listener]) -> 
     assert made["new_status"] == "DRAFT"
     assert "old_status" not in made
     assert made["flow_id"] == call("GET", f"/flows/{flow}").data["wa_flow_id"]
-    with call.sandbox._middleware.alone() as service:
+    with call.sandbox._middleware.transaction() as service:
         service.flows.move(flow, "1001", "PUBLISHED")
     (published,) = told(call, listener)
     assert (published["old_status"], published["new_status"]) == ("DRAFT", "PUBLISHED")

@@ -11,7 +11,7 @@ from profiles import Service
 from volume import volume
 
 from chatkit import Sandbox, ServiceProfile
-from chatkit.sandbox.openapi import document
+from chatkit.sandbox.openapi import openapi_document
 from chatkit.sandbox.service import OPERATIONS
 
 SCHEMATHESIS = [sys.executable, "-c", "from schemathesis.cli import schemathesis; schemathesis()"]
@@ -50,7 +50,7 @@ def test_the_document_has_every_operation_and_its_permission():
     with Sandbox() as sandbox:
         made = served(sandbox)
         service = sandbox._service
-    assert made == document(service.resources, service.profile, service.replies)
+    assert made == openapi_document(service.resources, service.profile, service.replies)
     assert made["openapi"] == "3.1.0"
     described = {
         (method.upper(), path): operation["description"]

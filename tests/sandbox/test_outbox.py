@@ -24,19 +24,19 @@ def test_an_event_waits_for_each_webhook_in_the_order_it_is_due(store: SandboxSt
     assert outbox.count() == 3
     assert sorted(outbox.receivers()) == [("1001", 41), ("1001", 42)]
     assert outbox.fresh == {("1001", 41), ("1001", 42)}
-    due = outbox.next("1001", 41)
+    due = outbox.next_due("1001", 41)
     assert due is not None
     assert (due.id, due.message_id, due.body, due.attempts) == (*second, "msg_2", b"2", 0)
-    outbox.again(due, 9.0)
-    later = outbox.next("1001", 41)
+    outbox.retry_at(due, 9.0)
+    later = outbox.next_due("1001", 41)
     assert later is not None
     assert first == {later.id: 41, later.id + 1: 42}
-    outbox.done(later)
-    last = outbox.next("1001", 41)
+    outbox.remove(later)
+    last = outbox.next_due("1001", 41)
     assert last is not None
     assert (last.id, last.attempts, last.due) == (*second, 1, 9.0)
-    assert not outbox.holds(later)
-    assert outbox.next("2002", 41) is None
+    assert not outbox.contains(later)
+    assert outbox.next_due("2002", 41) is None
 
 
 def test_what_waits_is_there_after_a_restart(tmp_path: Path) -> None:
@@ -46,7 +46,7 @@ def test_what_waits_is_there_after_a_restart(tmp_path: Path) -> None:
     store.close()
     again = SandboxStore(path)
     outbox = DeliveryQueue(again)
-    found = outbox.next("1001", 41)
+    found = outbox.next_due("1001", 41)
     assert found is not None
     assert found.body.decode() == "Zoë"
     assert outbox.fresh == set()
@@ -63,7 +63,7 @@ def test_what_is_rolled_back_waits_for_nobody(store: SandboxStore) -> None:
 def test_an_id_is_never_given_twice_even_after_a_reset(store: SandboxStore) -> None:
     outbox = DeliveryQueue(store)
     (before,) = outbox.add("1001", [41], "msg_1", "any", b"1", due=5.0)
-    old = outbox.next("1001", 41)
+    old = outbox.next_due("1001", 41)
     assert old is not None
     store.commit()
     store.clear()
@@ -71,7 +71,7 @@ def test_an_id_is_never_given_twice_even_after_a_reset(store: SandboxStore) -> N
     assert outbox.count() == 0
     (after,) = outbox.add("1001", [41], "msg_1", "any", b"1", due=5.0)
     assert after > before
-    outbox.done(old)
+    outbox.remove(old)
     assert outbox.count() == 1
 
 
@@ -79,7 +79,7 @@ def test_all_that_waits_for_a_webhook_can_be_dropped(store: SandboxStore) -> Non
     outbox = DeliveryQueue(store)
     ids = [*outbox.add("1001", [41, 41, 41], "msg_1", "any", b"1", due=5.0)]
     outbox.add("1001", [42], "msg_9", "any", b"1", due=5.0)
-    assert outbox.drop("1001", 41) == ids
+    assert outbox.remove_webhook("1001", 41) == ids
     assert outbox.receivers() == [("1001", 42)]
 
 
@@ -94,7 +94,7 @@ def test_there_is_a_bound_and_room_again_below_it(
         outbox.add("1001", [41], "msg_3", "any", b"1", due=5.0)
     assert outbox.count() == 4
     for _ in range(2):
-        due = outbox.next("1001", 41)
+        due = outbox.next_due("1001", 41)
         assert due is not None
-        outbox.done(due)
+        outbox.remove(due)
     assert len(outbox.add("1001", [41], "msg_3", "any", b"1", due=5.0)) == 1

@@ -5,7 +5,7 @@ from caller import Caller
 
 from chatkit import ServiceProfile
 from chatkit.sandbox import Sandbox
-from chatkit.sandbox.interface import RefusedRequest, page, parameters
+from chatkit.sandbox.interface import RefusedRequest, parse_page, parse_query
 
 ODD = ["", "0", "-1", "+1", "1.5", "1e2", "x", "%31x", "NaN", "%20", "%00", "%D9%A1", "-0", "0x1"]
 
@@ -13,9 +13,9 @@ ODD = ["", "0", "-1", "+1", "1.5", "1e2", "x", "%31x", "NaN", "%20", "%00", "%D9
 @pytest.mark.parametrize("odd", ODD)
 @pytest.mark.parametrize("name", ["page", "pageSize"])
 def test_an_odd_page_is_refused(odd, name):
-    given = parameters(f"{name}={odd}")
+    given = parse_query(f"{name}={odd}")
     with pytest.raises(RefusedRequest, match=name):
-        page(given, ServiceProfile())
+        parse_page(given, ServiceProfile())
 
 
 def test_a_huge_page_is_after_the_end():
@@ -45,7 +45,7 @@ def test_other_parameters_do_not_matter():
 
 
 def test_plus_is_a_space_and_escapes_are_undone():
-    assert parameters("a+b=c%2Bd&e=%26%3D") == {"a b": "c+d", "e": "&="}
+    assert parse_query("a+b=c%2Bd&e=%26%3D") == {"a b": "c+d", "e": "&="}
 
 
 @pytest.mark.parametrize("base", [1, 0])

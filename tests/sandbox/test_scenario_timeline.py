@@ -22,9 +22,9 @@ def value(event: Any) -> dict[str, Any]:
 
 def told(clock: Any, seed: int = 0) -> list[Any]:
     timeline = Timeline(ServiceProfile(), clock, seed)
-    sent, done = timeline.send(ADA, 10, "text", events.text("Hi"))
-    timeline.write(ADA, done + 5, "reaction", events.reaction(sent, "👍"))
-    timeline.write(ADA, 0, "voice", events.media("voice", timeline.new_id(), None))
+    sent, done = timeline.add_outbound(ADA, 10, "text", events.text("Hi"))
+    timeline.add_inbound(ADA, done + 5, "reaction", events.reaction(sent, "👍"))
+    timeline.add_inbound(ADA, 0, "voice", events.media("voice", timeline.new_id(), None))
     return timeline.events()
 
 
@@ -49,7 +49,7 @@ def test_events_are_in_the_order_they_happen_and_of_their_families() -> None:
 )
 def test_a_message_comes_as_far_as_it_is_told(until: str, error: int | None, last: str) -> None:
     timeline = Timeline(ServiceProfile(), SeededClock("empty"), 0)
-    timeline.send(ADA, 0, "text", events.text("Hi"), until=until, error=error)
+    timeline.add_outbound(ADA, 0, "text", events.text("Hi"), until=until, error=error)
     status = value(timeline.events()[-1])["statuses"][0]
     assert status["status"] == last
     assert ("errors" in status) == (error is not None)

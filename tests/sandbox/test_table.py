@@ -26,7 +26,7 @@ def table(store):
 
 
 def test_ids_count_from_the_first(table):
-    assert list(table.listed("a")) == list(range(11, 31, 2))
+    assert list(table.listed_ids("a")) == list(range(11, 31, 2))
     assert table.next_id() == 31
 
 
@@ -45,16 +45,16 @@ def test_a_record_is_found_in_its_own_scope_only(table):
 
 def test_an_active_record_is_found_before_a_deleted_one_of_its_key(table):
     old = table.get(11)
-    table.retire(old)
+    table.deactivate(old)
     assert table.find("a", "k0").active is None
     table.insert(31, "a", "k0", "{}", "{}", "{}")
     assert table.find("a", "k0").id == 31
-    table.retire(table.get(31))
+    table.deactivate(table.get(31))
     assert table.find("a", "k0").id == 31
-    assert 11 not in table.listed("a")
+    assert 11 not in table.listed_ids("a")
     table.rewrite(table.get(11), "k0", "{}", "{}", "{}")
     assert table.find("a", "k0").id == 11
-    assert table.listed("a")[0] == 11
+    assert table.listed_ids("a")[0] == 11
 
 
 @pytest.mark.parametrize("listed", [False, True])
@@ -72,7 +72,7 @@ def test_whatever_happens_ids_and_keys_are_those_of_a_list(listed, steps):
             table.insert(len(records), "s", key, "{}", "{}", "{}")
             records.append([key, True])
         elif step == 1 and record and record[1]:
-            table.retire(table.get(at))
+            table.deactivate(table.get(at))
             record[1] = False
         elif step == 2 and record and not record[1] and [record[0], True] not in records:
             table.rewrite(table.get(at), record[0], "{}", "{}", "{}")
@@ -82,12 +82,12 @@ def test_whatever_happens_ids_and_keys_are_those_of_a_list(listed, steps):
             record[0] = key
         elif step == 4:
             shown = [at for at, (_, active) in enumerate(records) if active or listed]
-            assert list(table.listed("s")) == shown == [row.id for row in table.rows("s")]
+            assert list(table.listed_ids("s")) == shown == [row.id for row in table.rows("s")]
     for key in "abc":
         by_activity = [(active, at) for at, (k, active) in enumerate(records) if k == key]
         found = table.find("s", key)
         assert (found and found.id) == max(by_activity, default=(None, None))[1]
-    assert table.knows("s") == bool(records)
+    assert table.has_scope("s") == bool(records)
     assert table.scopes() == (["s"] if any(active for _, active in records) else [])
     store.close()
 
@@ -97,7 +97,7 @@ def test_a_key_that_is_shared_stays_with_the_newest(store):
     for record_id in (1, 2):
         table.insert(record_id, "s", "a", "{}", "{}", "{}")
     assert table.find("s", "a").id == 2
-    table.retire(table.get(1))
+    table.deactivate(table.get(1))
     assert table.find("s", "a").id == 2
 
 

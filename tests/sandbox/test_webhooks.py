@@ -152,12 +152,12 @@ def test_active_webhooks_are_those_that_ask_for_the_kind(call):
     made = {name: call.webhook(f"https://hooks.example/{name}", events=events).data
             for name, events in ask.items()}  # fmt: skip
     webhooks = call.sandbox._service.webhooks
-    found = webhooks.active("1001", "chat.message.status")
+    found = webhooks.find_subscribed("1001", "chat.message.status")
     assert [webhook.url[-1] for webhook in found] == ["a", "b"]
     assert [webhook.secret for webhook in found] == [made[n]["webhook_secret"] for n in "ab"]
     assert made["a"]["webhook_secret"] not in repr(found)
     call("PATCH", f"/webhooks/{made['a']['id']}", {"is_active": False})
-    assert [webhook.url[-1] for webhook in webhooks.active("1001", "other")] == ["c"]
+    assert [webhook.url[-1] for webhook in webhooks.find_subscribed("1001", "other")] == ["c"]
 
 
 def test_the_latest_delivery_is_shown(call):
@@ -178,11 +178,11 @@ def test_the_latest_delivery_is_shown(call):
 def test_a_delivery_needs_a_webhook_that_is_active(call):
     made = call.webhook().data
     webhooks = call.sandbox._service.webhooks
-    found = webhooks.receiver("1001", made["id"])
+    found = webhooks.find_active("1001", made["id"])
     assert (found.url, found.secret) == (made["url"], made["webhook_secret"])
-    assert webhooks.receiver("2002", made["id"]) is None
+    assert webhooks.find_active("2002", made["id"]) is None
     call("PATCH", f"/webhooks/{made['id']}", {"is_active": False})
-    assert webhooks.receiver("1001", made["id"]) is None
+    assert webhooks.find_active("1001", made["id"]) is None
     call("PATCH", f"/webhooks/{made['id']}", {"is_active": True})
     call("DELETE", f"/webhooks/{made['id']}")
-    assert webhooks.receiver("1001", made["id"]) is None
+    assert webhooks.find_active("1001", made["id"]) is None

@@ -139,7 +139,7 @@ def build(size: int, path: Path | None) -> Town:
     each = size // (3 * SEARCH_CALLS)
     people = enumerate(residents(size, each))
     for _ in range(0, size, PART):
-        with made._middleware.alone() as service:
+        with made._middleware.transaction() as service:
             for at, (number, name) in (next(people) for _ in range(PART)):
                 request = Request("POST", CONTACTS, "", headers, contact(number, name))
                 assert service.answer(request).status == 201

@@ -205,7 +205,7 @@ def fill(path: Path) -> None:
     from chatkit.sandbox import Sandbox
     from chatkit.sandbox.interface import Request as Asked
 
-    with Sandbox(path) as sandbox, sandbox._middleware.alone() as service:
+    with Sandbox(path) as sandbox, sandbox._middleware.transaction() as service:
         headers = {
             "authorization": f"Bearer {sandbox.token}",
             "content-type": "application/json",

@@ -91,7 +91,7 @@ def fill(file: Path, rows: int) -> None:
     from chatkit.sandbox import Sandbox
     from chatkit.sandbox.interface import Request
 
-    with Sandbox(file) as sandbox, sandbox._middleware.alone() as service:
+    with Sandbox(file) as sandbox, sandbox._middleware.transaction() as service:
         headers = {"authorization": f"Bearer {sandbox.token}", "content-type": "application/json"}
         for at in range(rows):
             made = contact(at)
