@@ -85,10 +85,7 @@ SCHEMES: Mapping[str, Scheme] = {
         signed="{id}.{timestamp}.{body}",
     ),
     "sha256_hex": Scheme(
-        signature_header="X-Hub-Signature-256",
-        prefix="sha256=",
-        encoding="hex",
-        key="ascii",
+        signature_header="X-Hub-Signature-256", prefix="sha256=", encoding="hex", key="ascii"
     ),
 }
 

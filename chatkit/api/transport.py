@@ -28,14 +28,7 @@ from chatkit.api.connection import Connection
 from chatkit.api.retry import DEFAULT, PATIENCE, RetryPolicy
 from chatkit.api.secret import Secret
 from chatkit.api.throttle import AdaptiveThrottle
-from chatkit.errors import (
-    BadAnswer,
-    CallError,
-    DeadlinePassed,
-    Fault,
-    RateLimited,
-    Unreachable,
-)
+from chatkit.errors import BadAnswer, CallError, DeadlinePassed, Fault, RateLimited, Unreachable
 from chatkit.util import background
 from chatkit.util.progress import Pace
 

@@ -173,12 +173,7 @@ class _Request(httpx.Request):
     """
 
     def __init__(
-        self,
-        method: str,
-        url: httpx.URL,
-        headers: _Fields,
-        content: bytes | None,
-        connect: float,
+        self, method: str, url: httpx.URL, headers: _Fields, content: bytes | None, connect: float
     ) -> None:
         self.method, self.url, self.headers = method, url, headers
         self.stream = httpx.ByteStream(content or b"")

@@ -100,10 +100,7 @@ class Intake:
     """
 
     def __init__(
-        self,
-        profile: ServiceProfile,
-        secrets: Sequence[Secret] = (),
-        scheme: Scheme | None = None,
+        self, profile: ServiceProfile, secrets: Sequence[Secret] = (), scheme: Scheme | None = None
     ) -> None:
         self.scheme = scheme or named(profile.signature_scheme)
         self._kind_field = profile.event_kind_field

@@ -56,13 +56,7 @@ class Receiver(metaclass=HelpPage):
     """
 
     def __init__(
-        self,
-        store: InboxStore,
-        intake: Intake,
-        *,
-        host: str,
-        port: int,
-        unverified: Unverified,
+        self, store: InboxStore, intake: Intake, *, host: str, port: int, unverified: Unverified
     ) -> None:
         self.intake = intake
         self._store = store

@@ -64,11 +64,7 @@ class EventPublisher:
     """Queues events for the webhooks that subscribe to them; to be committed."""
 
     def __init__(
-        self,
-        profile: ServiceProfile,
-        clock: Clock,
-        queue: DeliveryQueue,
-        receivers: Receivers,
+        self, profile: ServiceProfile, clock: Clock, queue: DeliveryQueue, receivers: Receivers
     ) -> None:
         self._profile, self._clock, self._kinds = profile, clock, FamilyKinds.from_profile(profile)
         self._queue, self._receivers = queue, receivers

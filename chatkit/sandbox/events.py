@@ -176,12 +176,7 @@ def flow_answer(answer: Mapping[str, Any], flow_token: str) -> Json:
 def _change_value(person: Person, **content: list[Json]) -> Json:
     metadata = {"display_phone_number": BUSINESS, "phone_number_id": upstream_id(1, "106")}
     contact = {"profile": {"name": person.name}, "wa_id": person.number}
-    return {
-        "messaging_product": "whatsapp",
-        "metadata": metadata,
-        "contacts": [contact],
-        **content,
-    }
+    return {"messaging_product": "whatsapp", "metadata": metadata, "contacts": [contact], **content}
 
 
 # --- templates and flows --------------------------------------------------------------
@@ -210,10 +205,7 @@ def flow_status(wa_flow_id: str, name: str, old: str | None, new: str, at: int) 
     if old is None:
         value["message"] = f"Flow {name} has been created with {new} status"
     else:
-        value |= {
-            "message": f"Flow {name} changed status from {old} to {new}",
-            "old_status": old,
-        }
+        value |= {"message": f"Flow {name} changed status from {old} to {new}", "old_status": old}
     return wrap_change("flows", value | {"new_status": new}, at)
 
 

@@ -92,9 +92,7 @@ class ContentFields(Fields):
     is_catalog: bool = False
     catalog_format: str | None = None
     connected_catalog_id: Annotated[
-        Any,
-        AfterValidator(_text_or_number),
-        WithJsonSchema({"type": ["string", "number", "null"]}),
+        Any, AfterValidator(_text_or_number), WithJsonSchema({"type": ["string", "number", "null"]})
     ] = Field(None, description="must be a string or a number")
     is_catalog_connected: bool = False
     is_custom_validity_period: bool = False

@@ -274,9 +274,7 @@ def thread(events: Sequence[Event]) -> list[ThreadMessage]:
     return sorted(messages, key=lambda message: message.at or _FIRST)
 
 
-def _status_of(
-    row: Mapping[str, Any] | None,
-) -> tuple[str | None, datetime | None, str | None]:
+def _status_of(row: Mapping[str, Any] | None) -> tuple[str | None, datetime | None, str | None]:
     """Return the status of a message, when it came so far, and why it failed."""
     if row is None:
         return None, None, None

@@ -229,12 +229,7 @@ class FormButton(ActsOnce, Control):
     drawing = (*Control.drawing, "token", "submit")
 
     def __init__(
-        self,
-        label: str,
-        act: Callable[[], object],
-        *,
-        submit: bool = False,
-        repeats: bool = False,
+        self, label: str, act: Callable[[], object], *, submit: bool = False, repeats: bool = False
     ) -> None:
         super().__init__(label, css="primary" if submit else "plain")
         self.token, self.submit, self._repeats = self._will(act), submit, repeats
@@ -352,12 +347,7 @@ class NumberText(Text):
     """
 
     def __init__(
-        self,
-        label: str,
-        nothing: Any = NEEDED,
-        *,
-        whole: bool = True,
-        reference: bool = False,
+        self, label: str, nothing: Any = NEEDED, *, whole: bool = True, reference: bool = False
     ) -> None:
         super().__init__(label)
         self._nothing, self._reference = nothing, reference

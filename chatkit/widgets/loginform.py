@@ -10,15 +10,7 @@ from chatkit.errors import ChatkitError, command, steady
 from chatkit.profile import ServiceProfile
 from chatkit.util.display import escaped
 from chatkit.widgets.controls import Exported, message_html, style_sheet
-from chatkit.widgets.fields import (
-    Choice,
-    FormButton,
-    FormGroup,
-    FormModel,
-    Html,
-    SecretText,
-    Text,
-)
+from chatkit.widgets.fields import Choice, FormButton, FormGroup, FormModel, Html, SecretText, Text
 
 _NOWHERE = "In a variable that I set in a terminal, before I start JupyterLab"
 

@@ -67,9 +67,7 @@ HeadingCounter = Callable[[Sequence[str]], int]
 
 
 def decode_text(
-    data: bytes | str,
-    encoding: str | None = None,
-    count_headings: HeadingCounter = lambda _: 0,
+    data: bytes | str, encoding: str | None = None, count_headings: HeadingCounter = lambda _: 0
 ) -> tuple[str, str, list[str]]:
     """Decode a file; return its text, a label of its encoding, and notes.
 
