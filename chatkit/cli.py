@@ -338,7 +338,7 @@ def _put_notebooks(source: Path, folder: Path) -> list[str]:
     Returns:
         The names of those that were changed, and of which there is a newer one.
     """
-    from chatkit.util.files import replacing
+    from chatkit.util.files import replace_file
 
     folder.mkdir(parents=True, exist_ok=True)
     try:
@@ -355,10 +355,10 @@ def _put_notebooks(source: Path, folder: Path) -> list[str]:
             if before != new:
                 edited.append(file.name)
             continue
-        with replacing(copy, 0o644) as out:
+        with replace_file(copy, 0o644) as out:
             out.write(content)
         digests[file.name] = new
-    with replacing(folder / _DIGESTS, 0o644) as out:
+    with replace_file(folder / _DIGESTS, 0o644) as out:
         out.write(json.dumps(digests, indent=1).encode())
     return edited
 

@@ -275,12 +275,12 @@ def save(name: str, connection: StoredConnection, place: TokenPlace = "keyring")
 def _keep_token(name: str, token: Secret, file: Path | None) -> None:
     """Write a token into a file, or into the keyring."""
     if file is not None:
-        from chatkit.util.files import make_folder, replacing
+        from chatkit.util.files import make_folder, replace_file
 
         try:
             if not file.parent.exists():
                 make_folder(file.parent)
-            with replacing(file) as opened:
+            with replace_file(file) as opened:
                 opened.write(token.reveal().encode() + b"\n")
         except OSError as error:
             raise SettingsError(f"{file} cannot be written: {error}") from None
@@ -426,7 +426,7 @@ def _edit(change: Callable[[Any], object]) -> None:
     """Change the configuration file: no process loses what another writes at the same time."""
     import tomlkit
 
-    from chatkit.util.files import rewrite
+    from chatkit.util.files import rewrite_file
 
     def changed(content: bytes) -> bytes:
         try:
@@ -439,7 +439,7 @@ def _edit(change: Callable[[Any], object]) -> None:
         return tomlkit.dumps(document).encode()
 
     try:
-        rewrite(config_file(), changed)
+        rewrite_file(config_file(), changed)
     except OSError as error:
         raise SettingsError(f"{config_file()} cannot be written: {error}") from None
 

@@ -68,13 +68,13 @@ from chatkit.util.display import (
     MISSING,
     RenderedValue,
     cut,
+    cut_middle,
     differences,
     duration,
+    is_small,
     many,
-    pair,
-    rendered,
-    small,
-    squeezed,
+    render_change,
+    render_value,
     visible,
     words,
 )
@@ -588,11 +588,11 @@ def _lines_of(one: AccountDifference) -> list[Line]:
         return [Line(one.field, words(MASK), words(MASK))]
     if one.field == "flow_json" and isinstance(one.left, dict) and isinstance(one.right, dict):
         lines = _meanings(one.left, one.right)
-    elif one.left in EMPTY or one.right in EMPTY or (small(one.left) and small(one.right)):
-        lines = [Line(one.field, *pair(one.left, one.right))]
+    elif one.left in EMPTY or one.right in EMPTY or (is_small(one.left) and is_small(one.right)):
+        lines = [Line(one.field, *render_change(one.left, one.right))]
     else:
         places = differences(one.field, one.left, one.right)
-        lines = [Line(name, *pair(left, right)) for name, left, right in places]
+        lines = [Line(name, *render_change(left, right)) for name, left, right in places]
     if (more := len(lines) - _DEPTH) > 0:
         lines = [*lines[:_DEPTH], Line(f"… and {many(more, 'more place')}", None, None)]
     return lines
@@ -608,7 +608,7 @@ def _meanings(left: dict[str, Any], right: dict[str, Any]) -> list[Line]:
         if each.kind.endswith(" moved"):
             both: Sequence[RenderedValue | None] = [words(str(value)) for value in raw]
         else:
-            both = raw if raw == [None, None] else pair(*raw)
+            both = raw if raw == [None, None] else render_change(*raw)
         lines.append(Line(f"{each.kind}: {each.where}", *both))
     return lines or [Line("flow_json, written in another way", None, None)]
 
@@ -617,12 +617,12 @@ def _summary(one: AccountDifference) -> str:
     """Describe a thing that only one side has by the first of its fields that says something."""
     fields = one.left if one.left is not None else one.right
     values = (fields.get(name) for name in ("flow_json", "text", "events", "name"))
-    return next((str(rendered(value)) for value in values if value not in EMPTY), "")
+    return next((str(render_value(value)) for value in values if value not in EMPTY), "")
 
 
 def _thing_lines(key: str, changes: Sequence[AccountDifference]) -> list[str]:
     first = changes[0]
-    head = f"  {_SIGNS[first.what]} {squeezed(key, LABEL)}"
+    head = f"  {_SIGNS[first.what]} {cut_middle(key, LABEL)}"
     if first.what != "changed":
         return [f"{head}  {_summary(first)}".rstrip()]
     lines = [head]
@@ -651,7 +651,7 @@ def _html_thing(key: str, changes: Sequence[AccountDifference]) -> str:
         lines = ["".join(cells)]
     span = f' rowspan="{len(lines)}"'
     sign = f'<b class="{_CLASSES[first.what]}">{_SIGNS[first.what]}</b> {first.what}'
-    name = f"{first.resource} {marked(squeezed(key, LABEL))}"
+    name = f"{first.resource} {marked(cut_middle(key, LABEL))}"
     head = f'<td{span}>{sign}</td><th{span} scope="rowgroup" dir="auto">{name}</th>'
     return f"<tbody><tr>{head}{'</tr><tr>'.join(lines)}</tr></tbody>"
 

@@ -70,7 +70,7 @@ from chatkit.localization.ledger import Ledger, LedgerFile
 from chatkit.report import FEW, SEVERITIES, Report, ReportPart, html_list, marked
 from chatkit.templates.codes import Codes, template_codes
 from chatkit.util.display import cut, many, values, visible
-from chatkit.util.files import make_folder, replacing, writing
+from chatkit.util.files import lock_file, make_folder, replace_file
 from chatkit.util.json import read_json
 from chatkit.util.progress import print_line
 
@@ -581,7 +581,7 @@ class _Unfinished:
         if not os.access(self._folder, os.W_OK):
             yield
             return
-        with writing(self._folder / "folder"):
+        with lock_file(self._folder / "folder"):
             yield
 
     def keep(
@@ -594,7 +594,7 @@ class _Unfinished:
             "remove": {path: before[path] for path in gone},
         }
         with (
-            replacing(self._path, first=self._path.with_name("new.zip")) as file,
+            replace_file(self._path, first=self._path.with_name("new.zip")) as file,
             zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as pending,
         ):
             pending.writestr(_MANIFEST, json.dumps(manifest))

@@ -70,7 +70,7 @@ class Transport:
         self._date: str | None = None  # of the latest answer
         self._wire = None if handler else self._new_wire()
         self._throttle = AdaptiveThrottle(max(PATIENCE, self.retry.deadline))
-        background.take_in(self)
+        background.register(self)
 
     def answer(self, call: Call) -> Answer:
         """Send a call and return its answer whatever its status.
@@ -264,7 +264,7 @@ class Flight:
     def __exit__(self, *_: object) -> None:
         self._waiting.clear()
         if self.out:
-            background.wait_for(_cancel(self._tasks))
+            background.run_and_wait(_cancel(self._tasks))
 
     def start(self, calls: Iterable[Call]) -> None:
         """Send these calls, those beyond the concurrency as soon as others are back.

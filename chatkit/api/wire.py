@@ -132,7 +132,7 @@ class Wire:
     def close(self) -> None:
         """Close the connections; asking opens new ones."""
         if self._session is not None and not self._session.closed:
-            background.wait_for(self._session.close())
+            background.run_and_wait(self._session.close())
 
     def forget(self) -> None:
         """Drop the connections without touching them: they are those of another process."""

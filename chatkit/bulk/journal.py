@@ -49,7 +49,13 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, PendingRollbackError
 from chatkit.api.secret import Secret
 from chatkit.bulk.changes import Change, change_texts
 from chatkit.errors import InputError, JournalError, steady
-from chatkit.util.files import account_busy, busy, lock, make_folder, sync_folder
+from chatkit.util.files import (
+    account_busy_error,
+    account_lock,
+    is_account_busy,
+    make_folder,
+    sync_folder,
+)
 
 _VERSION = 3  #: of the tables
 _UNSENT = " Nothing was sent."
@@ -595,12 +601,12 @@ class FolderStore(_Store):
             )
         with ExitStack() as locks:
             for account in sorted(accounts):
-                locks.enter_context(lock(self.folder, account, run))
+                locks.enter_context(account_lock(self.folder, account, run))
             yield self
 
     def busy(self, account: str) -> bool:
         """Return whether an apply is at work on an account."""
-        return busy(self.folder, account)
+        return is_account_busy(self.folder, account)
 
     def delete(self, run: str) -> None:
         """Delete a journal and what belongs to it: the file itself first."""
@@ -941,7 +947,7 @@ class DatabaseStore(_Store):
         attempt = sa.select(sa.func.pg_try_advisory_lock(_key(account)))
         while not connection.execute(attempt).scalar():
             if time.monotonic() >= deadline:
-                raise account_busy(", ".join(self._holders(connection, account)))
+                raise account_busy_error(", ".join(self._holders(connection, account)))
             time.sleep(0.05)
 
     def _holders(self, connection: sa.Connection, account: str) -> Sequence[str]:

@@ -38,7 +38,7 @@ from chatkit.errors import ChatkitError, InputError, PlanRefused, SettingsError,
 from chatkit.report import Report, ReportPart
 from chatkit.util.display import duration
 from chatkit.util.display import many as many_of
-from chatkit.util.files import replacing
+from chatkit.util.files import replace_file
 from chatkit.util.progress import LONG, Pace, Watch, print_line
 
 if TYPE_CHECKING:
@@ -363,7 +363,7 @@ class Plan(Report):
         after it was saved. Keep the journals in one place then, with CHATKIT_RUNS.
         """
         path = Path(path)
-        with replacing(path) as file:
+        with replace_file(path) as file:
             file.write(f"{_text_of_plan(self)[0]}\n".encode())
         return path
 
@@ -698,7 +698,7 @@ def save_plans(path: str | Path, plans: Iterable[Plan], about: Mapping[str, Any]
     texts = [_text_of_plan(plan) for plan in plans]
     sign = _hash([about, [sign for _, sign in texts]])
     plans_text = ",\n".join(text for text, _ in texts)
-    with replacing(Path(path)) as file:
+    with replace_file(Path(path)) as file:
         text = f'{{"hash": "{sign}", "plans": [\n{plans_text}\n], "fleet": {_written(about)}}}\n'
         file.write(text.encode())
 

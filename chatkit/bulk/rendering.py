@@ -38,13 +38,13 @@ from chatkit.util.display import (
     RenderedValue,
     columns,
     cut,
+    cut_middle,
     differences,
     duration,
+    is_small,
     many,
-    pair,
-    rendered,
-    small,
-    squeezed,
+    render_change,
+    render_value,
     visible,
     words,
 )
@@ -224,11 +224,11 @@ def _updated(change: Change, name: str, whole: bool) -> list[Line]:
     before, after = change.before.get(name), change.after[name]
     if name not in change.before or _secret(name, before) or _secret(name, after):
         return [Line(name, words(MASK), _one(name, after))]
-    places = [] if small(before) and small(after) else list(differences(name, before, after))
+    places = [] if is_small(before) and is_small(after) else list(differences(name, before, after))
     first = (places if whole else places[:DEPTH]) or [(name, before, after)]
     lines = []
     for place, a, b in first:
-        old, new = pair(a, b)
+        old, new = render_change(a, b)
         if whole:
             old, new = _with_whole(old, a), _with_whole(new, b)
         lines.append(Line(place, old, new))
@@ -248,7 +248,7 @@ def _rest(field: str, count: int, noun: str) -> list[Line]:
 
 
 def _one(name: str, value: Any) -> RenderedValue:
-    return words(MASK) if _secret(name, value) else rendered(value)
+    return words(MASK) if _secret(name, value) else render_value(value)
 
 
 def _secret(name: str, value: Any) -> bool:
@@ -258,7 +258,7 @@ def _secret(name: str, value: Any) -> bool:
 def change_label(change: Change) -> str:
     """Name the record of a change, with its template code if there is one."""
     label = change.label if (change.code or "") in change.label else f"{change.code} {change.label}"
-    return squeezed(label, LABEL)
+    return cut_middle(label, LABEL)
 
 
 # --- a plan as text -------------------------------------------------------------------
@@ -316,7 +316,7 @@ def _body(change: Change, width: int) -> list[str]:
     """Write the fields of a change: each on a line of its own if it has two sides."""
     lines: list[str] = []
     for field, before, after in change_lines(change):
-        name = f"{squeezed(field, LABEL)}: " if field else ""
+        name = f"{cut_middle(field, LABEL)}: " if field else ""
         one = f"{name}{before or after}"
         if before and after:
             arrow = _NOT_EQUAL if change.kind == "skip" else ARROW
@@ -441,7 +441,7 @@ def _html_name(change: Change, losses: Losses, span: str) -> str:
 def _html_line(change: Change, line: Line) -> str:
     """Make the cells of a field; what was removed and put in is marked, or what is and is not."""
     old, new = ("ins", "del") if change.kind == "skip" else ("del", "ins")
-    name = marked(squeezed(line.field, LABEL))
+    name = marked(cut_middle(line.field, LABEL))
     return f'<td dir="auto">{name}</td>{html_value(line.before, old)}{html_value(line.after, new)}'
 
 

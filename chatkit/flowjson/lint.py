@@ -36,7 +36,7 @@ from chatkit.report import (
     marked,
 )
 from chatkit.util.display import escaped, many, visible
-from chatkit.util.json import patched, steps
+from chatkit.util.json import apply_patch, steps
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -103,7 +103,7 @@ def _is_spelling_fix(patch: Patch) -> bool:
 
 def _apply_patches(document: Any, misspelled: Sequence[Finding]) -> Any:
     for each in sorted(misspelled, key=lambda each: -len(each.pointer)):  # what is inside, first
-        document = patched(document, each.patch)
+        document = apply_patch(document, each.patch)
     return document
 
 
@@ -196,7 +196,7 @@ class Findings(FindingSequence[Finding], Report):
         document = _apply_patches(self._document, misspelled)
         for each in reversed(self._findings):  # from the end, so that places before it stay
             if not _is_spelling_fix(each.patch):
-                document = patched(document, _with_pointers(each.patch, corrected_pointer))
+                document = apply_patch(document, _with_pointers(each.patch, corrected_pointer))
         return document
 
     def summary(self) -> str:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from chatkit.report import Finding
-from chatkit.util.display import has_half_character, many, right_to_left, unseen
+from chatkit.util.display import has_half_character, invisible_positions, many, right_to_left
 
 _DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 
@@ -104,7 +104,7 @@ def _make_check(
 
 def _find_unseen(kind: str, text: str) -> dict[int, str]:
     """Return the invisible characters of a kind by position, except those of flags."""
-    if not (places := unseen(text)):
+    if not (places := invisible_positions(text)):
         return {}
     flags = {n for match in _FLAG.finditer(text) for n in range(*match.span())}
     hidden = {n: text[n] for n in places if n not in flags}
@@ -449,7 +449,7 @@ def find_letterless(text: str) -> CellFinding | None:
     """Find names without any letter."""
     if _LETTER.search(text):
         return None
-    hidden = {*unseen(text)}
+    hidden = {*invisible_positions(text)}
     signs = [sign for n, sign in enumerate(text) if n not in hidden and not sign.isspace()]
     kinds = {
         "what is not seen": not signs,

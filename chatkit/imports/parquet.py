@@ -30,7 +30,7 @@ from chatkit.bulk.endpoints import Endpoints
 from chatkit.errors import BadAnswer, ChatkitError, InputError, NotFound, Refused, StoreError
 from chatkit.frames import frame as frames
 from chatkit.util.display import cut, many
-from chatkit.util.files import make_folder, replacing, sync_folder, writing
+from chatkit.util.files import lock_file, make_folder, replace_file, sync_folder
 from chatkit.util.progress import Forecast, Progress, print_line
 
 #: Rows of a part, at least: so many are read again after a kill, and 10⁸ rows are 10⁴ files.
@@ -87,9 +87,9 @@ def write_parquet(endpoints: Endpoints[Any], folder: str | os.PathLike[str]) -> 
     with _write_errors(folder):
         make_folder(folder)
         if not (folder / ".gitignore").exists():
-            with replacing(folder / ".gitignore") as file:
+            with replace_file(folder / ".gitignore") as file:
                 file.write(b"# Names and numbers of people\n*\n")
-        with writing(folder / _COMPLETE, patience=PATIENCE):
+        with lock_file(folder / _COMPLETE, patience=PATIENCE):
             export = _Export(endpoints, folder)
             if (rows := export.complete_rows()) is not None:
                 return rows
@@ -311,7 +311,7 @@ class _Export:
         }
         table = table.replace_schema_metadata(metadata)
         path = self.folder / f".part-{number:06}.parquet"
-        with replacing(path, first=self.folder / ".writing") as file:
+        with replace_file(path, first=self.folder / ".writing") as file:
             pq.write_table(table, file, compression="zstd", row_group_size=max(len(table), 1))
         return ExportedPart(path, len(table), table.column_names, origin)
 
@@ -337,7 +337,7 @@ class _Export:
         moved = endpoints.moved(self.listing, self.duplicates + repeated)
         when = endpoints.transport.service_time().isoformat(timespec="seconds")
         notes = [f"The list moved while it was read: {'; '.join(moved)}"] if moved else []
-        with replacing(self.folder / _COMPLETE) as file:
+        with replace_file(self.folder / _COMPLETE) as file:
             file.write(msgspec.json.encode(ExportTotals(len(self.parts), rows, when, notes)))
         if not self.resumed:
             endpoints.warn_if_missing(self.columns.missing)

@@ -55,7 +55,7 @@ from chatkit.report import (
     row_label,
     wrapped,
 )
-from chatkit.util.display import LONG, cut, many, pair, values, visible
+from chatkit.util.display import LONG, cut, many, render_change, values, visible
 
 if TYPE_CHECKING:
     from chatkit.api.transport import Transport
@@ -690,7 +690,7 @@ class Fixed(Report):
             yield paragraph(".frame is the new frame; the one that was checked is as it was.")
 
     def _cell(self, row: Any, column: str, code: str, old: str | None, new: str) -> _ReportCell:
-        label, name, (before, after) = row_label(row), cut(column, LABEL), pair(old, new)
+        label, name, (before, after) = row_label(row), cut(column, LABEL), render_change(old, new)
         lines = both_values(f"  row {label}, {name}: ", before, after, WIDTH)
         html = html_value(before, "del") + html_value(after, "ins")
         return _ReportCell(lines, (label, name, visible(code)), html)
@@ -860,7 +860,7 @@ def _finding_cell(finding: CellFinding) -> _ReportCell:
     value = "" if finding.value is None else cut(values(finding.value), 2 * LONG)
     meant = finding.suggestion or ""
     if finding.field == "name" and isinstance(finding.value, str) and meant:
-        value, meant = map(str, pair(finding.value, meant))
+        value, meant = map(str, render_change(finding.value, meant))
     row, column = row_label(finding.row), cut(finding.field, LABEL)
     message, mark = visible(finding.message), "*" if finding.safe else "?"
     cell = f"row {row}, {column} = {value}" if value else f"row {row}, {column}"

@@ -19,7 +19,7 @@ from chatkit.inbox.events import Event, parse_contact
 from chatkit.inbox.store import InboxStore
 from chatkit.profile import ServiceProfile
 from chatkit.signature import named, sign
-from chatkit.util.webhook_sender import BadReceiver, NotThisMachine, post, read_address
+from chatkit.util.webhook_sender import BadReceiver, NotThisMachine, parse_address, post
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -200,7 +200,7 @@ class Inbox(metaclass=HelpPage):
         stored = self.delivery(delivery)
         headers = _replay_headers(stored, self._profile, signing)
         try:
-            address = read_address(url)
+            address = parse_address(url)
             answer = post(address, headers, stored.body, seconds=_REPLAY_SECONDS, outside=allow)
         except NotThisMachine as elsewhere:
             raise InputError(

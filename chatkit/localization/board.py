@@ -51,7 +51,7 @@ from chatkit.report import (
     marked,
     wrapped,
 )
-from chatkit.util.display import columns, cut, many, squeezed, visible
+from chatkit.util.display import columns, cut, cut_middle, many, visible
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -208,7 +208,7 @@ class Board(Report):
         """Return signs below the languages, in as many tables as the text needs."""
         blocks = [wrapped("", heading(self))]
         codes = self.codes[:_ROWS]
-        names = {code: squeezed(code, LABEL) or "(one template)" for code in codes}
+        names = {code: cut_middle(code, LABEL) or "(one template)" for code in codes}
         first = max(map(columns, names.values()), default=0)
         heads = {lang: cut(lang, 12) for lang in self.languages}
         tables, width = list[list[str]](), WIDTH
@@ -487,7 +487,8 @@ class _Changed(NamedTuple):
     def who(self) -> str:
         """Name the text, and the languages, a few of them."""
         langs = enumerated([cut(lang, 20) for lang in self.languages], FEW)
-        return f"{squeezed(self.template_code, LABEL)} {self.change.field}".strip() + f" ({langs})"
+        text = f"{cut_middle(self.template_code, LABEL)} {self.change.field}".strip()
+        return f"{text} ({langs})"
 
 
 def _changed(board: Board) -> list[_Changed]:
@@ -562,7 +563,7 @@ def _source_cell(change: SourceChange, kind: str) -> str:
 
 def _name(code: str) -> str:
     """Name a template; a frame of one template does not tell its code."""
-    return marked(squeezed(code, LABEL)) or "(one template)"
+    return marked(cut_middle(code, LABEL)) or "(one template)"
 
 
 def _row(board: Board, code: str) -> str:

@@ -16,7 +16,7 @@ from chatkit.localization import language
 from chatkit.localization.checks import MEDIA
 from chatkit.localization.content import AUTHENTICATION_TEXT, Entry, part, slots
 from chatkit.localization.markup import tagged_parts
-from chatkit.util.display import cut, many, unseen
+from chatkit.util.display import cut, invisible_positions, many
 
 #: What the platform writes on buttons that have no label, by their type.
 _WRITTEN = {"copy_offer_code": "Copy offer code", "view_catalog": "View catalog"}
@@ -244,7 +244,7 @@ def _filled(text: str, samples: Mapping[str, Any]) -> tuple[str, list[str]]:
     parts.append(text[last:])
     marks += [""] * (len(text) - last)
     filled = "".join(parts)[:_LONGEST]
-    for n in unseen(filled):
+    for n in invisible_positions(filled):
         if filled[n] != "\n":
             marks[n] = "odd"
     return filled, marks

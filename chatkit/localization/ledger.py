@@ -33,7 +33,7 @@ from chatkit.localization.content import Contents, Entry, entries, grouped, sour
 from chatkit.localization.table import frame_of
 from chatkit.report import Report, ReportPart, marked, paragraph
 from chatkit.util.display import changed_words, many, values, visible
-from chatkit.util.files import replacing, rewrite
+from chatkit.util.files import replace_file, rewrite_file
 from chatkit.util.progress import print_line
 
 if TYPE_CHECKING:
@@ -562,7 +562,7 @@ class LedgerFile(Report):
         Raises:
             OSError: The file cannot be written.
         """
-        with replacing(Path(path).expanduser()) as file:
+        with replace_file(Path(path).expanduser()) as file:
             file.write(str(self.read()).encode())
 
     def merge(self, path: str | os.PathLike[str]) -> None:
@@ -612,7 +612,7 @@ class LedgerFile(Report):
             both = known.merge(new)
             return content if both == known else str(both).encode()
 
-        rewrite(self.path, merged)
+        rewrite_file(self.path, merged)
         return both
 
 

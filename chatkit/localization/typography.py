@@ -24,7 +24,7 @@ from chatkit.localization import language
 from chatkit.localization.content import Entry, part, slots, without_slots
 from chatkit.localization.language import Conventions
 from chatkit.localization.rules import Case, Flaw, flaw
-from chatkit.util.display import cut, right_to_left, unseen, values
+from chatkit.util.display import cut, invisible_positions, right_to_left, values
 
 
 def check_characters(case: Case) -> Iterator[Flaw]:
@@ -53,7 +53,7 @@ def _characters(text: str, field: str, name: str) -> Iterator[Flaw]:
     if text.isascii() and text.replace("\n", "").isprintable():
         return
     for finding in check_text(text):
-        places = unseen(text) if finding.code in _UNSEEN else []
+        places = invisible_positions(text) if finding.code in _UNSEEN else []
         meant = finding.suggestion
         hint = "" if meant is None else f"It may be meant as {values(meant)}."
         at = min(places, default=None)

@@ -16,7 +16,7 @@ from chatkit.sandbox.interface import QUIRKS, Quirk, Request
 from chatkit.sandbox.middleware import API, Middleware
 from chatkit.sandbox.service import PERMISSIONS, Service
 from chatkit.sandbox.store import Clock, SandboxStore, SeededClock
-from chatkit.util.files import replacing
+from chatkit.util.files import replace_file
 
 if TYPE_CHECKING:
     from chatkit.sandbox.scenario import AccountRecords, Played, Seed
@@ -134,7 +134,7 @@ class Sandbox:
             "token": self.token,
             "profile": self.profile.model_dump(mode="json", exclude_defaults=True),
         }
-        with replacing(file) as written:
+        with replace_file(file) as written:
             written.write(json.dumps(kept).encode())
 
     def make_token(

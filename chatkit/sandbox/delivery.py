@@ -35,7 +35,7 @@ from chatkit.sandbox.interface import Verb
 from chatkit.sandbox.store import Clock, SandboxStore
 from chatkit.sandbox.webhooks import ActiveWebhook, WebhooksHandler
 from chatkit.signature import sign
-from chatkit.util.webhook_sender import Address, BadReceiver, post, read_address
+from chatkit.util.webhook_sender import Address, BadReceiver, parse_address, post
 
 if TYPE_CHECKING:
     from chatkit.sandbox.middleware import Middleware
@@ -267,7 +267,7 @@ class Receivers:
         Raises:
             BadReceiver: One of them is not a plain http or https address.
         """
-        prefix, target = read_address(url), read_address(to or url)
+        prefix, target = parse_address(url), parse_address(to or url)
         if prefix.query or target.query:
             raise BadReceiver("a receiver is an address without a query")
         self._entries = {**self._entries, prefix: ({"url": url, "to": to}, target)}
@@ -293,8 +293,8 @@ class Receivers:
         Raises:
             BadReceiver: No entry allows it.
         """
-        address, entries = read_address(url), self._entries
-        allowing = [prefix for prefix in entries if prefix.holds(address)]
+        address, entries = parse_address(url), self._entries
+        allowing = [prefix for prefix in entries if prefix.contains(address)]
         if not allowing:
             raise BadReceiver(
                 "the address is not in allow=: Sandbox(allow=[…]), or sandbox.allow(address, to=…)"

@@ -7,7 +7,7 @@ from importlib import import_module
 def lazy(
     package: str, homes: Mapping[str, str]
 ) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
-    """Return `__getattr__` and `__dir__` of a package whose names are loaded when they are used.
+    """Return `__getattr__` and `__dir__` of a package that imports its names when they are used.
 
     Args:
         package: Its `__name__`.

@@ -84,18 +84,18 @@ class Server(uvicorn.Server):
         self._thread.start()
 
     def stop(self) -> None:
-        """Finish what is under way, close all connections and end the thread."""
+        """Finish calls under way, close all connections and end the thread."""
         self.should_exit = True
         self._thread.join()
         self._socket.close()
 
     def wait(self, seconds: float | None = None) -> None:
-        """Wait until the server has ended, or so many seconds."""
+        """Wait until the server has stopped, or for so many seconds."""
         self._thread.join(seconds)
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Bind here, so that a taken port is an error of the caller and not of the thread.
+    """Return a socket that listens, bound here so that a taken port is an error of the caller.
 
     Raises:
         OSError: The port is taken, or the host is not an address of this machine.

@@ -47,24 +47,24 @@ def loop() -> asyncio.AbstractEventLoop:
         return _running
 
 
-def take_in(resident: Resident) -> None:
-    """Remember what is to be closed when the process ends, and forgotten when it forks."""
+def register(resident: Resident) -> None:
+    """Register an object to be closed when the process ends, and to forget when it forks."""
     _residents.add(resident)
 
 
-def wait_for(work: Coroutine[Any, Any, object]) -> None:
-    """Have something ended on the loop and wait for that; never long, somebody waits for us."""
+def run_and_wait(work: Coroutine[Any, Any, object]) -> None:
+    """Run a coroutine on the loop, and wait for it 0.4 s at most: somebody waits for us."""
     futures.wait([asyncio.run_coroutine_threadsafe(work, loop())], timeout=0.4)
 
 
 def preload(*modules: str) -> None:
-    """Import modules in a thread, so that nobody waits for them later; a missing one is told then.
+    """Import modules in a thread ahead of their use; a missing one is ignored until then.
 
     A process that forks waits for it: the child would find the imports locked for ever. While
     one thread imports, no second one begins: what else is asked for is imported when needed.
     """
 
-    def work() -> None:
+    def import_all() -> None:
         try:
             for name in modules:
                 with suppress(Exception):  # who needs it imports it again, and is told then
@@ -79,7 +79,7 @@ def preload(*modules: str) -> None:
             return
         _imported.clear()
     try:
-        threading.Thread(target=work, name="chatkit-imports", daemon=True).start()
+        threading.Thread(target=import_all, name="chatkit-imports", daemon=True).start()
     except RuntimeError:  # there can be no more threads
         _imported.set()
 
@@ -98,13 +98,13 @@ def until_signal() -> Iterator[threading.Event]:
 
 
 @atexit.register
-def _end() -> None:
+def _close_residents() -> None:
     for resident in list(_residents):
         resident.close()
 
 
-def _start_anew() -> None:
-    """In a forked child: the thread is gone, and the lock may be held for ever."""
+def _reset_after_fork() -> None:
+    """Reset a forked child: the thread is gone, and the lock may be held for ever."""
     global _running, _lock
     _running, _lock = None, threading.Lock()
     for resident in list(_residents):
@@ -112,4 +112,4 @@ def _start_anew() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_imported.wait, after_in_child=_start_anew)
+    os.register_at_fork(before=_imported.wait, after_in_child=_reset_after_fork)

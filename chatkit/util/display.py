@@ -42,18 +42,18 @@ _RIGHT_TO_LEFT = re.compile(
 
 
 def visible(text: str) -> str:
-    """Spell out the characters that would not be seen, or change how the rest is read."""
-    return "".join(_units(text))
+    """Spell out the characters that are invisible, or change how the rest is read."""
+    return "".join(_spelled_characters(text))
 
 
 def escaped(text: str) -> str:
-    """Escape a text for HTML, all of its characters visible."""
+    """Escape a text for HTML, and make all of its characters visible."""
     return escape(visible(text))
 
 
 def cut(text: str, width: int = LONG, *, strict: bool = False) -> str:
-    """Shorten a text to so many characters, all visible; what is spelled out stays whole."""
-    units = _units(text[: width + 1], strict=strict)
+    """Make all characters of a text visible, and cut it to a width."""
+    units = _spelled_characters(text[: width + 1], strict=strict)
     for n, used in enumerate(accumulate(map(len, units))):
         if used > width:
             return "".join(units[: max(n - 1, 1)]) + "…"
@@ -61,12 +61,12 @@ def cut(text: str, width: int = LONG, *, strict: bool = False) -> str:
 
 
 def shortened(text: str, most: int = LONG) -> str:
-    """Shorten a text that is visible already, as a `repr` is, to so many characters."""
+    """Cut a text that is visible already, as a `repr` is, to a width."""
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
-def squeezed(text: str, width: int) -> str:
-    """Shorten a text in its middle, to keep apart what only differs at the end."""
+def cut_middle(text: str, width: int) -> str:
+    """Cut a text in its middle, so that its end stays visible."""
     if len(text) <= width:
         return cut(text, width)
     half = (width - 1) // 2
@@ -74,22 +74,22 @@ def squeezed(text: str, width: int) -> str:
 
 
 def columns(text: str) -> int:
-    """Count the columns of a terminal that a text takes."""
+    """Return the number of columns that a text takes in a terminal."""
     wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
     return len(text) + wide - sum(unicodedata.combining(c) > 0 for c in text)
 
 
 def right_to_left(text: str) -> bool:
-    """Check if any of it is written from right to left."""
+    """Check if a text has letters that are written from right to left."""
     return _RIGHT_TO_LEFT.search(text) is not None
 
 
-def unseen(text: str) -> list[int]:
-    """Find the characters that would not be seen, or change how the rest is read."""
+def invisible_positions(text: str) -> list[int]:
+    """Return the positions of characters that are invisible, or change how the rest is read."""
     if text.isprintable() and (text.isascii() or not _BLANK.search(text)):
         return []
     shaping = {match.start() for match in _SHAPING.finditer(text)}
-    return [n for n, c in enumerate(text) if n not in shaping and not _seen(c)]
+    return [n for n, c in enumerate(text) if n not in shaping and not _is_visible(c)]
 
 
 def has_half_character(text: str) -> bool:
@@ -100,7 +100,7 @@ def has_half_character(text: str) -> bool:
         return True
 
 
-def _units(text: str, *, strict: bool = False) -> list[str]:
+def _spelled_characters(text: str, *, strict: bool = False) -> list[str]:
     """Split a text into characters, spelled out where they would not be seen.
 
     With `strict`, for texts that look alike, whatever is beyond ASCII is spelled out too.
@@ -108,28 +108,28 @@ def _units(text: str, *, strict: bool = False) -> list[str]:
     if text.isascii() and text.isprintable():
         return list(text)
     if strict:
-        return [c if c.isascii() and c.isprintable() else _spelled(c) for c in text]
-    hidden = {*unseen(text)}
-    return [_spelled(c) if n in hidden else c for n, c in enumerate(text)]
+        return [c if c.isascii() and c.isprintable() else _spell(c) for c in text]
+    hidden = {*invisible_positions(text)}
+    return [_spell(c) if n in hidden else c for n, c in enumerate(text)]
 
 
-def _seen(c: str) -> bool:
+def _is_visible(c: str) -> bool:
     if c.isascii():
         return c.isprintable()
     return (c.isprintable() or unicodedata.category(c) == "Zs") and not _BLANK.match(c)
 
 
-def _spelled(c: str) -> str:
+def _spell(c: str) -> str:
     return "↵" if c == "\n" else f"⟨U+{ord(c):04X}⟩"
 
 
 def many(count: int, noun: str) -> str:
-    """Count things in words, in the singular or the plural."""
+    """Return a count with its noun in the singular or the plural."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def duration(seconds: float) -> str:
-    """Return about how long something takes, in the unit that a person would use."""
+    """Return a duration as a text, rounded, in a fitting unit."""
     for size, noun in ((86400, "day"), (3600, "hour"), (60, "minute")):
         if seconds >= (3 if noun == "day" else 1.5) * size:
             return f"about {many(round(seconds / size), noun)}"
@@ -142,7 +142,7 @@ def duration(seconds: float) -> str:
 
 
 class RenderedValue(NamedTuple):
-    """A value as it is shown; beside another one, `text` is what differs.
+    """A value as it is shown; of two values, `text` is where they differ.
 
     `head` and `tail` are what both sides share. `words` stand where there is no value.
     """
@@ -154,7 +154,7 @@ class RenderedValue(NamedTuple):
     whole: str = ""  #: all of a text, where that is asked for
 
     def __str__(self) -> str:
-        """Put a text between quotes, so that nobody takes it for words, or for two texts."""
+        """Return the whole value, a text in quotes."""
         whole = self.head + self.text + self.tail
         if self.kind != "text":
             return whole
@@ -163,27 +163,27 @@ class RenderedValue(NamedTuple):
 
 
 def words(text: str) -> RenderedValue:
-    """Show words in place of a value."""
+    """Render words in place of a value."""
     return RenderedValue(text, kind="words")
 
 
 def values(value: Any) -> str:
-    """Return a value in so few words that many of them can be read one below the other."""
-    return str(rendered(value))
+    """Return a value as a short text."""
+    return str(render_value(value))
 
 
-def rendered(value: Any) -> RenderedValue:
-    """Show one value."""
+def render_value(value: Any) -> RenderedValue:
+    """Render one value."""
     for special, text in ((MISSING, "(absent)"), (None, "(none)")):
         if value is special:
             return words(text)
     if isinstance(value, str):
-        return RenderedValue(cut(_edged(value)), kind="text") if value else words("(empty)")
+        return RenderedValue(cut(_mark_edges(value)), kind="text") if value else words("(empty)")
     nested = isinstance(value, Mapping | list | tuple)
     return RenderedValue(cut(_outline(value) if nested else str(value)))
 
 
-def _edged(text: str) -> str:
+def _mark_edges(text: str) -> str:
     """Make the spaces at the edges of a text visible."""
     left = len(text) - len(text.lstrip(" "))
     right = max(left, len(text.rstrip(" ")))
@@ -191,20 +191,20 @@ def _edged(text: str) -> str:
 
 
 def _outline(value: Mapping[str, Any] | Sequence[Any]) -> str:
-    """Write a nested value whole if it is small, and else how it begins, or how large it is."""
+    """Return a nested value as JSON if it is small, else its beginning or its size."""
     if isinstance(value, Mapping) and isinstance(screens := value.get("screens"), list):
         return f"{many(len(screens), 'screen')}, version {value.get('version', '(none)')}"
-    text = _json(value)
+    text = _json_beginning(value)
     return text if len(text) <= LONG or isinstance(value, Mapping) else many(len(value), "item")
 
 
-def small(value: Any) -> bool:
+def is_small(value: Any) -> bool:
     """Check if a value is nested, but can be shown whole."""
-    return isinstance(value, Mapping | list | tuple) and len(_json(value)) <= LONG
+    return isinstance(value, Mapping | list | tuple) and len(_json_beginning(value)) <= LONG
 
 
-def _json(value: Any) -> str:
-    """Write JSON until it is long. A value may be what JSON refuses: it is shown all the same."""
+def _json_beginning(value: Any) -> str:
+    """Return the beginning of a value as JSON; what is no JSON is written as `str` does."""
     encoder = json.JSONEncoder(ensure_ascii=False, check_circular=False, default=str)
     text = ""
     try:
@@ -218,7 +218,7 @@ def _json(value: Any) -> str:
 
 
 def short_json(value: Any) -> str:
-    """Show one value of a JSON document as JSON, or by what it is where that is long."""
+    """Return a value as JSON; a long one by its type, name and title, or its size."""
     if value is MISSING:
         return "(absent)"
     text = json.dumps(value, ensure_ascii=False)
@@ -234,9 +234,11 @@ def short_json(value: Any) -> str:
 
 # --- two sides ------------------------------------------------------------------------
 
+RenderedPair = tuple[RenderedValue, RenderedValue]
+
 
 def differences(name: str, before: Any, after: Any) -> Iterator[tuple[str, Any, Any]]:
-    """Find the places, as in a JSON pointer, where two nested values differ.
+    """Yield the JSON pointers and values at which two nested values differ.
 
     They are compared as they are written: 1 is not True.
     """
@@ -248,8 +250,8 @@ def differences(name: str, before: Any, after: Any) -> Iterator[tuple[str, Any, 
     elif isinstance(before, list) and isinstance(after, list):
         # what was put in or taken out in one place does not move the rest
         texts = [repr(item) for item in before], [repr(item) for item in after]
-        head = _alike(*texts)
-        tail = _alike(*(text[head:][::-1] for text in texts))
+        head = _common_prefix(*texts)
+        tail = _common_prefix(*(text[head:][::-1] for text in texts))
         items = before[head : len(before) - tail], after[head : len(after) - tail]
         for n, (a, b) in enumerate(zip_longest(*items, fillvalue=MISSING), head):
             if repr(a) != repr(b):
@@ -258,26 +260,26 @@ def differences(name: str, before: Any, after: Any) -> Iterator[tuple[str, Any, 
         yield name, before, after
 
 
-def _alike(a: Sequence[Any], b: Sequence[Any]) -> int:
-    """Count the items or characters with which both begin."""
+def _common_prefix(a: Sequence[Any], b: Sequence[Any]) -> int:
+    """Count the items or characters with which two sequences begin alike."""
     return sum(1 for _ in takewhile(lambda two: two[0] == two[1], zip(a, b, strict=False)))
 
 
-def pair(before: Any, after: Any) -> tuple[RenderedValue, RenderedValue]:
-    """Show both sides of a change so that where they differ is seen, however long or alike."""
+def render_change(before: Any, after: Any) -> RenderedPair:
+    """Render both sides of a change so that their difference is visible."""
     if isinstance(before, str) and isinstance(after, str) and before and after:
-        return _texts(before, after)
-    both = rendered(before), rendered(after)
+        return _render_texts(before, after)
+    both = render_value(before), render_value(after)
     same = both[0].text == both[1].text  # "5" and 5: quotes tell them apart
     return (RenderedValue(str(both[0])), RenderedValue(str(both[1]))) if same else both
 
 
 def json_pair(before: Any, after: Any) -> list[str]:
-    """Show both sides of a change as JSON, so that where two long texts differ is seen."""
+    """Return both sides of a change as JSON; of long texts the part where they differ."""
     if not (isinstance(before, str) and isinstance(after, str)):
         return [short_json(before), short_json(after)]
     long = max(len(before), len(after)) > LONG - 2
-    start = max(_alike(before, after) - AROUND, 0) if long else 0
+    start = max(_common_prefix(before, after) - AROUND, 0) if long else 0
     return [f"{'…' if start else ''}{short_json(value[start:])}" for value in (before, after)]
 
 
@@ -289,7 +291,7 @@ _WORDS = re.compile(
 
 
 def changed_words(before: str, after: str) -> list[tuple[Literal["same", "out", "in"], str]]:
-    """Part two texts into what both have, what was taken out and what was put in, word by word.
+    """Compare two texts word by word; return what is the same, taken out and put in.
 
     >>> from chatkit.util.display import changed_words
     >>> changed_words("Your bike is ready", "Your red bike is ready")
@@ -313,20 +315,20 @@ def changed_words(before: str, after: str) -> list[tuple[Literal["same", "out", 
     return [part for part in parts if part[1]]
 
 
-def _texts(before: str, after: str, *, strict: bool = False) -> tuple[RenderedValue, RenderedValue]:
-    a, b = (before, after) if strict else (_edged(before), _edged(after))
-    head = _shared(a, b, whole_words=not strict)
-    tail = _shared(a[head:][::-1], b[head:][::-1], whole_words=not strict)
+def _render_texts(before: str, after: str, *, strict: bool = False) -> RenderedPair:
+    a, b = (before, after) if strict else (_mark_edges(before), _mark_edges(after))
+    head = _common_beginning(a, b, whole_words=not strict)
+    tail = _common_beginning(a[head:][::-1], b[head:][::-1], whole_words=not strict)
     long = max(len(a), len(b)) > LONG
-    left, right = (_changed_text(text, head, tail, long=long, strict=strict) for text in (a, b))
+    left, right = (_render_changed(text, head, tail, long=long, strict=strict) for text in (a, b))
     looks = [unicodedata.normalize("NFKC", _SHAPING.sub("", str(each))) for each in (left, right)]
     if not strict and looks[0] == looks[1]:  # eyes cannot tell them apart
-        return _texts(before, after, strict=True)
+        return _render_texts(before, after, strict=True)
     return left, right
 
 
-def _changed_text(whole: str, head: int, tail: int, *, long: bool, strict: bool) -> RenderedValue:
-    """Show one of two texts: what differs, between some of what is shared."""
+def _render_changed(whole: str, head: int, tail: int, *, long: bool, strict: bool) -> RenderedValue:
+    """Render one of two texts: where it differs, and some of what both share."""
     first, text, last = whole[:head], whole[head : len(whole) - tail], whole[len(whole) - tail :]
     blank = text.isspace()
     text = cut(text, LONG - AROUND if long else LONG, strict=strict or blank)
@@ -338,9 +340,9 @@ def _changed_text(whole: str, head: int, tail: int, *, long: bool, strict: bool)
     return RenderedValue(text, visible(first), cut(last, width), "text")
 
 
-def _shared(a: str, b: str, *, whole_words: bool) -> int:
-    """Count the characters with which two texts begin, in whole words if they are not long."""
-    n = _alike(a, b)
+def _common_beginning(a: str, b: str, *, whole_words: bool) -> int:
+    """Count the characters with which two texts begin alike, in whole words if wanted."""
+    n = _common_prefix(a, b)
     if not whole_words:
         return n
     for place in range(n, max(n - 24, -1), -1):

@@ -1,4 +1,4 @@
-"""Locks, files that are never half written, and a temporary folder for each process.
+"""Files: locks, files that are never half written, a temporary folder for each process.
 
 The lock of an account allows one apply at a time, and the kernel frees it when a process dies.
 A process removes its temporary folder when it ends. One that is killed cannot, so the next process
@@ -31,8 +31,8 @@ _PATIENCE = 30  #: seconds for which a file may be written by others
 
 
 @contextmanager
-def lock(folder: Path, account: str, run: str = "") -> Iterator[None]:
-    """Hold the lock of an account: at most one apply each, for this user on this machine.
+def account_lock(folder: Path, account: str, run: str = "") -> Iterator[None]:
+    """Hold the lock of an account, so that one apply at a time is at work on it.
 
     Args:
         folder: Where the journals lie; the locks lie there too.
@@ -43,8 +43,9 @@ def lock(folder: Path, account: str, run: str = "") -> Iterator[None]:
         AccountBusy: Another apply holds it; the text says which. It is not waited for.
         JournalError: Nothing can be locked in that folder.
     """
-    held = _file_lock(folder / f"{_name(account)}.lock")
-    holder = folder / f"{_name(account)}.holder"  # apart: Windows lets nobody read a locked file
+    held = _file_lock(folder / f"{_lock_name(account)}.lock")
+    # Apart from the lock: Windows lets nobody read a locked file.
+    holder = folder / f"{_lock_name(account)}.holder"
     try:
         make_folder(folder)
         held.acquire(blocking=False)
@@ -52,7 +53,7 @@ def lock(folder: Path, account: str, run: str = "") -> Iterator[None]:
         text = ""  # where it took the lock a moment ago, or lets go of it just now
         with suppress(OSError):
             text = holder.read_text()
-        raise account_busy(text) from None
+        raise account_busy_error(text) from None
     except OSError as error:
         raise JournalError(
             f"Nothing can be locked in {folder} ({error.strerror or error}). Set CHATKIT_DATA to "
@@ -70,24 +71,24 @@ def lock(folder: Path, account: str, run: str = "") -> Iterator[None]:
         held.release()
 
 
-def busy(folder: Path, account: str) -> bool:
-    """Check if an apply is at work on an account, without keeping one from its lock.
+def is_account_busy(folder: Path, account: str) -> bool:
+    """Check if an apply is at work on an account.
 
     A process that died leaves the file with its name behind, and only then the lock itself is
     tried.
     """
-    if (folder / f"{_name(account)}.holder").exists():
+    if (folder / f"{_lock_name(account)}.holder").exists():
         try:
-            with suppress(JournalError), lock(folder, account):  # as nothing can be applied there
-                return False
+            with suppress(JournalError), account_lock(folder, account):
+                return False  # an error too: nothing can be applied there then
         except AccountBusy:
             return True
     return False
 
 
 @contextmanager
-def writing(path: Path, patience: float = _PATIENCE) -> Iterator[None]:
-    """Hold the lock of a file that several processes write, each for some milliseconds.
+def lock_file(path: Path, patience: float = _PATIENCE) -> Iterator[None]:
+    """Hold the lock of a file that several processes write, for some milliseconds.
 
     Args:
         path: The file; its lock lies beside it.
@@ -109,12 +110,12 @@ def _file_lock(path: Path) -> BaseFileLock:
     return FileLock(path, mode=0o600, thread_local=False, fallback_to_soft=False)
 
 
-def _name(account: str) -> str:
-    """Name the files of an account's lock: its address is no file name."""
+def _lock_name(account: str) -> str:
+    """Return the name of the lock of an account, whose own name is no file name."""
     return sha256(account.encode()).hexdigest()[:32]
 
 
-def account_busy(holder: str) -> AccountBusy:
+def account_busy_error(holder: str) -> AccountBusy:
     """Return the error for an account that another apply has locked.
 
     Args:
@@ -130,7 +131,7 @@ def account_busy(holder: str) -> AccountBusy:
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder for its owner alone, so that a power cut does not take it away again.
+    """Make a folder for its owner alone, durably.
 
     The folders above it that are missing are made likewise; one that is there keeps its rights.
     """
@@ -142,7 +143,7 @@ def make_folder(folder: Path) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make the names in a folder durable. Windows has no such call: it does so by itself."""
+    """Make the names in a folder durable; Windows does so by itself."""
     if os.name == "posix":
         place = os.open(folder, os.O_RDONLY)
         try:
@@ -152,10 +153,10 @@ def sync_folder(folder: Path) -> None:
 
 
 @contextmanager
-def replacing(
+def replace_file(
     path: Path, mode: int | None = 0o600, first: Path | None = None
 ) -> Iterator[BinaryIO]:
-    """Write a file so that it is the old one or the new one, whenever the machine stops.
+    """Replace a file atomically and durably.
 
     Args:
         path: The file; its folder is there.
@@ -189,8 +190,8 @@ def replacing(
             first.unlink(missing_ok=True)
 
 
-def rewrite(path: Path, change: Callable[[bytes], bytes]) -> None:
-    """Change a file that several processes write, so that none loses what another wrote.
+def rewrite_file(path: Path, change: Callable[[bytes], bytes]) -> None:
+    """Change the content of a file that several processes write.
 
     It is read, changed and replaced under its lock, which lies beside it. It is for its owner
     alone afterwards, and so is its folder where that is new.
@@ -206,11 +207,11 @@ def rewrite(path: Path, change: Callable[[bytes], bytes]) -> None:
     path = path.resolve()
     if not path.parent.exists():
         make_folder(path.parent)
-    with writing(path):
+    with lock_file(path):
         before = path.read_bytes() if path.exists() else b""
         after = change(before)
         if after != before:
-            with replacing(path) as file:
+            with replace_file(path) as file:
                 file.write(after)
 
 
@@ -227,7 +228,7 @@ _guard = threading.Lock()
 
 
 def temporary_folder() -> Path:
-    """Return the folder of this process, for its owner alone; made when first asked for.
+    """Return the temporary folder of this process, which the first call makes.
 
     Raises:
         ChatkitError: It cannot be made.
@@ -247,13 +248,13 @@ def temporary_folder() -> Path:
 
 
 def existing_temporary_folder() -> Path | None:
-    """Return the folder of this process if it was made."""
+    """Return the temporary folder of this process if it was made."""
     return None if _temporary is None else _temporary.folder
 
 
 @atexit.register
 def remove_temporary_folder() -> None:
-    """Remove the folder of this process with all that is in it, as its end does."""
+    """Remove the temporary folder of this process, as its end does."""
     global _temporary
     with _guard:
         if _temporary is not None:
@@ -262,7 +263,7 @@ def remove_temporary_folder() -> None:
 
 
 def sweep_temporary_folders() -> None:
-    """Remove the folders of this user's processes that were killed."""
+    """Remove the temporary folders of processes of this user that were killed."""
     for path in Path(tempfile.gettempdir()).glob(f"{TEMPORARY_PREFIX}*"):
         if _is_own_folder(path):
             made = _TemporaryFolder(path, _owner_lock(path))
@@ -296,7 +297,7 @@ def _owner_lock(path: Path) -> FileLock:
 
 
 def _remove_temporary_folder(made: _TemporaryFolder) -> None:
-    """Remove a folder whose lock we hold: who waits for the lock finds it gone, and goes on."""
+    """Remove a folder whose lock this process holds, and free the lock."""
     shutil.rmtree(made.folder, ignore_errors=True)
     made.lock.release()
     if os.name == "nt":  # where a file that is open cannot be removed
@@ -304,7 +305,7 @@ def _remove_temporary_folder(made: _TemporaryFolder) -> None:
 
 
 def _is_own_folder(path: Path) -> bool:
-    """Return whether it is a real folder of this user: others may put links into a shared place."""
+    """Return whether a path is a folder of this user, and no link."""
     try:
         status = path.lstat()
     except FileNotFoundError:
@@ -313,7 +314,7 @@ def _is_own_folder(path: Path) -> bool:
 
 
 def _after_fork() -> None:
-    """In a forked child: the folder is its parent's, and the guard may be held for ever."""
+    """Reset a forked child: the folder is of its parent, and the guard may be held for ever."""
     global _temporary, _guard
     _temporary, _guard = None, threading.Lock()
 

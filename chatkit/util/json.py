@@ -18,27 +18,27 @@ _PLACE = re.compile("0|[1-9][0-9]{0,8}")
 
 
 def escape(key: str | int) -> str:
-    """Write one key as a step of a JSON pointer."""
+    """Escape a key for a JSON pointer."""
     return str(key).replace("~", "~0").replace("/", "~1")
 
 
 def unescape(step: str) -> str:
-    """Read the key that one step of a JSON pointer stands for."""
+    """Return the key of a step of a JSON pointer."""
     return step.replace("~1", "/").replace("~0", "~")
 
 
 def child(pointer: str, key: str | int) -> str:
-    """Write the pointer of a key or an item."""
+    """Return the pointer of a key or an item below a pointer."""
     return f"{pointer}/{escape(key)}"
 
 
 def steps(pointer: str) -> list[str]:
-    """Take a JSON pointer apart."""
+    """Split a JSON pointer into keys."""
     return [unescape(step) for step in pointer.split("/")[1:]]
 
 
 def value_at(document: object, pointer: str) -> Any:
-    """Follow a JSON pointer (RFC 6901); MISSING where it leads to nothing."""
+    """Return the value at a JSON pointer (RFC 6901), or MISSING."""
     value: Any = document
     key: Any
     for key in steps(pointer):
@@ -51,7 +51,7 @@ def value_at(document: object, pointer: str) -> Any:
 
 
 def at(value: Any, pointer: str) -> Any:
-    """Return what a JSON pointer points at. Raises `LookupError` if there is nothing."""
+    """Return the value at a JSON pointer. Raises `LookupError` if there is none."""
     inner = value_at(value, pointer)
     if inner is MISSING:
         raise LookupError(pointer)
@@ -61,8 +61,8 @@ def at(value: Any, pointer: str) -> Any:
 # --- edits: each returns a changed copy ------------------------------------------------------
 
 
-def changed(value: Any, way: list[str], key: str, change: Callable[[Any, str], Any]) -> Any:
-    """Change what is at the end of a way, copying only what lies on it.
+def change_at(value: Any, way: list[str], key: str, change: Callable[[Any, str], Any]) -> Any:
+    """Return a document with a change at one place; only what is above it is copied.
 
     Args:
         value: The document.
@@ -75,42 +75,42 @@ def changed(value: Any, way: list[str], key: str, change: Callable[[Any, str], A
     """
     if not way:
         return change(value, key)
-    inner = changed(item(value, way[0], {}), way[1:], key, change)
+    inner = change_at(get_item(value, way[0], {}), way[1:], key, change)
     return with_value_at(value, way[0], inner)
 
 
-def item(parent: Any, key: str, missing: Any) -> Any:
-    """Return what stands under a key. Raises `InputError` where no key leads to anything."""
-    return parent.get(key, missing) if isinstance(parent, dict) else parent[_place(parent, key)]
+def get_item(parent: Any, key: str, missing: Any) -> Any:
+    """Return the value of a key or an item. Raises `InputError` if there is no such item."""
+    return parent.get(key, missing) if isinstance(parent, dict) else parent[_index(parent, key)]
 
 
 def with_value_at(parent: Any, key: str, value: Any) -> Any:
-    """Return an object or a list with another value at one place; without one the value."""
+    """Return a copy of an object or a list with another value for a key."""
     if isinstance(parent, dict):
         return {**parent, key: value}
     if parent is None and not key:
         return value
-    place = _place(parent, key)
+    place = _index(parent, key)
     return [*parent[:place], value, *parent[place + 1 :]]
 
 
-def _place(parent: Any, key: str) -> int:
-    """Read the place of an item in a list."""
+def _index(parent: Any, key: str) -> int:
+    """Return a key as an index of a list."""
     if isinstance(parent, list) and _PLACE.fullmatch(key) and int(key) < len(parent):
         return int(key)
     raise nothing_at(key)
 
 
 def nothing_at(pointer: str) -> InputError:
-    """Return the error that nothing stands at a place."""
+    """Return the error for a pointer that leads to nothing."""
     return InputError(f"Nothing stands at {pointer or 'the top'}.")
 
 
-def without(parent: Any, key: str) -> Any:
-    """Return an object without a key, or a list without an item."""
+def without_key(parent: Any, key: str) -> Any:
+    """Return a copy of an object without a key, or of a list without an item."""
     if isinstance(parent, dict):
         return {name: value for name, value in parent.items() if name != key}
-    place = _place(parent, key)
+    place = _index(parent, key)
     return [*parent[:place], *parent[place + 1 :]]
 
 
@@ -126,12 +126,12 @@ class PatchOperation(NamedTuple):
 
 
 def removing(pointer: str) -> tuple[PatchOperation, ...]:
-    """Return the patch that takes out what stands at a place."""
+    """Return the patch that removes the value at a pointer."""
     return (PatchOperation("remove", pointer),)
 
 
-def patched(document: Any, patch: Iterable[PatchOperation]) -> Any:
-    """Return a document after the operations of a JSON Patch; objects on the way are made.
+def apply_patch(document: Any, patch: Iterable[PatchOperation]) -> Any:
+    """Apply the operations of a JSON Patch to a copy of a document; missing objects are made.
 
     Raises:
         InputError: Nothing stands where one of them should be done.
@@ -148,7 +148,7 @@ def patched(document: Any, patch: Iterable[PatchOperation]) -> Any:
             place = len(parent) if key == "-" else int(key)
             return [*parent[:place], value, *parent[place:]]
 
-        document = changed(document, way, last, without if op == "remove" else put)
+        document = change_at(document, way, last, without_key if op == "remove" else put)
     return document
 
 
@@ -157,7 +157,7 @@ _NUMBER = re.compile(r'"(?:[^"\\]|\\.)*"|(-?Infinity|NaN|-?[0-9][0-9.eE+-]*)', r
 
 
 class JsonFault(ValueError):
-    """Fault of a text that should be JSON: a clause, its kind, and where it is."""
+    """A fault of JSON text: its reason, its kind and its place."""
 
     def __init__(
         self, reason: str, kind: FaultKind, text: str = "", offset: int | None = None
@@ -167,7 +167,7 @@ class JsonFault(ValueError):
 
     @property
     def where(self) -> str:
-        """The place in words, to be put after the reason; empty where it is not known."""
+        """The place in words, to follow the reason; "" if it is not known."""
         if self.offset is None:
             return ""
         before = self.text[: self.offset].split("\n")
@@ -198,7 +198,7 @@ def read_json(
             text = text.decode()
         except UnicodeDecodeError as error:
             raise JsonFault("it is not UTF-8 text", "encoding") from error
-    decoder = _STRICT if on_duplicate is None else _decoder(on_duplicate)
+    decoder = _STRICT if on_duplicate is None else _make_decoder(on_duplicate)
     try:
         if text.startswith("\ufeff"):
             raise json.JSONDecodeError("Unexpected UTF-8 BOM (decode using utf-8-sig)", text, 0)
@@ -206,7 +206,7 @@ def read_json(
         if not surrogates:
             (json.dumps(value, ensure_ascii=False) if "\\u" in text else text).encode()
     except json.JSONDecodeError as error:
-        reason, offset = _mistake(error)
+        reason, offset = _explain_error(error)
         raise JsonFault(reason, "syntax", text, offset) from None
     except UnicodeEncodeError:
         raise JsonFault("it holds half a character", "surrogate") from None
@@ -226,7 +226,7 @@ def read_json(
 
 
 def is_deeper(value: object, levels: int) -> bool:
-    """Check if objects and arrays stand in each other on more than so many levels."""
+    """Check if objects and arrays are nested on more levels than this."""
     level: list[Any] = [value] if isinstance(value, dict | list) else []
     for _ in range(levels):
         level = [
@@ -240,22 +240,22 @@ def is_deeper(value: object, levels: int) -> bool:
     return bool(level)
 
 
-def _constant(name: str) -> NoReturn:
+def _refuse_constant(name: str) -> NoReturn:
     raise JsonFault(f"{name} is not a JSON number", "number", name)
 
 
-def _number(digits: str) -> float:
+def _parse_float(digits: str) -> float:
     value = float(digits)
     if math.isinf(value):
         raise JsonFault(f"the number {digits[:40]} is too large", "number", digits)
     return value
 
 
-def _refuse(key: str) -> NoReturn:
+def _refuse_duplicate(key: str) -> NoReturn:
     raise JsonFault(f"it has {key!r} twice in one object", "duplicate")
 
 
-def _decoder(on_duplicate: Callable[[str], None]) -> json.JSONDecoder:
+def _make_decoder(on_duplicate: Callable[[str], None]) -> json.JSONDecoder:
     def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         made = dict(pairs)
         if len(made) != len(pairs):
@@ -263,15 +263,16 @@ def _decoder(on_duplicate: Callable[[str], None]) -> json.JSONDecoder:
         return made
 
     return json.JSONDecoder(
-        object_pairs_hook=members, parse_constant=_constant, parse_float=_number
+        object_pairs_hook=members, parse_constant=_refuse_constant, parse_float=_parse_float
     )
 
 
-_STRICT = _decoder(_refuse)  # made once: the sandbox reads thousands of bodies a second
+# Made once: the sandbox reads thousands of bodies a second.
+_STRICT = _make_decoder(_refuse_duplicate)
 
 
 #: How messages of the decoder begin, and what is wrong then.
-_MISTAKES = {
+_EXPLANATIONS = {
     "Illegal trailing comma": "a comma too many",  # of Python 3.13
     "Expecting ',' delimiter": "a comma is missing",
     "Expecting property name": "a key must stand in double quotes",
@@ -279,15 +280,15 @@ _MISTAKES = {
 }
 
 
-def _mistake(error: json.JSONDecodeError) -> tuple[str, int]:
-    """Return what is wrong in the words of one who wrote it, and at which offset."""
+def _explain_error(error: json.JSONDecodeError) -> tuple[str, int]:
+    """Return the reason of a syntax error in plain words, and its offset."""
     before = error.doc[: error.pos].rstrip()
     after = error.doc[error.pos : error.pos + 1]
     if not error.doc.strip():
         return "it is empty", 0
     if before.endswith(",") and after in ("}", "]", ","):
         return "a comma too many", len(before) - 1
-    for beginning, reason in _MISTAKES.items():
+    for beginning, reason in _EXPLANATIONS.items():
         if error.msg.startswith(beginning):
             ended = beginning.startswith("Expecting") and not after
             return "it ends too early" if ended else reason, error.pos

@@ -25,22 +25,22 @@ _MEASURED = 20
 _FAR_OFF = 2.0
 
 #: Whom the work of a thread is for, and who watches it in place of a bar.
-_whose: ContextVar[tuple[str, Watch | None]] = ContextVar("whose", default=("", None))
+_current_account: ContextVar[tuple[str, Watch | None]] = ContextVar("whose", default=("", None))
 
 
 @contextmanager
 def working_for(name: str, watch: Watch | None = None) -> Iterator[None]:
-    """Run this thread for one account of several: each line that it prints names the account.
+    """Begin the lines that this thread prints with the name of an account.
 
     Args:
         name: What the account is called.
         watch: Watches all of its work, in place of bars.
     """
-    token = _whose.set((name, watch))
+    token = _current_account.set((name, watch))
     try:
         yield
     finally:
-        _whose.reset(token)
+        _current_account.reset(token)
 
 
 class Progress:
@@ -56,7 +56,7 @@ class Progress:
         self.total = total
         self.name = ""  #: stands before the bar, and may change too
         self._noun = noun
-        self._watch = watch or _whose.get()[1]
+        self._watch = watch or _current_account.get()[1]
         self.done = 0
         self._began = time.monotonic()
         self._bar: Any = None
@@ -74,7 +74,7 @@ class Progress:
             self._output.update({"text/plain": line}, raw=True)
 
     def add(self, count: int) -> None:
-        """Count work as done, and show it."""
+        """Count work as done, and update the bar."""
         self.done += count
         if self._watch is not None:
             self._watch(self.done, self.total)
@@ -84,7 +84,7 @@ class Progress:
             return
         is_new = self._bar is None
         if is_new:
-            self._show()
+            self._open_bar()
         is_changed = self.total not in (None, self._bar.total)
         if is_changed:
             self._bar.reset(self.total)  # tells the widget too, and sets the count to 0
@@ -94,8 +94,8 @@ class Progress:
             self._bar.set_description(self.name, refresh=False)
         self._bar.update(self.done - self._bar.n)
 
-    def _show(self) -> None:
-        """Show the bar. In a notebook a line of text takes its place at the end: that is saved."""
+    def _open_bar(self) -> None:
+        """Open the bar; in a notebook a line of text replaces it at the end, which is saved."""
         from tqdm.auto import tqdm  # slow to load, and rarely needed
         from tqdm.notebook import tqdm as live
 
@@ -109,7 +109,7 @@ class Progress:
 
 
 class AccountBars:
-    """One bar of the work on several accounts at once, which says how many of them are done.
+    """One bar for the work on several accounts at once.
 
     Args:
         noun: What is counted.
@@ -137,7 +137,7 @@ class AccountBars:
             self._bar.__exit__(*error)
 
     def show(self, done: Mapping[str, tuple[int, int | None]], ended: Collection[str] = ()) -> None:
-        """Show how far all are.
+        """Update the bar.
 
         Args:
             done: What is done of each account whose work has begun, and its total.
@@ -158,7 +158,7 @@ class AccountBars:
 
 
 class Forecast:
-    """Prints how long a long work takes, once that can be estimated, and again where it changes.
+    """Prints how long work takes, as soon as that can be estimated, and again if it changes.
 
     It can be estimated when the limit of the service is known, or after some calls: as fast as
     these went. Nothing is printed of what takes less than a minute.
@@ -173,7 +173,7 @@ class Forecast:
         self._printed = 0.0  #: seconds that all of it takes, as they were printed last
 
     def report(self, what: str, done: int, left: int, rate: float = math.inf) -> None:
-        """Print how long the calls that are left take, if that is long and not printed yet.
+        """Print how long the remaining calls take, if that is long and was not printed yet.
 
         Args:
             what: What is done, like "Reading 1,000,000 contacts".
@@ -188,34 +188,34 @@ class Forecast:
         if seconds < LONG or passed + seconds < _FAR_OFF * self._printed:
             return
         self._printed = passed + seconds
-        calls = f"{many(left, 'more call' if done else 'call')} at {rate_words(rate)}"
+        calls = f"{many(left, 'more call' if done else 'call')} at {rate_text(rate)}"
         print_line(f"{what} takes {duration(seconds)}: {calls}.{self._after and ' '}{self._after}")
 
 
 class Pace(NamedTuple):
-    """The pace of calls: by what they take and how many go at once, or by a limit."""
+    """The pace of calls: by their latency and concurrency, or by a limit."""
 
     concurrency: int  #: calls under way at once
     latency: float  #: seconds that a call takes, about; 0 while that is not known
     rate: float  #: calls a second at most; infinite where no limit is known
 
     def seconds(self, calls: int) -> float:
-        """Estimate how long so many calls take."""
+        """Estimate the seconds that so many calls take."""
         return calls * max(self.latency / self.concurrency, 1 / self.rate)
 
     def __str__(self) -> str:
         if self.rate * self.latency > self.concurrency or self.rate == math.inf:
             return f"{self.concurrency} call{'s' * (self.concurrency != 1)} at once"
-        return rate_words(self.rate)
+        return rate_text(self.rate)
 
 
-def rate_words(rate: float) -> str:
+def rate_text(rate: float) -> str:
     """Return a rate in words: "10 calls a second"."""
     number = f"{rate:,.0f}" if rate >= 9.95 else f"{rate:.2g}"
     return f"{number} call{'s' * (number != '1')} a second"
 
 
 def print_line(line: str) -> None:
-    """Print one line that a person must see."""
-    name, _ = _whose.get()
+    """Print one line for a person."""
+    name, _ = _current_account.get()
     sys.stdout.write(f"{name}: {line}\n" if name else f"{line}\n")

@@ -51,7 +51,7 @@ class NotThisMachine(BadReceiver):
 
 
 class Address(NamedTuple):
-    """An http or https address, taken apart."""
+    """The parts of an http or https address."""
 
     scheme: str
     host: str
@@ -59,14 +59,14 @@ class Address(NamedTuple):
     path: str
     query: str
 
-    def holds(self, other: Address) -> bool:
-        """Return whether this one is a prefix of the other, by whole path segments."""
+    def contains(self, other: Address) -> bool:
+        """Return whether another address is below this one, by whole path segments."""
         inside = other.path == self.path or other.path.startswith(self.path.rstrip("/") + "/")
         return self[:3] == other[:3] and inside
 
 
-def read_address(url: str) -> Address:
-    """Take an address apart; refuse what two programs could read in two ways.
+def parse_address(url: str) -> Address:
+    """Parse an address, and refuse one that programs could read in two ways.
 
     Raises:
         BadReceiver: It is not a plain http or https address; the text says what to write.
@@ -80,7 +80,7 @@ def read_address(url: str) -> Address:
         raise BadReceiver(
             "the address must be https:// or http://, a plain host, and perhaps a port and a path"
         )
-    scheme, host = match["scheme"].lower(), _host(match["host"].lower())
+    scheme, host = match["scheme"].lower(), _normalize_host(match["host"].lower())
     port = int(match["port"] or _PORTS[scheme])
     if port > 65535:
         raise BadReceiver("the port must be from 1 to 65535")
@@ -90,8 +90,8 @@ def read_address(url: str) -> Address:
     return Address(scheme, host, port, path, match["query"] or "")
 
 
-def _host(host: str) -> str:
-    """Return a name, or an address in its usual spelling."""
+def _normalize_host(host: str) -> str:
+    """Return a host name, or an IP address in its usual spelling."""
     try:
         if host.startswith("["):
             return str(ipaddress.IPv6Address(host[1:-1]))
@@ -107,7 +107,7 @@ def _host(host: str) -> str:
 
 
 def resolve(address: Address, outside: Collection[str] = ()) -> list[tuple[Any, ...]]:
-    """Look the host up once, as `socket.getaddrinfo`; all its addresses must be loopback.
+    """Resolve the host of an address, as `socket.getaddrinfo` does; it must be this machine.
 
     Args:
         address: Whose host.
@@ -129,7 +129,7 @@ def resolve(address: Address, outside: Collection[str] = ()) -> list[tuple[Any, 
 
 
 def is_loopback(text: str) -> bool:
-    """Return whether an address is 127.0.0.0/8 or ::1 itself, and no other spelling of them.
+    """Return whether an address is in 127.0.0.0/8, or is ::1.
 
     An IPv4 address inside an IPv6 one, or one with a zone, is refused: what it reaches
     depends on the system.
@@ -153,7 +153,7 @@ class PostAnswer(NamedTuple):
 
 
 class _CheckedAddresses:
-    """A resolver that answers with the addresses that were checked: no name is looked up twice."""
+    """A resolver of aiohttp that returns addresses that were checked, without a lookup."""
 
     def __init__(self, entries: list[tuple[Any, ...]]) -> None:
         self._entries = entries
@@ -174,7 +174,7 @@ def post(
     seconds: float,
     outside: Collection[str] = (),
 ) -> PostAnswer:
-    """Post one body on a connection of its own.
+    """Post one body over a new connection, and return the answer.
 
     Args:
         address: Where to.

@@ -47,7 +47,7 @@ from chatkit.bulk.stores import (
     stores_at,
 )
 from chatkit.errors import AccountBusy, InputError, JournalError
-from chatkit.util.files import lock, temporary_folder
+from chatkit.util.files import account_lock, temporary_folder
 
 # --- what is written is read --------------------------------------------------------------
 
@@ -140,7 +140,7 @@ def test_a_journal_is_for_its_owner_alone(folder):
         journal = created(folder)
         journal.write(1, "intent")
         journal.commit()
-        with lock(folder, "account"):
+        with account_lock(folder, "account"):
             modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()}
         journal.close()
     finally:
@@ -421,7 +421,7 @@ def test_what_is_named_is_pruned_in_any_state(shelf):
 
 
 def test_a_run_at_work_is_not_pruned(shelf):
-    with lock(shelf, "here"), pytest.raises(AccountBusy):
+    with account_lock(shelf, "here"), pytest.raises(AccountBusy):
         prune(FolderStore(shelf), runs=["3-open"])
     assert "3-open" in names(shelf)
 

@@ -248,9 +248,9 @@ def test_a_second_apply_on_the_account_is_refused_at_once(sandbox, client):
 
 def test_another_account_is_not_busy(sandbox, client):
     from chatkit.bulk.stores import journal_folder
-    from chatkit.util.files import lock
+    from chatkit.util.files import account_lock
 
-    with lock(journal_folder(True), client.connection.account), account() as (_, other):
+    with account_lock(journal_folder(True), client.connection.account), account() as (_, other):
         assert states(other.contacts.plan(newcomers(1)).apply()) == ["applied"]
         with pytest.raises(chatkit.errors.AccountBusy, match="Nothing was sent"):
             client.contacts.plan(newcomers(1)).apply()

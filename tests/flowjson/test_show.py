@@ -7,7 +7,7 @@ from flowjson.strangers import anything
 from hypothesis import given
 
 from chatkit.util.display import LONG, MISSING
-from chatkit.util.display import json_pair as pair
+from chatkit.util.display import json_pair as render_change
 from chatkit.util.display import short_json as short
 
 
@@ -32,8 +32,8 @@ def test_long_values_are_named_by_what_they_are() -> None:
 
 def test_where_two_long_texts_differ_is_seen() -> None:
     before, after = ("a" * 200 + end for end in ("noon", "midnight"))
-    shown = pair(before, after)
+    shown = render_change(before, after)
     assert all(side.startswith("…") and "aaaa" in side for side in shown)
     assert "noon" in shown[0] and "midnight" in shown[1]
-    assert pair("noon", "midnight") == [json.dumps("noon"), json.dumps("midnight")]
-    assert pair(MISSING, 1) == ["(absent)", "1"]
+    assert render_change("noon", "midnight") == [json.dumps("noon"), json.dumps("midnight")]
+    assert render_change(MISSING, 1) == ["(absent)", "1"]

@@ -32,7 +32,7 @@ from chatkit.contacts import Contact, ContactEndpoints
 from chatkit.errors import Fault, InputError, ListMoved, NotPermitted, Refused, StoreError
 from chatkit.imports import parquet
 from chatkit.imports.parquet import write_parquet
-from chatkit.util.files import writing
+from chatkit.util.files import lock_file
 from chatkit.util.progress import Pace
 
 SIZE = 5  # rows of a page
@@ -456,7 +456,7 @@ def test_what_is_no_folder_of_this_account_is_refused(folder: Path, tmp_path: Pa
 def test_a_second_process_is_kept_from_the_folder(folder: Path) -> None:
     account = Account(range(12))
     account.read(folder, ends_at=1)
-    with writing(folder / "_complete.json"), pytest.raises(StoreError, match="another process"):
+    with lock_file(folder / "_complete.json"), pytest.raises(StoreError, match="another process"):
         account.read(folder)
     assert account.read(folder) == 12
 

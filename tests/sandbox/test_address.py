@@ -11,7 +11,7 @@ from listening import answering, listening
 from chatkit.profile import ServiceProfile
 from chatkit.sandbox.delivery import Receivers, attempt_delivery
 from chatkit.sandbox.webhooks import ActiveWebhook
-from chatkit.util.webhook_sender import BadReceiver, is_loopback, read_address, resolve
+from chatkit.util.webhook_sender import BadReceiver, is_loopback, parse_address, resolve
 
 # Each leads a careless sender to 127.0.0.1, or away from it, in another disguise.
 TRICKS = {
@@ -153,7 +153,7 @@ NEVER = [
 def test_an_odd_spelling_is_no_receiver_either(trick: str) -> None:
     url = TRICKS[trick].format(port=8000, other=7999, wrapped=8000 + 65536)
     with pytest.raises(BadReceiver):
-        read_address(url)
+        parse_address(url)
     receivers = Receivers()
     with pytest.raises(BadReceiver):
         receivers.add("http://localhost/", to=url or "x")
@@ -172,7 +172,7 @@ def test_an_odd_spelling_is_no_receiver_either(trick: str) -> None:
 )
 def test_a_named_address_that_is_not_this_machine_is_refused(host: str) -> None:
     with pytest.raises(BadReceiver, match="not this machine"):
-        resolve(read_address(f"http://{host}:8000/"))
+        resolve(parse_address(f"http://{host}:8000/"))
 
 
 @pytest.mark.parametrize(
@@ -205,7 +205,7 @@ def test_a_name_that_leads_elsewhere_is_refused(
 
     monkeypatch.setattr(socket, "getaddrinfo", found)
     with pytest.raises(BadReceiver, match="not this machine"):
-        resolve(read_address("https://hooks.example/"))
+        resolve(parse_address("https://hooks.example/"))
 
 
 def test_a_name_that_is_not_known_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -214,7 +214,7 @@ def test_a_name_that_is_not_known_is_refused(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(socket, "getaddrinfo", unknown)
     with pytest.raises(BadReceiver, match="not known"):
-        resolve(read_address("https://hooks.example/"))
+        resolve(parse_address("https://hooks.example/"))
 
 
 def test_a_redirect_to_this_machine_is_not_followed_either() -> None:
@@ -240,7 +240,7 @@ def test_a_redirect_to_this_machine_is_not_followed_either() -> None:
     ],
 )
 def test_a_plain_address_is_taken_apart(url: str, read: tuple[object, ...]) -> None:
-    assert tuple(read_address(url)) == read
+    assert tuple(parse_address(url)) == read
 
 
 @given(st.ip_addresses())
@@ -255,7 +255,7 @@ def test_of_all_addresses_only_those_of_the_loopback_are_this_machine(
 @given(st.text(max_size=40) | st.from_regex(r"https?://[\x21-\x7e]{1,30}", fullmatch=True))
 def test_any_text_is_an_address_or_refused_with_a_reason(text: str) -> None:
     try:
-        read = read_address(text)
+        read = parse_address(text)
     except BadReceiver as error:
         assert str(error)
     else:

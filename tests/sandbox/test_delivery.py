@@ -236,9 +236,9 @@ def test_a_late_answer_is_never_taken_for_that_of_the_next_delivery(
 
 FORKED = """
 import os
-from chatkit.util.webhook_sender import post, read_address
+from chatkit.util.webhook_sender import post, parse_address
 
-address = read_address("http://127.0.0.1:9/")
+address = parse_address("http://127.0.0.1:9/")
 post(address, [], b"", seconds=5)
 if child := os.fork():
     os.waitpid(child, 0)

@@ -14,21 +14,21 @@ from chatkit.util.display import (
     MISSING,
     columns,
     cut,
+    cut_middle,
     differences,
     escaped,
     many,
-    pair,
+    render_change,
     right_to_left,
-    squeezed,
     values,
     visible,
 )
-from chatkit.util.display import unseen as hidden
+from chatkit.util.display import invisible_positions as hidden
 
 JOINERS = "\u200c\u200d"
 
 
-def unseen(text: str) -> set[str]:
+def invisible_positions(text: str) -> set[str]:
     """The characters of a text that a screen would obey or not show."""
     return {
         c for c in text if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
@@ -57,14 +57,14 @@ def test_what_is_not_seen_is_found_where_it_is_spelled_out(text: str) -> None:
 
 @given(st.text())
 def test_nothing_visible_steers_a_terminal(text: str) -> None:
-    assert not unseen(visible(text))
+    assert not invisible_positions(visible(text))
     visible(text).encode()
 
 
 @given(st.text(), st.integers(2, 80))
 def test_a_cut_text_has_no_half_of_what_is_spelled_out(text: str, room: int) -> None:
     short = cut(text, room)
-    assert not unseen(short)
+    assert not invisible_positions(short)
     assert len(short) <= max(room, 11)  # one character at least, however long it is spelled
     assert short.count("⟨U+") - text.count("⟨U+") <= short.count("⟩")
     if len(visible(text)) <= room:
@@ -73,10 +73,10 @@ def test_a_cut_text_has_no_half_of_what_is_spelled_out(text: str, room: int) -> 
 
 def test_a_name_is_cut_in_its_middle_since_addresses_differ_at_their_end() -> None:
     first, second = (f"https://shop.example/{'a' * 60}/{end}" for end in ("orders", "status"))
-    assert squeezed(first, 40) != squeezed(second, 40)
-    assert squeezed(first, 40).endswith("/orders")
-    assert len(squeezed(first, 40)) <= 40
-    assert squeezed("short", 40) == "short"
+    assert cut_middle(first, 40) != cut_middle(second, 40)
+    assert cut_middle(first, 40).endswith("/orders")
+    assert len(cut_middle(first, 40)) <= 40
+    assert cut_middle("short", 40) == "short"
 
 
 def test_columns_are_counted_as_a_terminal_does() -> None:
@@ -150,7 +150,7 @@ def json_values() -> st.SearchStrategy[Any]:
 @given(json_values())
 def test_values_are_short_and_safe(value: Any) -> None:
     said = values(value)
-    assert not unseen(said)
+    assert not invisible_positions(said)
     assert len(said) <= 2 * LONG  # twice, where every character is a quote
     assert said
 
@@ -160,7 +160,7 @@ def test_values_are_short_and_safe(value: Any) -> None:
 
 def marked(before: Any, after: Any) -> tuple[str, str]:
     """Both sides, with [what differs] in brackets."""
-    left, right = pair(before, after)
+    left, right = render_change(before, after)
     return f"{left.head}[{left.text}]{left.tail}", f"{right.head}[{right.text}]{right.tail}"
 
 
@@ -196,10 +196,10 @@ def test_a_long_text_is_shown_where_it_differs() -> None:
 @example("", "\u200b" * 20 + "a", "\u200b" * 20 + "b", "")
 def test_two_texts_that_differ_never_look_alike(head: str, a: str, b: str, tail: str) -> None:
     assume(a != b)
-    left, right = map(str, pair(head + a + tail, head + b + tail))
+    left, right = map(str, render_change(head + a + tail, head + b + tail))
     eyes = [unicodedata.normalize("NFKC", side) for side in (left, right)]
     assert eyes[0] != eyes[1]
-    assert not unseen(left + right)
+    assert not invisible_positions(left + right)
     assert max(len(left), len(right)) <= 12 * LONG
 
 
@@ -207,9 +207,9 @@ def test_naughty_strings_are_told_apart_and_tamed(shared: Path) -> None:
     strings = json.loads((shared / "corpora/blns/blns.json").read_text())
     assert len(strings) > 500
     for before, after in pairwise(strings):
-        left, right = map(str, pair(before, after))
+        left, right = map(str, render_change(before, after))
         assert (left == right) is (before == after)
-        assert not unseen(left + right)
+        assert not invisible_positions(left + right)
 
 
 def found(before: Any, after: Any) -> dict[str, tuple[Any, Any]]:

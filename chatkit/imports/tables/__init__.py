@@ -22,7 +22,7 @@ import pandas as pd
 
 from chatkit.errors import InputError, Problem, file_bytes
 from chatkit.util.display import has_half_character
-from chatkit.util.files import replacing
+from chatkit.util.files import replace_file
 
 #: The index of a frame that was read from a file: the number of each row in the file.
 ROW = "row"
@@ -314,7 +314,7 @@ def write_file(target: Target, data: bytes) -> None:
         if path.exists() and not path.is_file():  # a device or a pipe is written into
             path.write_bytes(data)
         else:
-            with replacing(path.resolve(), None) as file:
+            with replace_file(path.resolve(), None) as file:
                 file.write(data)
     except FileNotFoundError as error:
         raise InputError(

@@ -27,12 +27,12 @@ from chatkit.flowjson.rules.action import PICKERS
 from chatkit.flowjson.rules.reference import unsent_inputs
 from chatkit.util.json import (
     PatchOperation,
+    apply_patch,
     at,
-    changed,
+    change_at,
     child,
     escape,
-    item,
-    patched,
+    get_item,
     removing,
     steps,
     with_value_at,
@@ -95,10 +95,10 @@ def with_addition(document: Any, row: TreeRow, rows: list[TreeRow], what: str) -
     """
     pointer, index, value = addition_for(document, row, rows, what)
     if index is None:
-        return patched(document, [PatchOperation("add", pointer, value)]), pointer
+        return apply_patch(document, [PatchOperation("add", pointer, value)]), pointer
     place = f"{pointer}/{index}"
     new_list = [] if _list_at(document, pointer) else [PatchOperation("add", pointer, [])]
-    edited = patched(document, [*new_list, PatchOperation("add", place, value)])
+    edited = apply_patch(document, [*new_list, PatchOperation("add", place, value)])
     if what == _SCREEN:
         return _link_screen(edited, index), place
     check_space(document, edited, what)
@@ -350,7 +350,7 @@ def _with_answers_sent(document: Any, pointer: str | None = None) -> Any:
     """Return the document with the input of a name's pointer sent, or all inputs that are not."""
     for component, patch in [*unsent_inputs(read_nodes(document))]:
         if pointer in (None, f"{component.pointer}/name"):
-            document = patched(document, patch)
+            document = apply_patch(document, patch)
     return document
 
 
@@ -378,7 +378,7 @@ def _link_screen(document: Any, index: int) -> Any:
         targets = flow.routing.get(before.id, [])
         patch.append(PatchOperation("add", f"/routing_model/{escape(new['id'])}", targets))
         patch.append(PatchOperation("add", f"/routing_model/{escape(before.id)}", [new["id"]]))
-    return patched(document, patch)
+    return apply_patch(document, patch)
 
 
 def with_action(document: Any, pointer: str, name: str) -> Any:
@@ -391,17 +391,17 @@ def with_action(document: Any, pointer: str, name: str) -> Any:
         before = at(document, pointer)
     except LookupError:
         before = None
-    edited = patched(document, [PatchOperation("add", pointer, new_action(name, before))])
+    edited = apply_patch(document, [PatchOperation("add", pointer, new_action(name, before))])
     footers = [each for each in read_nodes(edited).actions if each.owner.type == "Footer"]
     action = next((each for each in footers if each.pointer == pointer), None)
     if action is None:
         return edited
     screen = action.screen
     if name == "complete":
-        edited = patched(edited, [PatchOperation("add", f"{screen.pointer}/terminal", True)])
+        edited = apply_patch(edited, [PatchOperation("add", f"{screen.pointer}/terminal", True)])
     elif not any(each.screen is screen and each.name in ENDING_ACTIONS for each in footers):
         flags = [f"{screen.pointer}/{key}" for key in _END_FLAGS if key in screen.value]
-        edited = patched(edited, [PatchOperation("remove", flag) for flag in flags])
+        edited = apply_patch(edited, [PatchOperation("remove", flag) for flag in flags])
     return _with_answers_sent(edited) if name in ENDING_ACTIONS else edited
 
 
@@ -414,7 +414,7 @@ def without_part(document: Any, pointer: str) -> Any:
     before = read_nodes(document)
     screen = next((each for each in before.screens if each.pointer == pointer), None)
     edited = document if screen is None else _bypass_screen(document, before, screen)
-    edited = patched(edited, removing(pointer))
+    edited = apply_patch(edited, removing(pointer))
     after = read_nodes(edited)
     gone = {(one.id, name) for one in before.screens for name in one.fields}
     gone -= {(one.id, name) for one in after.screens for name in one.fields}
@@ -426,7 +426,7 @@ def without_part(document: Any, pointer: str) -> Any:
                 home = action.screen.id if reference.screen is None else reference.screen
                 if (home, reference.path[0]) in gone:
                     dangling += removing(f"{action.pointer}/payload/{escape(key)}")
-    return patched(edited, dangling)
+    return apply_patch(edited, dangling)
 
 
 def _bypass_screen(document: Any, before: FlowNode, screen: ScreenNode) -> Any:
@@ -455,7 +455,7 @@ def _bypass_screen(document: Any, before: FlowNode, screen: ScreenNode) -> Any:
             patch.append(PatchOperation("add", f"/routing_model/{route}", targets))
     if before.routing and screen.id in before.routing:
         patch += removing(f"/routing_model/{escape(screen.id or '')}")
-    return patched(document, patch)
+    return apply_patch(document, patch)
 
 
 def with_name(document: Any, pointer: str, name: str) -> Any:
@@ -550,11 +550,11 @@ def _rename_key(value: Any, old: str, new: str) -> Any:
 
 def _change_at(value: Any, path: list[str], change: Callable[[Any], Any]) -> Any:
     """Return a document with the value at a path changed by a function."""
-    return changed(
+    return change_at(
         value,
         path[:-1],
         path[-1],
-        lambda around, key: with_value_at(around, key, change(item(around, key, None))),
+        lambda around, key: with_value_at(around, key, change(get_item(around, key, None))),
     )
 
 

@@ -16,16 +16,15 @@ from chatkit.flowjson.nodes import read_nodes
 from chatkit.report import Finding
 from chatkit.util.json import (
     PatchOperation,
+    apply_patch,
     at,
-    changed,
+    change_at,
     child,
+    get_item,
     is_deeper,
-    item,
     nothing_at,
-    patched,
     steps,
     with_value_at,
-    without,
 )
 from chatkit.widgets.controls import call_code
 from chatkit.widgets.editor.edits import check_space, copy_of, with_action, with_name, without_part
@@ -183,7 +182,7 @@ class DocumentState:
         if pointer == "" or not self.has(pointer):
             raise nothing_at(pointer)
         self._apply_edit(
-            pointer, without, f"removing {_last_step(pointer)}", call_code("editor.unset", pointer)
+            pointer, without_key, f"removing {_last_step(pointer)}", call_code("editor.unset", pointer)
         )
 
     def insert(self, pointer: str, index: int, value: Any) -> str:
@@ -194,7 +193,7 @@ class DocumentState:
         """
 
         def put(parent: Any, key: str) -> Any:
-            items = item(parent, key, [])
+            items = get_item(parent, key, [])
             if not isinstance(items, list):
                 raise InputError(f"Nothing can be added at {pointer}: it is not a list.")
             return with_value_at(parent, key, [*items[:index], value, *items[index:]])
@@ -259,7 +258,7 @@ class DocumentState:
         items, index = self._find_item(pointer)
         place = f"{pointer.rpartition('/')[0]}/{index + 1}"
         addition = PatchOperation("add", place, copy_of(items[index], self.value))
-        made, what = patched(self.value, [addition]), _describe_item(items[index])
+        made, what = apply_patch(self.value, [addition]), _describe_item(items[index])
         check_space(self.value, made, what)
         self.replace(made, f"duplicating {what}", call_code("editor.duplicate", pointer))
         return place
@@ -313,7 +312,7 @@ class DocumentState:
         findings = self.findings
         if n is not None and not findings[n].patch:
             raise InputError(f"How to correct this is yours to decide: {findings[n].message}")
-        made = findings.fix() if n is None else patched(self.value, findings[n].patch)
+        made = findings.fix() if n is None else apply_patch(self.value, findings[n].patch)
         about = "all fixes" if n is None else f"fixing {_last_step(findings[n].pointer)}"
         self.replace(made, about, call_code("editor.fix", *([] if n is None else [n])))
 
@@ -356,7 +355,7 @@ class DocumentState:
                 "The text is not valid JSON now: correct it in the source, or undo the edit."
             )
         *path, key = steps(pointer) or [""]
-        value = change(None, "") if not pointer else changed(self.value, path, key, change)
+        value = change(None, "") if not pointer else change_at(self.value, path, key, change)
         if is_deeper(value, DEEPEST):
             raise InputError(_TOO_DEEP)
         if not is_identical(value, self.value):

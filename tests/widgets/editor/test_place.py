@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from chatkit.errors import InputError
-from chatkit.util.json import changed, child, item, nothing_at, with_value_at
+from chatkit.util.json import change_at, child, get_item, nothing_at, with_value_at
 from chatkit.widgets.editor.state import is_identical
 
 
 def test_only_what_lies_on_the_way_is_copied() -> None:
     document = {"a": [{"x": 1}, {"x": 2}], "b": {"y": 3}}
-    made = changed(document, ["a", "1"], "x", lambda around, key: with_value_at(around, key, 5))
+    made = change_at(document, ["a", "1"], "x", lambda around, key: with_value_at(around, key, 5))
     assert made == {"a": [{"x": 1}, {"x": 5}], "b": {"y": 3}}
     assert document["a"][1] == {"x": 2}
     assert made["b"] is document["b"]
@@ -19,18 +19,18 @@ def test_only_what_lies_on_the_way_is_copied() -> None:
 
 
 def test_objects_on_the_way_are_made_but_no_items_of_lists() -> None:
-    made = changed({}, ["a", "b"], "c", lambda around, key: with_value_at(around, key, 1))
+    made = change_at({}, ["a", "b"], "c", lambda around, key: with_value_at(around, key, 1))
     assert made == {"a": {"b": {"c": 1}}}
     with pytest.raises(InputError, match="Nothing stands at 3"):
-        changed({"a": [1]}, ["a", "3"], "c", lambda around, key: with_value_at(around, key, 1))
+        change_at({"a": [1]}, ["a", "3"], "c", lambda around, key: with_value_at(around, key, 1))
     with pytest.raises(InputError):
-        changed({"a": 7}, ["a"], "c", lambda around, key: with_value_at(around, key, 1))
+        change_at({"a": 7}, ["a"], "c", lambda around, key: with_value_at(around, key, 1))
 
 
 @pytest.mark.parametrize("key", ["-1", "2", "x", "१"])
 def test_what_is_no_place_of_a_list_is_refused(key: str) -> None:
     with pytest.raises(InputError):
-        item([1, 2], key, None)
+        get_item([1, 2], key, None)
     with pytest.raises(InputError):
         with_value_at([1, 2], key, 3)
 
