@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 
 def steady(method: Callable[[Any], str]) -> Callable[[Any], str]:
-    """Make a `__repr__` that never raises.
+    """Decorate a `__repr__` so that it never raises.
 
     Debuggers, and tracebacks that print variables, show objects that are half made, or whose
     database is gone: an error there would hide the one that is looked for.
@@ -78,7 +78,7 @@ class HelpPage(type):
 
 
 class ChatkitError(Exception, metaclass=HelpPage):
-    """Anything that chatkit refuses or that goes wrong between you and the service.
+    """Base of all errors of chatkit.
 
     >>> try:
     ...     client.contacts.get(7)
@@ -109,7 +109,7 @@ class BadSignature(ChatkitError, ValueError):
 
 
 class Problem(NamedTuple):
-    """One thing wrong with one field: which field, its value shown short, why, what to do."""
+    """A problem of one field: its name, its value shown short, the reason and the next step."""
 
     field: str
     value: str
@@ -118,12 +118,12 @@ class Problem(NamedTuple):
 
 
 def first_line(error: BaseException) -> str:
-    """Return what an error says without the list of its problems, for a table or a line."""
+    """Return the first line of an error, without the list of its problems."""
     return str(error).partition("\n")[0]
 
 
 def problem_line(problem: Problem) -> str:
-    """Return what is wrong in a line, and below it what to do; what is missing has no value."""
+    """Return a problem as a line, with the next step in a line below."""
     value = f" = {problem.value}" if problem.value else ""
     step = f"\n    -> {problem.next_step}" if problem.next_step else ""
     return f"  {problem.field}{value}: {problem.reason}{step}"
@@ -136,8 +136,8 @@ _STEP = re.compile(
 )
 
 
-def _parted(problem: Problem) -> tuple[str, str]:
-    """Part a problem into what is wrong, and what to do; empty if that is not said."""
+def _split_reason(problem: Problem) -> tuple[str, str]:
+    """Split a problem into its reason and its next step, "" if there is none."""
     if problem.next_step:
         return problem.reason, problem.next_step
     reason, *step = _STEP.split(problem.reason, maxsplit=1)
@@ -145,7 +145,7 @@ def _parted(problem: Problem) -> tuple[str, str]:
 
 
 def problem_place(field: str) -> tuple[str | None, str]:
-    """Part "row 7, number" into the row and the column; a field of one record has no row."""
+    """Split "row 7, number" into row and column; a field of one record has no row."""
     match = re.fullmatch(r"row ([^,]+)(?:, (.*))?", field, re.DOTALL)
     return (match[1], match[2] or "") if match else (None, field)
 
@@ -173,7 +173,7 @@ class InputError(ChatkitError, ValueError):
         super().__init__("\n".join([what, *map(problem_line, self.problems)]))
 
     def frame(self) -> pd.DataFrame:
-        """Return what is wrong as a table, also the rows of a file that were left out.
+        """Return the problems as a table, also those of rows that were left out.
 
         Its columns are `row` (of the table or file that was passed, empty for a single
         record), `column`, `value`, `reason` and `next_step`, which says what to do about
@@ -184,7 +184,7 @@ class InputError(ChatkitError, ValueError):
         rows = []
         for problem in self.problems:
             row, column = problem_place(problem.field)
-            reason, step = _parted(problem)
+            reason, step = _split_reason(problem)
             rows.append((row, column, problem.value, reason, step or self.next_step))
         names = ["row", "column", "value", "reason", "next_step"]
         return pd.DataFrame(rows, columns=names, dtype="str")
@@ -219,7 +219,7 @@ class PartMissing(ChatkitError, ImportError):
 
 @contextmanager
 def needed_by(what: str) -> Iterator[None]:
-    """Raise `PartMissing`, which says what needs which part, for an import that finds none.
+    """Raise `PartMissing` for an import in the block that finds no such module.
 
     Widgets, inbox, sandbox and files can each be left out: the rest works.
     """
@@ -263,7 +263,7 @@ def file_bytes(path: str | os.PathLike[str], most: int = -1) -> bytes:
 
 
 def command(arguments: str) -> str:
-    """Write a command as it works in the terminal of who reads it.
+    """Return a command of chatkit as it works in the terminal of the reader.
 
     That is `chatkit …` where the command on PATH is the one of this environment, as in a terminal
     of a JupyterLab that `chatkit lab` or `make lab` has started; else this interpreter, in full.
@@ -286,7 +286,7 @@ def command(arguments: str) -> str:
 
 
 def command_folders() -> list[str]:
-    """Name the folders in which installations of this interpreter put their commands."""
+    """Return the folders in which installations of this interpreter put commands."""
     import sysconfig
 
     folders = [os.path.dirname(sys.executable), sysconfig.get_path("scripts")]
@@ -315,13 +315,13 @@ class CallError(ChatkitError):
         super().__init__(f"{text}\n{self.advice}" if self.advice else text)
 
     def advise(self, next_step: str) -> None:
-        """Replace the next step that every error of this kind names."""
+        """Replace the advice of this kind of error by another next step."""
         self.advice = next_step
         self.args = (f"{self.call}: {self.reason}\n{next_step}",)
 
 
 class Refused(CallError):
-    """The service said no. Nothing changed. `fields` says which fields, when it told."""
+    """The service refused the call; nothing changed. `fields` has the refused ones, if known."""
 
     def __init__(
         self,
@@ -356,7 +356,7 @@ class Conflict(Refused):
 
 
 class RateLimited(Refused):
-    """Too many calls. `retry_after` is how many seconds the service asks to wait, if it told."""
+    """Too many calls. `retry_after` is the seconds that the service asks to wait, if known."""
 
     def __init__(self, call: Call, reason: str, *, status: int, retry_after: float | None) -> None:
         self.retry_after = retry_after

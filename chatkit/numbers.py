@@ -1,6 +1,6 @@
-"""Telephone numbers: what people write, as country code and digits; the only phonenumbers import.
+"""Numbers: reads telephone numbers as country code and digits; the only phonenumbers import.
 
-`readings` lists the numbers that a text can be: as it is dialled at home, with the + that a
+`list_readings` lists the numbers that a text can be: as it is dialled at home, with the + that a
 spreadsheet took, without a country code that is there twice, and so on. `read` decides over that
 list: a number is certain only if no other reading is plausible.
 """
@@ -44,7 +44,7 @@ _VANITY = "1|61|64"
 
 
 class Country(NamedTuple):
-    """The country of a number, as a cell names it."""
+    """The country of a number, as a cell or an argument names it."""
 
     code: str  #: '+44'
     region: str | None = None  #: 'GB'; None for codes of no country, like +800
@@ -67,12 +67,12 @@ class Candidate(NamedTuple):
 
     @property
     def good(self) -> bool:
-        """True where there can be such a number."""
+        """True if there can be such a number."""
         return self.verdict in ("valid", "reserved")
 
     @property
     def mobile(self) -> bool:
-        """True for a number that people have a chat on."""
+        """True if people may have a chat on the number."""
         return self.type in MOBILE or self.verdict == "reserved"
 
     @property
@@ -86,7 +86,7 @@ class Candidate(NamedTuple):
 
 
 class Number(NamedTuple):
-    """Parts of the number in a text."""
+    """The number in a text, or why there is none."""
 
     #: With its +, as the API wants it: '+91'. None where the text is refused.
     country_code: str | None = None
@@ -107,7 +107,7 @@ class Number(NamedTuple):
 
     @property
     def e164(self) -> str | None:
-        """The country code and the number in one, like '+919876543210'."""
+        """The country code and the number, like '+919876543210'."""
         return self.country_code and f"{self.country_code}{self.number}"
 
     @property
@@ -122,7 +122,7 @@ class Number(NamedTuple):
 
 
 def split(text: object, region: str | None = None) -> Number:
-    """Split what someone wrote as a telephone number.
+    """Split a telephone number, as someone wrote it, into country code and digits.
 
     Args:
         text: Any cell of a table. A float is refused: it may have lost digits.
@@ -131,7 +131,7 @@ def split(text: object, region: str | None = None) -> Number:
     Raises:
         InputError: There is no such region.
     """
-    return read(text_of(text), known_country(region))
+    return read(cell_text(text), known_country(region))
 
 
 #: Verdicts in the order of the library's kinds of error, and of its results for a length.
@@ -193,7 +193,7 @@ _LOOKS = re.compile(
 
 @cache
 def known_country(region: str | None) -> Country | None:
-    """Return the country that is meant by `region=`.
+    """Return the country of a `region=` argument.
 
     Raises:
         InputError: There is no such region.
@@ -214,7 +214,7 @@ def country_of(text: str) -> Country | None:
     text = " ".join(_INVISIBLE.sub("", text).replace("＋", "+").split()).strip("'\" ")
     words = " ".join(re.findall(r"[^\W\d_][^\d()]*", text)).strip(" -+.,")
     digits = re.sub(r"\D", "", re.sub(r"\.0+$", "", text)).removeprefix("00")
-    named, called = _territory(words) if words else None, _calling_code(digits)
+    named, called = _country_by_name(words) if words else None, _country_by_code(digits)
     if (words and not named) or (digits and not called):
         return None
     if named and called:
@@ -224,8 +224,8 @@ def country_of(text: str) -> Country | None:
     return country and country._replace(of_row=True)
 
 
-def _calling_code(digits: str) -> Country | None:
-    """Return the country of a calling code, with the area that some of +1 are called by."""
+def _country_by_code(digits: str) -> Country | None:
+    """Return the country of a calling code; some of +1 have an area code."""
     if re.fullmatch("1[2-9][0-9]{2}", digits):
         return Country("+1", "US", digits[1:])
     if not re.fullmatch("[1-9][0-9]{0,2}", digits) or int(digits) not in REGIONS:
@@ -235,8 +235,8 @@ def _calling_code(digits: str) -> Country | None:
 
 
 @cache
-def _territory(name: str) -> Country | None:
-    """Return the country of a name in a usual language, or of two or three letters."""
+def _country_by_name(name: str) -> Country | None:
+    """Return the country of a name in a usual language, or of its two or three letters."""
     from babel import Locale  # only for cells with letters: it takes long to import
     from babel.core import get_global
 
@@ -247,17 +247,17 @@ def _territory(name: str) -> Country | None:
         return known_country(alias)
     for language in _DATA["languages"]["usual"].split():
         for code, each in Locale(language).territories.items():
-            if _plain(each) == _plain(name) and code in library.SUPPORTED_REGIONS:
+            if _normalize_name(each) == _normalize_name(name) and code in library.SUPPORTED_REGIONS:
                 return known_country(code)
     return None
 
 
-def _plain(name: str) -> str:
+def _normalize_name(name: str) -> str:
     return re.sub(r"\W|\bthe\b", "", name.casefold())
 
 
-def text_of(cell: object) -> str | None:
-    """Return the text of a cell; a float keeps the look of one, whatever its digits."""
+def cell_text(cell: object) -> str | None:
+    """Return the text of a cell; a float in the form of one, since digits may be lost."""
     if cell is None or type(cell).__name__ in ("NAType", "NaTType") or cell != cell:
         return None
     if isinstance(cell, float):
@@ -270,7 +270,7 @@ def text_of(cell: object) -> str | None:
 
 
 def read(text: str | None, country: Country | None, plus: Plus | None = None) -> Number:
-    """Read one text; only what has no second plausible reading is read.
+    """Read the number in a text; refuse one that has a second plausible reading.
 
     Args:
         text: What somebody wrote.
@@ -280,34 +280,34 @@ def read(text: str | None, country: Country | None, plus: Plus | None = None) ->
     raw = _INVISIBLE.sub("", text or "")
     tidy = _LABEL.sub("", " ".join(raw.split()).strip("'\" "))
     if not tidy:
-        return _refused("empty")
-    refused = None if _PLAIN.fullmatch(tidy) else _not_digits(raw, tidy, country, plus)
-    return refused or _decide(tidy, country, plus)
+        return _refuse("empty")
+    refused = None if _PLAIN.fullmatch(tidy) else _refuse_text(raw, tidy, country, plus)
+    return refused or _choose_reading(tidy, country, plus)
 
 
-def _not_digits(raw: str, tidy: str, country: Country | None, plus: Plus | None) -> Number | None:
-    """Refuse what is more, or something else, than digits and the usual punctuation."""
+def _refuse_text(raw: str, tidy: str, country: Country | None, plus: Plus | None) -> Number | None:
+    """Refuse a text that is more, or something else, than digits and punctuation."""
     if _DECIMAL.fullmatch(tidy):
-        return _refused("lost digits")
+        return _refuse("lost digits")
     if kind := next((kind for kind, each in _OTHERS.items() if each.fullmatch(tidy)), None):
-        return _refused("not a number", reason=f"it is {kind}, not a telephone number")
+        return _refuse("not a number", reason=f"it is {kind}, not a telephone number")
     parts = [part for part in _BETWEEN_NUMBERS.split(raw) if len(re.findall(r"\d", part)) >= 7]
     if len(parts) > 1 or re.fullmatch(r"(?:\D*\d){8,} ?/ ?\d{1,4}", tidy):
         numbers = [read(part, country, plus).likely or " ".join(part.split()) for part in parts]
         reason = f"{VERDICTS['several numbers']}: {' and '.join(numbers)}"
-        return _refused("several numbers", reason=reason)
-    phone, error = _parsed(tidy, country)
+        return _refuse("several numbers", reason=reason)
+    phone, error = _parse_phone(tidy, country)
     if phone and phone.extension:
-        return _refused("extension", [_reading(phone, "without its extension")])
+        return _refuse("extension", [_make_candidate(phone, "without its extension")])
     if _LETTER.search(tidy) or "|" in tidy:
-        return _with_letters(tidy, country, plus)
-    return _refused(error) if error == "not a number" else None
+        return _read_with_letters(tidy, country, plus)
+    return _refuse(error) if error == "not a number" else None
 
 
-def _with_letters(text: str, country: Country | None, plus: Plus | None) -> Number:
-    """Read words beside a number, or letters that stand for digits: a person must decide."""
+def _read_with_letters(text: str, country: Country | None, plus: Plus | None) -> Number:
+    """Refuse a text with letters, and suggest the number that may be meant."""
     if not re.search(r"\d", text):
-        return _refused("not a number")
+        return _refuse("not a number")
     texts = {}
     alone = None if _INSTEAD_OF_DIGITS.search(text) else _AMONG_WORDS.fullmatch(text)
     if alone and alone[1] != text:
@@ -322,24 +322,24 @@ def _with_letters(text: str, country: Country | None, plus: Plus | None) -> Numb
     for each, why in texts.items():
         likely = read(each, country, plus).likely
         if likely and (why != _SPELT or re.match(_VANITY, likely[1:])):
-            candidates += _parse(likely, why)
-    return _refused("letters", candidates)
+            candidates += _parse_candidate(likely, why)
+    return _refuse("letters", candidates)
 
 
-def _decide(text: str, country: Country | None, plus: Plus | None) -> Number:
-    """Choose among the readings of digits, or refuse to."""
-    candidates = readings(text, country, plus)
+def _choose_reading(text: str, country: Country | None, plus: Plus | None) -> Number:
+    """Return the only plausible reading of digits, or refuse them."""
+    candidates = list_readings(text, country, plus)
     good = [each for each in candidates if each.good]
     digits = library.normalize_digits_only(text)
     bare = not re.search("[+＋]", text)
     marked = plus == "lost" or digits.startswith("00")
     if country is None and bare and not marked:
-        return _refused("no country code", good)
+        return _refuse("no country code", good)
     if not candidates:
-        return _refused(_parsed(text, country)[1] or "not a number")
+        return _refuse(_parse_phone(text, country)[1] or "not a number")
     if not good:
-        return _number(candidates[0])
-    rivals = _rivals(good, re.findall(r"\d+", text))
+        return _to_number(candidates[0])
+    rivals = _plausible_readings(good, re.findall(r"\d+", text))
     best = rivals[0]
     refusals = {
         "wrong country": country and country.of_row and best.country_code != country.code,
@@ -349,18 +349,18 @@ def _decide(text: str, country: Country | None, plus: Plus | None) -> Number:
         "no trunk prefix": not (best.written or best.mobile or plus),
     }
     if verdict := next((verdict for verdict, applies in refusals.items() if applies), None):
-        return _refused(verdict, rivals if verdict == "ambiguous" else [best], country)
+        return _refuse(verdict, rivals if verdict == "ambiguous" else [best], country)
     if country and country.named and len(digits) == 8 and bare and _DAY_OF_DIGITS.fullmatch(digits):
-        return _refused("ambiguous", [best], reason=f"it may be a date, or {best}")
-    return _number(best)
+        return _refuse("ambiguous", [best], reason=f"it may be a date, or {best}")
+    return _to_number(best)
 
 
 _LOST, _TWICE = "with the + that it lost", "without the country code that is there twice"
 _TODAY, _SPELT = "as it is written today", "as the letters of a telephone spell it"
 
 
-def readings(text: str, country: Country | None, plus: Plus | None = None) -> list[Candidate]:
-    """List the numbers that digits can be, the most literal first; the first may be invalid.
+def list_readings(text: str, country: Country | None, plus: Plus | None = None) -> list[Candidate]:
+    """Return the numbers that digits can be, the most literal first; the first may be invalid.
 
     Args:
         text: Digits and punctuation, perhaps after a +.
@@ -370,53 +370,53 @@ def readings(text: str, country: Country | None, plus: Plus | None = None) -> li
     digits = library.normalize_digits_only(text)
     abroad = "+" + digits.removeprefix("00")
     if re.search("[+＋]", text) or (plus == "lost" and not digits.startswith("0")):
-        literal = _parse("+" + digits, "as it is written")
+        literal = _parse_candidate("+" + digits, "as it is written")
     elif country is None:
-        literal = _parse(abroad, _LOST)
+        literal = _parse_candidate(abroad, _LOST)
     elif country.named:
-        literal = _parse(digits, f"dialled in {country.region}", country)
+        literal = _parse_candidate(digits, f"dialled in {country.region}", country)
         if literal and literal[0].good and literal[0].pair == (country.code, digits):
-            literal = [literal[0]._replace(written=_written_bare(literal[0]))]
+            literal = [literal[0]._replace(written=_is_written_bare(literal[0]))]
         if plus is None and abroad[1:2] != "0":  # no country code begins with it
-            literal += _parse(abroad, _LOST)
+            literal += _parse_candidate(abroad, _LOST)
     else:
-        literal = _after_code(digits, country)
-    more = [other for one in literal for other in _others(one, plus)]
+        literal = _readings_after_code(digits, country)
+    more = [other for one in literal for other in _other_readings(one, plus)]
     if country and not country.named and not any(one.good for one in (*literal, *more)):
-        literal += [one for one in _parse(abroad, _LOST) if one.good]
+        literal += [one for one in _parse_candidate(abroad, _LOST) if one.good]
     different: dict[tuple[str, str], Candidate] = {}
     for one in (*literal[:1], *more, *literal[1:]):
         different.setdefault(one.pair, one)
     return list(different.values())
 
 
-def _after_code(digits: str, country: Country) -> list[Candidate]:
-    """Read digits that follow the country code of another cell."""
+def _readings_after_code(digits: str, country: Country) -> list[Candidate]:
+    """Return the readings of digits after the country code of another cell."""
     area = "" if digits.startswith(country.area) and len(digits) > 9 else country.area
-    joined = _parse(f"{country.code}{area}{digits}", "as it is written")
+    joined = _parse_candidate(f"{country.code}{area}{digits}", "as it is written")
     if not joined or joined[0].country_code != country.code:  # as of +4 before 9151…
         return []
     if not joined[0].good and country.region:
-        home = _parse(digits, f"dialled in {country.region}", country)
+        home = _parse_candidate(digits, f"dialled in {country.region}", country)
         joined += [r for r in home if r.good and "".join(r.pair) != f"+{digits}"]
     return joined
 
 
-def _others(one: Candidate, plus: Plus | None) -> Iterator[Candidate]:
-    """Read the digits after a country code in another way."""
+def _other_readings(one: Candidate, plus: Plus | None) -> Iterator[Candidate]:
+    """Yield the other readings of the digits after a country code."""
     code, number = one.pair
     if number.startswith(code[1:]):
-        for twice in _parse(code + number[len(code) - 1 :], _TWICE):
-            yield from [twice, *_others(twice, plus)] if twice.good else ()
+        for twice in _parse_candidate(code + number[len(code) - 1 :], _TWICE):
+            yield from [twice, *_other_readings(twice, plus)] if twice.good else ()
     if one.good and not one.mobile and len(number) > 10 and plus is None:
-        yield from (r for r in _parse("+" + number, _LOST) if r.mobile)
+        yield from (r for r in _parse_candidate("+" + number, _LOST) if r.mobile)
     old, new = _DATA["modern"].get(code, ("$^", ""))
     if not one.good and re.fullmatch(old, number):
-        yield from (r for r in _parse(code + re.sub(old, new, number), _TODAY) if r.good)
+        yield from (r for r in _parse_candidate(code + re.sub(old, new, number), _TODAY) if r.good)
 
 
-def _rivals(good: list[Candidate], groups: list[str]) -> list[Candidate]:
-    """Return the readings that are plausible beside each other, the most plausible first.
+def _plausible_readings(good: list[Candidate], groups: list[str]) -> list[Candidate]:
+    """Return the plausible readings, the most plausible first.
 
     A mobile number at home that is written in the groups of digits that people use there, and
     not in those of the other country, is certain.
@@ -424,20 +424,20 @@ def _rivals(good: list[Candidate], groups: list[str]) -> list[Candidate]:
     first, *others = good
     home = first.mobile and first.written
     plausible = [one for one in others if one.mobile or not home]
-    if home and plausible and len(groups) > 1 and _groups(first, Format.NATIONAL) == groups:
-        plausible = [o for o in plausible if _groups(o, Format.INTERNATIONAL) == groups]
+    if home and plausible and len(groups) > 1 and _digit_groups(first, Format.NATIONAL) == groups:
+        plausible = [o for o in plausible if _digit_groups(o, Format.INTERNATIONAL) == groups]
     if home and first.why == "as it is written":
         plausible = [one for one in plausible if one.why == _TWICE]
     return [first, *plausible]
 
 
-def _groups(one: Candidate, form: int) -> list[str]:
+def _digit_groups(one: Candidate, form: int) -> list[str]:
     return re.findall(r"\d+", library.format_number(one.phone, form))
 
 
-def _written_bare(one: Candidate) -> bool:
-    """Check if people at home write a number without the 0 that others dial before it."""
-    if "".join(_groups(one, Format.NATIONAL)) == one.number:
+def _is_written_bare(one: Candidate) -> bool:
+    """Check if a number is written without the trunk prefix in its country."""
+    if "".join(_digit_groups(one, Format.NATIONAL)) == one.number:
         return True
     data = library.PhoneMetadata.metadata_for_region(one.region or "")
     rules = data.number_format if data else ()
@@ -447,20 +447,20 @@ def _written_bare(one: Candidate) -> bool:
 # --- what the library knows --------------------------------------------------------------
 
 
-def _parsed(text: str, country: Country | None = None) -> tuple[PhoneNumber | None, str]:
+def _parse_phone(text: str, country: Country | None = None) -> tuple[PhoneNumber | None, str]:
     try:
         return library.parse(text, country.region if country else None), ""
     except Unreadable as error:
         return None, _ERRORS[error.error_type]
 
 
-def _parse(text: str, why: str, country: Country | None = None) -> list[Candidate]:
-    """Read a text with the library: one reading or none."""
-    phone, _ = _parsed(text, country)
-    return [_reading(phone, why)] if phone else []
+def _parse_candidate(text: str, why: str, country: Country | None = None) -> list[Candidate]:
+    """Parse a text with the library; return a list of one candidate or none."""
+    phone, _ = _parse_phone(text, country)
+    return [_make_candidate(phone, why)] if phone else []
 
 
-def _reading(phone: PhoneNumber, why: str) -> Candidate:
+def _make_candidate(phone: PhoneNumber, why: str) -> Candidate:
     code, digits = phone.country_code or 0, library.national_significant_number(phone)
     region = library.region_code_for_number(phone)
     kind = _TYPES.get(library.number_type(phone)) if region else None
@@ -470,20 +470,20 @@ def _reading(phone: PhoneNumber, why: str) -> Candidate:
     return Candidate(f"+{code}", digits, region, kind, verdict, why, phone)
 
 
-def _closer(code: int, digits: str) -> str:
-    """Return what is wrong with a number whose length some numbers of its country have."""
+def _length_verdict(code: int, digits: str) -> str:
+    """Return the verdict on a number that is invalid though its length is possible."""
     data = library.PhoneMetadata.metadata_for_region_or_calling_code(code, REGIONS[code][0])
     sizes = tuple(data.general_desc.possible_length) if data and data.general_desc else ()
     missing = [n for n in range(1, 5) if len(digits) + n in sizes]
-    if any(_exists(code, digits + fill * n) for n in missing for fill in "0123456789"):
+    if any(_is_possible(code, digits + fill * n) for n in missing for fill in "0123456789"):
         return "too short"
-    if any(_exists(code, digits[:size]) for size in sizes if size < len(digits)):
+    if any(_is_possible(code, digits[:size]) for size in sizes if size < len(digits)):
         return "too long"
     return "impossible"
 
 
-def _exists(code: int, digits: str) -> bool:
-    phone, _ = _parsed(f"+{code}{digits}")
+def _is_possible(code: int, digits: str) -> bool:
+    phone, _ = _parse_phone(f"+{code}{digits}")
     return _is_fictional(code, digits) or bool(phone and library.is_valid_number(phone))
 
 
@@ -491,13 +491,13 @@ def _is_fictional(code: int, digits: str) -> bool:
     return re.fullmatch(_DATA["fiction"].get(str(code), "$^"), digits) is not None
 
 
-def _refused(
+def _refuse(
     verdict: str,
     candidates: Sequence[Candidate] = (),
     country: Country | None = None,
     reason: str = "",
 ) -> Number:
-    """Refuse a text; several readings are listed in the reason, the likeliest is suggested."""
+    """Return a refused number: its verdict, the reason and a suggestion."""
     good = {each.pair: each for each in reversed(candidates) if each.good}
     if len(good) > 1 and not reason:
         listed = ", or ".join(str(each) for each in candidates if each.good)
@@ -510,11 +510,11 @@ def _refused(
     return Number(None, None, None, None, verdict, reason, meant and meant.pair, lost_plus)
 
 
-def _number(one: Candidate) -> Number:
-    """Return a number that was read for certain, or what is wrong with it."""
+def _to_number(one: Candidate) -> Number:
+    """Convert a candidate to a number, with its verdict."""
     verdict = one.verdict
     if verdict == "impossible":
-        verdict = _closer(int(one.country_code), one.number)
+        verdict = _length_verdict(int(one.country_code), one.number)
     elif one.why == _TWICE:
         verdict = "country code twice"
     reason = VERDICTS[verdict].format(code=one.country_code) or None
@@ -522,7 +522,7 @@ def _number(one: Candidate) -> Number:
 
 
 def person_key(country_code: str, number: str) -> str:
-    """Return what two spellings of one number share: trunk zeros and mobile marks are left out."""
+    """Return a key that spellings of one number share, without trunk zeros and mobile marks."""
     digits = number.lstrip("0")
     if digits.startswith(country_code[1:]) and len(digits) > 10:
         digits = digits[len(country_code) - 1 :].lstrip("0")

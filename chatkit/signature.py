@@ -38,7 +38,7 @@ class Revealing(Protocol):
         """Return the text itself."""
 
 
-class _Covered:
+class _CoveredSecret:
     """A secret in a variable that a traceback shows without its text."""
 
     __slots__ = ("_text",)
@@ -52,7 +52,7 @@ class _Covered:
 
 @dataclass(frozen=True, slots=True)
 class Scheme:
-    """A kind of signature, as data: another one is another value.
+    """A signature scheme, as data.
 
     `signed` is the text that is signed: `{id}`, `{timestamp}` and `{body}` stand for the
     two headers and the bytes of the body. With a `{timestamp}`, it may differ from now by
@@ -93,7 +93,7 @@ SCHEMES: Mapping[str, Scheme] = {
 def sign(
     scheme: str | Scheme, secret: str | Revealing, message_id: str, timestamp: int, body: bytes
 ) -> dict[str, str]:
-    """Sign a body: the headers to send with it.
+    """Sign a body; return the headers to send with it.
 
     Args:
         scheme: A name of `SCHEMES`, or a scheme.
@@ -105,9 +105,9 @@ def sign(
     Raises:
         BadSignature: The scheme is unknown, or the secret or the id cannot be used.
     """
-    secret = _Covered(secret)  # a traceback that prints variables must not find its text
+    secret = _CoveredSecret(secret)  # a traceback that prints variables must not find its text
     scheme = named(scheme)
-    signed = _signed(scheme, message_id, str(timestamp), body)
+    signed = _signed_text(scheme, message_id, str(timestamp), body)
     header = scheme.prefix + _digest(scheme, key_of(scheme, secret), signed)
     if scheme.timestamp_prefix:
         header = f"{scheme.timestamp_prefix}{timestamp}{scheme.separator}{header}"
@@ -128,7 +128,7 @@ def verify(
     now: float | None = None,
     tolerance: int | None = None,
 ) -> None:
-    """Check that a delivery was signed with this secret, and lately; silent when it was.
+    """Check that a delivery was signed with this secret, and not too long ago.
 
     >>> headers = sign("standard_webhooks", "a secret", "msg_1", 1767225600, b"{}")
     >>> verify(b"{}", headers, "a secret", now=1767225600)
@@ -150,7 +150,7 @@ def verify(
     several = isinstance(secret, Iterable) and not isinstance(secret, str | bytes)
     entries: list[Any] = [*secret] if several else [secret]  # type: ignore[misc]
     wrong = [type(e).__name__ for e in entries if not (isinstance(e, str) or hasattr(e, "reveal"))]
-    secrets = [] if wrong else [_Covered(each) for each in entries]
+    secrets = [] if wrong else [_CoveredSecret(each) for each in entries]
     del secret, entries  # a traceback that prints variables must not find their texts
     if wrong:
         raise BadSignature(f"a signing secret is text, not {wrong[0]}")
@@ -167,13 +167,13 @@ def verify(
             "is printed again is another text"
         )
     lower = {str(name).lower(): str(value) for name, value in dict(headers).items()}
-    parts = _parts(scheme, _header(lower, scheme.signature_header))
-    message_id = _header(lower, scheme.id_header) if scheme.id_header else ""
-    timestamp = _timestamp(scheme, lower, parts)
+    parts = _split_header(scheme, _require_header(lower, scheme.signature_header))
+    message_id = _require_header(lower, scheme.id_header) if scheme.id_header else ""
+    timestamp = _find_timestamp(scheme, lower, parts)
     expected = [
         (scheme.prefix + _digest(scheme, key_of(scheme, each), signed)).encode()
         for content in dict.fromkeys((bytes(body), unpacked(bytes(body))))
-        for signed in [_signed(scheme, message_id, timestamp, content)]
+        for signed in [_signed_text(scheme, message_id, timestamp, content)]
         for each in secrets
     ]
     # Every candidate is compared with every secret: the time shows nothing of which fits.
@@ -181,7 +181,8 @@ def verify(
     if not any(fits):
         raise BadSignature(f"no signature in {scheme.signature_header} fits this body and secret")
     if timestamp:
-        age = int(time.time() if now is None else now) - int(timestamp) // _per_second(timestamp)
+        signed_at = int(timestamp) // _timestamp_unit(timestamp)
+        age = int(time.time() if now is None else now) - signed_at
         limit = scheme.tolerance if tolerance is None else tolerance
         if abs(age) > limit:
             when = f"{abs(age)} s {'old' if age > 0 else 'ahead'}"
@@ -189,7 +190,7 @@ def verify(
 
 
 def unpacked(body: bytes) -> bytes:
-    """Return the content of a body that came as gzip or deflate; any other body as it is.
+    """Decompress a body that came as gzip or deflate; return any other as it is.
 
     One that is damaged, or holds more than 4 MiB, is not unpacked.
     """
@@ -204,7 +205,7 @@ def unpacked(body: bytes) -> bytes:
 
 
 def named(scheme: str | Scheme) -> Scheme:
-    """Find the scheme of a name.
+    """Return the scheme of a name.
 
     Raises:
         BadSignature: There is none.
@@ -217,19 +218,19 @@ def named(scheme: str | Scheme) -> Scheme:
 
 
 def key_of(scheme: Scheme, secret: str | Revealing) -> bytes:
-    """Turn a secret into a key, as the scheme says; never guessed: all readings are possible.
+    """Decode a secret into a key, as the scheme says.
 
     Raises:
         BadSignature: The secret is empty, cannot be read so, or was copied with more than itself.
     """
-    covered = _Covered(secret)
+    covered = _CoveredSecret(secret)
     del secret  # a traceback that prints variables must not find its text
     if excess := excess_of(covered):
         raise BadSignature(
             f"the signing secret has {excess}, as happens when it is pasted or read from a file: "
             "pass the secret alone"
         )
-    key = _key(scheme, covered.reveal())
+    key = _decode_key(scheme, covered.reveal())
     if not key:  # an empty key would accept what anyone signs with it
         raise BadSignature(f"the signing secret is empty or not {scheme.key} text")
     return key
@@ -246,7 +247,7 @@ _GENERATED = re.compile(r"[0-9A-Fa-f]{32}|whsec_")
 
 
 def excess_of(secret: Revealing) -> str:
-    """Name the sign in a secret that was copied along with it; empty when there is none.
+    """Return the name and place of a sign that was copied along with a secret, or "".
 
     Nothing invisible belongs into a secret, nor a space or a quotation mark at its ends. In one
     that a service made, of hexadecimal digits or base64, they are out of place anywhere.
@@ -266,8 +267,8 @@ def excess_of(secret: Revealing) -> str:
     return ""
 
 
-def _key(scheme: Scheme, secret: str) -> bytes:
-    """Return the key that a secret is; empty when it cannot be read as the scheme says."""
+def _decode_key(scheme: Scheme, secret: str) -> bytes:
+    """Decode a secret into a key; b"" if the scheme cannot read it."""
     try:
         if scheme.key == "hex":
             return bytes.fromhex(secret)
@@ -280,34 +281,34 @@ def _key(scheme: Scheme, secret: str) -> bytes:
     return b""
 
 
-def _parts(scheme: Scheme, header: str) -> list[bytes]:
-    """Return the entries of the signature header."""
+def _split_header(scheme: Scheme, header: str) -> list[bytes]:
+    """Split the signature header into its entries."""
     parts = header.split(None if scheme.separator == " " else scheme.separator)
     if len(parts) > _MOST_CANDIDATES:
         raise BadSignature(f"{scheme.signature_header} holds more than {_MOST_CANDIDATES} entries")
     return [part.strip().encode("utf-8", "replace") for part in parts]
 
 
-def _timestamp(scheme: Scheme, headers: Mapping[str, str], parts: list[bytes]) -> str:
-    """Return the timestamp that was signed, as it was written; empty in a scheme without one."""
+def _find_timestamp(scheme: Scheme, headers: Mapping[str, str], parts: list[bytes]) -> str:
+    """Return the signed timestamp as it was written; "" in a scheme without one."""
     if scheme.timestamp_prefix:
         prefix = scheme.timestamp_prefix.encode()
         timestamps = [part.removeprefix(prefix) for part in parts if part.startswith(prefix)]
         if len(timestamps) != 1:
             raise BadSignature(f"{scheme.signature_header} must hold one timestamp")
         return timestamps[0].decode("utf-8", "replace")
-    return _header(headers, scheme.timestamp_header) if scheme.timestamp_header else ""
+    return _require_header(headers, scheme.timestamp_header) if scheme.timestamp_header else ""
 
 
-def _header(headers: Mapping[str, str], name: str) -> str:
+def _require_header(headers: Mapping[str, str], name: str) -> str:
     value = headers.get(name.lower(), "")
     if not value:
         raise BadSignature(f"the header {name} is missing")
     return value
 
 
-def _signed(scheme: Scheme, message_id: str, timestamp: str, body: bytes) -> bytes:
-    """Return the text that is signed."""
+def _signed_text(scheme: Scheme, message_id: str, timestamp: str, body: bytes) -> bytes:
+    """Return the bytes that are signed."""
     values = {"{body}": body}
     if "{id}" in scheme.signed:
         # A dot in the id, or a timestamp that is not plain digits, would let one signed
@@ -317,15 +318,15 @@ def _signed(scheme: Scheme, message_id: str, timestamp: str, body: bytes) -> byt
             raise BadSignature("the message id must be plain text without a dot or space")
         values["{id}"] = message_id.encode()
     if "{timestamp}" in scheme.signed:
-        if not (timestamp.isascii() and timestamp.isdigit() and _per_second(timestamp)):
+        if not (timestamp.isascii() and timestamp.isdigit() and _timestamp_unit(timestamp)):
             raise BadSignature("the timestamp must be seconds or milliseconds since 1970")
         values["{timestamp}"] = timestamp.encode()
     pieces = _PLACES.split(scheme.signed)
     return b"".join([values.get(piece, piece.encode()) for piece in pieces])
 
 
-def _per_second(timestamp: str) -> int:
-    """Return the unit of a timestamp by its digits: seconds, milliseconds; 0 is neither."""
+def _timestamp_unit(timestamp: str) -> int:
+    """Return 1 for a timestamp in seconds, 1000 for milliseconds, else 0."""
     return 1 if len(timestamp) <= 12 else 1000 if len(timestamp) == 13 else 0
 
 

@@ -28,11 +28,11 @@ from chatkit.numbers import (
     Country,
     Number,
     Plus,
+    cell_text,
     country_of,
     known_country,
     person_key,
     read,
-    text_of,
 )
 from chatkit.report import (
     FEW,
@@ -167,7 +167,7 @@ def _of_another_country(text: str, number: Number, codes: Iterable[str]) -> Cell
 
 
 def _cell_text(cell: Any) -> str:
-    text = cell if isinstance(cell, str) else text_of(cell) or ""
+    text = cell if isinstance(cell, str) else cell_text(cell) or ""
     return text if text.strip() else ""
 
 

@@ -25,6 +25,7 @@ from chatkit.util.json import (
     nothing_at,
     steps,
     with_value_at,
+    without_key,
 )
 from chatkit.widgets.controls import call_code
 from chatkit.widgets.editor.edits import check_space, copy_of, with_action, with_name, without_part
@@ -181,9 +182,8 @@ class DocumentState:
         """
         if pointer == "" or not self.has(pointer):
             raise nothing_at(pointer)
-        self._apply_edit(
-            pointer, without_key, f"removing {_last_step(pointer)}", call_code("editor.unset", pointer)
-        )
+        action = f"removing {_last_step(pointer)}"
+        self._apply_edit(pointer, without_key, action, call_code("editor.unset", pointer))
 
     def insert(self, pointer: str, index: int, value: Any) -> str:
         """Insert an item into a list, and return its pointer; a missing list is made.
