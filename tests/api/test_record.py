@@ -70,7 +70,7 @@ def test_only_what_was_passed_is_sent(body):
 
 def test_a_create_names_every_problem_at_once():
     fields = {"number": 2025550143, "country_code": "1", "nmae": "Ana", "name": None}
-    assert problems(ContactBody.whole, fields) == {
+    assert problems(ContactBody.validate_create, fields) == {
         "number": ("2025550143", "must be text, so that no digit, zero or + is lost"),
         "country_code": ("'1'", "must be a + and digits (Contacts, rule 1): write '+1'"),
         "name": ("None", "must be text"),
@@ -80,7 +80,7 @@ def test_a_create_names_every_problem_at_once():
 
 def test_an_update_names_every_problem_at_once_and_in_order():
     fields = {"flow_json": {"version": 7}, "colour": "red", "name": "new", "flow_json_raw": 1.5}
-    found = problems(FlowBody.part, fields)
+    found = problems(FlowBody.validate_update, fields)
     assert list(found) == list(fields)
     assert found["colour"] == ("'red'", "cannot be sent")
     assert found["name"] == ("'new'", "can only be set when it is created")
@@ -89,7 +89,7 @@ def test_an_update_names_every_problem_at_once_and_in_order():
 
 
 def test_what_is_required_is_named_when_it_is_missing():
-    assert problems(ContactBody.whole, {}) == {
+    assert problems(ContactBody.validate_create, {}) == {
         "number": ("", "is required"),
         "country_code": ("", "is required"),
     }
@@ -105,7 +105,7 @@ def test_a_field_takes_text_when_that_is_one_of_its_types():
 
 
 def test_an_update_of_nothing_says_what_could_be_passed():
-    found = problems(FlowBody.part, {})
+    found = problems(FlowBody.validate_update, {})
     assert found == {"(no field)": ("", "pass one of flow_json, flow_json_raw")}
 
 
@@ -116,7 +116,7 @@ def test_nested_fields_are_named_with_their_place():
         "variables": {"1": 5, 2: "x"},
         "auth_apps": [{"package": "a.b"}],
     }
-    for check in (ContentBody.whole, ContentBody.part):
+    for check in (ContentBody.validate_create, ContentBody.validate_update):
         assert problems(check, fields) == {
             "headers.0.type": ("'gif'", "must be 'text', 'image', 'video' or 'document'"),
             "headers.1.txt": ("1", "cannot be sent"),
@@ -156,15 +156,17 @@ def test_nested_fields_are_named_with_their_place():
     ],
 )
 def test_nothing_is_bent_into_another_type(body, name, value, reason):
-    for check in (body.whole, body.part):
-        others = GOOD[body] if check == body.whole else {}
+    for check in (body.validate_create, body.validate_update):
+        others = GOOD[body] if check == body.validate_create else {}
         [(field, (_, told))] = problems(check, others | {name: value}).items()
         assert field == name
         assert told.startswith(reason)
 
 
 def test_values_are_shown_short():
-    [(value, _)] = problems(FlowBody.part, {"flow_json": {"screens": ["x" * 10_000]}}).values()
+    [(value, _)] = problems(
+        FlowBody.validate_update, {"flow_json": {"screens": ["x" * 10_000]}}
+    ).values()
     assert len(value) == 60
     assert value.endswith("…")
 
@@ -173,8 +175,8 @@ def test_values_are_shown_short():
 def test_a_secret_is_never_shown(name):
     for value in (SECRET, Secret(SECRET), [SECRET], {"x": SECRET}):
         for check, fields in (
-            (WebhookBody.whole, GOOD[WebhookBody]),
-            (WebhookBody.part, {"is_active": True}),
+            (WebhookBody.validate_create, GOOD[WebhookBody]),
+            (WebhookBody.validate_update, {"is_active": True}),
         ):
             with pytest.raises(InputError) as caught:
                 check(fields | {name: value}, "This webhook")
@@ -204,7 +206,7 @@ def test_an_error_of_the_library_beneath_does_not_show_what_was_passed(body):
     )
 )
 def test_whatever_is_passed_is_sent_unchanged_or_refused_by_name(fields):
-    for check in (ContentBody.whole, ContentBody.part):
+    for check in (ContentBody.validate_create, ContentBody.validate_update):
         try:
             sent = check(fields, "This content")
         except InputError as error:
@@ -238,20 +240,23 @@ def test_a_field_whose_name_holds_half_a_character_is_refused_by_name():
 
 def test_a_misspelt_field_is_told_with_the_one_that_was_meant_and_no_other():
     lost = "must be text, so that no digit, zero or + is lost"
-    for check, others in ((ContactBody.whole, GOOD[ContactBody]), (ContactBody.part, {})):
+    for check, others in (
+        (ContactBody.validate_create, GOOD[ContactBody]),
+        (ContactBody.validate_update, {}),
+    ):
         found = problems(check, others | {"names": "x", "zz": 1, "number": 5})
         assert found == {
             "names": ("'x'", "cannot be sent; did you mean name?"),
             "zz": ("1", "cannot be sent"),
             "number": ("5", lost),
         }
-    assert problems(FlowBody.part, {"name": "x"}) == {
+    assert problems(FlowBody.validate_update, {"name": "x"}) == {
         "name": ("'x'", "can only be set when it is created")
     }
-    assert problems(ContentBody.part, {"headers": [{"type": "text", "tex": 1}]}) == {
+    assert problems(ContentBody.validate_update, {"headers": [{"type": "text", "tex": 1}]}) == {
         "headers.0.tex": ("1", "cannot be sent")
     }
-    assert problems(ContentBody.part, {"headers": [{"text": "x"}]}) == {
+    assert problems(ContentBody.validate_update, {"headers": [{"text": "x"}]}) == {
         "headers.0.type": ("", "is required")
     }
 

@@ -57,7 +57,7 @@ def test_a_body_is_read_exactly_when_it_fits_its_schema(closed, name, value):
     body = RequestBody(Example, frozenset(), closed)
     fits = jsonschema_rs.validator_for(body_schema(body)).is_valid({name: value})
     try:
-        assert body.read({name: value}) == ({} if name == "unknown" else {name: value})
+        assert body.validate({name: value}) == ({} if name == "unknown" else {name: value})
     except RefusedRequest:
         assert not fits
     else:
@@ -72,7 +72,7 @@ def test_every_problem_of_a_body_is_listed_with_its_place():
         "pattern": "x",
     }
     with pytest.raises(RefusedRequest) as caught:
-        RequestBody(Example, frozenset({"flag"}), True).read(sent)
+        RequestBody(Example, frozenset({"flag"}), True).validate(sent)
     assert list(caught.value.problems) == [
         FieldProblem("flag", "is required"),
         FieldProblem("choice", "must be one of a, b"),

@@ -69,7 +69,7 @@ def test_two_spellings_may_be_one_contact_in_check_and_in_plan(client, old, new)
     """In the account and in the frame; neither is an error."""
     [(place, odd)] = find_duplicate_rows(rows(old, new), BOTH)
     assert (place, odd.code, odd.severity) == (1, "same contact", "warning")
-    one = account(old, pairs=[new]).similar(rows(new)[0])
+    one = account(old, pairs=[new]).similar_finding(rows(new)[0])
     assert one is not None
     assert "may be the same contact as contact 50001" in one.message
     with warnings.catch_warnings(action="ignore"):  # of numbers with trunk zeros
@@ -102,32 +102,32 @@ def account(*cells: tuple[Any, Any], pairs: Any = (ANA, BO)) -> AccountContacts:
     ],
 )
 def test_a_new_row_is_told_who_has_its_number(name: Any, severity: str, reason: str) -> None:
-    [(place, odd)] = account(ANA).outside(rows(BO, ANA, names=[None, name]), (), ())
+    [(place, odd)] = account(ANA).find_in_account(rows(BO, ANA, names=[None, name]), (), ())
     assert (place, odd.code, odd.severity, odd.message) == (1, "in account", severity, reason)
 
 
 def test_a_number_kept_in_another_form_would_be_there_twice() -> None:
     new = ("+49", "15123456789")
-    [(_, odd)] = account(("+49", "015123456789"), pairs=[new]).outside(rows(new), (), ())
+    [(_, odd)] = account(("+49", "015123456789"), pairs=[new]).find_in_account(rows(new), (), ())
     assert odd.severity == "warning"
     assert '"+49 015123456789"' in odd.message
-    assert account((None, None)).holder(rows(ANA)[0]) is None
+    assert account((None, None)).find_holder(rows(ANA)[0]) is None
 
 
 def test_a_row_of_the_account_cannot_take_the_number_of_another() -> None:
     there = account(ANA, BO)
-    [(_, odd)] = there.outside(rows(ANA, ids=[50002]), (), ())
+    [(_, odd)] = there.find_in_account(rows(ANA, ids=[50002]), (), ())
     assert (odd.code, odd.severity) == ("number taken", "error")
-    assert list(there.outside(rows(ANA, ids=[50001]), (), ())) == []
+    assert list(there.find_in_account(rows(ANA, ids=[50001]), (), ())) == []
     # whose row is in the frame too is told there
-    assert list(there.outside(rows(ANA, BO, ids=[50002, 50001]), (), ())) == []
+    assert list(there.find_in_account(rows(ANA, BO, ids=[50002, 50001]), (), ())) == []
 
 
 def test_what_is_told_already_is_not_told_again() -> None:
-    assert list(account(ANA).outside(rows(ANA), {0}, ())) == []
+    assert list(account(ANA).find_in_account(rows(ANA), {0}, ())) == []
 
 
 def test_a_deleted_contact_would_be_restored() -> None:
-    [(_, odd)] = account(ANA).outside(rows(ANA), (), {50001})
+    [(_, odd)] = account(ANA).find_in_account(rows(ANA), (), {50001})
     assert (odd.code, odd.severity) == ("restores", "warning")
     assert "50001" in odd.message
