@@ -37,7 +37,7 @@ from chatkit.widgets.fields import (
     Html,
     Status,
     Text,
-    of_kind,
+    require_type,
 )
 from chatkit.widgets.preview import Preview
 from chatkit.widgets.saving import OpenedRecord, Saving
@@ -376,8 +376,8 @@ class Samples(FormGroup):
     def show(self, value: Any) -> None:
         """Show texts by their names."""
         self._known = {
-            of_kind(name, str, "text"): of_kind(text, str, "text")
-            for name, text in of_kind(value or {}, dict, "a dict").items()
+            require_type(name, str, "text"): require_type(text, str, "text")
+            for name, text in require_type(value or {}, dict, "a dict").items()
         }
         self._lines = {}
         self.ask(())

@@ -51,24 +51,24 @@ export default {{ render }};
 
 
 def joined_text(names: Iterable[str]) -> str:
-    """Join files of static/ in this order, without their indents and comment lines."""
+    """Join files of static/, without indents and comment lines."""
     texts = ((STATIC / name).read_text("utf-8") for name in names)
     omitted = re.compile(r"^ *//.*\n|^ +|^\n|^/\*.*\*/\n", re.MULTILINE)
     return "".join(omitted.sub("", text) for text in texts)
 
 
 def style_sheet(*names: str) -> str:
-    """Join style sheets, below the tokens and the parts that all widgets share."""
+    """Join style sheets after those that all widgets share."""
     return joined_text(["tokens.css", "button.css", *names])
 
 
 def joined_module(names: Iterable[str]) -> str:
-    """Join scripts as the module of a widget; the last of them exports what draws it."""
+    """Join scripts into the module of a widget; the last one exports `render`."""
     return joined_text(["hearing.js", *names])
 
 
 def packed_module(names: Iterable[str]) -> str:
-    """Pack scripts as one module that unpacks itself: each widget in a notebook keeps a copy."""
+    """Compress scripts into a module that unpacks itself: each widget in a notebook has a copy."""
     packed = gzip.compress(joined_module(names).encode(), 9, mtime=0)
     return _UNPACK.format(text=base64.b64encode(packed).decode())
 
@@ -86,13 +86,13 @@ class ActsOnce:
     token: Any
     disabled: Any
 
-    def _will(self, act: Callable[[], object]) -> str:
-        """Take what a click does, and return the first token."""
+    def _bind(self, act: Callable[[], object]) -> str:
+        """Set what a click calls, and return the first token."""
         self._act, self._clicking = act, Lock()
         return secrets.token_hex(4)
 
-    def _clicked(self, token: object) -> bool:
-        """Act, and return True, if a click has seen the token that the button has now."""
+    def _act_once(self, token: object) -> bool:
+        """Act and return True, if the token of a click is the one that the button has now."""
         with self._clicking:
             if self.disabled or not self.token or token != self.token:
                 return False
@@ -104,8 +104,8 @@ class ActsOnce:
         return True
 
     def click(self) -> None:
-        """Do what a click does now; what the action raises is raised here."""
-        self._clicked(self.token)
+        """Do what a click does; errors of the action are raised."""
+        self._act_once(self.token)
 
 
 class ActionButton(ActsOnce, anywidget.AnyWidget):
@@ -133,14 +133,14 @@ class ActionButton(ActsOnce, anywidget.AnyWidget):
         *,
         disabled: bool = False,
     ) -> None:
-        super().__init__(label=label, kind=kind, disabled=disabled, token=self._will(act))
+        super().__init__(label=label, kind=kind, disabled=disabled, token=self._bind(act))
         self.on_msg(self._receive)
 
     def __repr__(self) -> str:
         return f"<button {self.label!r}>"
 
     def _receive(self, _: object, content: dict[str, Any], buffers: list[memoryview]) -> None:
-        self._clicked(content.get("token"))
+        self._act_once(content.get("token"))
 
 
 _WIDTH = 88  #: columns from which on each argument has a line of its own
@@ -162,7 +162,7 @@ class Code(anywidget.AnyWidget):
 
 
 def call_code(function: str, *arguments: Any, **fields: Any) -> str:
-    """Write a call as a person would: on one line if it is short."""
+    """Return a call as Python code, on one line if it is short."""
     parts = [
         *map(python_literal, arguments),
         *(f"{name}={python_literal(v)}" for name, v in fields.items()),
@@ -174,7 +174,7 @@ def call_code(function: str, *arguments: Any, **fields: Any) -> str:
 
 
 def python_literal(value: Any) -> str:
-    """Write a value as Python, its texts between double quotes; invisible characters escaped."""
+    """Return a value as a Python literal, with texts in double quotes."""
     if isinstance(value, str):
         # with an apostrophe in it, and no double quote, repr chooses double quotes
         return repr(value) if '"' in value else '"' + repr("'" + value)[2:]
@@ -190,7 +190,7 @@ def python_literal(value: Any) -> str:
 
 
 def message_html(text: str, *, wrong: bool = False) -> str:
-    """Write a message that screen readers say aloud; an empty text is nothing."""
+    """Return the HTML of a message for screen readers too; "" for an empty text."""
     role, kind = ("alert", "wrong") if wrong else ("status", "done")
     lines = "<br>".join(escaped(line) for line in text.split("\n"))
     box = f'<div class="chatkit-message {kind}" role="{role}" dir="auto">{lines}</div>'
@@ -198,7 +198,7 @@ def message_html(text: str, *, wrong: bool = False) -> str:
 
 
 class Message(w.HTML):  # type: ignore[misc]  # ipywidgets has no types
-    """Some words, said aloud by screen readers too; nothing in them is ever markup."""
+    """A message, read aloud by screen readers too; its text is escaped."""
 
     text = ""  #: what is shown
 
@@ -217,7 +217,7 @@ class Message(w.HTML):  # type: ignore[misc]  # ipywidgets has no types
 
 
 def boxed(kind: type[w.Box], css: str, children: Sequence[w.Widget]) -> w.Box:
-    """Lay out some controls in a box that has classes of the page."""
+    """Put controls into a box with CSS classes."""
     box = kind(children)
     for name in css.split():
         box.add_class(name)
@@ -244,22 +244,22 @@ _ONCE_SAVED = "<p><em>This is what was saved: run the cell to use it again.</em>
 
 
 class Exported(metaclass=_WidgetPage):
-    """A widget that can be read where it is not live: as a line of text, and as a page."""
+    """A widget that is saved as a line of text and as HTML, for where it is not live."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        self.on_msg(self._save_requested)  # type: ignore[attr-defined]  # a method of widgets
+        self.on_msg(self._on_save_request)  # type: ignore[attr-defined]  # a method of widgets
 
     @abstractmethod
     def _page(self) -> str:
-        """Write the page: HTML without scripts, in which every text is escaped."""
+        """Return the saved page: HTML without scripts, in which every text is escaped."""
 
     def _output_data(self) -> dict[str, str]:
         # the class names keep JupyterLab from reading $…$ in a text as mathematics
         page = f'<div class="tex2jax_ignore mathjax_ignore">{self._page()}{_ONCE_SAVED}</div>'
         return {"text/plain": repr(self), "text/html": page}
 
-    def _save_requested(self, _: Any, message: Any, __: Any) -> None:
+    def _on_save_request(self, _: Any, message: Any, __: Any) -> None:
         match message:
             case {"chatkit": "save"}:
                 self.send({"chatkit_saved": self._output_data()})  # type: ignore[attr-defined]
@@ -271,7 +271,7 @@ class Exported(metaclass=_WidgetPage):
 
 
 class Panel(Exported, w.VBox):  # type: ignore[misc]  # ipywidgets has no types
-    """Several controls one below the other, with a message that says how the last action went.
+    """Controls one below the other, with a message about the last action.
 
     Args:
         children: The controls; the message stands where the panel wants it.
@@ -297,7 +297,7 @@ class Panel(Exported, w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         return Message()
 
     def _attempt(self, act: Callable[..., object], *arguments: Any) -> None:
-        """Do what somebody clicked, and say why it cannot be done."""
+        """Call an action, and show its error as the message."""
         try:
             act(*arguments)
         except ChatkitError as error:

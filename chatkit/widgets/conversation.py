@@ -64,16 +64,16 @@ class Conversation(Follower):
         self._last, self._verified = last, verified
         self.thread: list[ThreadMessage] = []  #: the messages that were read, oldest first
         self._events: list[Event] = []
-        self._at = 0  #: the id of the last delivery that was looked at
+        self._last_read = 0  #: the id of the last delivery that was looked at
         self._verified_later = inbox._store.verified_later
         super().__init__(inbox)
 
-    def _begin(self) -> dict[str, Any]:
-        self._read()
+    def _initial_state(self) -> dict[str, Any]:
+        self._read_new()
         return {"first": self._parts()}
 
     def look(self) -> int:
-        """Look for new events of this contact, and return how many there were.
+        """Read new events of this contact, and return their number.
 
         Raises:
             StoreError: The inbox cannot be read.
@@ -81,35 +81,35 @@ class Conversation(Follower):
         with self._looking:
             newly_verified = self._inbox._store.verified_later - self._verified_later
             if newly_verified:  # known ones may count now
-                self._events, self._at = [], 0
-            seen = self._read()
+                self._events, self._last_read = [], 0
+            seen = self._read_new()
             self._verified_later += newly_verified
             if seen or newly_verified:
-                self._show(None)
+                self._send_all(None)
             return seen
 
     def older(self) -> int:
-        """Show a hundred older messages, and return how many are shown."""
+        """Show a hundred older messages, and return the number of those shown."""
         with self._looking:
             self._last += _PAGE
-            self._show(None)
+            self._send_all(None)
             return min(self._last, len(self.thread))
 
-    def _handle(self, message: Any) -> None:
+    def _handle_message(self, message: Any) -> None:
         match message:
             case {"older": True}:
                 self.older()
 
-    def _read(self) -> int:
-        """Read on from where it stopped, and put the thread together again."""
+    def _read_new(self) -> int:
+        """Read new events, update the thread, and return their number."""
         top, fresh = self._inbox.last, list[Event]()
-        if top > self._at:
+        if top > self._last_read:
             fresh = [
                 *self._inbox._events(
-                    since=self._at, until=top, contact=self.contact, verified=self._verified
+                    since=self._last_read, until=top, contact=self.contact, verified=self._verified
                 )
             ]
-            self._at = top
+            self._last_read = top
         self._events += fresh
         self.thread = thread(self._events) if fresh or not self._events else self.thread
         return len(fresh)
@@ -122,7 +122,7 @@ class Conversation(Follower):
 
     # --- the page -------------------------------------------------------------------
 
-    def _show(self, view: str | None) -> None:
+    def _send_all(self, view: str | None) -> None:
         with self._looking:
             self.send({"all": self._parts(), "view": view})
 
@@ -136,7 +136,7 @@ class Conversation(Follower):
         return f"<style>{self._css}</style>{html}"
 
     def _parts(self) -> dict[str, Any]:
-        """Return title and note as texts, and the bubbles: each its name, and safe HTML."""
+        """Return title and note as texts, and the bubbles as names and safe HTML."""
         name = next((message.name for message in reversed(self.thread) if message.name), None)
         title = f"{cut(name, 60)} · {self.contact}" if name else self.contact
         older = len(self.thread) - self._last
@@ -152,12 +152,12 @@ class Conversation(Follower):
                 day = message.at.date()
                 items.append([f"day {day}", f'<li class="cv-day">{day:%Y-%m-%d}, UTC</li>'])
             times[message.id] += 1
-            items.append([f"{message.id} {times[message.id]}", _bubble(message, known)])
+            items.append([f"{message.id} {times[message.id]}", _bubble_html(message, known)])
         button = f"Show {min(older, _PAGE)} older" if older > 0 else ""
         return {"title": title, "note": note, "older": button, "items": items}
 
 
-def _bubble(message: ThreadMessage, known: dict[str, ThreadMessage]) -> str:
+def _bubble_html(message: ThreadMessage, known: dict[str, ThreadMessage]) -> str:
     parts = [f'<span class="cv-who">{"We" if message.outbound else "They"}: </span>']
     if message.reply_to:
         to = known.get(message.reply_to)
@@ -168,38 +168,38 @@ def _bubble(message: ThreadMessage, known: dict[str, ThreadMessage]) -> str:
     elif message.type != "text":
         parts.append(f"<em>[{escaped(cut(str(message.type), 40))}]</em> ")
     if message.text:
-        parts.append(f'<div class="cv-text" dir="auto">{_folded(message.text)}</div>')
+        parts.append(f'<div class="cv-text" dir="auto">{_folded_html(message.text)}</div>')
     if message.reactions:
         marks = " ".join(escaped(cut(mark, 12)) for mark in message.reactions[:20])
         parts.append(f'<div class="cv-marks" role="note" aria-label="Reactions">{marks}</div>')
     at = f"{message.at:%H:%M}" if message.at else "no time"
-    parts.append(f'<div class="cv-foot">{at}{_status(message)}</div>')
+    parts.append(f'<div class="cv-foot">{at}{_status_html(message)}</div>')
     author = "ours" if message.outbound else "theirs"
     failed = " cv-failed" if message.status == "failed" else ""
     return f'<li class="{author}{failed}">{"".join(parts)}</li>'
 
 
-def _folded(text: str) -> str:
-    """Write a text as HTML, the rest of a long one folded."""
+def _folded_html(text: str) -> str:
+    """Return a text as HTML, with the rest of a long one folded."""
     lines = text.split("\n", _LINES)
     end = len(text) - len(lines[_LINES]) if len(lines) > _LINES else len(text)
     if end > _FOLD * 1.2:
         end = text.rfind(" ", _FOLD // 2, _FOLD) + 1 or _FOLD
     seen, rest = text[:end], text[end:]
     if not rest.strip():
-        return _lines(text)
+        return _lines_html(text)
     more = "…" if len(rest) > _LONG else ""
     return (
-        f'{_lines(seen)}<details class="cv-rest"><summary>Show the rest: {len(rest):,} '
-        f"characters</summary>{_lines(rest[:_LONG])}{more}</details>"
+        f'{_lines_html(seen)}<details class="cv-rest"><summary>Show the rest: {len(rest):,} '
+        f"characters</summary>{_lines_html(rest[:_LONG])}{more}</details>"
     )
 
 
-def _lines(text: str) -> str:
+def _lines_html(text: str) -> str:
     return "<br>".join(map(escaped, text.split("\n")))
 
 
-def _status(message: ThreadMessage) -> str:
+def _status_html(message: ThreadMessage) -> str:
     if not message.outbound or not message.status:
         return ""
     name = cut(message.status, 20)
@@ -222,7 +222,7 @@ _STEPS = ("sent", "delivered", "read", "played", "failed")
 
 
 class ThreadMessage(NamedTuple):
-    """One message: who said what, and how far it came.
+    """One message and its status.
 
     `text` is None where a message has no words, or where only its status was delivered.
     """
@@ -246,7 +246,7 @@ class ThreadMessage(NamedTuple):
 
 
 def thread(events: Sequence[Event]) -> list[ThreadMessage]:
-    """Put the events of a contact together, in the order in which things were said.
+    """Combine the events of a contact into messages, oldest first.
 
     A message of which only the status came was sent elsewhere, by a program or a phone.
     """
@@ -260,7 +260,7 @@ def thread(events: Sequence[Event]) -> list[ThreadMessage]:
         key, outbound = row["message_id"], bool(row["outbound"])
         words = (row["type"] or "unknown", row["text"], row["name"], row["reply_to"])
         # a customer's own message may be marked as read: that is no status of ours
-        status = _status_of(statuses.get(key) if outbound else None)
+        status = _status_fields(statuses.get(key) if outbound else None)
         reactions = tuple(marks.get(key, ()))
         messages.append(ThreadMessage(key, row["at"], outbound, *words, *status, reactions))
     delivered = {message.id for message in messages}
@@ -270,12 +270,12 @@ def thread(events: Sequence[Event]) -> list[ThreadMessage]:
         at = next((row[f"{step}_at"] for step in _STEPS if row[f"{step}_at"]), None)
         nothing = (None, None, None, None)
         reactions = tuple(marks.get(key, ()))
-        messages.append(ThreadMessage(key, at, True, *nothing, *_status_of(row), reactions))
+        messages.append(ThreadMessage(key, at, True, *nothing, *_status_fields(row), reactions))
     return sorted(messages, key=lambda message: message.at or _FIRST)
 
 
-def _status_of(row: Mapping[str, Any] | None) -> tuple[str | None, datetime | None, str | None]:
-    """Return the status of a message, when it came so far, and why it failed."""
+def _status_fields(row: Mapping[str, Any] | None) -> tuple[str | None, datetime | None, str | None]:
+    """Return the status of a message, its time, and its error."""
     if row is None:
         return None, None, None
     error = ": ".join(row[name] for name in ("error_code", "error") if row[name])

@@ -42,11 +42,11 @@ from chatkit.widgets.controls import (
     style_sheet,
 )
 
-_ids = count(1)
+_control_ids = count(1)
 
 
 class FormModel(anywidget.AnyWidget):
-    """The model that draws the controls of a form, and takes what is entered in them.
+    """The model of a form: sends its controls to the page, and receives what is entered.
 
     Args:
         root: The group of all of them.
@@ -74,7 +74,7 @@ class FormModel(anywidget.AnyWidget):
         return (self.root,)
 
     def draw(self) -> None:
-        """Send what has changed to the page."""
+        """Send changed controls to the page."""
         with self._drawing:
             self.tree = self.root.drawn()
 
@@ -112,7 +112,7 @@ class Control:
     children: Sequence[Control] = ()
 
     def __init__(self, label: str = "", value: Any = None, css: str = "") -> None:
-        self.id = next(_ids)
+        self.id = next(_control_ids)
         self.label, self.css, self.help = label, css, ""
         self.problems: list[tuple[str, str]] = []  #: what is wrong: how severe, and why
         self.notes = ""  #: HTML that stands below it
@@ -133,14 +133,14 @@ class Control:
         self._value = value
 
     def enter(self, value: Any) -> bool:
-        """Take what was entered in the page, and return whether that has changed anything."""
+        """Set the value that was entered in the page; return whether it has changed."""
         taken = isinstance(value, self.accepts) and not self.disabled and value != self._value
         if taken:
             self._value = value
         return taken
 
     def enter_at(self, number: int, value: Any) -> bool:
-        """Take what was entered in the control of this number: itself, or one that stands in it."""
+        """Enter a value in the control of a number, this or one inside; return if it changed."""
         inside = any(child.enter_at(number, value) for child in self.children)
         changed = inside or (self.id == number and self.enter(value))
         if changed:
@@ -149,10 +149,10 @@ class Control:
         return changed
 
     def arrange(self) -> None:
-        """Lay out what stands in it anew, after a change."""
+        """Update the controls inside after a change."""
 
     def read(self) -> Any:
-        """Return the value that is meant. Raises `ValueError` if what is typed is none."""
+        """Return the value that was entered. Raises `ValueError` if it is none."""
         return self.value
 
     def show(self, value: Any) -> None:
@@ -161,22 +161,22 @@ class Control:
 
     @property
     def problem(self) -> str:
-        """The problems in words; empty if there is none."""
+        """The problems as a text; "" if there are none."""
         return " ".join(text for _, text in self.problems)
 
     def mark(self, problems: Sequence[tuple[str, str]]) -> None:
-        """Show what is wrong with it, each with how severe it is."""
+        """Show problems, each with its severity."""
         self.problems = [(severity, visible(text.strip())) for severity, text in problems if text]
 
     def lock(self, locked: bool) -> None:
-        """Refuse what is typed, or take it again."""
+        """Lock or unlock the input."""
         self.disabled = locked
         for child in self.children:
             child.lock(locked)
         self.arrange()
 
     def drawn(self) -> dict[str, Any]:
-        """Return what the page draws."""
+        """Return the control as data for the page."""
         return {name: value for name in self.drawing if (value := getattr(self, name))}
 
 
@@ -190,7 +190,7 @@ class Html(Control):
 
 
 class Status(Html):
-    """A message about the last action, said aloud by screen readers too."""
+    """A message about the last action, read aloud by screen readers too."""
 
     text = ""  #: what is shown
 
@@ -232,11 +232,11 @@ class FormButton(ActsOnce, Control):
         self, label: str, act: Callable[[], object], *, submit: bool = False, repeats: bool = False
     ) -> None:
         super().__init__(label, css="primary" if submit else "plain")
-        self.token, self.submit, self._repeats = self._will(act), submit, repeats
+        self.token, self.submit, self._repeats = self._bind(act), submit, repeats
 
     def enter(self, value: Any) -> bool:
-        """Act, if the click has seen the token that the button has now."""
-        return self._clicked(self.token if self._repeats else value)
+        """Act if the token of a click is the one that the button has now."""
+        return self._act_once(self.token if self._repeats else value)
 
 
 class FormGroup(Control):
@@ -259,7 +259,7 @@ class FormGroup(Control):
         self.row, self.children = row, children
 
     def drawn(self) -> dict[str, Any]:
-        """Return what the page draws."""
+        """Return the group as data for the page."""
         return {**super().drawn(), "children": [child.drawn() for child in self.children]}
 
 
@@ -272,8 +272,8 @@ class Fold(FormGroup):
 # --- inputs ---------------------------------------------------------------------------------
 
 
-def of_kind(value: Any, kind: Any, name: str) -> Any:
-    """Return a value of this kind. Raises `TypeError` for any other."""
+def require_type(value: Any, kind: Any, name: str) -> Any:
+    """Return a value if it is of a type. Raises `TypeError` otherwise."""
     if not isinstance(value, kind):
         raise TypeError(f"must be {name}")
     return value
@@ -332,7 +332,7 @@ class Text(Control):
         text = value
         if self._loose and not isinstance(value, str | None):
             text = json.dumps(value, ensure_ascii=False)
-        self.value = "" if text is None else of_kind(text, str, "text")
+        self.value = "" if text is None else require_type(text, str, "text")
         self._unedited = self.value, value
 
 
@@ -370,7 +370,7 @@ class NumberText(Text):
         if value is (None if self._nothing is NEEDED else self._nothing):
             value = ""
         elif not (self._reference and is_reference(value)):
-            of_kind(None if isinstance(value, bool) else value, int | float, f"a {self._noun}")
+            require_type(None if isinstance(value, bool) else value, int | float, f"a {self._noun}")
         self.value = str(value)
 
 
@@ -399,8 +399,8 @@ class Lines(Text):
         if self._reference and is_reference(value):
             self.value = value
             return
-        listed = [] if value is self._nothing else of_kind(value, list, "a list")
-        self.value = "\n".join(of_kind(text, str, "text") for text in listed)
+        listed = [] if value is self._nothing else require_type(value, list, "a list")
+        self.value = "\n".join(require_type(text, str, "text") for text in listed)
         if self._reference and listed and self.read() != listed:
             raise TypeError("must be texts that are a line each")
 
@@ -419,7 +419,7 @@ class Json(Text):
         self.css, self._nothing = "chatkit-json", nothing
 
     def read(self) -> Any:
-        """Return what the JSON says. Raises `ValueError` with line and column."""
+        """Return the JSON value. Raises `ValueError` with line and column."""
         if not self.value.strip():
             return self._nothing
         try:
@@ -443,8 +443,8 @@ class Checkbox(Control):
         super().__init__(label, False)
 
     def show(self, value: Any) -> None:
-        """Show yes or no; nothing is no."""
-        self.value = value is not None and of_kind(value, bool, "True or False")
+        """Show True or False; None is False."""
+        self.value = value is not None and require_type(value, bool, "True or False")
 
 
 class Choice(Control):
@@ -483,12 +483,12 @@ class Choice(Control):
         return isinstance(self.value, str)
 
     def enter(self, value: Any) -> bool:
-        """Take the number of an option, or the text of a reference."""
+        """Enter the number of an option, or the text of a reference."""
         self.accepts = str if self.reference and isinstance(value, str) else int
         return (self.accepts is str or value in range(len(self.options))) and super().enter(value)
 
     def read(self) -> Any:
-        """Return what is chosen. Raises `ValueError` for words in the place of a reference."""
+        """Return the chosen value or the reference. Raises `ValueError` for any other text."""
         if not self.refers:
             return self._values[self.value]
         if not is_reference(self.value):
@@ -504,24 +504,25 @@ class Choice(Control):
             if type(offered) is type(value) and offered == value:
                 self.value = number
                 return
-        self.options = [*self.options, of_kind(value, str if self._others else (), "one of these")]
+        text = require_type(value, str if self._others else (), "one of these")
+        self.options = [*self.options, text]
         self._values.append(value)
         self.value = len(self._values) - 1
 
 
 class SecretText(Control):
-    """A text that is never part of the state: the page sends it with the click that uses it."""
+    """A secret text: never part of the state, but sent by the page with the click that uses it."""
 
     kind = "secret"
     drawing = tuple(name for name in Control.drawing if name not in ("value", "written"))
 
     def enter(self, value: Any) -> bool:
-        """Keep what was typed, until it is taken."""
+        """Keep the typed secret until `take`."""
         self._value = Secret(value) if isinstance(value, str) else None
         return False
 
     def take(self) -> Secret | None:
-        """Return what was typed, and forget it."""
+        """Return the typed secret, and forget it."""
         secret: Secret | None = self._value
         self._value = None
         return secret
@@ -532,7 +533,7 @@ _ALL = "*"
 
 
 class Ticks(FormGroup):
-    """Some of several values, each with what it means; the box for all stands for the others.
+    """Boxes for several values, with their meanings; the one for all includes the others.
 
     Args:
         label: What they are.
@@ -548,13 +549,14 @@ class Ticks(FormGroup):
         self.children = [*self._boxes.values()]
 
     def read(self) -> list[str]:
-        """Return the values that are ticked; that for all is the only one then."""
+        """Return the ticked values; only that for all if it is ticked."""
         ticked = [value for value, box in self._boxes.items() if box.value]
         return [_ALL] if _ALL in ticked else ticked
 
     def show(self, value: Any) -> None:
-        """Tick these values, and no others; one that was not offered gets a box of its own."""
-        chosen = [of_kind(one, str, "text") for one in of_kind(value or [], list, "a list")]
+        """Tick these values and no others; an unknown one gets a new box."""
+        listed = require_type(value or [], list, "a list")
+        chosen = [require_type(one, str, "text") for one in listed]
         unknown = "not one of the values that the profile names"
         for one in chosen:
             self._boxes.setdefault(one, Checkbox(f"{unknown} ({visible(one)})"))
@@ -564,13 +566,13 @@ class Ticks(FormGroup):
         self.arrange()
 
     def arrange(self) -> None:
-        """Disable what the box for all stands for."""
+        """Disable the other boxes while that for all is ticked."""
         for value, box in self._boxes.items():
             box.disabled = self.disabled or (value != _ALL and self.read() == [_ALL])
 
 
 class FormRow(FormGroup):
-    """One of several rows: its inputs by name, what it held before, and its buttons."""
+    """A row: its inputs by name, its value before, and its buttons."""
 
     def __init__(self, inputs: Mapping[str, Control], tools: Sequence[FormButton]) -> None:
         self.inputs, self.tools = inputs, tools
@@ -579,7 +581,7 @@ class FormRow(FormGroup):
         super().__init__([*inputs.values(), box], css="chatkit-row", row=True)
 
     def show(self, value: Mapping[str, Any]) -> None:
-        """Show what the inputs hold. Raises `TypeError` if one of them cannot."""
+        """Show the values of the inputs. Raises `TypeError` if one cannot hold its value."""
         self.before = value
         for name, each in self.inputs.items():
             each.show(value.get(name))
@@ -607,14 +609,14 @@ class Rows(FormGroup, ABC):
         """Make the inputs of a new row, by name."""
 
     def first(self) -> Mapping[str, Any]:
-        """Return what a row holds that is added."""
+        """Return the value of a new row."""
         return {}
 
     def add(self, value: Mapping[str, Any]) -> None:
-        """Add a row that holds this."""
+        """Add a row with a value."""
         moves = [
-            FormButton("Move up", lambda: self._move(row, -1)),
-            FormButton("Move down", lambda: self._move(row, +1)),
+            FormButton("Move up", lambda: self._swap_with_neighbour(row, -1)),
+            FormButton("Move down", lambda: self._swap_with_neighbour(row, +1)),
         ]
         remove = FormButton(f"Remove {self._noun}", lambda: self.rows.remove(row))
         row = FormRow(self.inputs(), [*(moves if self._ordered else ()), remove])
@@ -623,7 +625,7 @@ class Rows(FormGroup, ABC):
         self.arrange()
 
     def fill(self, values: Sequence[Mapping[str, Any]]) -> None:
-        """Show rows that hold these; those that stand there are used again."""
+        """Show rows with these values, and reuse the rows that are there."""
         del self.rows[len(values) :]
         for row, value in zip(self.rows, values, strict=False):
             row.show(value)
@@ -632,7 +634,7 @@ class Rows(FormGroup, ABC):
         self.arrange()
 
     def arrange(self) -> None:
-        """Lay out the rows, and name the buttons that remove them."""
+        """Update the list of rows and their buttons."""
         for number, row in enumerate(self.rows, 1):
             *moves, remove = row.tools
             remove.label = f"Remove {self._noun} {number}"
@@ -641,8 +643,8 @@ class Rows(FormGroup, ABC):
         self._add.hidden = len(self.rows) >= self._most
         self.children = [*self.rows, self._add]
 
-    def _move(self, row: FormRow, step: int) -> None:
-        """Exchange what a row holds with a neighbour. The cursor stays where it is."""
+    def _swap_with_neighbour(self, row: FormRow, step: int) -> None:
+        """Exchange the values of a row and its neighbour, so that the cursor stays."""
         other = self.rows[self.rows.index(row) + step]
         held = [
             {name: each.read() for name, each in one.inputs.items()} | {"": one.before}
@@ -664,7 +666,7 @@ class Pairs(Rows):
         return {name: Text(name) for name in ("name", "text")}
 
     def read(self) -> dict[str, str]:
-        """Return the texts by their names. Raises `ValueError` for a name that is there twice."""
+        """Return the texts by name. Raises `ValueError` for a repeated name."""
         texts: dict[str, str] = {}
         for row in self.rows:
             name, text = (each.read() for each in row.inputs.values())
@@ -676,7 +678,7 @@ class Pairs(Rows):
 
     def show(self, value: Any) -> None:
         """Show texts by their names."""
-        pairs = of_kind(value or {}, dict, "a dict").items()
+        pairs = require_type(value or {}, dict, "a dict").items()
         self.fill([{"name": name, "text": text} for name, text in pairs])
 
 
@@ -727,12 +729,12 @@ class Bodies(Rows):
         return made
 
     def first(self) -> Mapping[str, Any]:
-        """Return what a row holds that is added: the first type."""
+        """Return the value of a new row: the first type."""
         field = self._body.model_fields.get("type")
         return {} if field is None else {"type": get_args(field.annotation)[0]}
 
     def read(self) -> list[dict[str, Any]] | None:
-        """Return each row as a dict of the fields that are filled in, or that were there before."""
+        """Return each row as a dict of the fields that are filled in, or were there before."""
         items: list[dict[str, Any]] = []
         for row in self.rows:
             values = {name: each.read() for name, each in row.inputs.items()}
@@ -740,13 +742,12 @@ class Bodies(Rows):
         return items or (None if self._none else [])
 
     def show(self, value: Any) -> None:
-        """Show a list of dicts. What the body does not declare cannot be sent, and is left out."""
-        self.fill(
-            [of_kind(item, Mapping, "a dict") for item in of_kind(value or [], list, "a list")]
-        )
+        """Show a list of dicts; keys that the body does not declare are left out."""
+        items = require_type(value or [], list, "a list")
+        self.fill([require_type(item, Mapping, "a dict") for item in items])
 
     def arrange(self) -> None:
-        """Lay out the rows: each shows the fields that its type uses, and those filled in."""
+        """Update the rows: each shows the fields of its type, and those filled in."""
         super().arrange()
         hints = [*self.hints, *[{}] * len(self.rows)]
         for row, hint in zip(self.rows, hints, strict=False):
@@ -766,7 +767,7 @@ _LONG = frozenset({"text", "flow_json_raw"})
 
 
 def input_for(name: str, field: FieldInfo, *, nested: bool = False) -> Control:
-    """Choose the input for a field of a body, and show the value it has at first."""
+    """Make the input for a field of a body, with its default value."""
     union = get_origin(field.annotation) in (Union, UnionType)
     members = get_args(field.annotation) if union else (field.annotation,)
     none = NoneType in members
@@ -838,7 +839,7 @@ class Fieldset:
             name: own.get(name) or input_for(name, field) for name, field in declared.items()
         }
         for name, each in self.fields.items():
-            each.entered = partial(self._entered, name)
+            each.entered = partial(self._on_entry, name)
         unfolded = unfolded or [
             name
             for name, field in declared.items()
@@ -859,7 +860,7 @@ class Fieldset:
         self.fill(known)
 
     def fill(self, known: Mapping[str, Any] | None) -> None:
-        """Show what a record holds: from now on, only something else counts as edited.
+        """Show the fields of a record, which then count as unedited.
 
         Args:
             known: The record, to be edited; None for a new one.
@@ -885,46 +886,46 @@ class Fieldset:
             ]
             each.help = " ".join(filter(None, help_texts))
             each.mark([])
-            self._first[name] = _held(each)
-            self._before[name] = _text(each)
+            self._first[name] = _comparable_value(each)
+            self._before[name] = _typed_text(each)
 
     def lock(self, locked: bool) -> None:
-        """Refuse what is typed, or take it again."""
+        """Lock or unlock the input."""
         for name, each in self.fields.items():
             each.lock(locked or name in self.fixed)
 
     def rearrange(self) -> None:
-        """Put what was typed into one field, and belongs into several, where it belongs."""
+        """Distribute text that was typed into one field, but belongs into several."""
         for name in self.fields:
-            self._rearranged(name)
+            self._rearrange_field(name)
 
-    def _entered(self, name: str) -> None:
-        """Check a field that has changed; what was pasted into it may belong into several."""
-        text = _text(self.fields[name])
+    def _on_entry(self, name: str) -> None:
+        """Check a field that has changed, and distribute what was pasted into it."""
+        text = _typed_text(self.fields[name])
         pasted = len(text) - len(self._before[name]) >= _PASTED
         self._before[name] = text
-        if not (pasted and self._rearranged(name)):
-            self._check(name)
+        if not (pasted and self._rearrange_field(name)):
+            self._check_field(name)
         self._changed()
 
-    def _rearranged(self, name: str) -> bool:
+    def _rearrange_field(self, name: str) -> bool:
         fixed = name in self.fixed
-        parts = {} if fixed else self._endpoints.rearranged(name, _text(self.fields[name]))
+        parts = {} if fixed else self._endpoints.rearranged(name, _typed_text(self.fields[name]))
         if not parts or self.fixed.intersection(parts):
             return False
         for other, value in parts.items():
             self.fields[other].show(value)
-            self._before[other] = _text(self.fields[other])
-            self._check(other)
+            self._before[other] = _typed_text(self.fields[other])
+            self._check_field(other)
         return True
 
     @property
     def edited(self) -> list[str]:
-        """The names of the fields that hold something else than at first."""
+        """The names of the fields that were edited."""
         return [
             name
             for name, each in self.fields.items()
-            if name not in self.fixed and _held(each) != self._first[name]
+            if name not in self.fixed and _comparable_value(each) != self._first[name]
         ]
 
     @property
@@ -946,7 +947,7 @@ class Fieldset:
         return values
 
     def line(self, key: Key | None) -> str:
-        """Return the Python that sends the same; empty if it changes nothing.
+        """Return the Python code that sends the same; "" if nothing is edited.
 
         Args:
             key: The record to update; None creates one.
@@ -981,13 +982,13 @@ class Fieldset:
             reason = str(error)
         if reason:
             raise InputError("This field cannot be set:", [Problem(name, repr(value), reason)])
-        self._entered(name)
+        self._on_entry(name)
 
     def read(self) -> tuple[dict[str, Any], list[Problem]]:
-        """Return what would be sent, and what is typed that is no value."""
+        """Return the values that would be sent, and problems of those that cannot be read."""
         values, problems, edited = {}, [], self.edited
         for name, each in self.fields.items():
-            if name in edited or (each.required and self._begun(name)):
+            if name in edited or (each.required and self._has_initial_value(name)):
                 try:
                     values[name] = each.read()
                 except ValueError as error:
@@ -997,13 +998,13 @@ class Fieldset:
                 del values[name]  # what it began with was taken out, and it must hold something
         return values, problems
 
-    def _begun(self, name: str) -> bool:
-        """Return whether a field that nobody has touched holds a value."""
+    def _has_initial_value(self, name: str) -> bool:
+        """Return whether an untouched field has a value."""
         declared = self._endpoints.body.model_fields[name]
         return not declared.is_required() or name in self._defaults
 
     def checked(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return what would be sent, as it was typed and as the body of a call.
+        """Validate the fields; return their values, and the body of a call.
 
         Raises:
             InputError: Something is wrong with it, all of which is told at once.
@@ -1025,13 +1026,13 @@ class Fieldset:
         return values, body
 
     def mark(self, problems: Sequence[Problem]) -> list[str]:
-        """Show problems at their fields and nowhere else; return those that have no field."""
+        """Show problems at their fields, and return those that have no field."""
         reasons: dict[str, list[str]] = {name: [] for name in self.fields}
         elsewhere = []
         for problem in problems:
             name = problem.field.split(".")[0]
             if name in reasons:
-                reasons[name].append(_placed(problem))
+                reasons[name].append(_problem_text(problem))
             else:
                 elsewhere.append(f"{problem.field}: {problem.reason}")
         for name, each in self.fields.items():
@@ -1045,7 +1046,7 @@ class Fieldset:
         return next(wrong, self.controls[0])
 
     def html(self) -> str:
-        """Show the fields where no widget can be: in an exported page, on GitHub."""
+        """Return the fields as an HTML table for a saved page."""
         rows = []
         for name, each in self.fields.items():
             try:
@@ -1058,34 +1059,34 @@ class Fieldset:
             rows.append(f'<tr><th scope="row" {START}>{name}</th>{cells}</tr>')
         return f"<table>{''.join(rows)}</table>"
 
-    def _check(self, name: str) -> None:
-        """Show at a field that was edited what is wrong with it."""
+    def _check_field(self, name: str) -> None:
+        """Validate an edited field, and show its problem."""
         problem = ""
         try:
             if name in self.edited:
                 self._endpoints.body.validate_create({name: self.fields[name].read()}, "", ())
         except InputError as error:
-            problem = "; ".join(map(_placed, error.problems))
+            problem = "; ".join(map(_problem_text, error.problems))
         except ValueError as error:
             problem = str(error)
         self.fields[name].mark([("error", problem)])
 
 
-def _held(control: Control) -> Any:
-    """Return what a control holds, or what is wrong with it, in a form that can be compared."""
+def _comparable_value(control: Control) -> Any:
+    """Return the value of a control, or its problem, to be compared later."""
     try:
         return "value", control.read()
     except ValueError as error:
         return "problem", str(error)
 
 
-def _text(control: Control) -> str:
-    """Return the text of a single line or area; empty for other inputs."""
+def _typed_text(control: Control) -> str:
+    """Return the text of a control; "" for controls without text."""
     return control.value if isinstance(control.value, str) else ""
 
 
-def _placed(problem: Problem) -> str:
-    """Write what is wrong within a field, and where: the parts of a list are counted from 1."""
+def _problem_text(problem: Problem) -> str:
+    """Return a problem with its place within the field; items are counted from 1."""
     name, *steps = problem.field.split(".")
     place = [f"{name.removesuffix('s')} {int(p) + 1}" if p.isdigit() else p for p in steps]
     return f"{', '.join(place)}: {problem.reason}" if place else problem.reason

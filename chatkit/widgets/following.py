@@ -19,7 +19,7 @@ _OFTEN = 0.2  #: seconds between two looks: what came in between is one message 
 
 
 class Follower(Exported, anywidget.AnyWidget):
-    """Follows an inbox in a thread of its own.
+    """Base of widgets that follow an inbox in a thread.
 
     It ends with `stop()`, with the inbox, or when its output is cleared.
 
@@ -38,23 +38,23 @@ class Follower(Exported, anywidget.AnyWidget):
         self._ending = threading.Event()
         self._views: set[str] = set()
         self._problem = ""
-        super().__init__(**self._begin())
+        super().__init__(**self._initial_state())
         self.on_msg(self._receive)
 
     @abstractmethod
-    def _begin(self) -> dict[str, Any]:
-        """Read what is there, and return what the page begins with."""
+    def _initial_state(self) -> dict[str, Any]:
+        """Read the inbox, and return the initial traits."""
 
     @abstractmethod
     def look(self) -> int:
-        """Look for new deliveries now, and return how many there were."""
+        """Read new deliveries now, and return their number."""
 
     @abstractmethod
-    def _show(self, view: str | None) -> None:
-        """Give a page all that is shown; None: every page."""
+    def _send_all(self, view: str | None) -> None:
+        """Send all that is shown to a page, or to every page."""
 
-    def _handle(self, message: Any) -> None:
-        """Do what a page asks for."""
+    def _handle_message(self, message: Any) -> None:
+        """Handle a message of the page."""
 
     @property
     def running(self) -> bool:
@@ -62,7 +62,7 @@ class Follower(Exported, anywidget.AnyWidget):
         return self._thread is not None and self._thread.is_alive()
 
     def start(self) -> None:
-        """Follow the inbox; showing the widget does it too."""
+        """Start to follow the inbox, as showing the widget does."""
         with self._looking:
             self.stopped = False
             if self.running:
@@ -70,30 +70,30 @@ class Follower(Exported, anywidget.AnyWidget):
             self._ending = ending = threading.Event()
             context = contextvars.copy_context()
             self._thread = threading.Thread(
-                target=context.run, args=(self._follow, ending), name="chatkit-tail", daemon=True
+                target=context.run, args=(self._poll, ending), name="chatkit-tail", daemon=True
             )
             self._thread.start()
             self._inbox._readers.add(self)
 
     def stop(self) -> None:
-        """Follow no more; when this returns the thread has ended. A second call does nothing."""
+        """Stop following, and wait until the thread has ended."""
         self.stopped = True
-        self._end()
+        self._stop_thread()
 
     def close(self) -> None:
-        """Stop, and take the widget out of the page."""
-        self._end()
+        """Stop, and remove the widget from the page."""
+        self._stop_thread()
         super().close()
 
-    def _follow(self, ending: threading.Event) -> None:
+    def _poll(self, ending: threading.Event) -> None:
         while not ending.wait(_OFTEN):
             try:
                 self.look()
-                self._report("")
+                self._report_problem("")
             except ChatkitError as error:  # the database may come back
-                self._report(str(error))
+                self._report_problem(str(error))
 
-    def _end(self) -> None:
+    def _stop_thread(self) -> None:
         thread, self._thread = self._thread, None
         if thread is None:
             return
@@ -101,7 +101,7 @@ class Follower(Exported, anywidget.AnyWidget):
         if thread is not threading.current_thread():
             thread.join()
 
-    def _report(self, problem: str) -> None:
+    def _report_problem(self, problem: str) -> None:
         if problem != self._problem:
             self._problem = problem
             self.send({"problem": visible(problem)})
@@ -110,18 +110,18 @@ class Follower(Exported, anywidget.AnyWidget):
         match message:
             case {"here": str(view)}:
                 self._views.add(view)
-                self._show(view)
+                self._send_all(view)
                 if not self.stopped:
                     self.start()
             case {"gone": str(view)}:
                 self._views.discard(view)
                 if not self._views:  # nobody looks: the thread ends until somebody does
-                    self._end()
+                    self._stop_thread()
             case _:
-                self._handle(message)
+                self._handle_message(message)
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
-        """Follow the inbox as soon as it is shown."""
+        """Start to follow the inbox when the widget is shown."""
         if not self.stopped:
             self.start()
         return super()._repr_mimebundle_(**options)

@@ -74,18 +74,18 @@ class Form(Exported, FormModel):
         self._ran = ""  #: the line that was last sent, until something else is edited
         #: What is called when a record was created or saved here.
         self.saved: Callable[[], object] = lambda: None
-        self._fields = Fieldset(resource, self._known(), self._changed)
+        self._fields = Fieldset(resource, self._record_fields(), self._on_change)
         self._title, self._status, self._code = Html(), Status(), CodeText()
-        self._button = FormButton("", self._clicked, submit=True)
+        self._button = FormButton("", self._submit_and_report, submit=True)
         self._new = FormButton("", self.new)
         bar = FormGroup([self._button, self._new], css="chatkit-actions chatkit-sticky", row=True)
         controls = [self._title, *self._fields.controls, bar, self._status, self._code]
         self.secret_once: SecretHandover | None = None
         if isinstance(resource, Webhooks):
-            self.secret_once = SecretHandover(resource, self.send, self._handed_over)
+            self.secret_once = SecretHandover(resource, self.send, self._forget_secret)
             controls.append(self.secret_once)
         super().__init__(FormGroup(controls, css="chatkit-form"))
-        self._paint()
+        self._update_controls()
 
     @steady
     def __repr__(self) -> str:
@@ -134,14 +134,14 @@ class Form(Exported, FormModel):
 
     @property
     def line(self) -> str:
-        """The Python that does what the button does; empty if nothing is edited."""
+        """The Python code that does what the button does; "" if nothing is edited."""
         return self._fields.line(self.key)
 
     def new(self) -> None:
-        """Empty the form, to create another record. A lost answer is looked for first."""
+        """Empty the form for another new record, unless an answer was lost."""
         with self._lock:
             if self._unknown is None:
-                self._open(None, None)
+                self._open_record(None, None)
 
     def edit(self, key: Key) -> None:
         """Open another record.
@@ -161,13 +161,13 @@ class Form(Exported, FormModel):
                     f"The form holds what was not saved ({', '.join(edited)}): save it, or press "
                     f"“{self._new.label}”."
                 )
-            self._open(key, self.resource.get(key))
+            self._open_record(key, self.resource.get(key))
 
-    def _open(self, key: Key | None, record: Record | None) -> None:
+    def _open_record(self, key: Key | None, record: Record | None) -> None:
         self.key, self.record, self._ran = key, record, ""
         self._status.write("")
-        self._fields.fill(self._known())
-        self._paint()
+        self._fields.fill(self._record_fields())
+        self._update_controls()
 
     # --- what is sent ---------------------------------------------------------------
 
@@ -183,20 +183,20 @@ class Form(Exported, FormModel):
         """
         with self._lock:
             try:
-                return (self._unknown and self._searched(self._unknown)) or self._sent()
+                return (self._unknown and self._look_up(self._unknown)) or self._save_record()
             except Exception as error:
-                self._show(error)
+                self._show_error(error)
                 raise
 
-    def _clicked(self) -> None:
-        """Do what the button says, and say what came of it; after a lost answer only look."""
+    def _submit_and_report(self) -> None:
+        """Save the record and show the result; after a lost answer only look it up."""
         self.draw()  # the button is busy
         with self._lock, warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             try:
-                self._searched(self._unknown) if self._unknown else self._sent()
+                self._look_up(self._unknown) if self._unknown else self._save_record()
             except Exception as error:
-                self._show(error)
+                self._show_error(error)
                 if not isinstance(error, ChatkitError):
                     raise
         if caught:
@@ -204,13 +204,13 @@ class Form(Exported, FormModel):
         if self.problems:
             self.focus()
 
-    def _sent(self) -> Record:
+    def _save_record(self) -> Record:
         self._fields.rearrange()
         values, body = self._fields.checked()
         line, key, taken = self.line, self.key, set[object]()
         try:
             if key is not None:
-                self._unmoved(key, values)
+                self._check_unchanged(key, values)
                 record: Record = self.resource.update(key, **values)
             else:
                 if not self._endpoints.unique:  # a new one is known by that it was not there
@@ -221,11 +221,11 @@ class Form(Exported, FormModel):
                 self._unknown = UnconfirmedWrite(self.resource, key, body, taken, error)
                 self._fields.lock(True)
             raise
-        return self._done(record, body, line)
+        return self._report_success(record, body, line)
 
-    def _unmoved(self, key: Key, values: Mapping[str, Any]) -> None:
-        """Refuse to write over what somebody has changed since the form was opened."""
-        live, old = self.resource.get(key), self._known() or {}
+    def _check_unchanged(self, key: Key, values: Mapping[str, Any]) -> None:
+        """Check that nobody has changed these fields since the form was opened."""
+        live, old = self.resource.get(key), self._record_fields() or {}
         now = self._endpoints.visible_fields(live)
         moved = [n for n in values if n in now and now[n] not in (old.get(n), values[n])]
         self.record = self._with_secrets(live)
@@ -234,8 +234,8 @@ class Form(Exported, FormModel):
             problems = [Problem(n, "", reason.format(shortly(now[n]))) for n in moved]
             raise InputError(f"This {self._endpoints.noun} has moved:", problems)
 
-    def _searched(self, outcome: UnconfirmedWrite) -> Record | None:
-        """Look what came of a lost answer; if nothing did, it may be sent again."""
+    def _look_up(self, outcome: UnconfirmedWrite) -> Record | None:
+        """Look up the record after a lost answer; None if it can be sent again."""
         settled = True
         try:
             record = outcome.look()
@@ -246,30 +246,30 @@ class Form(Exported, FormModel):
             if settled:
                 self._unknown = None
                 self._fields.lock(False)
-                self._paint()
+                self._update_controls()
         if record is None:
             self._status.write(
                 "It did not take effect, and will not any more: you can send it again."
             )
             return None
-        return self._done(record, outcome.sent, self.line, searched=True)
+        return self._report_success(record, outcome.sent, self.line, searched=True)
 
     # --- what is shown --------------------------------------------------------------
 
-    def _known(self) -> dict[str, Any] | None:
-        """Return what the record holds, as it could be sent."""
+    def _record_fields(self) -> dict[str, Any] | None:
+        """Return the fields of the record as they could be sent; None without a record."""
         return None if self.record is None else self._endpoints.visible_fields(self.record)
 
-    def _changed(self) -> None:
-        """Show the line that what is typed now would run."""
+    def _on_change(self) -> None:
+        """Clear the last result, and update the controls."""
         self._ran = ""
         self._status.write("")
-        self._paint()
+        self._update_controls()
 
-    def _paint(self) -> None:
-        """Show what the button would do."""
+    def _update_controls(self) -> None:
+        """Update title, buttons and code to what the button would do."""
         noun, editing = self._endpoints.noun, self.key is not None
-        about = self._endpoints.code or self._endpoints.label(self._known() or {}) or ""
+        about = self._endpoints.code or self._endpoints.label(self._record_fields() or {}) or ""
         title = f"{noun.capitalize()} {self.key}" if editing else f"New {noun}"
         title += f" · {about}" if about else ""
         self._title.value = f'<h3 dir="auto">{escaped(title)}</h3>'
@@ -282,10 +282,10 @@ class Form(Exported, FormModel):
         self._code.value = self._ran or self.line
         self.draw()
 
-    def _done(
+    def _report_success(
         self, record: Record, sent: Mapping[str, Any], line: str, *, searched: bool = False
     ) -> Record:
-        """Report success; the form goes on with the record that is there now.
+        """Show the saved record and a message of success.
 
         Args:
             record: What the service has now.
@@ -296,7 +296,7 @@ class Form(Exported, FormModel):
         made = self.key is None
         record = self._with_secrets(record)
         self.key, self.record, self._ran = getattr(record, self._endpoints.key), record, line
-        known = self._known() or {}
+        known = self._record_fields() or {}
         self._fields.fill(known)
         sentences = ["It took effect."] if searched else []
         sentences += [f"{'Created' if made else 'Saved'} {self._endpoints.noun} {self.key}."]
@@ -310,25 +310,25 @@ class Form(Exported, FormModel):
             self.secret_once.offer(self.key, secret)
             sentences += [] if secret else ["The service gave no signing secret with it."]
         self._status.write(" ".join(sentences))
-        self._paint()
+        self._update_controls()
         self.saved()
         return record
 
-    def _handed_over(self) -> None:
-        """Forget the signing secret once a person has it."""
+    def _forget_secret(self) -> None:
+        """Remove the signing secret from the record once a person has it."""
         if self.record is not None and self.secret_once and not self.secret_once.waits:
             self.record = self.record.model_copy(update={"webhook_secret": None})
         self.draw()
 
     def _with_secrets(self, record: Record) -> Record:
-        """Keep the secrets that only the answer to a create has held."""
+        """Return a record with the secrets of the one before: only a create shows them."""
         if self.key is None or self.record is None:
             return record
         secrets = {name: value for name, value in self.record if isinstance(value, Secret)}
         return record.model_copy(update=secrets) if secrets else record
 
-    def _show(self, error: Exception) -> None:
-        """Show an error at the fields that it concerns, and in words at the bottom."""
+    def _show_error(self, error: Exception) -> None:
+        """Show an error at its fields, and as a message."""
         problems: Sequence[Problem] = ()
         rest = str(error)
         if isinstance(error, InputError):
@@ -345,7 +345,7 @@ class Form(Exported, FormModel):
         if problems:
             rest += ": see above." if len(left) < len(problems) else "."
         self._status.write("\n".join([rest, *left]), wrong=True)
-        self._paint()
+        self._update_controls()
 
 
 class SecretHandover(Control):
@@ -382,7 +382,7 @@ class SecretHandover(Control):
         return self.secret is not None
 
     def offer(self, webhook: Any, secret: Secret | None) -> None:
-        """Keep a secret ready for a person; one that waited before is forgotten."""
+        """Offer a secret; one that was offered before is forgotten."""
         self.webhook, self.secret = webhook, secret
         self.value, self.kept = "", False
         if secret is not None:
@@ -393,7 +393,7 @@ class SecretHandover(Control):
             )
 
     def forget(self) -> None:
-        """Forget the secret, and say where it is kept."""
+        """Forget the secret, and show where it is kept."""
         if self.secret is None:
             return
         self.secret = None
@@ -420,7 +420,7 @@ class SecretHandover(Control):
             self._changed()
 
     def enter(self, value: Any) -> bool:
-        """Do what a button of the page asks for, and answer it."""
+        """Handle a button of the page, and answer it."""
         if self.secret is None:
             return False
         answer: dict[str, Any] = {"id": self.id}
@@ -441,7 +441,7 @@ class SecretHandover(Control):
 
 
 class Registrations(Panel):
-    """The webhooks of an account, those that need you first: switched, edited, created.
+    """A list of the webhooks of an account, to activate, edit and create them.
 
     What is edited or created is so in `form`, a `Form` of webhooks.
 
@@ -464,10 +464,10 @@ class Registrations(Panel):
         self._resource, self._quiet = resource, quiet
         self.rows: list[dict[str, Any]] = []  #: what the list shows, with health and reason
         self.form = Form(resource)
-        self.form.saved = self._look
+        self.form.saved = self._refresh_list
         self._boxes: dict[int, w.HBox] = {}  #: of each webhook: a button keeps the focus
         self._title, self._list = w.HTML(), w.VBox()
-        again = ActionButton("Look again", self._look)
+        again = ActionButton("Look again", self._refresh_list)
         bar = boxed(w.HBox, "chatkit-actions chatkit-sticky", [self._title, again])
         super().__init__([bar, self._message, self._list, self.form])
         self.refresh()
@@ -482,7 +482,7 @@ class Registrations(Panel):
         self.rows = [*records(frame.reset_index(), range(len(frame)))]
         full = "" if len(self.rows) < MAX_WEBHOOKS else ": delete one before you create another"
         self._title.value = f"<h3>{escape(self._summary())}{full}</h3>"
-        self._list.children = [self._row(row) for row in self.rows]
+        self._list.children = [self._row_box(row) for row in self.rows]
 
     def switch(self, webhook: int, *, on: bool) -> None:
         """Activate a webhook, or deactivate it.
@@ -499,11 +499,11 @@ class Registrations(Panel):
         more = f", {poor} failing" if poor else ""
         return f"{many(len(self.rows), 'webhook')} of {MAX_WEBHOOKS}{more}"
 
-    def _row(self, row: Mapping[str, Any]) -> w.HBox:
+    def _row_box(self, row: Mapping[str, Any]) -> w.HBox:
         webhook = row["id"]
         if webhook not in self._boxes:
             edit = ActionButton(f"Edit {webhook}", lambda: self._attempt(self._edit, webhook))
-            switch = ActionButton("", lambda: self._attempt(self._clicked, webhook))
+            switch = ActionButton("", lambda: self._attempt(self._toggle, webhook))
             self._boxes[webhook] = boxed(w.HBox, "rg-row", [w.HTML(), edit, switch])
         text, _, switch = self._boxes[webhook].children
         text.value = _registration_html(row)
@@ -514,12 +514,12 @@ class Registrations(Panel):
         self.form.edit(webhook)
         self.form.focus()
 
-    def _clicked(self, webhook: int) -> None:
+    def _toggle(self, webhook: int) -> None:
         on = next(not row["is_active"] for row in self.rows if row["id"] == webhook)
         self.switch(webhook, on=on)
         self._message.show(f"Webhook {webhook} is {'active' if on else 'inactive'}.")
 
-    def _look(self) -> None:
+    def _refresh_list(self) -> None:
         self._attempt(self.refresh)
 
     @steady
@@ -533,7 +533,7 @@ class Registrations(Panel):
 
 
 def _registration_html(row: Mapping[str, Any]) -> str:
-    """One webhook in three lines; its address and its errors come from outside."""
+    """Return one webhook as HTML in three lines."""
     health = row["health"]
     events = ", ".join(cut(str(kind), 60) for kind in row["events"] or ())
     return (

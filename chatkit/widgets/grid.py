@@ -56,7 +56,7 @@ _OF_CELLS, _OF_PLACES = ("set", "dismiss", "whole", "decide"), ("clear", "paste"
 
 
 class GridTable(anywidget.AnyWidget):
-    """The table of a grid in the page: it draws rows, and tells what a person did.
+    """The table of a grid in the page, which sends what a person does.
 
     Args:
         hears: What is called with each message of the page.
@@ -72,9 +72,9 @@ class GridTable(anywidget.AnyWidget):
     height = traitlets.Int(420).tag(sync=True)
     noun = traitlets.Unicode().tag(sync=True)
 
-    def __init__(self, hears: Callable[[Mapping[str, Any]], object], **traits: Any) -> None:
+    def __init__(self, on_message: Callable[[Mapping[str, Any]], object], **traits: Any) -> None:
         super().__init__(**traits)
-        self.on_msg(lambda _, message, __: hears(message))
+        self.on_msg(lambda _, message, __: on_message(message))
 
 
 class Grid(Panel):
@@ -121,8 +121,8 @@ class Grid(Panel):
         self._code, self._below = Code(), w.VBox()
         self._table = GridTable(
             self._receive,
-            columns=described_columns(self._sheet),
-            column_layout=usual_layout(self._sheet),
+            columns=describe_columns(self._sheet),
+            column_layout=default_layout(self._sheet),
             state=self._state(),
             height=height,
             noun=endpoints.noun,
@@ -140,12 +140,12 @@ class Grid(Panel):
         return self._sheet.frame()
 
     def visible(self) -> pd.DataFrame:
-        """Return the rows of the edited frame that are shown, in the order in which they are."""
+        """Return the shown rows of the edited frame, in their order."""
         added = {row: self._sheet.size + n for n, row in enumerate(self._sheet.rows())}
         return self.frame().iloc[[added.get(row, row) for row in self._view.rows.tolist()]]
 
     def plan(self, **options: Any) -> Plan:
-        """Make the plan of the edited frame; the arguments are those of `resource.plan`.
+        """Plan the edited frame; the arguments are those of `resource.plan`.
 
         Entries that were refused are not in it; a note says so.
 
@@ -167,7 +167,7 @@ class Grid(Panel):
         return plan
 
     def review(self, *, existing: Existing = "fill", skip_invalid: bool = False) -> PlanView:
-        """Show the plan of the edited frame below the table, to be applied and taken back there.
+        """Plan the edited frame, and show the plan below the table.
 
         Afterwards the grid shows what the account then holds; what was not applied stays an edit.
         An edit after the review makes it out of date: it cannot be applied then, only made anew.
@@ -183,10 +183,10 @@ class Grid(Panel):
         if self.plan_view is not None and self.plan_view.running:
             raise PlanRefused("The changes below are being applied: wait, or stop them there.")
         plan = self.plan(existing=existing, skip_invalid=skip_invalid)
-        view = self.plan_view = PlanView(plan, self._applied)
+        view = self.plan_view = PlanView(plan, self._on_applied)
         sheet = self._sheet
         self._reviewed, self._planned = dict(sheet.cells), sheet.edits()
-        rows = sheet.rows() if self._keyed else [*range(sheet.size), *sheet.rows()]
+        rows = sheet.rows() if self._has_keys else [*range(sheet.size), *sheet.rows()]
         self._labels = {sheet.label(row): row for row in rows}
         view.bind(
             self._is_reviewed, partial(self.review, existing=existing, skip_invalid=skip_invalid)
@@ -211,7 +211,7 @@ class Grid(Panel):
 
     @property
     def refused(self) -> list[RefusedCell]:
-        """The entries that were refused: row, column, value, reason and what to do."""
+        """The refused entries: row, column, value, reason and what to do."""
         fields = self._endpoints.body.model_fields
         return [
             RefusedCell(
@@ -226,7 +226,7 @@ class Grid(Panel):
 
     @property
     def code(self) -> str:
-        """The filters, the order and the edits as lines of Python, for `client` and `grid`."""
+        """Filters, order and edits as Python code for `client` and `grid`."""
         view, lines = self._view, list[str]()
         if filters := {name: value for name, value in view.filter._asdict().items() if value}:
             lines.append(call_code("grid.filter", **filters))
@@ -235,7 +235,7 @@ class Grid(Panel):
             lines.append(call_code("grid.sort", view.column, **down))
         if lines:
             lines.append("visible = grid.visible()")
-        if edits := self._edits():
+        if edits := self._plan_arguments():
             lines.append(f"plan = {self._endpoints.place}.plan({', '.join(edits)})")
         return "\n".join(lines)
 
@@ -252,15 +252,15 @@ class Grid(Panel):
             InputError: There is no such cell, or it cannot hold that; it stays as it was.
         """
         number = self._sheet.row(row)
-        self._known(column)
+        self._check_column(column)
         cell = self._sheet.check(column, {number: value})[number]
         if cell and cell.reason:
             problem = Problem(column, shortly(value), cell.reason)
             raise InputError(f"This cell of row {row!r} cannot be set:", [problem])
-        self._edited(self._sheet.write([(number, column, value)]))
+        self._send_rows(self._sheet.write([(number, column, value)]))
 
     def paste(self, row: Any, column: str, text: str) -> None:
-        """Enter a block of cells, as copied from a spreadsheet, to the right and down from one.
+        """Enter a copied block of cells to the right and down from one cell.
 
         Rows are those that are shown; rows beyond the last are added. Each cell is taken or
         refused for itself: `grid.refused` has those that were not. A block whose first line
@@ -269,12 +269,13 @@ class Grid(Panel):
         Raises:
             InputError: There is no such cell to begin with, or the block is too wide.
         """
-        self._known(column)
-        names = self._names if column in self._names else [*self._sheet.columns]
-        self._paste(self._place(row), names[names.index(column) :], parse_clipboard(text))
+        self._check_column(column)
+        names = self._shown_columns if column in self._shown_columns else [*self._sheet.columns]
+        names = names[names.index(column) :]
+        self._paste_cells(self._position(row), names, parse_clipboard(text))
 
     def replace(self, text: str, by: str, column: str | None = None, *, case: bool = True) -> int:
-        """Replace a text wherever it stands in the rows that are shown, as one step.
+        """Replace a text in all shown rows, as one step.
 
         What a cell cannot hold stays as it is.
 
@@ -291,13 +292,13 @@ class Grid(Panel):
             InputError: There is no such column.
         """
         if column is not None:
-            self._known(column)
+            self._check_column(column)
         replacements = [one for one in self._replacements(text, by, column, case) if not one.reason]
-        self._edited(self._sheet.write((one.row, one.name, one.after) for one in replacements))
+        self._send_rows(self._sheet.write((one.row, one.name, one.after) for one in replacements))
         return len(replacements)
 
     def resolve(self, keep: Literal["mine", "theirs"], labels: Any = None) -> int:
-        """Decide about cells that somebody else has changed since the review, as one step.
+        """Resolve the conflicts in cells that somebody else has changed since the review.
 
         Args:
             keep: "theirs" leaves what is there now, "mine" makes it an edit again.
@@ -309,12 +310,12 @@ class Grid(Panel):
         Raises:
             InputError: There is no row of such a label.
         """
-        rows = None if labels is None else set(self._labelled(labels))
+        rows = None if labels is None else set(self._rows_of_labels(labels))
         cells = [at for at in self._sheet.conflicts() if rows is None or at[0] in rows]
-        self._resolve(cells, keep)
+        self._resolve_cells(cells, keep)
         return len(cells)
 
-    def _resolve(self, cells: Sequence[tuple[int, str]], keep: str) -> None:
+    def _resolve_cells(self, cells: Sequence[tuple[int, str]], keep: str) -> None:
         sheet = self._sheet
         with sheet.step():
             for row, name in cells:
@@ -322,33 +323,33 @@ class Grid(Panel):
                 sheet.dismiss(row, name)
                 if keep == "mine":
                     sheet.write([(row, name, mine)])
-        self._edited({row for row, _ in cells})
+        self._send_rows({row for row, _ in cells})
 
     def add(self) -> Any:
         """Add an empty row at the end, and return its label."""
         (row,) = self._sheet.add()
-        self._edited({row})
+        self._send_rows({row})
         return self._sheet.label(row)
 
     def delete(self, labels: Any) -> None:
-        """Mark rows to be deleted. A row that was added is taken away at once.
+        """Mark rows to be deleted; an added row is removed at once.
 
         Raises:
             InputError: There is no row of such a label; none is marked.
         """
-        self._mark(self._labelled(labels), True)
+        self._mark_rows(self._rows_of_labels(labels), True)
 
     def keep(self, labels: Any) -> None:
-        """Take the delete mark of rows back. Raises `InputError` if there is no such row."""
-        self._mark(self._labelled(labels), False)
+        """Remove the delete mark of rows. Raises `InputError` if there is no such row."""
+        self._mark_rows(self._rows_of_labels(labels), False)
 
     def undo(self) -> bool:
-        """Take the last step back: an entry, a pasted block, a mark. False if there is none."""
-        return self._stepped(self._sheet.undo())
+        """Undo the last step: an entry, a pasted block, a mark. False if there is none."""
+        return self._show_step(self._sheet.undo())
 
     def redo(self) -> bool:
-        """Do again what was undone last. False if there is nothing."""
-        return self._stepped(self._sheet.redo())
+        """Redo the last undone step. False if there is none."""
+        return self._show_step(self._sheet.redo())
 
     def filter(
         self,
@@ -359,7 +360,7 @@ class Grid(Panel):
         values: Mapping[str, Iterable[Any]] = MappingProxyType({}),
         empty: Mapping[str, bool] = MappingProxyType({}),
     ) -> int:
-        """Show only rows that hold a text in some cell, whatever its case; '' shows all.
+        """Show only rows that match; without arguments all.
 
         Args:
             text: What to look for.
@@ -375,7 +376,7 @@ class Grid(Panel):
             InputError: There is no such column.
         """
         for name in {*contains, *values, *empty}:
-            self._known(name)
+            self._check_column(name)
         self._view.filter = RowFilter(
             text,
             changed,
@@ -383,57 +384,57 @@ class Grid(Panel):
             {name: sorted({*map(cell_text, texts)}) for name, texts in values.items()},
             dict(empty),
         )
-        self._look()
+        self._refresh_rows()
         return len(self._view.rows)
 
     def sort(self, column: str | None, *, descending: bool = False) -> None:
-        """Put the rows in the order of a column, empty cells last; None: as in the frame.
+        """Sort the rows by a column, empty cells last; None sorts as the frame.
 
         Raises:
             InputError: There is no such column.
         """
         if column is not None:
-            self._known(column)
+            self._check_column(column)
         self._view.column, self._view.descending = column, descending
-        self._look()
+        self._refresh_rows()
 
     def columns(self, *names: str) -> list[str]:
-        """Show these columns in this order, and return them; without a name those of the start.
+        """Show these columns in this order, and return them; without names the first ones.
 
         Raises:
             InputError: There is no such column.
         """
         for name in names:
-            self._known(name)
+            self._check_column(name)
         widths = dict(self._table.column_layout)
-        self._lay_out([[name, widths.get(name, 0)] for name in dict.fromkeys(names)])
-        return self._names
+        self._set_layout([[name, widths.get(name, 0)] for name in dict.fromkeys(names)])
+        return self._shown_columns
 
     # --- how ----------------------------------------------------------------------------
 
     @property
-    def _keyed(self) -> bool:
-        """True if the index of the frame holds the keys of the records."""
+    def _has_keys(self) -> bool:
+        """True if the index of the frame has the keys of the records."""
         return self._sheet.head == self._endpoints.key
 
-    def _known(self, column: str) -> None:
+    def _check_column(self, column: str) -> None:
         if column not in self._sheet.columns:
             names = ", ".join(self._sheet.columns)
             raise InputError(f"The grid has no column {column!r}: it has {names}.")
 
-    def _place(self, label: Any) -> int:
-        """Find where a row is shown, by its label."""
+    def _position(self, label: Any) -> int:
+        """Return the position at which the row of a label is shown."""
         places = (self._view.rows == self._sheet.row(label)).nonzero()[0]
         if not len(places):
             raise InputError(f"Row {label!r} is not shown now: grid.filter('') shows all rows.")
         return int(places[0])
 
-    def _labelled(self, labels: Any) -> list[int]:
+    def _rows_of_labels(self, labels: Any) -> list[int]:
         one = isinstance(labels, str) or not isinstance(labels, Iterable)
         return [self._sheet.row(label) for label in ([labels] if one else labels)]
 
-    def _paste(self, place: int, names: Sequence[str], cells: list[list[Any]]) -> None:
-        """Enter a block from a shown row on, in these columns or in those that it names."""
+    def _paste_cells(self, place: int, names: Sequence[str], cells: list[list[Any]]) -> None:
+        """Enter a block from a shown position on, in these columns or those of its first line."""
         if len(cells) > 1 < len(cells[0]) and {*cells[0]} <= {*self._sheet.columns}:
             names, *cells = cells
         if (wide := max(map(len, cells))) > len(names):
@@ -450,7 +451,7 @@ class Grid(Panel):
                 for row, line in zip(rows, cells, strict=True)
                 for name, value in zip(names, line, strict=False)
             )
-        self._edited(touched)
+        self._send_rows(touched)
 
     def _replacements(
         self, text: str, by: str, column: str | None, case: bool
@@ -462,27 +463,27 @@ class Grid(Panel):
         searched = names if column is None else [column]
         return list(self._sheet.replacements(self._view.rows.tolist(), searched, pattern, by))
 
-    def _mark(self, rows: list[int], delete: bool) -> None:
+    def _mark_rows(self, rows: list[int], delete: bool) -> None:
         self._sheet.mark(rows, delete)
-        self._edited(set(rows))
+        self._send_rows(set(rows))
 
-    def _stepped(self, rows: Collection[int] | None) -> bool:
+    def _show_step(self, rows: Collection[int] | None) -> bool:
         if rows is not None:
-            self._edited(rows)
+            self._send_rows(rows)
         return rows is not None
 
-    def _lay_out(self, layout: Sequence[Sequence[Any]]) -> None:
-        """Show columns in this order, each with its width; the first ones if none is named."""
+    def _set_layout(self, layout: Sequence[Sequence[Any]]) -> None:
+        """Show columns in this order with their widths; the default ones if none is named."""
         known = [[n, max(0, int(wide))] for n, wide in layout if n in self._sheet.columns]
-        self._table.column_layout = known or usual_layout(self._sheet)
+        self._table.column_layout = known or default_layout(self._sheet)
 
     @property
-    def _names(self) -> list[str]:
-        """The columns that are shown, in their order."""
+    def _shown_columns(self) -> list[str]:
+        """The names of the shown columns, in their order."""
         return [name for name, _ in self._table.column_layout]
 
-    def _edits(self) -> list[str]:
-        """Write what was edited as the arguments of `resource.plan`."""
+    def _plan_arguments(self) -> list[str]:
+        """Return the edits as Python code: the arguments of `resource.plan`."""
         sheet, key = self._sheet, self._endpoints.key
         writable = [c.name for c in sheet.columns.values() if not (c.fixed and c.closed)]
         rows: dict[int, dict[str, Any]] = {row: {} for row in sheet.rows()}
@@ -492,18 +493,18 @@ class Grid(Panel):
         records = []
         for row, entered in rows.items():
             if row < sheet.size and row not in marked:
-                records.append(self._named(row, writable) | entered)
+                records.append(self._identify_record(row, writable) | entered)
             elif entered and row not in marked:
                 records.append({name: value for name, value in entered.items() if name != key})
-        deleted = [self._named(row, writable) for row in sorted(marked)]
+        deleted = [self._identify_record(row, writable) for row in sorted(marked)]
         records += [record | {DELETE: True} for record in deleted if key not in record]
         keys = [record[key] for record in deleted if key in record]
         lines = ",\n    ".join(map(python_literal, records))
         whole = f"[{lines}]" if len(records) == 1 else f"[\n    {lines},\n]"
         return [whole] * bool(records) + [f"delete={python_literal(keys)}"] * bool(keys)
 
-    def _named(self, row: int, writable: Sequence[str]) -> dict[str, Any]:
-        """Identify the record of a row: by its key, or by all that could be sent."""
+    def _identify_record(self, row: int, writable: Sequence[str]) -> dict[str, Any]:
+        """Return the fields that identify the record of a row: its key, or all others."""
         key = self._endpoints.key
         if (
             key in self._sheet.columns
@@ -515,16 +516,16 @@ class Grid(Panel):
 
     # --- after a plan was applied -------------------------------------------------------
 
-    def _applied(self, view: PlanView) -> None:
-        """Show what the account holds now. Called in the thread in which a plan was applied."""
+    def _on_applied(self, view: PlanView) -> None:
+        """Reload the account after a plan was applied; called in the thread of the plan."""
         try:
-            self._read_again(view)
+            self._reload(view)
         except ChatkitError as error:
             words = "The table shows what was there before: the account could not be read again."
             self._message.show(f"{words}\n{error}", wrong=True)
 
-    def _read_again(self, view: PlanView) -> None:
-        """Read the account, and keep what was not applied as edits of what is there now."""
+    def _reload(self, view: PlanView) -> None:
+        """Read the account again, and keep as edits what was not applied."""
         endpoints, old = self._endpoints, self._sheet
         full = any(
             name in endpoints.record.model_fields and name not in endpoints.record.listed
@@ -537,12 +538,12 @@ class Grid(Panel):
                 result = result[result["state"].isin(TOOK_EFFECT)]
                 done = dict(zip(result.index.tolist(), result["key"].tolist(), strict=True))
             mine = view is self.plan_view
-            rows = {label: self._row_of(label) for label in (done if mine else ())}
+            rows = {label: self._reviewed_row(label) for label in (done if mine else ())}
             applied = {row for row in rows.values() if row is not None}
             reviewed = self._is_reviewed()
-            keys = self._keys(read)
+            keys = self._record_keys(read)
             keys |= {row: done[label] for label, row in rows.items() if row is not None}
-            sheet = Sheet(endpoints, self._frame_of(read, keys, done.values()))
+            sheet = Sheet(endpoints, self._select_frame(read, keys, done.values()))
             index = sheet.base.index
             at = dict(zip(index.tolist(), range(len(index)), strict=True))
             places = {row: at.get(key, -1) for row, key in keys.items()}
@@ -551,27 +552,27 @@ class Grid(Panel):
                 for where, cell in old.cells.items()
                 if where[0] in applied and self._reviewed.get(where) == cell
             }
-            now = sheet.carry(old, places, cells)
+            now = sheet.carry_over(old, places, cells)
             if mine and view.result is not None:
                 moved = view.result.index[view.result["state"] == "conflict"]
-                self._contest(map(self._row_of, moved), sheet, now)
+                self._mark_moved(map(self._reviewed_row, moved), sheet, now)
             self._reviewed = {
                 (now[row], name): sheet.cell(now[row], name)
                 for (row, name), cell in self._reviewed.items()
                 if row in now and old.cells.get((row, name)) == cell
             }
             self._labels = {n: now.get(row, -1) for n, row in self._labels.items()}
-            self._sheet, self._view = sheet, self._view.of(sheet)
+            self._sheet, self._view = sheet, self._view.with_sheet(sheet)
             self._planned = sheet.edits() if reviewed else self._planned
             self._renewed += 1
             self._arranged += 1
             with self._table.hold_sync():
-                self._table.columns = described_columns(sheet)
-                self._lay_out(self._table.column_layout)
-                self._changed()
+                self._table.columns = describe_columns(sheet)
+                self._set_layout(self._table.column_layout)
+                self._send_changes()
 
-    def _contest(self, rows: Iterable[int | None], sheet: Sheet, now: Mapping[int, int]) -> None:
-        """Mark the cells that somebody else has changed since the plan was made.
+    def _mark_moved(self, rows: Iterable[int | None], sheet: Sheet, now: Mapping[int, int]) -> None:
+        """Mark the conflicts: cells that somebody else has changed since the plan was made.
 
         A row that was to be deleted, and that somebody has changed, is kept.
         """
@@ -586,7 +587,7 @@ class Grid(Panel):
                 before, live = old.original(name, [row])[0], sheet.original(name, [now[row]])[0]
                 cell = sheet.cells.get((now[row], name))
                 if cell and not cell.reason and not same_value(before, live):
-                    sheet.contest(now[row], name)
+                    sheet.mark_conflict(now[row], name)
         if kept:
             self._message.show(
                 f"Not deleted, as somebody has changed it meanwhile: {many(kept, 'row')}. Mark "
@@ -594,8 +595,8 @@ class Grid(Panel):
                 wrong=True,
             )
 
-    def _row_of(self, label: Any) -> int | None:
-        """Find the row that a label of the reviewed plan means; None if it is not there."""
+    def _reviewed_row(self, label: Any) -> int | None:
+        """Return the row of a label in the reviewed plan; None if it is not there."""
         if label in self._labels:
             return self._labels[label] if self._labels[label] >= 0 else None
         try:
@@ -603,8 +604,8 @@ class Grid(Panel):
         except InputError:
             return None
 
-    def _keys(self, read: pd.DataFrame) -> dict[int, Any]:
-        """Return the key of the record that each row of the frame is, as far as it is one."""
+    def _record_keys(self, read: pd.DataFrame) -> dict[int, Any]:
+        """Return the keys of the records by row, for rows that are records."""
         sheet, endpoints = self._sheet, self._endpoints
         rows = range(sheet.size)
         if endpoints.key in sheet.columns:
@@ -621,12 +622,12 @@ class Grid(Panel):
             if name is not None and name in known
         }
 
-    def _frame_of(
+    def _select_frame(
         self, read: pd.DataFrame, keys: Mapping[int, Any], more: Iterable[Any]
     ) -> pd.DataFrame:
-        """Pick the rows and columns of this grid from what the account holds."""
+        """Select the rows and columns of this grid from a frame of the account."""
         base, key = self._sheet.base, self._endpoints.key
-        if self._whole and self._keyed:
+        if self._whole and self._has_keys:
             frame = read
         else:
             keys_to_show = dict.fromkeys([*(keys[row] for row in sorted(keys)), *more])
@@ -658,13 +659,13 @@ class Grid(Panel):
             "filter": view.filter._asdict(),
         }
 
-    def _look(self) -> None:
+    def _refresh_rows(self) -> None:
         self._arranged += 1
-        self._view.look()
-        self._changed()
+        self._view.update_rows()
+        self._send_changes()
 
-    def _changed(self) -> None:
-        """Send that there are other rows than before, or many that were edited."""
+    def _send_changes(self) -> None:
+        """Send the state, and have the page ask for all rows again."""
         self._shows += 1
         self._send_state()
 
@@ -675,19 +676,19 @@ class Grid(Panel):
         if self.plan_view is not None:
             self.plan_view.recheck()
 
-    def _edited(self, rows: Collection[int]) -> None:
-        """Send rows as they are after an edit."""
-        others = self._view.lengthen()
+    def _send_rows(self, rows: Collection[int]) -> None:
+        """Send edited rows to the page."""
+        others = self._view.update_added_rows()
         if others or len(rows) > _PAGE:
             self._arranged += others
-            return self._changed()
-        self._table.send({"rows": described_rows(self._sheet, sorted(rows))})
+            return self._send_changes()
+        self._table.send({"rows": describe_rows(self._sheet, sorted(rows))})
         self._send_state()
 
     # --- what the page asks for -----------------------------------------------------------
 
     def _receive(self, message: Mapping[str, Any]) -> None:
-        """Do what a person did in the page; a dict that an action returns is the answer."""
+        """Handle a message of the page; a dict that an action returns is the answer."""
         with self._lock:
             action, state = message.get("do"), self._table.state
             answer: object = None
@@ -704,14 +705,14 @@ class Grid(Panel):
         rows = self._rows_at(page * _PAGE, _PAGE)
         if shows != self._shows:
             return None
-        return {"page": page, "shows": shows, "rows": described_rows(self._sheet, rows)}
+        return {"page": page, "shows": shows, "rows": describe_rows(self._sheet, rows)}
 
-    def _decide(self, row: int, column: str, keep: str) -> None:
+    def _resolve_cell(self, row: int, column: str, keep: str) -> None:
         if self._sheet.cell(row, column).conflict:
-            self._resolve([(row, column)], keep)
+            self._resolve_cells([(row, column)], keep)
 
     def _set_cell(self, row: int, column: str, value: Any) -> dict[str, Any] | None:
-        self._edited(self._sheet.write([(row, column, value)]))
+        self._send_rows(self._sheet.write([(row, column, value)]))
         reason = self._sheet.cell(row, column).reason
         return {"told": f"Refused: {reason}"} if reason else None
 
@@ -721,14 +722,14 @@ class Grid(Panel):
 
     def _dismiss(self, row: int, column: str) -> None:
         self._sheet.dismiss(row, column)
-        self._edited({row})
+        self._send_rows({row})
 
     def _clear(self, place: int, rows: int, columns: list[str]) -> None:
-        self._edited(self._sheet.clear(self._rows_at(place, rows), columns))
+        self._send_rows(self._sheet.clear(self._rows_at(place, rows), columns))
 
     def _fill(self, place: int, rows: int, columns: list[str]) -> None:
         source, *below = self._rows_at(place, rows)
-        self._edited(self._sheet.fill(source, below, columns))
+        self._send_rows(self._sheet.fill(source, below, columns))
 
     def _paste_block(
         self, place: int, columns: list[str], text: str, rows: int, wide: int
@@ -737,16 +738,16 @@ class Grid(Panel):
         if len(cells) == len(cells[0]) == 1:  # one text fills what is selected
             cells = [cells[0] * wide] * rows
         try:
-            self._paste(place, columns, cells)
+            self._paste_cells(place, columns, cells)
         except InputError as error:
             return {"told": str(error)}
         return None
 
     def _delete_rows(self, place: int, rows: int, *, delete: bool) -> None:
-        self._mark(self._rows_at(place, rows), delete)
+        self._mark_rows(self._rows_at(place, rows), delete)
 
     def _send_values(self, column: str) -> dict[str, Any]:
-        values, others = self._view.counts(column, _VALUES)
+        values, others = self._view.count_values(column, _VALUES)
         return {"values": values, "others": others, "column": column}
 
     def _replace_all(self, text: str, by: str, column: str | None, *, case: bool) -> dict[str, Any]:
@@ -765,7 +766,7 @@ class Grid(Panel):
         return rows
 
     def _preview(self, text: str, by: str, column: str | None, case: bool) -> dict[str, Any]:
-        """Preview a replacement: how many cells it changes, and some of both sorts."""
+        """Return a preview of a replacement: counts, and some cells that change or are refused."""
         replacements = self._replacements(text, by, column, case)
         lines = [
             [str(self._sheet.label(one.row)), one.name, one.before, one.after, one.reason]
@@ -784,7 +785,7 @@ class Grid(Panel):
 
     def _page(self) -> str:
         below = "" if self.plan_view is None else self.plan_view._page()
-        return table_html(self._sheet, repr(self), self._names) + below
+        return table_html(self._sheet, repr(self), self._shown_columns) + below
 
 
 _NO_CODE = "# nothing was filtered, sorted or edited yet"
@@ -793,12 +794,12 @@ _ACTIONS: Mapping[str, Callable[..., object]] = {
     "add": Grid.add,
     "clear": Grid._clear,
     "code": Grid._show_code,
-    "decide": Grid._decide,
+    "decide": Grid._resolve_cell,
     "delete": Grid._delete_rows,
     "dismiss": Grid._dismiss,
     "fill": Grid._fill,
     "filter": Grid.filter,
-    "layout": Grid._lay_out,
+    "layout": Grid._set_layout,
     "page": Grid._send_page,
     "paste": Grid._paste_block,
     "preview": Grid._preview,
@@ -819,8 +820,8 @@ _SAMPLE = 200  #: rows that tell how wide a column is
 _WIDE = 36  #: characters of the widest column
 
 
-def described_columns(sheet: Sheet) -> list[dict[str, Any]]:
-    """Describe the columns: name, kind, why they cannot be written, how wide they are."""
+def describe_columns(sheet: Sheet) -> list[dict[str, Any]]:
+    """Describe the columns for the page: name, kind, reasons not to be written, width."""
     sample = range(min(sheet.size, _SAMPLE))
     described = []
     for column in sheet.columns.values():
@@ -834,8 +835,8 @@ def described_columns(sheet: Sheet) -> list[dict[str, Any]]:
     return described
 
 
-def usual_layout(sheet: Sheet) -> list[list[Any]]:
-    """Name the columns that are shown at first, each with its width, 0 for the usual one.
+def default_layout(sheet: Sheet) -> list[list[Any]]:
+    """Return the columns that are shown at first, each with width 0, the usual one.
 
     The key is the first, then what can be written, then what cannot. What another column holds
     as well, like the parts of a name, is put away, and what cannot be written and is empty.
@@ -846,8 +847,8 @@ def usual_layout(sheet: Sheet) -> list[list[Any]]:
     return [[c.name, 0] for c in [head, *(c for c in others if c not in fixed), *seen]]
 
 
-def described_rows(sheet: Sheet, numbers: Sequence[int]) -> list[dict[str, Any]]:
-    """Describe rows: the number `n`, values `v`, and the marks of the row and its cells.
+def describe_rows(sheet: Sheet, numbers: Sequence[int]) -> list[dict[str, Any]]:
+    """Describe rows for the page: number `n`, values `v`, and the marks of cells and row.
 
     `c` are changed cells, `e` refused ones with what was typed and why, `k` those of them that are
     in conflict, `l` those of which
@@ -857,13 +858,13 @@ def described_rows(sheet: Sheet, numbers: Sequence[int]) -> list[dict[str, Any]]
     values = zip(*(sheet.values(name, numbers) for name in names), strict=True)
     described = []
     for row, line in zip(numbers, values, strict=True):
-        sent: dict[str, Any] = {"n": row, "v": [_sent(value) for value in line]}
+        sent: dict[str, Any] = {"n": row, "v": [_cell_value(value) for value in line]}
         if row >= sheet.size and line[0] is None:
             sent["v"][0] = str(sheet.label(row))
         cells = {n: cell for n, name in enumerate(names) if (cell := sheet.cells.get((row, name)))}
         marks = {
             "c": [n for n, cell in cells.items() if not cell.reason and row < sheet.size],
-            "e": {n: [_text(cell.typed), cell.reason] for n, cell in cells.items() if cell.reason},
+            "e": {n: [_cut_text(c.typed), c.reason] for n, c in cells.items() if c.reason},
             "k": [n for n, cell in cells.items() if cell.conflict],
             "l": [n for n, value in enumerate(line) if len(cell_text(value)) > _LONG],
             "m": "new" if row >= sheet.size else "delete" if row in sheet.deleted else "",
@@ -873,7 +874,7 @@ def described_rows(sheet: Sheet, numbers: Sequence[int]) -> list[dict[str, Any]]
 
 
 def edits_summary(sheet: Sheet) -> str:
-    """Count what was done in a sheet so far."""
+    """Return the counts of edits in a sheet as a text."""
     counts = {
         ("cell", "changed"): sum(row < sheet.size for row, _ in sheet.changed()),
         ("row", "added"): len(sheet.rows()),
@@ -885,7 +886,7 @@ def edits_summary(sheet: Sheet) -> str:
 
 
 def table_html(sheet: Sheet, title: str, names: Sequence[str] = ()) -> str:
-    """Write the rows that were edited, or else the first ones, as a plain table.
+    """Return the edited rows, or else the first ones, as an HTML table.
 
     Args:
         sheet: Whose rows they are.
@@ -895,9 +896,9 @@ def table_html(sheet: Sheet, title: str, names: Sequence[str] = ()) -> str:
     known = list(sheet.columns)
     places = [known.index(name) for name in names or known]
     edited = {row for row, _ in sheet.cells} | sheet.deleted | {*sheet.rows()}
-    numbers = sorted(row for row in edited if not sheet.gone(row)) or list(range(sheet.size))
+    numbers = sorted(row for row in edited if not sheet.is_removed(row)) or list(range(sheet.size))
     heads = "".join(f"<th {START}>{escape(name)}</th>" for name in [*(names or known), ""])
-    body = "".join(_line(row, places) for row in described_rows(sheet, numbers[:_FEW]))
+    body = "".join(_row_html(row, places) for row in describe_rows(sheet, numbers[:_FEW]))
     more = f"<p>… and {many(len(numbers) - _FEW, 'more row')}.</p>" if len(numbers) > _FEW else ""
     return (
         f"<p>{escape(title)}</p><table><thead><tr>{heads}</tr></thead>"
@@ -905,18 +906,18 @@ def table_html(sheet: Sheet, title: str, names: Sequence[str] = ()) -> str:
     )
 
 
-def _sent(value: Any) -> str | bool | None:
-    return value if value is None or isinstance(value, bool) else _text(value)
+def _cell_value(value: Any) -> str | bool | None:
+    return value if value is None or isinstance(value, bool) else _cut_text(value)
 
 
-def _text(value: Any) -> str:
-    """Return what is shown of a value; of a long one only how it begins."""
+def _cut_text(value: Any) -> str:
+    """Return a value as a text, of a long one the beginning."""
     text = cell_text(value)
     return text if len(text) <= _LONG else text[:_LONG] + "…"
 
 
-def _line(row: Mapping[str, Any], places: Sequence[int]) -> str:
-    """Write some cells of a row as HTML: every text comes from a stranger."""
+def _row_html(row: Mapping[str, Any], places: Sequence[int]) -> str:
+    """Return some cells of a row as escaped HTML."""
     cells = []
     for place in places:
         value = row["v"][place]
@@ -940,7 +941,7 @@ _CELL = re.compile(
 
 
 def parse_clipboard(text: str) -> list[list[str]]:
-    r"""Read the rows of a block; one line break at its end ends the last row.
+    r"""Parse a copied block into rows of cells; a line break at its end ends the last row.
 
     >>> parse_clipboard('Ana\t+91\nBo\t"two\nlines"')
     [['Ana', '+91'], ['Bo', 'two\nlines']]

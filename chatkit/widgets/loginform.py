@@ -67,7 +67,7 @@ class LoginForm(Exported, FormModel):
         }
         self._place = Choice("Where the token will be", {p: p for p in self._details}, unset="")
         self._place.help, self._place.hidden = self.fault, not self.fault
-        self._place.entered = self._paint
+        self._place.entered = self._update_controls
         self._token = SecretText("Access token")
         keyring = "" if self.fault else "It goes into the keyring of your system. "
         self._token.help = f"{keyring}This notebook keeps nothing of it."
@@ -77,7 +77,7 @@ class LoginForm(Exported, FormModel):
         title = Html(f"<h3>{escaped(f'Keep the connection “{name}”')}</h3>")
         root = FormGroup([title, self._fields, self._status], css="chatkit-login chatkit-form")
         super().__init__(root)
-        self._paint()
+        self._update_controls()
 
     def keep(self, base_url: str, account_id: str, token: str | Secret | None) -> None:
         """Ask the doctor, and keep the connection if there is no problem.
@@ -109,7 +109,7 @@ class LoginForm(Exported, FormModel):
             )
             self.message = f"Kept, the token {kept_in}. In the next cell:"
         self.kept = True
-        self._paint()
+        self._update_controls()
 
     def _submit(self) -> None:
         """Keep what was typed, and show how it went."""
@@ -122,11 +122,11 @@ class LoginForm(Exported, FormModel):
             self.keep(self._base_url.value, self._account_id.value, secret)
         except ChatkitError as error:
             self.message = str(error)
-        self._paint()
+        self._update_controls()
         wrong = self._base_url if without_token else self._token
         self.focus_on(self._status if self.kept else wrong)
 
-    def _paint(self) -> None:
+    def _update_controls(self) -> None:
         without_token = self._place.read() == _NOWHERE
         self._place.notes = self._details[self._place.read()]
         self._token.hidden = without_token

@@ -51,7 +51,7 @@ class EditedCell(NamedTuple):
 
 
 class ReplacedText(NamedTuple):
-    """A text in which something would be replaced; `reason` is why it would be refused."""
+    """A replacement in a text; `reason` is why it would be refused."""
 
     row: int
     name: str
@@ -61,7 +61,7 @@ class ReplacedText(NamedTuple):
 
 
 class _Step(NamedTuple):
-    """The state before a step: cells, delete marks, and how many rows were added."""
+    """The state before a step: cells, delete marks, and the number of added rows."""
 
     cells: dict[tuple[int, str], EditedCell | None]
     marks: dict[int, bool]
@@ -69,7 +69,7 @@ class _Step(NamedTuple):
 
 
 class Sheet:
-    """A frame of a resource while it is edited. The frame itself stays as it is.
+    """The edits of a frame of a resource; the frame itself stays as it is.
 
     Args:
         endpoints: Say what can be written, and check it.
@@ -103,7 +103,7 @@ class Sheet:
             raise InputError(f"The index and a column are both called {self.head!r}: drop one.")
         cells = {self.head: frame.index} | {name: frame[name] for name in frame.columns}
         self.columns = {
-            name: column_of(endpoints, name, values.dtype.kind, head=name == self.head)
+            name: describe_column(endpoints, name, values.dtype.kind, head=name == self.head)
             for name, values in cells.items()
         }
         self._first = 1  # a frame of a grid may have new rows already
@@ -126,13 +126,13 @@ class Sheet:
         return [n for n in range(self.size, self.size + self.added) if n not in self.deleted]
 
     def label(self, row: int) -> Any:
-        """Return what a row is called: as in the frame's index, or 'new 1'."""
+        """Return the label of a row: that of the frame's index, or 'new 1'."""
         if row < self.size:
             return python_value(self.base.index[row])
-        return row if self._counted else f"new {row - self.size + self._first}"
+        return row if self._has_counting_index else f"new {row - self.size + self._first}"
 
     @property
-    def _counted(self) -> bool:
+    def _has_counting_index(self) -> bool:
         """True if the index only counts the rows."""
         index = self.base.index
         return (
@@ -142,7 +142,7 @@ class Sheet:
         )
 
     def row(self, label: Any) -> int:
-        """Find a row by its label. Raises `InputError` if there is none, or more than one."""
+        """Return the row of a label. Raises `InputError` if there is none, or more than one."""
         for row in self.rows():
             if self.label(row) == label:
                 return row
@@ -157,18 +157,18 @@ class Sheet:
     # --- values ---------------------------------------------------------------------
 
     def original(self, name: str, rows: Sequence[int]) -> list[Any]:
-        """Return what the frame has in a column for some rows; nothing for added ones."""
+        """Return the values of the frame in a column for some rows; None for added rows."""
         known = [row for row in rows if row < self.size]
         column = self.base.index.to_series() if name == self.head else self.base[name]
         values = iter(python_values(column.iloc[known]))
         return [next(values) if row < self.size else None for row in rows]
 
     def cell(self, row: int, name: str) -> EditedCell:
-        """Return what was entered in a cell."""
+        """Return the entry of a cell."""
         return self.cells.get((row, name), EditedCell())
 
     def values(self, name: str, rows: Sequence[int]) -> list[Any]:
-        """Return what a column now has for some rows; None where nothing is."""
+        """Return the current values of a column for some rows."""
         cells = (self.cell(row, name) for row in rows)
         return [
             was if cell.value is AS_IT_WAS else cell.value
@@ -176,30 +176,30 @@ class Sheet:
         ]
 
     def changed(self) -> Iterator[tuple[int, str]]:
-        """Yield the cells that hold something else than the frame does, those of new rows too."""
+        """Yield the cells that differ from the frame, those of new rows too."""
         for (row, name), cell in self.cells.items():
-            if cell.value is not AS_IT_WAS and not self.gone(row):
+            if cell.value is not AS_IT_WAS and not self.is_removed(row):
                 yield row, name
 
     def refused(self) -> Iterator[tuple[int, str, EditedCell]]:
         """Yield the cells whose last entry was refused."""
         for (row, name), cell in self.cells.items():
-            if cell.reason and not self.gone(row):
+            if cell.reason and not self.is_removed(row):
                 yield row, name, cell
 
-    def gone(self, row: int) -> bool:
-        """Return whether an added row was taken away again."""
+    def is_removed(self, row: int) -> bool:
+        """Return whether an added row was removed."""
         return row >= self.size + self.added or (row >= self.size and row in self.deleted)
 
     # --- edits ----------------------------------------------------------------------
 
     def edits(self) -> tuple[dict[tuple[int, str], EditedCell], set[int], int]:
-        """Copy all that was entered, marked and added, to be compared later."""
+        """Return a copy of all edits, to be compared later."""
         return dict(self.cells), set(self.deleted), self.added
 
     @contextmanager
     def step(self) -> Iterator[None]:
-        """Take all edits inside as one step, to be undone as one."""
+        """Combine all edits of a block into one step to undo."""
         if self._step is not None:
             yield
             return
@@ -213,7 +213,7 @@ class Sheet:
                 self._undone.clear()
 
     def check(self, name: str, entered: dict[int, Any]) -> dict[int, EditedCell | None]:
-        """Return what would become of the cells of a column; nothing is changed.
+        """Return the cells that entries in a column would make; nothing is changed.
 
         Args:
             name: The column.
@@ -229,7 +229,7 @@ class Sheet:
             if value is None or same_value(was, value):
                 cells[row] = None
             elif why := column.closed if new else column.fixed:
-                cells[row] = self._refusal(row, name, typed, why)
+                cells[row] = self._refused_cell(row, name, typed, why)
             else:
                 values[row] = value
         clears = [None if v == "" and column.kind != "text" else v for v in values.values()]
@@ -241,16 +241,16 @@ class Sheet:
                 whys = (
                     p.reason if p.field == name else f"{p.field} {p.reason}" for p in wrong[place]
                 )
-                cells[row] = self._refusal(row, name, entered[row], "; ".join(whys))
+                cells[row] = self._refused_cell(row, name, entered[row], "; ".join(whys))
         return cells
 
-    def _refusal(self, row: int, name: str, typed: Any, why: str) -> EditedCell:
+    def _refused_cell(self, row: int, name: str, typed: Any, why: str) -> EditedCell:
         return EditedCell(self.cell(row, name).value, typed, why)
 
     def write(
         self, entered: Iterable[tuple[int, str, Any]], *, whole_rows: bool = True
     ) -> set[int]:
-        """Enter values in cells: each is taken, or refused with a reason. Returns the rows.
+        """Enter values in cells, each taken or refused with a reason; return the rows.
 
         Args:
             entered: Row, column and value of each.
@@ -262,7 +262,7 @@ class Sheet:
         with self.step():
             for name, values in columns.items():
                 for row, cell in self.check(name, values).items():
-                    self._put(row, name, cell)
+                    self._set_cell(row, name, cell)
             rows = {row for values in columns.values() for row in values}
             if whole_rows and len(rows) <= _CHECKED_ROWS:
                 waiting = {row for (row, _), cell in self.cells.items() if cell.waits}
@@ -271,7 +271,7 @@ class Sheet:
         return rows
 
     def _check_row(self, row: int, edited: Collection[str]) -> None:
-        """Refuse what the plan would refuse of a row as a whole: in the cells that were edited."""
+        """Check a row as a whole, and refuse the edited cells that the plan would refuse."""
         endpoints, writable = self._endpoints, self._endpoints.body.model_fields
         cells = {name: cell for name in self.columns if (cell := self.cells.get((row, name)))}
         if any(cell.reason and not cell.waits and not cell.conflict for cell in cells.values()):
@@ -295,7 +295,7 @@ class Sheet:
             findings += [replace(each, pointer=f"/{name}{each.pointer}") for each in inner]
         problems = [(each.pointer.split("/")[1], finding_text(each)) for each in errors(findings)]
         if endpoints.single and not endpoints.chosen and {*fields} & {*endpoints.named_by()}:
-            owner = self._owner(row, {**live, **fields})
+            owner = self._find_owner(row, {**live, **fields})
             if owner is not None:
                 place = next(name for name in reversed(endpoints.named_by()) if name in fields)
                 problems.append((place, f"row {self.label(owner)} has it"))
@@ -308,11 +308,12 @@ class Sheet:
             cell, value = cells[name], entered[name]
             if name in reasons:
                 held = cell.value if cell.reason else AS_IT_WAS
-                self._put(row, name, EditedCell(held, value, "; ".join(reasons[name]), waits=True))
+                refused = EditedCell(held, value, "; ".join(reasons[name]), waits=True)
+                self._set_cell(row, name, refused)
             elif cell.reason:
-                self._put(row, name, EditedCell(value))
+                self._set_cell(row, name, EditedCell(value))
 
-    def _owner(self, row: int, fields: Mapping[str, Any]) -> int | None:
+    def _find_owner(self, row: int, fields: Mapping[str, Any]) -> int | None:
         """Return another row that has the natural key of a record."""
         names = self._endpoints.named_by()
         if (key := self._endpoints.natural(fields)) is None or not {*names} <= {*self.columns}:
@@ -326,35 +327,36 @@ class Sheet:
             self._keys[n] = self._endpoints.natural(dict(zip(names, values, strict=True)))
             self._owners.setdefault(self._keys[n], set()).add(n)
         others = self._owners.get(key, set()) - {row} - self.deleted
-        return min((n for n in others if not self.gone(n)), default=None)
+        return min((n for n in others if not self.is_removed(n)), default=None)
 
     def clear(self, rows: Iterable[int], names: Sequence[str]) -> set[int]:
-        """Empty cells; those that cannot be written are left alone. Returns the rows."""
-        return self.write((row, name, "") for row in rows for name in names if self.open(row, name))
+        """Empty the cells that can be written; return the rows."""
+        cells = ((row, name) for row in rows for name in names if self.is_writable(row, name))
+        return self.write((*cell, "") for cell in cells)
 
-    def open(self, row: int, name: str) -> bool:
+    def is_writable(self, row: int, name: str) -> bool:
         """Return whether a cell can be written."""
         column = self.columns[name]
         return not (column.fixed if row < self.size else column.closed)
 
     def fill(self, source: int, rows: Sequence[int], names: Sequence[str]) -> set[int]:
-        """Enter in cells what a row has in their columns; those that cannot be written stay."""
+        """Copy the values of a row into the cells of others that can be written."""
         values = {name: self.values(name, [source])[0] for name in names}
         return self.write(
             (row, name, "" if value is None else value)
             for row in rows
             for name, value in values.items()
-            if self.open(row, name)
+            if self.is_writable(row, name)
         )
 
     def replacements(
         self, rows: Sequence[int], names: Iterable[str], pattern: re.Pattern[str], by: str
     ) -> Iterator[ReplacedText]:
-        """Yield what would become of the texts that match a pattern; nothing is changed."""
+        """Yield the replacements in texts that match a pattern; nothing is changed."""
         for name in names:
             pieces = {}
             for row, value in zip(rows, self.values(name, rows), strict=True):
-                if isinstance(value, str) and self.open(row, name) and pattern.search(value):
+                if isinstance(value, str) and self.is_writable(row, name) and pattern.search(value):
                     pieces[row] = value, pattern.sub(lambda _: by, value)
             checked = self.check(name, {row: after for row, (_, after) in pieces.items()})
             for row, (before, after) in pieces.items():
@@ -362,29 +364,29 @@ class Sheet:
                 yield ReplacedText(row, name, before, after, cell.reason if cell else "")
 
     def conflicts(self) -> list[tuple[int, str]]:
-        """List the cells that somebody else has changed, and nobody has decided on."""
+        """Return the cells with an unresolved conflict."""
         return [where for where, cell in self.cells.items() if cell.conflict]
 
-    def contest(self, row: int, name: str) -> None:
-        """Mark an entry as in conflict with what the frame has now."""
+    def mark_conflict(self, row: int, name: str) -> None:
+        """Mark an entry as in conflict with the value of the frame."""
         live, cell = self.original(name, [row])[0], self.cells[row, name]
         entered = cell.typed if cell.conflict else cell.value
         reason = f"somebody has changed this to {shortly(live)} meanwhile, and nothing was sent"
-        self._place((row, name), EditedCell(AS_IT_WAS, entered, reason, conflict=True))
+        self._store_cell((row, name), EditedCell(AS_IT_WAS, entered, reason, conflict=True))
 
     def dismiss(self, row: int, name: str) -> None:
-        """Forget a refused entry: the cell shows again what it holds."""
+        """Discard a refused entry."""
         held = self.cell(row, name).value
         with self.step():
-            self._put(row, name, None if held is AS_IT_WAS else EditedCell(held))
+            self._set_cell(row, name, None if held is AS_IT_WAS else EditedCell(held))
 
-    def _put(self, row: int, name: str, cell: EditedCell | None) -> None:
+    def _set_cell(self, row: int, name: str, cell: EditedCell | None) -> None:
         before = self.cells.get((row, name))
         if self._step is not None and before != cell:
             self._step.cells.setdefault((row, name), before)
-            self._place((row, name), cell)
+            self._store_cell((row, name), cell)
 
-    def _place(self, where: tuple[int, str], cell: EditedCell | None) -> None:
+    def _store_cell(self, where: tuple[int, str], cell: EditedCell | None) -> None:
         if self._stale is not None:
             self._stale.add(where[0])
         if cell is None:
@@ -400,34 +402,34 @@ class Sheet:
         return list(range(first, first + count))
 
     def mark(self, rows: Iterable[int], delete: bool) -> None:
-        """Mark rows to be deleted, or take the mark back. An added row is taken away."""
+        """Mark rows to be deleted, or remove the mark; an added row is removed."""
         with self.step():
             for row in rows:
                 if self._step is not None and (row in self.deleted) != delete:
                     self._step.marks.setdefault(row, not delete)
-                    self._mark(row, delete)
+                    self._set_mark(row, delete)
 
-    def _mark(self, row: int, delete: bool) -> None:
+    def _set_mark(self, row: int, delete: bool) -> None:
         (self.deleted.add if delete else self.deleted.discard)(row)
 
     def undo(self) -> set[int] | None:
-        """Take the last step back. Returns its rows; None if there is nothing to take back."""
-        return self._back(self._past, self._undone)
+        """Undo the last step, and return its rows; None if there is none."""
+        return self._apply_step(self._past, self._undone)
 
     def redo(self) -> set[int] | None:
-        """Do again what was undone last."""
-        return self._back(self._undone, self._past)
+        """Redo the last undone step, and return its rows; None if there is none."""
+        return self._apply_step(self._undone, self._past)
 
-    def _back(self, steps: list[_Step], other: list[_Step]) -> set[int] | None:
+    def _apply_step(self, steps: list[_Step], other: list[_Step]) -> set[int] | None:
         if not steps:
             return None
         step = steps.pop()
         marks = {row: row in self.deleted for row in step.marks}
         other.append(_Step({at: self.cells.get(at) for at in step.cells}, marks, self.added))
         for where, cell in step.cells.items():
-            self._place(where, cell)
+            self._store_cell(where, cell)
         for row, marked in step.marks.items():
-            self._mark(row, marked)
+            self._set_mark(row, marked)
         self.added = step.added
         return {row for row, _ in step.cells} | set(step.marks)
 
@@ -436,10 +438,10 @@ class Sheet:
         """The numbers of steps that can be undone and redone."""
         return len(self._past), len(self._undone)
 
-    def carry(
+    def carry_over(
         self, old: Sheet, places: dict[int, int], done: Collection[tuple[int, str]]
     ) -> dict[int, int]:
-        """Take over what was entered in an older sheet and is still to be done.
+        """Carry over the edits of an older sheet that are still to be done.
 
         Args:
             old: The sheet that this one follows.
@@ -460,7 +462,7 @@ class Sheet:
             self.write(
                 (places[row], name, value)
                 for row, value in entered.items()
-                if value is not None and self.open(places[row], name)
+                if value is not None and self.is_writable(places[row], name)
             )
         for (row, name), cell in old.cells.items():
             if row in places and (row, name) not in done and name in self.columns:
@@ -469,9 +471,9 @@ class Sheet:
                     if value is not AS_IT_WAS:
                         self.write([(*place, value)], whole_rows=False)
                 if place in self.cells and (cell.conflict or cell.waits):
-                    self._place(place, cell)
+                    self._store_cell(place, cell)
                 if cell.conflict and place in self.cells:
-                    self.contest(*place)
+                    self.mark_conflict(*place)
         self.mark((places[row] for row in old.deleted if row in places and row < old.size), True)
         self._past.clear()
         return places
@@ -479,17 +481,17 @@ class Sheet:
     # --- the frame ------------------------------------------------------------------
 
     def frame(self) -> pd.DataFrame:
-        """Return the frame with all that was entered, as `plan` takes it."""
+        """Return the edited frame, as `plan` takes it."""
         frame, new = self.base.copy(deep=False), self.rows()
         marked = [row for row in self.deleted if row < self.size]
         if new:
-            frame = self._longer(frame, new)
+            frame = self._add_empty_rows(frame, new)
         place = {row: self.size + n for n, row in enumerate(new)}
         columns: dict[str, dict[int, Any]] = {}
         for row, name in self.changed():
             columns.setdefault(name, {})[place.get(row, row)] = self.cells[row, name].value
         for name, values in columns.items():
-            frame[name] = replaced(frame[name], values)
+            frame[name] = with_values(frame[name], values)
         if marked:
             flags = pd.Series(False, index=range(len(frame)))
             flags.iloc[marked] = True
@@ -497,8 +499,8 @@ class Sheet:
         frame.attrs = dict(self._attrs)
         return frame
 
-    def _longer(self, frame: pd.DataFrame, new: list[int]) -> pd.DataFrame:
-        """Add empty rows. Their keys are not known, so keys become a column, beside labels."""
+    def _add_empty_rows(self, frame: pd.DataFrame, new: list[int]) -> pd.DataFrame:
+        """Add empty rows to a frame; keys become a column, for new rows have none."""
         labels = [*frame.index.tolist(), *map(self.label, new)]
         if self.head:
             keys = frame.index.to_series()
@@ -508,7 +510,7 @@ class Sheet:
             | {name: "boolean" for name in frame if frame[name].dtype.kind == "b"}
         )
         frame = frame.reindex(range(len(labels)))
-        return frame if self._counted else frame.set_axis(pd.Index(labels, dtype=object))
+        return frame if self._has_counting_index else frame.set_axis(pd.Index(labels, dtype=object))
 
 
 #: What people and spreadsheets write for True and False.
@@ -518,7 +520,7 @@ _KINDS: dict[str, Kind] = {**dict.fromkeys("iuf", "number"), "b": "flag", "M": "
 
 
 class Column(NamedTuple):
-    """A column: what it holds, and why it cannot be written; nothing where it can.
+    """A column: its kind, and why it cannot be written, "" if it can.
 
     `fixed` is why it cannot be written in a row that exists, `closed` in a new one; `part` tells
     that another column is written in its place.
@@ -531,7 +533,7 @@ class Column(NamedTuple):
     part: bool = False
 
 
-def column_of(endpoints: Endpoints[Any], name: str, dtype: str, *, head: bool) -> Column:
+def describe_column(endpoints: Endpoints[Any], name: str, dtype: str, *, head: bool) -> Column:
     """Describe a column by its resource.
 
     Args:
@@ -562,7 +564,7 @@ def column_of(endpoints: Endpoints[Any], name: str, dtype: str, *, head: bool) -
 
 
 def parse_typed(typed: Any, kind: Kind) -> Any:
-    """Read what a person types as what a column holds; what cannot be read stays as it is."""
+    """Convert typed text to a kind of value; return it as it is if that fails."""
     if not isinstance(typed, str):
         return None if pd.api.types.is_scalar(typed) and pd.isna(typed) else python_value(typed)
     if kind == "flag":
@@ -575,8 +577,8 @@ def parse_typed(typed: Any, kind: Kind) -> Any:
     return typed
 
 
-def replaced(cells: pd.Series[Any], values: dict[int, Any]) -> Any:
-    """Copy a column with other values; of another type where it cannot hold them."""
+def with_values(cells: pd.Series[Any], values: dict[int, Any]) -> Any:
+    """Return a column with other values, of another type if it cannot hold them."""
     rows, kinds = list(values), set(map(type, values.values()))
     holds: dict[str, set[type]] = {
         "string": {str},
@@ -603,7 +605,7 @@ _LETTERS = {"number": "0123456789-+.e", "time": "0123456789-:+. "}
 
 
 def cell_text(value: Any) -> str:
-    """Write a value as a person types it."""
+    """Return a value as a person types it."""
     if isinstance(value, str):
         text = value
     elif value is None:
@@ -619,7 +621,7 @@ def cell_text(value: Any) -> str:
 
 
 def folded_text(value: Any) -> str:
-    """Write a value so that case and accents make no difference: Garcia finds GARCÍA."""
+    """Return a value as a text without case and accents: Garcia finds GARCÍA."""
     text = cell_text(value)
     if text.isascii():
         return text.lower()
@@ -636,8 +638,8 @@ class RowFilter(NamedTuple):
     values: dict[str, list[str]]  #: the texts of which it must be one
     empty: dict[str, bool]  #: whether it must be empty
 
-    def within(self, columns: Collection[str]) -> RowFilter:
-        """Return the same without the columns that are not among these."""
+    def restricted_to(self, columns: Collection[str]) -> RowFilter:
+        """Return the filter for these columns alone."""
 
         def known(by: dict[str, Any]) -> dict[str, Any]:
             return {name: chosen for name, chosen in by.items() if name in columns}
@@ -647,7 +649,7 @@ class RowFilter(NamedTuple):
 
 
 class View:
-    """The rows of a sheet that are shown, in their order: `rows`."""
+    """The shown rows of a sheet, in their order."""
 
     def __init__(self, sheet: Sheet) -> None:
         self.filter = RowFilter("", False, {}, {}, {})
@@ -658,56 +660,56 @@ class View:
         self._ordered: Rows = np.arange(sheet.size)
         self.rows: Rows = self._ordered
 
-    def of(self, sheet: Sheet) -> View:
-        """Look at another sheet in the same way, as far as it has the columns."""
+    def with_sheet(self, sheet: Sheet) -> View:
+        """Return a view of another sheet with the same filter and order."""
         view = View(sheet)
-        view.filter = self.filter.within(sheet.columns)
+        view.filter = self.filter.restricted_to(sheet.columns)
         view.column = self.column if self.column in sheet.columns else None
         view.descending = self.descending
-        view.look()
+        view.update_rows()
         return view
 
-    def look(self) -> None:
-        """Find the rows anew, and put them in order."""
+    def update_rows(self) -> None:
+        """Filter and sort the rows again."""
         sheet, chosen = self._sheet, self.filter
-        mask = self._matching(chosen.text) if chosen.text else np.ones(sheet.size, bool)
+        mask = self._rows_with_text(chosen.text) if chosen.text else np.ones(sheet.size, bool)
         for name, text in chosen.contains.items():
-            mask &= _contain(self._now(name, folded_text, typed=True), folded_text(text))
+            mask &= _contains(self._current_texts(name, folded_text, typed=True), folded_text(text))
         for name, texts in chosen.values.items():
-            mask &= self._now(name, cell_text).isin(texts).to_numpy(bool)
+            mask &= self._current_texts(name, cell_text).isin(texts).to_numpy(bool)
         for name, empty in chosen.empty.items():
-            mask &= (self._now(name, cell_text) == "").to_numpy(bool) == empty
+            mask &= (self._current_texts(name, cell_text) == "").to_numpy(bool) == empty
         if chosen.changed:
             edited = {row for row, _ in sheet.cells} | sheet.deleted
             mask &= np.isin(np.arange(sheet.size), list(edited))
-        rows = np.flatnonzero(mask) if self.column is None else self._order(self.column)
+        rows = np.flatnonzero(mask) if self.column is None else self._sorted_rows(self.column)
         self._ordered = rows[mask[rows]]
-        self.lengthen()
+        self.update_added_rows()
 
-    def lengthen(self) -> bool:
-        """Show the added rows that there are now; return whether these are others than before."""
+    def update_added_rows(self) -> bool:
+        """Update the added rows; return whether they have changed."""
         added = np.array(self._sheet.rows(), np.int64)
         before, self.rows = self.rows, np.concatenate([self._ordered, added])
         return not np.array_equal(before, self.rows)
 
-    def counts(self, name: str, most: int) -> tuple[list[tuple[str, int]], int]:
-        """Count the values of a column as texts: the most frequent, and how many others."""
-        counts = Counter(self._now(name, cell_text)).most_common()
+    def count_values(self, name: str, most: int) -> tuple[list[tuple[str, int]], int]:
+        """Count the values of a column; return the most frequent, and the number of others."""
+        counts = Counter(self._current_texts(name, cell_text)).most_common()
         return counts[:most], max(len(counts) - most, 0)
 
-    def _matching(self, text: str) -> Mask:
-        """Return the rows of the frame that have a text in any cell."""
+    def _rows_with_text(self, text: str) -> Mask:
+        """Return a mask of the rows that have a text in any cell."""
         sheet, text = self._sheet, folded_text(text)
         entered = {name for _, name in sheet.cells}
         mask = np.zeros(sheet.size, bool)
         for name, column in sheet.columns.items():
             if name in entered or {*text} <= {*_LETTERS.get(column.kind, text)}:
-                mask |= _contain(self._now(name, folded_text, typed=True), text)
+                mask |= _contains(self._current_texts(name, folded_text, typed=True), text)
         return mask
 
-    def _now(self, name: str, write: Write, *, typed: bool = False) -> pd.Series[Any]:
-        """Return a column as texts; what was entered counts, and on demand what was refused."""
-        texts, sheet = self._column(name, write), self._sheet
+    def _current_texts(self, name: str, write: Write, *, typed: bool = False) -> pd.Series[Any]:
+        """Return the current values of a column as texts, also refused ones if `typed`."""
+        texts, sheet = self._frame_texts(name, write), self._sheet
         rows = [row for row, column in sheet.cells if column == name and row < sheet.size]
         if rows:
             texts = texts.copy()
@@ -719,8 +721,8 @@ class View:
             ]
         return texts
 
-    def _column(self, name: str, write: Write) -> pd.Series[Any]:
-        """Return a column of the frame as texts; they are made once."""
+    def _frame_texts(self, name: str, write: Write) -> pd.Series[Any]:
+        """Return a column of the frame as texts, from a cache."""
         if (name, write) not in self._texts:
             sheet = self._sheet
             cells = sheet.base.index.to_series() if name == sheet.head else sheet.base[name]
@@ -728,9 +730,9 @@ class View:
             self._texts[name, write] = type(cells)(texts, dtype="str")
         return self._texts[name, write]
 
-    def _order(self, name: str) -> Rows:
-        """Put all rows of the frame in the order of a column; empty cells are the last."""
-        keys = self._now(name, folded_text)
+    def _sorted_rows(self, name: str) -> Rows:
+        """Return all rows of the frame sorted by a column, empty cells last."""
+        keys = self._current_texts(name, folded_text)
         if (sheet := self._sheet).columns[name].kind in ("number", "time", "flag"):
             keys = pd.Series(sheet.values(name, range(sheet.size)), dtype=object)
         keys = keys.reset_index(drop=True)
@@ -739,6 +741,6 @@ class View:
         return rows
 
 
-def _contain(texts: pd.Series[Any], text: str) -> Mask:
+def _contains(texts: pd.Series[Any], text: str) -> Mask:
     mask: Mask = texts.str.contains(text, regex=False).to_numpy(bool)
     return mask

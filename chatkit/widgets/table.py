@@ -42,7 +42,7 @@ def marked_words(before: str, after: str) -> tuple[str, str]:
 
 
 def text_html(text: str, *, blank: bool = False) -> str:
-    """Write a text as HTML, its lines below each other; the end of a long one is folded.
+    """Return a text as HTML with line breaks, and with the end of a long one folded.
 
     Args:
         text: The text.
@@ -50,17 +50,17 @@ def text_html(text: str, *, blank: bool = False) -> str:
     """
     spelled = text.replace(" ", "␣") if blank and text.isspace() else text
     html = _lines_html(spelled[:_LONG])
-    return html if len(spelled) <= _LONG else f"{html}{_far_html(spelled[_LONG:])}"
+    return html if len(spelled) <= _LONG else f"{html}{_folded_html(spelled[_LONG:])}"
 
 
 def _same_html(text: str) -> str:
     if len(text) <= 3 * _AROUND:
         return _lines_html(text)
-    middle = _far_html(text[_AROUND:-_AROUND])
+    middle = _folded_html(text[_AROUND:-_AROUND])
     return f"{_lines_html(text[:_AROUND])}{middle}{_lines_html(text[-_AROUND:])}"
 
 
-def _far_html(text: str) -> str:
+def _folded_html(text: str) -> str:
     return f'<span class="ck-gap">…</span><span class="ck-far">{_lines_html(text)}</span>'
 
 
@@ -69,7 +69,7 @@ def _lines_html(text: str) -> str:
 
 
 def finding_list(findings: Iterable[tuple[str, ...]]) -> str:
-    """Write findings as a list, each with an icon and how severe it is; nothing without any.
+    """Return findings as an HTML list with icons and severities; "" without any.
 
     Args:
         findings: Of each how severe it is and the message; then what to do, and another word for
@@ -91,7 +91,7 @@ def finding_list(findings: Iterable[tuple[str, ...]]) -> str:
 
 
 class Item(NamedTuple):
-    """One row: of which kinds it is, what is searched, and how it is drawn.
+    """One row: its kinds, the text that is searched, and how it is drawn.
 
     `draw` returns the class of its look, and its lines: each the cells as escaped HTML.
     """
@@ -102,7 +102,7 @@ class Item(NamedTuple):
     account: str = ""  #: in a column of its own, where there are several
 
     def html(self) -> str:
-        """Draw it as a table body."""
+        """Return the row as a table body."""
         looks, lines = self.draw()
         if self.account:
             names = [escaped(self.account), *[""] * (len(lines) - 1)]
@@ -111,7 +111,7 @@ class Item(NamedTuple):
 
 
 def row_button(act: str, row: str, label: str, name: str) -> str:
-    """Write a button of a row.
+    """Return the HTML of a button in a row.
 
     Args:
         act: What it does.
@@ -125,15 +125,15 @@ def row_button(act: str, row: str, label: str, name: str) -> str:
     )
 
 
-def _all_columns(columns: Mapping[str, int], items: Sequence[Item]) -> Mapping[str, int]:
-    """Put the column of the accounts before others, where rows are of several accounts."""
+def _with_account_column(columns: Mapping[str, int], items: Sequence[Item]) -> Mapping[str, int]:
+    """Add a column of accounts if rows are of several accounts."""
     if not any(item.account for item in items):
         return columns
     return {"account": 12} | {name: round(width * 0.88) for name, width in columns.items()}
 
 
 def saved_rows(columns: Mapping[str, int], items: Sequence[Item], where: str) -> str:
-    """Write rows as HTML for where nothing is live: a page of them, and more that are folded.
+    """Return rows as HTML for a saved page, most of them folded.
 
     Args:
         columns: Their names, each with its width in percent.
@@ -141,12 +141,12 @@ def saved_rows(columns: Mapping[str, int], items: Sequence[Item], where: str) ->
         where: The expression that has all of them.
     """
     rows = [item.html() for item in items[:MANY]]
-    widths = _all_columns(columns, items)
+    widths = _with_account_column(columns, items)
     return html_tables(widths, rows[:PAGE], rows[PAGE:], len(items), where)
 
 
 class RowsTable(anywidget.AnyWidget):
-    """A table of escaped HTML, whose buttons name the row that they are of.
+    """A table of escaped HTML with buttons in its rows.
 
     Args:
         label: The accessible name of a table that is wider than its place.
@@ -175,7 +175,7 @@ class RowsTable(anywidget.AnyWidget):
 
 
 class PagedRows(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
-    """A table of many rows, of which a person sees those of one kind that hold a text.
+    """A table of many rows in pages, with filters by kind, account and text.
 
     Args:
         columns: Their names, each with its width in percent.
@@ -224,7 +224,7 @@ class PagedRows(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         """
         self._head = "".join(
             f'<th scope="col" style="width: {width}%">{escape(name)}</th>'
-            for name, width in _all_columns(columns, items).items()
+            for name, width in _with_account_column(columns, items).items()
         )
         kinds = Counter(kind for item in items for kind in item.kinds)
         accounts = Counter(item.account for item in items if item.account)
@@ -256,7 +256,7 @@ class PagedRows(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
             self.kind.value = kind
 
     def reveal(self) -> None:
-        """Bring what it stands in into view once it is drawn, and the focus there."""
+        """Scroll the table into view once it is drawn, and focus it."""
         self._table.opened = True
 
     def download(self, name: str, data: bytes) -> None:
@@ -277,7 +277,7 @@ class PagedRows(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         ]
 
     def _turn(self, pages: int) -> None:
-        """Turn so many pages; a new filter begins with the first."""
+        """Turn so many pages; 0 goes to the first."""
         if not self._filling:
             self._page = max(self._page + pages, 0) if pages else 0
             self.redraw()

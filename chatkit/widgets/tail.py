@@ -40,8 +40,8 @@ _ANSWER = 300  #: characters of an answer to what was sent again
 _RESEND = frozenset({"url", "secret", "allow"})
 
 
-class _Choice(NamedTuple):
-    """The choice of deliveries to see, as it is written."""
+class _Filters(NamedTuple):
+    """The filters of deliveries, as they are written."""
 
     kind: str = ""
     contact: str = ""
@@ -113,17 +113,17 @@ class Tail(Follower):
     ) -> None:
         if not 1 <= limit <= 2000:
             raise InputError("A page keeps from 1 to 2,000 rows: limit=300.")
-        self._contact_names = names_of(contacts)  # by number
+        self._contact_names = names_by_number(contacts)  # by number
         self._names: dict[str, str] = {}
-        self._resend = _checked(resend or {})
+        self._resend = _check_resend(resend or {})
         self._rows: deque[dict[str, Any]] = deque(maxlen=limit)
-        self._at = 0  #: the id of the last delivery that was looked at
+        self._last_read = 0  #: the id of the last delivery that was looked at
         self._verified_later = inbox._store.verified_later
-        self._chosen = _Choice(*map(str.strip, (kind, contact, search, since, until)))
+        self._chosen = _Filters(*map(str.strip, (kind, contact, search, since, until)))
         super().__init__(inbox)
 
-    def _begin(self) -> dict[str, Any]:
-        self._fill()
+    def _initial_state(self) -> dict[str, Any]:
+        self._load_last()
         kinds = {*event_kinds(self._inbox._profile), *(row["kind"] for row in self._rows)}
         return {
             **self._chosen._asdict(),
@@ -140,43 +140,43 @@ class Tail(Follower):
             return [*reversed(self._rows)]
 
     def look(self) -> int:
-        """Look for new deliveries now, and return how many there were.
+        """Read new deliveries now, and return their number.
 
         Raises:
             InputError: `since` or `until` is not a time.
             StoreError: The inbox cannot be read.
         """
         with self._looking:
-            chosen = _Choice(*(getattr(self, name).strip() for name in _Choice._fields))
+            chosen = _Filters(*(getattr(self, name).strip() for name in _Filters._fields))
             verified_later = self._inbox._store.verified_later
             verified = verified_later != self._verified_later  # of rows that are shown
             if chosen != self._chosen or (verified and not self.paused):
                 before, self._chosen = self._chosen, chosen
                 try:
-                    self._fill()
+                    self._load_last()
                 except ChatkitError:
                     self._chosen = before  # until it can be read
                     raise
                 self._verified_later = verified_later
-                self._show(None)
+                self._send_all(None)
                 return len(self._rows)
             if self.paused:
                 return 0
             top = self._inbox.last
-            begin = max(self._at, top - _BACK)
-            fresh, seen = self._between(begin, top)
-            passed, self._at = begin - self._at, top
+            begin = max(self._last_read, top - _BACK)
+            fresh, seen = self._read_between(begin, top)
+            passed, self._last_read = begin - self._last_read, top
             self._rows.extend(fresh)
-            renamed = self._renamed()
+            renamed = self._name_rows()
             if renamed:
-                self._show(None)
+                self._send_all(None)
             if seen or passed:
                 sent = [] if renamed else fresh[::-1]
                 self.send({"rows": sent, "seen": seen, "passed": passed})
             return seen
 
     def resend(self, delivery: int, url: str = "") -> Replayed:
-        """Send a delivery again, byte by byte, and return what was answered.
+        """Send a delivery again, byte by byte, and return the answer.
 
         Args:
             delivery: Its id.
@@ -190,31 +190,31 @@ class Tail(Follower):
         return self._inbox.replay(delivery, url.strip() or self.resend_to, **options)
 
     def close(self) -> None:
-        """Stop, and take the widget out of the page."""
+        """Stop, and remove the widget from the page."""
         if self._resending is not None:
             self._resending.join()
         super().close()
 
     # --- reading --------------------------------------------------------------------
 
-    def _fill(self) -> None:
-        """Begin anew with the last deliveries: from the newest back, until there are enough."""
+    def _load_last(self) -> None:
+        """Replace all rows by the last deliveries that match."""
         top = self._inbox.last
-        low, high = self._within(top)
+        low, high = self._time_bounds(top)
         low = max(low, high - (_FAR if any(self._chosen) else _BACK), 0)
         rows: list[dict[str, Any]] = []
         limit = self._rows.maxlen or 0
         while high > low and len(rows) < limit:
             begin = max(low, high - _BACK)
-            rows = [*self._between(begin, high)[0], *rows][-limit:]
+            rows = [*self._read_between(begin, high)[0], *rows][-limit:]
             high = begin
         self._rows.clear()
         self._rows.extend(rows)
-        self._renamed()
-        self._at = top
+        self._name_rows()
+        self._last_read = top
 
-    def _within(self, top: int) -> tuple[int, int]:
-        """Return the ids between which the chosen times lie."""
+    def _time_bounds(self, top: int) -> tuple[int, int]:
+        """Return the ids between which deliveries of the chosen times are."""
         ends = [0, top]
         for n, bound in enumerate((self._chosen.since, self._chosen.until)):
             if bound:
@@ -224,8 +224,8 @@ class Tail(Follower):
                 ends[n] = top if first is None else first.id - 1
         return ends[0], ends[1]
 
-    def _between(self, begin: int, top: int) -> tuple[list[dict[str, Any]], int]:
-        """Rows of what is chosen between two ids, oldest first, and how many there were."""
+    def _read_between(self, begin: int, top: int) -> tuple[list[dict[str, Any]], int]:
+        """Read rows that match between two ids, oldest first, and the number of all that match."""
         chosen = self._chosen
         contact = parse_contact(chosen.contact) or None
         since, until = _bound_time(chosen.since), _bound_time(chosen.until)
@@ -251,49 +251,49 @@ class Tail(Follower):
             ):
                 newest.append(delivery)
                 seen += 1
-        return [self._row(one, contact) for one in newest], seen
+        return [self._make_row(one, contact) for one in newest], seen
 
-    def _row(self, delivery: Delivery, contact: str | None) -> dict[str, Any]:
+    def _make_row(self, delivery: Delivery, contact: str | None) -> dict[str, Any]:
         row = delivery_line(delivery, parse_events(delivery, self._inbox._profile), contact)
         number = row["contact"]
         if row["name"]:
             self._names[number] = row["name"]
-        row["name"] = self._name(number)
+        row["name"] = self._display_name(number)
         return row
 
-    def _name(self, number: str) -> str:
+    def _display_name(self, number: str) -> str:
         return cut(self._contact_names.get(number) or self._names.get(number) or "", 60)
 
-    def _renamed(self) -> bool:
-        """Name the rows whose contact got a name later; tell whether there were any."""
+    def _name_rows(self) -> bool:
+        """Add names to rows whose contact has one by now; return whether there were any."""
         late = [row for row in self._rows if row["contact"] and not row["name"]]
-        named = [row for row in late if self._name(row["contact"])]
+        named = [row for row in late if self._display_name(row["contact"])]
         for row in named:
-            row["name"] = self._name(row["contact"])
+            row["name"] = self._display_name(row["contact"])
         return bool(named)
 
     # --- the page -------------------------------------------------------------------
 
-    def _show(self, view: str | None) -> None:
+    def _send_all(self, view: str | None) -> None:
         self.send({"all": self.rows, "view": view})
 
-    def _handle(self, message: Any) -> None:
+    def _handle_message(self, message: Any) -> None:
         match message:
             case {"open": int(delivery), "view": view}:
-                self.send({"opened": self._opened(delivery), "view": view})
+                self.send({"opened": self._delivery_details(delivery), "view": view})
             case {"resend": int(delivery), "to": str(url), "view": view}:
                 if self._resending is None or not self._resending.is_alive():
                     context = contextvars.copy_context()
                     self._resending = threading.Thread(
                         target=context.run,
-                        args=(self._send_again, delivery, url, view),
+                        args=(self._resend_and_report, delivery, url, view),
                         name="chatkit-resend",
                         daemon=True,
                     )
                     self._resending.start()
 
-    def _send_again(self, delivery: int, url: str, view: Any) -> None:
-        """Send a delivery again while the kernel does other things, and tell what came of it."""
+    def _resend_and_report(self, delivery: int, url: str, view: Any) -> None:
+        """Send a delivery again, and send the answer to the page; runs in a thread."""
         try:
             got = self.resend(delivery, url)
         except ChatkitError as error:
@@ -305,7 +305,7 @@ class Tail(Follower):
         resent = {"id": delivery, "said": cut(answer.strip(), _ANSWER), "good": good}
         self.send({"resent": resent, "view": view})
 
-    def _opened(self, delivery: int) -> dict[str, Any]:
+    def _delivery_details(self, delivery: int) -> dict[str, Any]:
         try:
             view = delivery_view(self._inbox.delivery(delivery), self._inbox._profile)
         except ChatkitError as error:
@@ -327,7 +327,7 @@ class Tail(Follower):
         return lines_html(self.rows[:_FEW], repr(self))
 
 
-def names_of(contacts: pd.DataFrame | None) -> dict[str, str]:
+def names_by_number(contacts: pd.DataFrame | None) -> dict[str, str]:
     """Return the names of a frame of contacts, by number in E.164 form.
 
     Raises:
@@ -345,8 +345,8 @@ def names_of(contacts: pd.DataFrame | None) -> dict[str, str]:
     return dict(zip(known["country_code"] + known["number"], known["name"], strict=True))
 
 
-def _checked(resend: Mapping[str, Any]) -> dict[str, Any]:
-    """Check how deliveries are sent again, and cover the secret."""
+def _check_resend(resend: Mapping[str, Any]) -> dict[str, Any]:
+    """Check the options of `resend=`, and wrap the secret."""
     if unknown := sorted(resend.keys() - _RESEND):
         raise InputError(
             f"resend= has no {unknown[0]!r}: choose from {', '.join(sorted(_RESEND))}."
@@ -359,7 +359,7 @@ def _checked(resend: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _bound_time(bound: str) -> datetime | None:
-    """Return a bound as a time with a zone; times without one are in UTC."""
+    """Parse a bound as a time with a zone, UTC by default; None if it is no time."""
     time = read_bound(bound) if bound else None
     if isinstance(time, datetime):
         return time if time.tzinfo else time.replace(tzinfo=UTC)
@@ -374,7 +374,7 @@ _RED = 'style="text-align: start; color: var(--jp-error-color1, #c62828)"'
 def delivery_line(
     delivery: Delivery, events: Iterable[Event], contact: str | None = None
 ) -> dict[str, Any]:
-    """Describe a delivery in one line.
+    """Return the data of one row for a delivery.
 
     Args:
         delivery: What came.
@@ -391,30 +391,30 @@ def delivery_line(
         "id": delivery.id,
         "at": delivery.received_at.strftime("%H:%M:%S.") + f"{delivery.received_at:%f}"[:3],
         "when": delivery.received_at.isoformat(sep=" ", timespec="milliseconds"),
-        "kind": _text(delivery.kind),
-        "what": _text(sort),
+        "kind": _short_text(delivery.kind),
+        "what": _short_text(sort),
         "more": max(len(counted) - 1, 0),
-        "contact": _text(first and first.contact),
-        "name": _text(first and first.name),
-        "says": _text(first and first.text),
-        "failed": _text(failed and _failure_words(failed)),
+        "contact": _short_text(first and first.contact),
+        "name": _short_text(first and first.name),
+        "says": _short_text(first and first.text),
+        "failed": _short_text(failed and _failure_words(failed)),
         "verified": delivery.verified,
-        "reason": _text(delivery.reason),
+        "reason": _short_text(delivery.reason),
     }
 
 
 def _is_failed(event: Event) -> bool:
-    """Return whether an event reports that a message of ours has failed."""
+    """Return whether an event is the status of a failed message."""
     return event.family == "status" and event.type == "failed"
 
 
 def _failure_words(event: Event) -> str:
-    """Write why a message has failed, as the platform does."""
+    """Return the error of a failed message as a text."""
     return ": ".join(filter(None, event.error or ())) or "the platform gives no reason"
 
 
 def body_holds(body: bytes, words: str) -> bool:
-    """Return whether a body has these words, in any case, however its JSON escapes them."""
+    """Return whether a body has these words, in any case, also if JSON has escaped them."""
     if not words:
         return True
     text, searched = body.decode("utf-8", "replace").casefold(), words.casefold()
@@ -430,23 +430,23 @@ def body_holds(body: bytes, words: str) -> bool:
 
 
 def signature_words(row: dict[str, Any]) -> str:
-    """Write whether the signature was right, and why not."""
+    """Return the verdict on a signature as a text."""
     words = "verified" if row["verified"] else "not verified"
     return f"{words}: {row['reason']}" if row["reason"] else words
 
 
 def lines_html(rows: Sequence[dict[str, Any]], about: str) -> str:
-    """Write lines as a plain table; without the time of day, which is another at each run."""
+    """Return rows as an HTML table, without times, which differ at each run."""
     heads = "".join(
         f"<th {START}>{name}</th>"
         for name in ("Delivery", "Kind", "What", "Contact", "Says", "Signature")
     )
-    body = "".join(_row(row) for row in rows)
+    body = "".join(_row_html(row) for row in rows)
     table = f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>" if rows else ""
     return f'<div class="tex2jax_ignore mathjax_ignore"><p>{escape(about)}</p>{table}</div>'
 
 
-def _row(row: dict[str, Any]) -> str:
+def _row_html(row: dict[str, Any]) -> str:
     more = f" (+ {many(row['more'], 'more event')})" if row["more"] else ""
     texts = (
         row["id"],
@@ -461,8 +461,8 @@ def _row(row: dict[str, Any]) -> str:
     return f"<tr>{cells}</tr>"
 
 
-def _text(value: str | None) -> str:
-    """Return a text that a page can show: what would not be seen is spelled out."""
+def _short_text(value: str | None) -> str:
+    """Return a text cut and made visible for a row; "" for None."""
     return cut(value or "", _LONG)
 
 
@@ -475,15 +475,15 @@ _BODY = 100_000  #: characters of a body that is no JSON
 
 
 class _Digits(str):
-    """A number as it was written: a page would round a long one."""
+    """A number as it is written in JSON: a page would round a long one."""
 
 
 class _Pairs(list[tuple[str, Any]]):
-    """An object as it was written, a name that comes twice too."""
+    """An object as it is written in JSON, with repeated names."""
 
 
 def delivery_view(delivery: Delivery, profile: ServiceProfile) -> dict[str, Any]:
-    """Describe a delivery for a page."""
+    """Return the details of a delivery for the page."""
     failed = next(filter(_is_failed, islice(parse_events(delivery, profile), _MOST)), None)
     kind = delivery.kind or "no kind"
     about = {"verified": delivery.verified, "reason": cut(delivery.reason, _SHORT)}
@@ -501,7 +501,7 @@ def delivery_view(delivery: Delivery, profile: ServiceProfile) -> dict[str, Any]
 
 
 def body_html(body: bytes) -> str:
-    """Write a body as a tree to be unfolded; one that is no JSON is a single text."""
+    """Return a body as an HTML tree; one that is no JSON as a single text."""
     try:
         value = json.loads(
             body,
@@ -511,40 +511,40 @@ def body_html(body: bytes) -> str:
             parse_constant=_Digits,
         )
     except (ValueError, RecursionError):
-        return _leaf("", "text", f'"{cut(body.decode("utf-8", "replace"), _BODY)}"')
-    return _node("", value, [_NODES], 0)
+        return _leaf_html("", "text", f'"{cut(body.decode("utf-8", "replace"), _BODY)}"')
+    return _node_html("", value, [_NODES], 0)
 
 
-def _node(name: str, value: Any, left: list[int], depth: int) -> str:
-    """Write a value and what is in it, as long as some are left to be shown."""
+def _node_html(name: str, value: Any, left: list[int], depth: int) -> str:
+    """Return a value and what is in it as HTML, until no more values are `left`."""
     left[0] -= 1
     if isinstance(value, _Digits):
-        return _leaf(name, "value", value[:_LONG_TEXT])
+        return _leaf_html(name, "value", value[:_LONG_TEXT])
     if isinstance(value, str):
-        return _leaf(name, "text", f'"{cut(value, _LONG_TEXT)}"')
+        return _leaf_html(name, "text", f'"{cut(value, _LONG_TEXT)}"')
     if not isinstance(value, list):
-        return _leaf(name, "value", json.dumps(value))
+        return _leaf_html(name, "value", json.dumps(value))
     parts: list[str] = []
     for n, one in enumerate(value):
         if depth == _DEEP or left[0] <= 0:
             more = f"{many(len(value) - n, 'more value')}, not shown"
-            parts.append(_leaf("", "rest", "too deep to be shown" if depth == _DEEP else more))
+            parts.append(_leaf_html("", "rest", "too deep to be shown" if depth == _DEEP else more))
             break
         key, inner = one if isinstance(value, _Pairs) else (str(n), one)
-        parts.append(_node(cut(key, _SHORT), inner, left, depth + 1))
+        parts.append(_node_html(cut(key, _SHORT), inner, left, depth + 1))
     count = f"{{{len(value)}}}" if isinstance(value, _Pairs) else f"[{len(value)}]"
     unfolded = " open" if depth < _UNFOLDED and len(parts) <= 20 else ""
     return (
-        f'<details{unfolded}><summary>{_name(name)}<span class="tl-size">{count}</span></summary>'
+        f'<details{unfolded}><summary>{_key(name)}<span class="tl-size">{count}</span></summary>'
         f'<div class="tl-inside">{"".join(parts)}</div></details>'
     )
 
 
-def _leaf(name: str, kind: str, text: str) -> str:
-    return f'<div class="tl-leaf">{_name(name)}<bdi class="tl-{kind}">{escape(text)}</bdi></div>'
+def _leaf_html(name: str, kind: str, text: str) -> str:
+    return f'<div class="tl-leaf">{_key(name)}<bdi class="tl-{kind}">{escape(text)}</bdi></div>'
 
 
-def _name(name: str) -> str:
+def _key(name: str) -> str:
     return f'<span class="tl-name" dir="auto">{escape(name)}: </span>' if name else ""
 
 
@@ -561,7 +561,7 @@ _BARS = {"brand": "#3b82c4", "error": "#d97a1f"}
 
 
 def funnel(statuses: pd.DataFrame) -> Funnel:
-    """Draw how many messages were sent, came to a phone, were read, and failed.
+    """Chart how many messages were sent, delivered, read, and failed.
 
     A message that was read has been delivered too, also where only the last status came.
 
@@ -594,7 +594,7 @@ def _share(count: int, total: int) -> str:
 
 
 class Funnel:
-    """A table with a bar for each count; as text the same numbers.
+    """A table with a bar for each count; a text in a terminal.
 
     Args:
         title: What it shows.
@@ -614,7 +614,7 @@ class Funnel:
         return "\n".join(lines)
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
-        """Return the table with its bars; in a terminal the numbers."""
+        """Return the HTML table and the text."""
         return {"text/plain": repr(self), "text/html": self._html()}
 
     def _html(self) -> str:

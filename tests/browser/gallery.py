@@ -69,7 +69,7 @@ ipywidgets.VBox([done, wrong])""",
     "form wrong": """form = Form(client.contacts)
 form.set("number", "7700900000")
 form.set("country_code", "+44")
-form._clicked()
+form._submit_and_report()
 form""",
     "form done": """form = Form(empty.contacts)
 form.set("number", "2025550187")
@@ -84,7 +84,7 @@ form""",
     "login": "login('gallery')",
     "login refused": """refused = login('gallery')
 refused.message = "Nothing was kept. base_url: it is no address."
-refused._paint()
+refused._update_controls()
 refused""",
     "grid": "Grid(client.contacts, contacts)",
     "grid edited": """grid = Grid(client.contacts, contacts)

@@ -39,7 +39,7 @@ from chatkit.widgets.fields import (
     Status,
     Text,
     is_reference,
-    of_kind,
+    require_type,
 )
 
 #: Kinds that the tree shows.
@@ -407,7 +407,7 @@ class TextProperty(Text):
         if self._is_list and value and all(isinstance(v, str) and "\n" not in v for v in value):
             self.value = "\n".join(value)
         else:
-            self.value = "" if value is ABSENT else of_kind(value, str, "text")
+            self.value = "" if value is ABSENT else require_type(value, str, "text")
 
 
 class ItemsInput(Rows):
@@ -451,13 +451,13 @@ class ItemsInput(Rows):
 
     def show(self, value: Any) -> None:
         """Show a list of items, or a reference."""
-        items = of_kind([] if value is ABSENT else value, list | str, "a list")
+        items = require_type([] if value is ABSENT else value, list | str, "a list")
         self._reference.value = items if isinstance(items, str) else ""
         listed = [] if isinstance(items, str) else items
         for item in listed:
-            texts = {one.name: "" for one in self._texts} | of_kind(item, dict, "an object")
+            texts = {one.name: "" for one in self._texts} | require_type(item, dict, "an object")
             for one in self._texts:
-                of_kind(texts[one.name], str, "text")
+                require_type(texts[one.name], str, "text")
         self.fill(listed)
 
 
@@ -521,7 +521,7 @@ class PayloadInput(FormGroup):
 
     def show(self, value: Any) -> None:
         """Tick what a payload sends. Raises `TypeError` if it is none."""
-        self._value = {} if value is ABSENT else of_kind(value, dict, "an object")
+        self._value = {} if value is ABSENT else require_type(value, dict, "an object")
         more = {key: held for key, held in self._value.items() if not self._is_answer(held)}
         for reference, box in self._boxes.items():
             box.value = reference in self._value.values()

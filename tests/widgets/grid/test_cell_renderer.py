@@ -6,7 +6,7 @@ import pytest
 from widgets.gridding import client, sandbox  # noqa: F401
 
 from chatkit.resource import endpoints_of
-from chatkit.widgets.grid import described_columns, described_rows, edits_summary, table_html
+from chatkit.widgets.grid import describe_columns, describe_rows, edits_summary, table_html
 from chatkit.widgets.sheet import Sheet
 
 EVIL = "<img src=x onerror=alert(1)>"
@@ -18,7 +18,7 @@ def sheet(client):
 
 
 def test_columns_tell_what_they_hold_and_why_they_cannot_be_written(sheet):
-    columns = {column["name"]: column for column in described_columns(sheet)}
+    columns = {column["name"]: column for column in describe_columns(sheet)}
     assert list(columns)[:2] == ["id", "name"]
     assert columns["id"]["head"]
     assert not columns["name"]["head"]
@@ -29,14 +29,14 @@ def test_columns_tell_what_they_hold_and_why_they_cannot_be_written(sheet):
 
 
 def test_a_row_is_its_values_as_text_and_the_marks_that_it_has(sheet):
-    (row,) = described_rows(sheet, [0])
+    (row,) = describe_rows(sheet, [0])
     assert set(row) == {"n", "v"}
     assert row["v"][:3] == ["50001", "Oliver Smith", "Oliver"]
     assert row["v"][3] is None
     names = list(sheet.columns)
     sheet.write([(0, "name", "Ana"), (0, "number", "x y")])
     sheet.mark([0], True)
-    (row,) = described_rows(sheet, [0])
+    (row,) = describe_rows(sheet, [0])
     assert row["c"] == [names.index("name")]
     assert row["m"] == "delete"
     typed, why = row["e"][names.index("number")]
@@ -46,20 +46,20 @@ def test_a_row_is_its_values_as_text_and_the_marks_that_it_has(sheet):
 
 
 def test_a_new_row_shows_its_label_until_it_has_a_key(sheet):
-    (row,) = described_rows(sheet, sheet.add())
+    (row,) = describe_rows(sheet, sheet.add())
     assert (row["m"], row["v"][0], row["v"][1]) == ("new", "new 1", None)
 
 
 def test_flags_stay_flags(client):
     client.webhooks.create(url="https://example.com/a", events=["*"])
     sheet = Sheet(endpoints_of(client.webhooks), client.webhooks.frame())
-    (row,) = described_rows(sheet, [0])
+    (row,) = describe_rows(sheet, [0])
     assert row["v"][list(sheet.columns).index("is_active")] is True
 
 
 def test_a_long_text_is_cut_and_marked(sheet):
     sheet.write([(0, "name", "x" * 5000)])
-    (row,) = described_rows(sheet, [0])
+    (row,) = describe_rows(sheet, [0])
     place = list(sheet.columns).index("name")
     assert row["l"] == [place]
     assert len(row["v"][place]) == 2001

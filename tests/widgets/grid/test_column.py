@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from widgets.gridding import client, sandbox  # noqa: F401
 
 from chatkit.resource import endpoints_of
-from chatkit.widgets.sheet import column_of, parse_typed, replaced
+from chatkit.widgets.sheet import describe_column, parse_typed, with_values
 
 BY_SERVICE, ONCE = "is set by the service", "can only be set when it is created"
 APPLICATION = "business application"
@@ -37,7 +37,7 @@ def test_a_column_knows_what_it_holds_and_why_it_cannot_be_written(
     client, resource, name, kind, fixed, closed
 ):
     of = client.templates("x") if resource == "templates" else getattr(client, resource)
-    column = column_of(endpoints_of(of), name, "O", head=name in ("id", "", "lang_code"))
+    column = describe_column(endpoints_of(of), name, "O", head=name in ("id", "", "lang_code"))
     assert (column.name, column.kind) == (name, kind)
     assert bool(column.fixed) == bool(fixed) and fixed in column.fixed
     assert bool(column.closed) == bool(closed) and closed in column.closed
@@ -96,7 +96,7 @@ def test_a_text_is_never_another(text):
 )
 def test_a_cell_is_replaced_in_a_copy_of_the_column(cells, value, dtype):
     before = cells.copy()
-    found = pd.Series(replaced(cells, {1: value}))
+    found = pd.Series(with_values(cells, {1: value}))
     assert cells.equals(before)
     assert str(found.dtype) == dtype
     assert found[0] == before[0]

@@ -430,7 +430,7 @@ def test_what_was_meant_for_rows_that_moved_changes_nothing(page: Page):
     page.tell("review")
     assert page.heard[-1] == {"reviewed": True}
     page.grid.plan_view.back = None
-    page.grid._applied(page.grid.plan_view)
+    page.grid._on_applied(page.grid.plan_view)
     page.tell("set", row=1, column="name", value="Bo", arranged=at, renewed=renewed)
     assert "once more" in page.heard[-1]["told"]
 
