@@ -102,20 +102,16 @@ class Wire:
 
     def _mask_token(self, fields: dict[str, str], body: bytes) -> tuple[dict[str, str], bytes]:
         """Mask the token in an answer, which may repeat it and is shown to people."""
-        if len(self._token.reveal()) < LEAST:
+        token = self._token.reveal()
+        if len(token) < LEAST:
             return fields, body
-        for spelling in self._token_spellings():
-            body = body.replace(spelling, MASK.encode())
-        token = self._token.reveal().lower()  # header values are compared in lower case
+        quoted = token.replace("\\", "\\\\").replace('"', '\\"')
+        for spelling in {token, quoted, quoted.replace("/", "\\/")}:  # as JSON may write it
+            body = body.replace(spelling.encode(), MASK.encode())
+        token = token.lower()  # header values are compared in lower case
         if token in "\n".join(fields.values()).lower():
             fields = {n: MASK if token in v.lower() else v for n, v in fields.items()}
         return fields, body
-
-    def _token_spellings(self) -> list[bytes]:
-        """Return the token as a body may hold it: as it is, and as JSON may write it."""
-        token = self._token.reveal()
-        quoted = token.replace("\\", "\\\\").replace('"', '\\"')
-        return [text.encode() for text in {token, quoted, quoted.replace("/", "\\/")}]
 
     def _build_headers(self, more: Mapping[str, str]) -> _Fields:
         """Build the header fields that all calls of one kind share."""

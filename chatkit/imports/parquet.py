@@ -95,7 +95,7 @@ def write_parquet(endpoints: Endpoints[Any], folder: str | os.PathLike[str]) -> 
                 return rows
             try:
                 with Progress(f"{endpoints.noun}s") as progress:
-                    export.read(progress)
+                    export.read_pages(progress)
             except BaseException:
                 with suppress(frames.WrongRows, OSError):
                     export.write_part()
@@ -204,7 +204,7 @@ class _Export:
 
     # --- pages --------------------------------------------------------------------------
 
-    def read(self, progress: Progress) -> None:
+    def read_pages(self, progress: Progress) -> None:
         """Read the pages that are not in a part yet, and write them into parts.
 
         Raises:

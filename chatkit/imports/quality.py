@@ -447,7 +447,7 @@ class _FrameCheck:
             return [None] * len(self._frame)
         return python_values(self._frame[column])
 
-    def _add(self, place: int, value: Any, finding: CellFinding) -> None:
+    def _add_finding(self, place: int, value: Any, finding: CellFinding) -> None:
         row = self._labels[place]
         self.findings.append(replace(finding, row=row, place=place, value=value))
 
@@ -460,7 +460,7 @@ class _FrameCheck:
         for place, name in enumerate(self._names):
             if name is not None:
                 for finding in check_name(name) if isinstance(name, str) else [not_text]:
-                    self._add(place, name, finding)
+                    self._add_finding(place, name, finding)
 
     # --- numbers ---
 
@@ -477,7 +477,7 @@ class _FrameCheck:
             for finding in filter(None, (check.problem, check.note)):
                 if is_own and finding.severity == "warning":  # the account has it
                     finding = replace(finding, severity="note")
-                self._add(place, number if finding.field == "number" else code, finding)
+                self._add_finding(place, number if finding.field == "number" else code, finding)
         self._note_arguments(region, plus)
 
     def _countries(self, region: str | None) -> list[Country | None]:
@@ -548,7 +548,7 @@ class _FrameCheck:
             outside = account.find_in_account(rows, inside, self._inactive_ids(account, rows))
         numbers = self._column_cells("number")
         for place, finding in [*inside.items(), *outside]:
-            self._add(place, numbers[place], finding)
+            self._add_finding(place, numbers[place], finding)
 
     def _inactive_ids(self, account: AccountContacts, rows: Sequence[CheckedContact]) -> set[Any]:
         """Return the ids of deleted contacts, as far as the service shows them."""

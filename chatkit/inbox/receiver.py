@@ -110,7 +110,7 @@ class Receiver(metaclass=HelpPage):
     # --- one delivery ---
 
     async def _asgi(self, scope: Mapping[str, Any], receive: _Receive, send: _Send) -> None:
-        status, message = await self._answer(scope, receive)
+        status, message = await self._handle_request(scope, receive)
         body = f"{message}\n".encode()
         headers = [
             (b"content-type", b"text/plain; charset=utf-8"),
@@ -124,7 +124,7 @@ class Receiver(metaclass=HelpPage):
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": body})
 
-    async def _answer(self, scope: Mapping[str, Any], receive: _Receive) -> Answer:
+    async def _handle_request(self, scope: Mapping[str, Any], receive: _Receive) -> Answer:
         if scope["method"] != "POST":
             return 405, "a delivery is a POST"
         headers = [(n.decode("latin-1"), v.decode("latin-1")) for n, v in scope["headers"]]

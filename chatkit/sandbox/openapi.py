@@ -93,7 +93,7 @@ def _responses(
     if operation.verb == "create":
         success["links"] = _links(operation, resource)
     responses = {str(status): success}
-    for reason in _refusals(operation, resource, profile):
+    for reason in _refusal_reasons(operation, resource, profile):
         refused = str(replies.statuses[reason])
         if refused in responses:
             responses[refused]["description"] += f" {REFUSALS[reason][1]}"
@@ -129,7 +129,7 @@ def _envelope(data: Schema, paged: bool) -> Schema:
     return _object(properties, required)
 
 
-def _refusals(
+def _refusal_reasons(
     operation: Operation, resource: ResourceHandler, profile: ServiceProfile
 ) -> list[str]:
     reasons: dict[str, bool] = {

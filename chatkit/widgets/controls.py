@@ -163,10 +163,8 @@ class Code(anywidget.AnyWidget):
 
 def call_code(function: str, *arguments: Any, **fields: Any) -> str:
     """Return a call as Python code, on one line if it is short."""
-    parts = [
-        *map(python_literal, arguments),
-        *(f"{name}={python_literal(v)}" for name, v in fields.items()),
-    ]
+    parts = [python_literal(value) for value in arguments]
+    parts += [f"{name}={python_literal(value)}" for name, value in fields.items()]
     line = f"{function}({', '.join(parts)})"
     if len(line) <= _WIDTH or not parts:
         return line
@@ -179,11 +177,8 @@ def python_literal(value: Any) -> str:
         # with an apostrophe in it, and no double quote, repr chooses double quotes
         return repr(value) if '"' in value else '"' + repr("'" + value)[2:]
     if isinstance(value, Mapping):
-        return (
-            "{"
-            + ", ".join(f"{python_literal(k)}: {python_literal(v)}" for k, v in value.items())
-            + "}"
-        )
+        items = [f"{python_literal(k)}: {python_literal(v)}" for k, v in value.items()]
+        return "{" + ", ".join(items) + "}"
     if isinstance(value, list):
         return f"[{', '.join(map(python_literal, value))}]"
     return repr(value)

@@ -104,11 +104,8 @@ class Conversation(Follower):
         """Read new events, update the thread, and return their number."""
         top, fresh = self._inbox.last, list[Event]()
         if top > self._last_read:
-            fresh = [
-                *self._inbox._events(
-                    since=self._last_read, until=top, contact=self.contact, verified=self._verified
-                )
-            ]
+            choice = {"contact": self.contact, "verified": self._verified}
+            fresh = list(self._inbox._events(since=self._last_read, until=top, **choice))
             self._last_read = top
         self._events += fresh
         self.thread = thread(self._events) if fresh or not self._events else self.thread
@@ -204,11 +201,8 @@ def _status_html(message: ThreadMessage) -> str:
         return ""
     name = cut(message.status, 20)
     when = f" {message.reached_at:%H:%M}" if message.reached_at else ""
-    why = (
-        f" · {escaped(cut(message.error, 200))}"
-        if message.error and message.status == "failed"
-        else ""
-    )
+    error = message.error if message.status == "failed" else None
+    why = f" · {escaped(cut(error, 200))}" if error else ""
     tick = _TICKS.get(message.status, "·")
     sort = message.status if message.status in _TICKS else "other"
     mark = f'<i aria-hidden="true">{tick}</i>'

@@ -506,11 +506,9 @@ class Grid(Panel):
     def _identify_record(self, row: int, writable: Sequence[str]) -> dict[str, Any]:
         """Return the fields that identify the record of a row: its key, or all others."""
         key = self._endpoints.key
-        if (
-            key in self._sheet.columns
-            and (value := self._sheet.original(key, [row])[0]) is not None
-        ):
-            return {key: python_value(value)}
+        known = self._sheet.original(key, [row])[0] if key in self._sheet.columns else None
+        if known is not None:
+            return {key: python_value(known)}
         values = {name: self._sheet.original(name, [row])[0] for name in writable}
         return {name: python_value(value) for name, value in values.items() if value is not None}
 

@@ -135,11 +135,8 @@ class Sheet:
     def _has_counting_index(self) -> bool:
         """True if the index only counts the rows."""
         index = self.base.index
-        return (
-            not self.head
-            and isinstance(index, pd.RangeIndex)
-            and index.equals(pd.RangeIndex(len(index)))
-        )
+        plain = pd.RangeIndex(len(index))
+        return not self.head and isinstance(index, pd.RangeIndex) and index.equals(plain)
 
     def row(self, label: Any) -> int:
         """Return the row of a label. Raises `InputError` if there is none, or more than one."""

@@ -84,10 +84,9 @@ def finding_list(findings: Iterable[tuple[str, ...]]) -> str:
             f'<li class="{severity}"><b aria-hidden="true">{_SIGNS[severity]}</b>'
             f'<div dir="auto"><em>{word or severity}:</em> {text}</div></li>'
         )
-    listed = "".join(items)
-    return (
-        f'<ul class="chatkit-findings tex2jax_ignore mathjax_ignore">{listed}</ul>' if items else ""
-    )
+    if not items:
+        return ""
+    return f'<ul class="chatkit-findings tex2jax_ignore mathjax_ignore">{"".join(items)}</ul>'
 
 
 class Item(NamedTuple):
@@ -291,13 +290,9 @@ class PagedRows(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         page = matching[first : first + PAGE]
         body = "".join(item.html() for item in page)
         nothing = "<p>No row is like that.</p>" if self.items else ""
-        self._table.html = (
-            # the class names keep JupyterLab from reading $…$ in a name as mathematics
-            f'<table class="tex2jax_ignore mathjax_ignore"><thead><tr>{self._head}</tr></thead>'
-            f"{body}</table>"
-            if page
-            else nothing
-        )
+        # the class names keep JupyterLab from reading $…$ in a name as mathematics
+        head = f'<table class="tex2jax_ignore mathjax_ignore"><thead><tr>{self._head}</tr></thead>'
+        self._table.html = f"{head}{body}</table>" if page else nothing
         self._back.disabled, self._on.disabled = self._page == 0, self._page == last
         place = f"{first + 1:,} to {first + len(page):,} of {len(matching):,}"
         self._place.value = f'<span role="status">{place}</span>' if page else ""

@@ -231,24 +231,16 @@ class Tail(Follower):
         since, until = _bound_time(chosen.since), _bound_time(chosen.until)
         newest: deque[Delivery] = deque(maxlen=self._rows.maxlen)
         seen = 0
+        choice = {"kinds": chosen.kind or None, "contact": contact}
         for delivery in self._inbox._deliveries(
-            since=begin,
-            until=top,
-            kinds=chosen.kind or None,
-            contact=contact,
-            verified=None,
-            repeats=True,
+            since=begin, until=top, verified=None, repeats=True, **choice
         ):
             at = delivery.received_at
             in_time = (since is None or at >= since) and (until is None or at < until)
-            if (
-                in_time
-                and body_holds(delivery.body, chosen.search)
-                and (
-                    contact is None
-                    or contact in {e.contact for e in parse_events(delivery, self._inbox._profile)}
-                )
-            ):
+            if not (in_time and body_holds(delivery.body, chosen.search)):
+                continue
+            events = parse_events(delivery, self._inbox._profile)
+            if contact is None or contact in {event.contact for event in events}:
                 newest.append(delivery)
                 seen += 1
         return [self._make_row(one, contact) for one in newest], seen
