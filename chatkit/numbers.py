@@ -140,7 +140,7 @@ _SIZES = (*("impossible", "", "too short", "too long"), "no area code", "wrong l
 _INVISIBLE = re.compile("[\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 _LABEL = re.compile(r"^(?:tel(?:ephone)?|phone|mobile|mob|cell|whatsapp)\b[ .:]*", re.IGNORECASE)
 #: What is surely one number, if any.
-_PLAIN = re.compile(r"\+?\d+|\+[\d ()-]+")
+_PLAIN_NUMBER = re.compile(r"\+?\d+|\+[\d ()-]+")
 _LETTER = re.compile(r"[^\W\d_]")
 #: One number with words before or after it.
 _AMONG_WORDS = re.compile(r"[^\d+＋]*([+＋]?(?:[^\w+＋]*\d)+)\D*")
@@ -165,7 +165,7 @@ _MONEY = r"(?:R\$|[€$£¥₹₽₺₩]|\b(?:eur|usd|gbp|chf|inr|brl|sek|nok|dk
 GROUP = r"(?:[., '’]\d{3})"  # of three digits, as in 1,234,567
 _SUM = rf"[-+]?(?:\d{{1,3}}{GROUP}+|\d+)(?:[.,]\d{{1,2}})?"
 #: Other things that are found in a column of numbers.
-_OTHERS: Mapping[str, re.Pattern[str]] = {
+_OTHER_VALUES: Mapping[str, re.Pattern[str]] = {
     "a date": re.compile(
         rf"{DATE}\.?(?:[T ,]+{_CLOCK}{_ZONE})?|{_SERIAL}"
         rf"|{_CENTURY}\d\d[-./]{_MONTH}|{_MONTH}[-./]{_CENTURY}\d\d",
@@ -281,7 +281,7 @@ def read(text: str | None, country: Country | None, plus: Plus | None = None) ->
     tidy = _LABEL.sub("", " ".join(raw.split()).strip("'\" "))
     if not tidy:
         return _refuse("empty")
-    refused = None if _PLAIN.fullmatch(tidy) else _refuse_text(raw, tidy, country, plus)
+    refused = None if _PLAIN_NUMBER.fullmatch(tidy) else _refuse_text(raw, tidy, country, plus)
     return refused or _choose_reading(tidy, country, plus)
 
 
@@ -289,7 +289,7 @@ def _refuse_text(raw: str, tidy: str, country: Country | None, plus: Plus | None
     """Refuse a text that is more, or something else, than digits and punctuation."""
     if _DECIMAL.fullmatch(tidy):
         return _refuse("lost digits")
-    if kind := next((kind for kind, each in _OTHERS.items() if each.fullmatch(tidy)), None):
+    if kind := next((kind for kind, each in _OTHER_VALUES.items() if each.fullmatch(tidy)), None):
         return _refuse("not a number", reason=f"it is {kind}, not a telephone number")
     parts = [part for part in _BETWEEN_NUMBERS.split(raw) if len(re.findall(r"\d", part)) >= 7]
     if len(parts) > 1 or re.fullmatch(r"(?:\D*\d){8,} ?/ ?\d{1,4}", tidy):

@@ -24,11 +24,11 @@ from typing import Any, Literal, Protocol
 from chatkit.errors import BadSignature
 
 #: More signatures than this in one header are no rotation but an attack on our time.
-_MOST_CANDIDATES = 20
+_MAX_SIGNATURES = 20
 #: The first bytes of a body that is packed as gzip or deflate: no JSON begins so.
 PACKED = (b"\x1f\x8b", b"x")
-_MOST_UNPACKED = 4 * 1024 * 1024
-_PLACES = re.compile(r"(\{id\}|\{timestamp\}|\{body\})")
+_MAX_DECOMPRESSED = 4 * 1024 * 1024
+_PLACEHOLDERS = re.compile(r"(\{id\}|\{timestamp\}|\{body\})")
 
 
 class Revealing(Protocol):
@@ -198,7 +198,7 @@ def unpacked(body: bytes) -> bytes:
         return body
     packed = zlib.decompressobj(wbits=47)
     try:
-        content = packed.decompress(body, _MOST_UNPACKED)
+        content = packed.decompress(body, _MAX_DECOMPRESSED)
     except zlib.error:
         return body
     return content if packed.eof and not packed.unused_data else body
@@ -239,10 +239,10 @@ def key_of(scheme: Scheme, secret: str | Revealing) -> bytes:
 _QUOTES = "\"'`\u00b4\u2018\u2019\u201a\u201b\u201c\u201d\u201e\u201f\u00ab\u00bb\u2039\u203a"
 _QUOTES += "\u300c\u300d\u300e\u300f\uff02\uff07\u2032\u2033"
 _BRACKETS = "<>()[]{},;:\\"
-_NAMES = {"\n": "a line break", "\r": "a line break", "\t": "a tab", " ": "a space"}
-_NAMES |= dict.fromkeys(_QUOTES, "a quotation mark")
+_SIGN_NAMES = {"\n": "a line break", "\r": "a line break", "\t": "a tab", " ": "a space"}
+_SIGN_NAMES |= dict.fromkeys(_QUOTES, "a quotation mark")
 _BLANK = ("Cc", "Cf", "Zl", "Zp", "Zs")
-_PLAIN = re.compile(r"[A-Za-z0-9+/=_.-]*")
+_PLAIN_SECRET = re.compile(r"[A-Za-z0-9+/=_.-]*")
 _GENERATED = re.compile(r"[0-9A-Fa-f]{32}|whsec_")
 
 
@@ -253,7 +253,7 @@ def excess_of(secret: Revealing) -> str:
     that a service made, of hexadecimal digits or base64, they are out of place anywhere.
     """
     signs = secret.reveal()
-    if _PLAIN.fullmatch(signs):  # as nearly all are
+    if _PLAIN_SECRET.fullmatch(signs):  # as nearly all are
         return ""
     blank = {sign for sign in signs if sign.isspace() or unicodedata.category(sign) in _BLANK}
     generated = _GENERATED.search("".join(s for s in signs if s not in blank | {*_QUOTES}))
@@ -261,9 +261,9 @@ def excess_of(secret: Revealing) -> str:
     for place, sign in enumerate(signs):
         first, last = place == 0, place == len(signs) - 1
         if sign in (inside | blank | {*_QUOTES} if first or last else inside):
-            name = _NAMES.get(sign) or unicodedata.name(sign, "CONTROL CHARACTER").lower()
+            name = _SIGN_NAMES.get(sign) or unicodedata.name(sign, "CONTROL CHARACTER").lower()
             where = "at its beginning" if first else "at its end" if last else "in it"
-            return f"{name if sign in _NAMES else f'a character ({name})'} {where}"
+            return f"{name if sign in _SIGN_NAMES else f'a character ({name})'} {where}"
     return ""
 
 
@@ -284,8 +284,8 @@ def _decode_key(scheme: Scheme, secret: str) -> bytes:
 def _split_header(scheme: Scheme, header: str) -> list[bytes]:
     """Split the signature header into its entries."""
     parts = header.split(None if scheme.separator == " " else scheme.separator)
-    if len(parts) > _MOST_CANDIDATES:
-        raise BadSignature(f"{scheme.signature_header} holds more than {_MOST_CANDIDATES} entries")
+    if len(parts) > _MAX_SIGNATURES:
+        raise BadSignature(f"{scheme.signature_header} holds more than {_MAX_SIGNATURES} entries")
     return [part.strip().encode("utf-8", "replace") for part in parts]
 
 
@@ -321,7 +321,7 @@ def _signed_text(scheme: Scheme, message_id: str, timestamp: str, body: bytes) -
         if not (timestamp.isascii() and timestamp.isdigit() and _timestamp_unit(timestamp)):
             raise BadSignature("the timestamp must be seconds or milliseconds since 1970")
         values["{timestamp}"] = timestamp.encode()
-    pieces = _PLACES.split(scheme.signed)
+    pieces = _PLACEHOLDERS.split(scheme.signed)
     return b"".join([values.get(piece, piece.encode()) for piece in pieces])
 
 

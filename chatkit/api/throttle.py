@@ -23,16 +23,16 @@ Clock = Callable[[], float]  #: seconds since some moment, never going back
 #: The clock of a service may go slower than this one: the share of a second to leave more.
 _DRIFT = 0.001
 #: How much later than it left a call counts at most, as a share of a second.
-_LATEST = 0.06
+_MAX_LATENESS = 0.06
 #: A service that takes fewer calls a second is held by its 429s alone: counts of two or three
 #: calls say too little.
-_FEWEST = 5
+_MIN_LEARNT_RATE = 5
 #: A 429 lowers the rate to this share of it.
 _DECREASE = 0.97
 #: The share by which the rate grows each second: beyond a confirmed limit, and otherwise.
 _PROBE, _RECOVER = 0.03 / 120, 0.5
 #: Seconds after which a confirmed limit that was not met again is one no more.
-_FORGOTTEN = 180
+_CONFIRMED_SECONDS = 180
 
 
 class Window:
@@ -66,7 +66,7 @@ class Window:
         self.rate = rate
         self._most = math.ceil(rate) if rate < math.inf else sys.maxsize
         span = self._most / rate
-        self._span, self._latest = (1 + _DRIFT) * span, _LATEST * span
+        self._span, self._latest = (1 + _DRIFT) * span, _MAX_LATENESS * span
 
     def free(self, now: float) -> int:
         """Return the number of calls that may be sent now."""
@@ -211,7 +211,7 @@ class AdaptiveThrottle(Throttle):
         """Return the seconds until a call may start, if there is a slot for it."""
         if self._learnt < math.inf:
             since = self._clock() - self._learnt_at
-            slow = self._confirmed and since < _FORGOTTEN
+            slow = self._confirmed and since < _CONFIRMED_SECONDS
             share = 1 + since * (_PROBE if slow else _RECOVER)
             if share > 2 and self.max_rate == math.inf:
                 self._learnt = math.inf
@@ -252,6 +252,6 @@ class AdaptiveThrottle(Throttle):
         latest = [*self._peak_rates][-3:]
         agree = len(latest) == 3 and max(latest) - min(latest) <= max(1, max(latest) // 20)
         peak = min(latest[-1], self._tried) if agree else max(self._peak_rates)
-        if (sure or agree) and peak >= _FEWEST:
+        if (sure or agree) and peak >= _MIN_LEARNT_RATE:
             self._learnt, self._learnt_at, self._confirmed = _DECREASE * peak, self._clock(), agree
             self._window.set_rate(self._learnt)

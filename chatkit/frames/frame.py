@@ -71,7 +71,7 @@ def column_kinds(record: type[BaseModel], names: Iterable[str]) -> dict[str, Kin
     return {name: _column_kind(record.model_fields[name].annotation) for name in names}
 
 
-_KINDS: dict[Any, Kind] = {
+_KIND_OF_TYPE: dict[Any, Kind] = {
     int: "number", str: "text", bool: "flag", datetime: "time",
     Time: "moment", Document: "document",
 }  # fmt: skip
@@ -81,9 +81,9 @@ def _column_kind(annotation: Any) -> Kind:
     if get_origin(annotation) in (Union, UnionType):
         members = [a for a in get_args(annotation) if a is not NoneType]
         annotation = members[0] if len(members) == 1 else None
-    if annotation not in _KINDS and get_origin(annotation) is Annotated:  # an id, or None
+    if annotation not in _KIND_OF_TYPE and get_origin(annotation) is Annotated:  # an id, or None
         annotation = get_args(annotation)[0]
-    return _KINDS.get(annotation, "json")
+    return _KIND_OF_TYPE.get(annotation, "json")
 
 
 def _number_array(values: Sequence[Any]) -> Any:
@@ -507,14 +507,14 @@ def column_or_level(frame: pd.DataFrame, name: str) -> pd.Series[Any] | None:
 # --- cells as Python values ------------------------------------------------------------
 
 #: What JSON can hold, and most cells are.
-_PLAIN = frozenset({bool, int, float, str, list, dict, type(None)})
+_PYTHON_TYPES = frozenset({bool, int, float, str, list, dict, type(None)})
 #: From here on floats are not exact: 2**53 + 1 has become 2**53.
 INEXACT = 2**53
 
 
 def python_value(value: Any) -> Any:
     """Convert a value of numpy to Python; Parquet files bring arrays for lists."""
-    if type(value) in _PLAIN:
+    if type(value) in _PYTHON_TYPES:
         return value
     return value.tolist() if isinstance(value, np.generic | np.ndarray) else value
 

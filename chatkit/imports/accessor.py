@@ -91,7 +91,7 @@ class Accessor(metaclass=HelpPage):
 
 # --- in a notebook ------------------------------------------------------------------------
 
-_LONG = 200  #: characters of a text that are shown, unless pandas is told of more
+_MAX_TEXT = 200  #: characters of a text that are shown, unless pandas is told of more
 _STYLE = """
 .chatkit-frame { overflow-x: auto; }
 .chatkit-frame:focus-visible { outline: 2px solid #1976d2; outline-offset: -2px; }
@@ -190,4 +190,4 @@ def _cell_html(value: Any) -> str:
     else:
         text = str(value)
     width = pd.get_option("display.max_colwidth")
-    return escape(visible(text) if width is None else cut(text, max(width, _LONG)))
+    return escape(visible(text) if width is None else cut(text, max(width, _MAX_TEXT)))

@@ -353,7 +353,7 @@ _FROM_LATIN = {
 #: In these a word is surely what it looks like, if one of its letters is in no other script.
 _SURE = ("LATIN", "CYRILLIC")
 
-_OTHERS = re.compile("[\u0370-\u0587\u1c80-\u1c8f\u1f00-\u1fff\ua640-\ua69f]")
+_OTHER_SCRIPTS = re.compile("[\u0370-\u0587\u1c80-\u1c8f\u1f00-\u1fff\ua640-\ua69f]")
 _WORD = re.compile("(?:[^\\W\\d_][\u0300-\u036f]*){2,}")
 #: Letters of mathematics, in circles and squares, of full width.
 _STYLED = re.compile(
@@ -371,7 +371,7 @@ def script(c: str) -> str:
 
 def find_lookalikes(text: str) -> CellFinding | None:
     """Find words with letters of two scripts that look alike, and write them in one script."""
-    if text.isascii() or not _OTHERS.search(text):
+    if text.isascii() or not _OTHER_SCRIPTS.search(text):
         return None
     tidy, sure, mixed = text, True, set[str]()
     for match in _WORD.finditer(text):
@@ -426,15 +426,15 @@ find_both_directions = _make_check("both_directions", _has_both_directions)
 
 # --- names; ordinary ones are not odd -----------------------------------------------------
 
-_SHORT, _LONG_WORD = 5, 4
+_MIN_LETTERS, _MIN_WORD = 5, 4
 #: A longer name is most likely none: cells have run together, or a text stands in their place.
-_LONGEST = 200
+_MAX_NAME = 200
 #: The most usual names: nothing can be odd about them. Of the letters with accents those are
 #: left out that begin a garbled one.
 _LARGE, _SMALL = "A-ZÀÁÆ-ÖØ-Þ", "a-zß-öø-ÿ"
 #: A word is of one script: Latin, Cyrillic, or Chinese, Japanese and Korean.
 _USUAL_WORD = f"(?:(?:[{_LARGE}]?[{_SMALL}]++)++|(?:[А-ЯЁ]?[а-яё]++)++|[ぁ-ゖァ-ヺー一-龥가-힣]++)"
-_PLAIN = re.compile(f"{_USUAL_WORD}(?:[ '-](?:{_USUAL_WORD}|[0-9]++))*+")
+_USUAL_NAME = re.compile(f"{_USUAL_WORD}(?:[ '-](?:{_USUAL_WORD}|[0-9]++))*+")
 _LEFTOVER = re.compile(
     rf"(?<!\S)(?:{'|'.join(_DATA['leftovers']['patterns'])})(?!\S)"
     rf"|\A\W*(?i:{'|'.join(_DATA['leftovers']['alone'])})\W*\Z"
@@ -496,12 +496,12 @@ def find_entities(text: str) -> CellFinding | None:
 
 def find_lengthy(text: str) -> CellFinding | None:
     """Find a text that is too long to be a name."""
-    return _finding("lengthy", text, count=len(text)) if len(text) > _LONGEST else None
+    return _finding("lengthy", text, count=len(text)) if len(text) > _MAX_NAME else None
 
 
 def _is_shouted(text: str) -> bool:
     words = _LETTERS.findall(text) if text.isupper() else []
-    return sum(map(len, words)) >= _SHORT and max(map(len, words)) >= _LONG_WORD
+    return sum(map(len, words)) >= _MIN_LETTERS and max(map(len, words)) >= _MIN_WORD
 
 
 #: Names in capitals. An abbreviation, or a short one, may have to be so.
@@ -534,7 +534,7 @@ def check_text(text: str) -> list[CellFinding]:
 @lru_cache(4096)
 def check_name(text: str) -> Sequence[CellFinding]:
     """Run the checks for a name."""
-    plain = len(text) <= _LONGEST and _PLAIN.fullmatch(text)
+    plain = len(text) <= _MAX_NAME and _USUAL_NAME.fullmatch(text)
     if not text or (plain and not _LEFTOVER.search(text) and not _ACCENTED.search(text)):
         return ()
     return tuple(run_checks(text, NAME))

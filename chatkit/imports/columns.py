@@ -52,8 +52,8 @@ _DATE_OR_AMOUNT = re.compile(
 )
 _PLUS_CODE = re.compile(r".*\+\s?(?:1[ -]?)?\d{1,3}\)?")
 _CODE = re.compile(rf"\(?(?:00)?[1-9]\d{{0,3}}(?:\.0)?\)?|{_PLUS_CODE.pattern}")
-_SAMPLE = 200  #: So many rows show what a column holds.
-_LISTED = 12  #: columns that a message names
+_SAMPLE_ROWS = 200  #: So many rows show what a column holds.
+_MAX_LISTED = 12  #: columns that a message names
 
 
 @dataclass(eq=False)
@@ -68,12 +68,12 @@ class FileColumn:
 
     def matching_share(self, fits: Callable[[str], Any]) -> float:
         """Return the share of matching cells among the first ones that are not empty."""
-        texts = [text for cell in self.cells[:_SAMPLE] if (text := _cell_text(cell))]
+        texts = [text for cell in self.cells[:_SAMPLE_ROWS] if (text := _cell_text(cell))]
         return sum(map(bool, map(fits, texts))) / len(texts) if texts else 0.0
 
     def is_empty(self) -> bool:
         """Check if the first cells are all empty."""
-        return not any(map(_cell_text, self.cells[:_SAMPLE]))
+        return not any(map(_cell_text, self.cells[:_SAMPLE_ROWS]))
 
 
 def _cell_text(cell: Any) -> str:
@@ -81,7 +81,7 @@ def _cell_text(cell: Any) -> str:
 
 
 #: More problems than this are only counted in a message.
-_MANY = 20
+_MAX_PROBLEMS = 20
 
 
 @dataclass
@@ -133,8 +133,8 @@ class FileReading:
         lines += [f"  note: {note}" for note in self.notes]
         if skipped and self.broken:
             lines.append(f"  left out: {many(self.left_out, 'row')}")
-            lines += [f"  {problem_line(each)}" for each in self.problems[:_MANY]]
-            if (rest := len(self.broken) - _MANY) > 0:
+            lines += [f"  {problem_line(each)}" for each in self.problems[:_MAX_PROBLEMS]]
+            if (rest := len(self.broken) - _MAX_PROBLEMS) > 0:
                 lines.append(f"    and {rest:,} more")
         return "\n".join(lines)
 
@@ -142,11 +142,11 @@ class FileReading:
         """Make the error that lists all that cannot be read."""
         whole = many(len(self.frame) + self.left_out, "row")
         them = "it" if self.left_out == 1 else "them"
-        first = f" The first {_MANY}:" if len(self.broken) > _MANY else ""
+        first = f" The first {_MAX_PROBLEMS}:" if len(self.broken) > _MAX_PROBLEMS else ""
         error = InputError(
             f"{self.source}: {self.left_out:,} of {whole} cannot be read. Correct {them}, "
             f"or pass skip_invalid=True to read the others; error.frame() lists {them}.{first}",
-            self.problems[:_MANY],
+            self.problems[:_MAX_PROBLEMS],
         )
         error.next_step = "correct the cell, or say skip_invalid=True to leave the row out"
         error.problems = tuple(self.problems)  # who asks gets them all
@@ -341,7 +341,7 @@ def choose_name(columns: Sequence[FileColumn], chosen: Chosen) -> list[FileColum
     repeats = [
         str(part) in str(name)
         for column in first + last
-        for name, part in zip(whole[0].cells[:_SAMPLE], column.cells, strict=False)
+        for name, part in zip(whole[0].cells[:_SAMPLE_ROWS], column.cells, strict=False)
         if name and part
     ]
     ours = {"name", "first_name", "last_name"} >= {column.name for column in whole + first + last}
@@ -424,8 +424,8 @@ def find_column(columns: Sequence[FileColumn], name: str) -> FileColumn:
 
 def _list_columns(columns: Sequence[FileColumn]) -> str:
     """Return the first names of columns as a text."""
-    more = f" and {len(columns) - _LISTED} more" if len(columns) > _LISTED else ""
-    return ", ".join(repr(column.name) for column in columns[:_LISTED]) + more
+    more = f" and {len(columns) - _MAX_LISTED} more" if len(columns) > _MAX_LISTED else ""
+    return ", ".join(repr(column.name) for column in columns[:_MAX_LISTED]) + more
 
 
 def _no_number_error(first: TableRow, columns: Sequence[FileColumn]) -> InputError:

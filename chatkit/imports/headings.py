@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from chatkit.imports.tables import TableRow, as_text, list_rows
 
 _KINDS = ("whatsapp", "mobile", "phone")  #: of numbers, the best first
-_LEAST = len(_KINDS)  #: the kind of a column that is called just `Number`
+_LEAST_KIND = len(_KINDS)  #: the kind of a column that is called just `Number`
 #: What else may stand in the heading of a column of numbers, or of names.
 _NEUTRAL = {"contact", "filler", "value", "person", "address"}
 _PHONE_ROLES = {*_KINDS, *_NEUTRAL, "number", "landline", "home", "work", "secondary", "company"}
@@ -33,8 +33,8 @@ _LIKE_A_NUMBER = re.compile(r"\s*'?[+(]?\d[\d\s()./-]{5,}")
 _BOUNDARY = re.compile(
     r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])"
 )
-_PLAIN = str.maketrans("ıđøł", "idol")  #: letters whose marks are part of them
-_TITLES = 20  #: The heading row stands within so many rows, below titles.
+_PLAIN_LETTERS = str.maketrans("ıđøł", "idol")  #: letters whose marks are part of them
+_MAX_TITLE_ROWS = 20  #: The heading row stands within so many rows, below titles.
 
 
 class Heading(NamedTuple):
@@ -48,7 +48,7 @@ class Heading(NamedTuple):
     def number_rank(self) -> tuple[int, ...] | None:
         """Return the rank of a column of telephone numbers, the best lowest; None for others."""
         if self.roles == {"number"} and not self.extra:
-            return _LEAST, 0, 0
+            return _LEAST_KIND, 0, 0
         kinds = [rank for rank, role in enumerate(_KINDS) if role in self.roles]
         landline = "landline" in self.roles
         if not (kinds or landline) or not self.roles <= _PHONE_ROLES:
@@ -59,7 +59,7 @@ class Heading(NamedTuple):
 
     def is_phone(self) -> bool:
         """Check if the heading is one of telephone numbers, and not only Number."""
-        return (self.number_rank() or (_LEAST,)) < (_LEAST,)
+        return (self.number_rank() or (_LEAST_KIND,)) < (_LEAST_KIND,)
 
     def label_rank(self) -> tuple[int, ...] | None:
         """Return the rank of a number with this label; None if it takes no messages."""
@@ -107,7 +107,7 @@ class Heading(NamedTuple):
 def heading_words(text: str) -> list[str]:
     """Split a heading into words of small letters without accents: PhoneNo_1 is phone, no, 1."""
     apart = _BOUNDARY.sub(" ", text)
-    plain = unicodedata.normalize("NFKD", apart.casefold().translate(_PLAIN))
+    plain = unicodedata.normalize("NFKD", apart.casefold().translate(_PLAIN_LETTERS))
     kinds = ((c, unicodedata.category(c)) for c in plain)
     return "".join(c if kind[0] in "LNM" else " " for c, kind in kinds if kind != "Mn").split()
 
@@ -183,7 +183,7 @@ def find_heading_row(rows: Sequence[TableRow], names: Sequence[str]) -> int:
         names: Headings that the person has named.
     """
     likely = 0
-    for place, row in enumerate(rows[:_TITLES]):
+    for place, row in enumerate(rows[:_MAX_TITLE_ROWS]):
         if names and set(names) <= set(row.cells):
             return place
         if looks_like_data(row):

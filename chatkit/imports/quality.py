@@ -72,7 +72,7 @@ _NAME_FIXES = (
 )
 #: What can be mended without a look at each cell.
 FIXABLE = (*_NAME_FIXES, "not split", "country code twice")
-_PAIR = ("country_code", "number")
+_PAIR_FIELDS = ("country_code", "number")
 #: What a name is mended by before it is compared with another.
 _COMPARED = {*_NAME_FIXES} - {"look-alike", "styled letters"}
 _CODE = re.compile(r"\+[1-9][0-9]{0,2}")
@@ -80,7 +80,7 @@ _DIGITS = re.compile("[0-9]+")
 #: These can be reached, but seldom have a chat.
 _UNUSUAL = ("premium rate", "toll free", "shared cost", "pager", "voicemail", "company")
 #: How many digits a number has with its country code: at least in any country, at most by E.164.
-_FEWEST, _MOST = 5, 15
+_MIN_DIGITS, _MAX_DIGITS = 5, 15
 #: From so many rows, numbers that count up are taken for ids.
 _MIN_IDS = 3
 
@@ -194,7 +194,7 @@ def _check_number(code: str, text: str, home: Country | None, plus: Plus | None)
     number = read(text, country, plus)
     # of cells that can be sent as they are, only what no country can have is an error
     whole = _CODE.fullmatch(code) and _DIGITS.fullmatch(text)
-    sendable = whole and _FEWEST <= len(code) - 1 + len(text) <= _MOST
+    sendable = whole and _MIN_DIGITS <= len(code) - 1 + len(text) <= _MAX_DIGITS
     severity: Severity = "warning" if sendable else "error"
     sure = number.verdict in CERTAIN
     if not (number.country_code and number.number and (sure or number.verdict == "impossible")):
@@ -314,7 +314,7 @@ class AccountContacts:
         self._exact: dict[str, CheckedContact] = {}
         self._similar: dict[str, CheckedContact] = {}
         ends = {number.lstrip("0")[-7:] for _, number in pairs}
-        cells = (python_values(base[name]) for name in ("name", *_PAIR))
+        cells = (python_values(base[name]) for name in ("name", *_PAIR_FIELDS))
         for id_, name, code, number in zip(base.index.tolist(), *cells, strict=True):
             texts = isinstance(code, str) and isinstance(number, str)
             if texts and number.lstrip("0")[-7:] in ends:
@@ -517,7 +517,7 @@ class _FrameCheck:
     def _country_column(self) -> str | None:
         """Find another column that names a country in most of its rows."""
         for name in self._frame.columns:
-            if name in (*_PAIR, "name", *PARTS) or not isinstance(name, str):
+            if name in (*_PAIR_FIELDS, "name", *PARTS) or not isinstance(name, str):
                 continue
             cells = [c for c in self._column_cells(name) if isinstance(c, str) and len(c) < 40]
             known = {text for text in {*cells} if len({*cells}) < 300 and country_of(text)}
@@ -759,19 +759,19 @@ class Quality(Report):
             if finding.safe and finding.code in chosen:
                 safe[finding.place].append(finding)
         frame = self._frame.copy(deep=False)
-        of_numbers = [each for of in safe.values() for each in of if each.field in _PAIR]
+        of_numbers = [each for of in safe.values() for each in of if each.field in _PAIR_FIELDS]
         if of_numbers and "country_code" not in frame.columns:
             empty = pd.Series(None, frame.index, dtype="str")
             frame.insert(frame.columns.tolist().index("number"), "country_code", empty)
-        cells = {name: python_values(frame[name]) for name in _PAIR} if of_numbers else {}
+        cells = {name: python_values(frame[name]) for name in _PAIR_FIELDS} if of_numbers else {}
         changes: list[tuple[int, str, str, str | None, str]] = []
         for place, findings in sorted(safe.items()):
             if of_name := [finding for finding in findings if finding.field == "name"]:
                 codes, name = ", ".join(each.code for each in of_name), of_name[0].value
                 changes.append((place, "name", codes, name, apply_suggestions(name, NAME, chosen)))
             for finding in findings:
-                after = dict(zip(_PAIR, parse_pair(finding.suggestion or ""), strict=True))
-                for column in _PAIR if finding.field in _PAIR else ():
+                after = dict(zip(_PAIR_FIELDS, parse_pair(finding.suggestion or ""), strict=True))
+                for column in _PAIR_FIELDS if finding.field in _PAIR_FIELDS else ():
                     before = cells[column][place]
                     if before != after[column]:
                         text = before if isinstance(before, str) else None

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 Bound = date | timedelta | str | int | None
 #: How far back a text like "2 days" leads, by the first letter of its unit.
-_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+_AGO_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 _AGO = re.compile(
     r"([0-9]{1,6}(?:[.][0-9]+)?)\s*"
     r"(s|secs?|seconds?|m|mins?|minutes?|h|hours?|d|days?|w|weeks?)(?:\s+ago)?"
@@ -447,7 +447,7 @@ def read_bound(bound: Bound, now: datetime | None = None) -> datetime | int | No
                 midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
                 return midnight - timedelta(days=words == "yesterday")
             if ago := _AGO.fullmatch(words):
-                return now - timedelta(**{_UNITS[ago[2][0]]: float(ago[1])})
+                return now - timedelta(**{_AGO_UNITS[ago[2][0]]: float(ago[1])})
             with suppress(ValueError):
                 return datetime.fromisoformat(bound.strip())
     raise InputError(

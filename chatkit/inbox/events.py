@@ -26,7 +26,7 @@ Family = Literal["message", "echo", "status", "call", "change", "other"]
 Object = Mapping[str, Any]
 
 #: The lists that are taken apart: what one of their elements is, or how its level is named.
-_LISTS: Mapping[str, tuple[str, Family | None]] = {
+_NESTED_LISTS: Mapping[str, tuple[str, Family | None]] = {
     "entry": ("entry", None),
     "changes": ("change", None),
     "history": ("history", None),
@@ -49,7 +49,7 @@ _PARTICIPANT = (
     *("recipient_participant_parent_user_id", "recipient_id"),
 )
 _STATUSES = {"sent", "delivered", "read", "played", "failed"}
-_LONGEST_CONTACT = 200
+_MAX_CONTACT = 200
 _NO_TIME = datetime(1970, 1, 1, tzinfo=UTC)
 _LAST_SECOND = 253_402_300_799  # of the year 9999
 #: The unit of a time after 2001 by how many digits it has; seconds have fewer.
@@ -251,7 +251,7 @@ def contact_in(body: Any) -> str:
                     one = contact
     except RecursionError:  # who reads it finds none either
         return ""
-    plain = len(one) <= _LONGEST_CONTACT and one.isprintable()  # what any database takes
+    plain = len(one) <= _MAX_CONTACT and one.isprintable()  # what any database takes
     return one if plain else ""
 
 
@@ -267,7 +267,7 @@ def _split_level(
             yield from _split_level(one, level, None, context)
         return
     if isinstance(value, dict):
-        lists = {n: v for n, v in value.items() if n in _LISTS and isinstance(v, list) and v}
+        lists = {n: v for n, v in value.items() if n in _NESTED_LISTS and isinstance(v, list) and v}
         inner = value.get("value")
         if level in ("body", "change") and isinstance(inner, dict) and not lists:
             rest = {name: one for name, one in value.items() if name != "value"}
@@ -279,7 +279,7 @@ def _split_level(
             own = "value" if level == "body" and "entry" not in lists else level
             around = {**context, own: rest}
             for name, elements in lists.items():
-                below, kind = _LISTS[name]
+                below, kind = _NESTED_LISTS[name]
                 for one in elements:
                     yield from _split_level(one, below, kind, around)
             return

@@ -23,7 +23,7 @@ Row = dict[str, Any]
 #: The columns of a frame: what each holds, and how it is taken from an event or a delivery.
 Fields: TypeAlias = Mapping[str, tuple[Kind, Callable[[Any], Any]]]
 
-_BATCH = 2000
+_BATCH_ROWS = 2000
 #: More different answers than this are no columns any more; `answers` has them all.
 _MAX_ANSWERS = 200
 _INT64_LIMIT = 2**63
@@ -94,7 +94,7 @@ def _make_frame(rows: Iterable[Row], columns: Mapping[str, Kind], key: str) -> p
     """Make a frame of rows, which are read in batches."""
     gathered = Columns(columns)
     left = iter(rows)
-    while batch := [*islice(left, _BATCH)]:
+    while batch := [*islice(left, _BATCH_ROWS)]:
         gathered.add(msgspec.json.encode(batch))
     return gathered.frame(key)
 

@@ -177,9 +177,9 @@ async def _read_body(headers: Sequence[tuple[str, str]], receive: _Receive) -> b
 # and costs the same for one delivery as for a hundred: while one is under way the next ones
 # gather. Nobody is answered before the commit.
 
-_BATCH = 500
+_BATCH_SIZE = 500
 _BATCH_BYTES = 16_000_000
-_MOST_BYTES = 256_000_000  #: that may wait
+_MAX_WAITING_BYTES = 256_000_000  #: that may wait
 
 
 class Batches:
@@ -197,7 +197,7 @@ class Batches:
 
     async def put(self, arrival: Arrival) -> Answer:
         """Store a delivery; return its answer when it is durable, or could not be stored."""
-        if self._bytes + len(arrival.body) > _MOST_BYTES:
+        if self._bytes + len(arrival.body) > _MAX_WAITING_BYTES:
             return _NOT_STORED
         answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self._waiting.append((arrival, answer))
@@ -214,7 +214,7 @@ class Batches:
         while self._waiting:
             batch: list[tuple[Arrival, asyncio.Future[Answer]]] = []
             size = 0
-            while self._waiting and len(batch) < _BATCH and size < _BATCH_BYTES:
+            while self._waiting and len(batch) < _BATCH_SIZE and size < _BATCH_BYTES:
                 batch.append(self._waiting.popleft())
                 size += len(batch[-1][0].body)
             self._bytes -= size

@@ -18,7 +18,7 @@ from chatkit.sandbox.resource import AllowedCall, Fields, ResourceHandler, Time,
 _NOT_DIGITS = re.compile("[^0-9]+")
 Names = tuple[str | None, str | None, str | None]
 
-_NAMES = ("first_name", "middle_name", "last_name")
+_NAME_PARTS = ("first_name", "middle_name", "last_name")
 #: Who has made the records of a demo, and of a copy that does not say it.
 OWNER = "Ines Okafor"
 
@@ -103,7 +103,7 @@ class ContactsHandler(ResourceHandler):
         else:
             record = self._load(row) | {"country_code": code, "updated_by": actor}
             if "name" in fields:
-                record |= zip(_NAMES, self._split_name(fields["name"]), strict=True)
+                record |= zip(_NAME_PARTS, self._split_name(fields["name"]), strict=True)
             self._touch(record)
         if row is None:
             self._insert(scope, record_id, record)
@@ -124,7 +124,7 @@ class ContactsHandler(ResourceHandler):
         fields = self.update_body.validate(call.body)
         record = self._load(row)
         if "name" in fields or self.profile.put == "replace":
-            record |= zip(_NAMES, self._split_name(fields.get("name")), strict=True)
+            record |= zip(_NAME_PARTS, self._split_name(fields.get("name")), strict=True)
         # A contact cannot be without number and country code: replacing keeps them too.
         before = record["country_code"]
         record["country_code"] = fields.get("country_code", before)
@@ -159,7 +159,7 @@ class ContactsHandler(ResourceHandler):
         """Store a contact of another account under its id; call it in the order of ids."""
         contact_id = self._copied_id(record)
         copied = {field: value for field, value in record.items() if field not in ("id", "name")}
-        name = record.get("name") if copied.keys().isdisjoint(_NAMES) else None
+        name = record.get("name") if copied.keys().isdisjoint(_NAME_PARTS) else None
         number, code = copied["number"], copied["country_code"]
         new = self._new_record(contact_id, self._split_name(name), number, code, OWNER)
         self._insert(account, contact_id, new | copied)
@@ -170,7 +170,7 @@ class ContactsHandler(ResourceHandler):
         now = self.clock.stamp()
         return {
             "id": self._public_id(record_id),
-            **dict(zip(_NAMES, names, strict=True)),
+            **dict(zip(_NAME_PARTS, names, strict=True)),
             "meta_name": None,
             "number": number,
             "country_code": code,
@@ -197,7 +197,7 @@ class ContactsHandler(ResourceHandler):
         return number if by_number else f"{record['country_code']} {number}"
 
     def _extra_values(self, record: Mapping[str, Any]) -> Sequence[str]:
-        names = " ".join([record[part] for part in _NAMES if record[part] is not None])
+        names = " ".join([record[part] for part in _NAME_PARTS if record[part] is not None])
         return names.casefold(), record["country_code"] + record["number"]
 
     def _id_json(self, record_id: int) -> bytes:

@@ -269,7 +269,7 @@ def _listen_on_last_port(host: str, port: int) -> socket.socket | None:
 MAX_HEAD = 64 * 1024
 BODY_SECONDS = 10.0
 # Sent twice, one of these could mean one thing to a browser and another to us.
-_ONCE = (b"host", b"origin", b"authorization", b"content-type", b"content-length")
+_SINGLE_HEADERS = (b"host", b"origin", b"authorization", b"content-type", b"content-length")
 
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
@@ -353,7 +353,7 @@ class SandboxApp:
         names = [name for name, _ in scope["headers"]]
         if sum(len(name) + len(value) for name, value in scope["headers"]) > MAX_HEAD:
             raise CallRefused(431, f"The head has more than {MAX_HEAD} bytes")
-        if len(names) != len(headers) and any(names.count(name) > 1 for name in _ONCE):
+        if len(names) != len(headers) and any(names.count(name) > 1 for name in _SINGLE_HEADERS):
             raise CallRefused(400, "A header that may be sent once was sent twice")
         if not scope["raw_path"].startswith(b"/"):
             raise CallRefused(400, "Only a path can be asked for")

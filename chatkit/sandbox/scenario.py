@@ -58,7 +58,7 @@ _MOST_CUSTOMERS = 5000
 _STRANGER = Person("12125550142", "Ada Park")
 _FLOW_TOKENS = 10**9
 # Seconds that a message takes to be sent, delivered and read.
-_TAKES = {"sent": (1, 2), "delivered": (1, 8), "read": (5, 240), "failed": (1, 5)}
+_STEP_SECONDS = {"sent": (1, 2), "delivered": (1, 8), "read": (5, 240), "failed": (1, 5)}
 
 
 class BadScenario(ValueError):
@@ -190,7 +190,7 @@ class Timeline:
         self.add(at, self.kinds.outbound, outbound)
         passed = ["failed"] if error else STATUSES[: STATUSES.index(until) + 1]
         for status in passed:
-            at += self.random.randint(*_TAKES[status])
+            at += self.random.randint(*_STEP_SECONDS[status])
             self.add(
                 at,
                 self.kinds.status,

@@ -284,7 +284,7 @@ def json_pair(before: Any, after: Any) -> list[str]:
 
 
 #: A placeholder, a character of a script without spaces, a word with its marks, blanks, a sign.
-_WORDS = re.compile(
+_WORD = re.compile(
     r"\{\{[^{}]*\}\}|[\u3040-\u30ff\u3400-\u9fff]|\s+|"
     r"[^\s!-/:-@\[-`{-~\u00a1-\u00bf\u2010-\u205e\u3000-\u30ff\u3400-\u9fff\uff01-\uff0f]+|."
 )
@@ -299,7 +299,7 @@ def changed_words(before: str, after: str) -> list[tuple[Literal["same", "out", 
     >>> changed_words("Please come by", "Now go to it")
     [('out', 'Please come by'), ('in', 'Now go to it')]
     """
-    a, b = _WORDS.findall(before), _WORDS.findall(after)
+    a, b = _WORD.findall(before), _WORD.findall(after)
     parts: list[tuple[Literal["same", "out", "in"], str]] = []
     steps: list[tuple[str, int, int, int, int]] = []
     for step in SequenceMatcher(None, a, b, autojunk=False).get_opcodes():

@@ -143,7 +143,7 @@ class ActionButton(ActsOnce, anywidget.AnyWidget):
         self._act_once(content.get("token"))
 
 
-_WIDTH = 88  #: columns from which on each argument has a line of its own
+_MAX_LINE = 88  #: columns from which on each argument has a line of its own
 
 
 class Code(anywidget.AnyWidget):
@@ -166,7 +166,7 @@ def call_code(function: str, *arguments: Any, **fields: Any) -> str:
     parts = [python_literal(value) for value in arguments]
     parts += [f"{name}={python_literal(value)}" for name, value in fields.items()]
     line = f"{function}({', '.join(parts)})"
-    if len(line) <= _WIDTH or not parts:
+    if len(line) <= _MAX_LINE or not parts:
         return line
     return "\n".join([f"{function}(", *(f"    {part}," for part in parts), ")"])
 

@@ -16,12 +16,12 @@ from chatkit.util.display import cut, escaped, many, visible
 from chatkit.widgets.controls import joined_module, style_sheet
 from chatkit.widgets.following import Follower
 
-_LONG = 10_000  #: characters of a message
-_FOLD = 600  #: characters of a message that are seen before somebody asks for the rest
-_LINES = 12  #: lines of it
-_QUOTED = 80
-_PAGE = 100  #: messages that are shown more when asked for
-_LOG = 'tabindex="0" role="group" aria-label="Messages, oldest first"'
+_MAX_TEXT = 10_000  #: characters of a message
+_FOLD_AFTER = 600  #: characters of a message that are seen before somebody asks for the rest
+_MAX_LINES = 12  #: lines of it
+_MAX_QUOTE = 80
+_PAGE_SIZE = 100  #: messages that are shown more when asked for
+_LOG_ATTRIBUTES = 'tabindex="0" role="group" aria-label="Messages, oldest first"'
 #: What stands beside a message of ours; the words are there for who does not know the sign.
 _TICKS = {"sent": "✓", "delivered": "✓✓", "read": "✓✓", "played": "▶", "failed": "⚠"}
 
@@ -91,7 +91,7 @@ class Conversation(Follower):
     def older(self) -> int:
         """Show a hundred older messages, and return the number of those shown."""
         with self._looking:
-            self._last += _PAGE
+            self._last += _PAGE_SIZE
             self._send_all(None)
             return min(self._last, len(self.thread))
 
@@ -128,7 +128,7 @@ class Conversation(Follower):
         note = f"<p>{escaped(parts['note'])}</p>" if parts["note"] else ""
         bubbles = "".join(item for _, item in parts["items"])
         title = f'<h3 dir="auto">{escaped(parts["title"])}</h3>'
-        log = f'<div class="cv-log" {_LOG}><ol>{bubbles}</ol></div>' if bubbles else ""
+        log = f'<div class="cv-log" {_LOG_ATTRIBUTES}><ol>{bubbles}</ol></div>' if bubbles else ""
         html = f'<div class="chatkit-conversation">{title}{note}{log}</div>'
         return f"<style>{self._css}</style>{html}"
 
@@ -150,7 +150,7 @@ class Conversation(Follower):
                 items.append([f"day {day}", f'<li class="cv-day">{day:%Y-%m-%d}, UTC</li>'])
             times[message.id] += 1
             items.append([f"{message.id} {times[message.id]}", _bubble_html(message, known)])
-        button = f"Show {min(older, _PAGE)} older" if older > 0 else ""
+        button = f"Show {min(older, _PAGE_SIZE)} older" if older > 0 else ""
         return {"title": title, "note": note, "older": button, "items": items}
 
 
@@ -159,7 +159,7 @@ def _bubble_html(message: ThreadMessage, known: dict[str, ThreadMessage]) -> str
     if message.reply_to:
         to = known.get(message.reply_to)
         quoted = (to and (to.text or to.type)) or "a message that is not here"
-        parts.append(f'<blockquote dir="auto">{escaped(cut(quoted, _QUOTED))}</blockquote>')
+        parts.append(f'<blockquote dir="auto">{escaped(cut(quoted, _MAX_QUOTE))}</blockquote>')
     if not message.delivered:
         parts.append("<em>A message whose words were not delivered here.</em>")
     elif message.type != "text":
@@ -178,17 +178,17 @@ def _bubble_html(message: ThreadMessage, known: dict[str, ThreadMessage]) -> str
 
 def _folded_html(text: str) -> str:
     """Return a text as HTML, with the rest of a long one folded."""
-    lines = text.split("\n", _LINES)
-    end = len(text) - len(lines[_LINES]) if len(lines) > _LINES else len(text)
-    if end > _FOLD * 1.2:
-        end = text.rfind(" ", _FOLD // 2, _FOLD) + 1 or _FOLD
+    lines = text.split("\n", _MAX_LINES)
+    end = len(text) - len(lines[_MAX_LINES]) if len(lines) > _MAX_LINES else len(text)
+    if end > _FOLD_AFTER * 1.2:
+        end = text.rfind(" ", _FOLD_AFTER // 2, _FOLD_AFTER) + 1 or _FOLD_AFTER
     seen, rest = text[:end], text[end:]
     if not rest.strip():
         return _lines_html(text)
-    more = "…" if len(rest) > _LONG else ""
+    more = "…" if len(rest) > _MAX_TEXT else ""
     return (
         f'{_lines_html(seen)}<details class="cv-rest"><summary>Show the rest: {len(rest):,} '
-        f"characters</summary>{_lines_html(rest[:_LONG])}{more}</details>"
+        f"characters</summary>{_lines_html(rest[:_MAX_TEXT])}{more}</details>"
     )
 
 
@@ -211,7 +211,7 @@ def _status_html(message: ThreadMessage) -> str:
 
 # --- the messages in order, with what became of each ---------------------------------------
 
-_FIRST = datetime(1970, 1, 1, tzinfo=UTC)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _STEPS = ("sent", "delivered", "read", "played", "failed")
 
 
@@ -265,7 +265,7 @@ def thread(events: Sequence[Event]) -> list[ThreadMessage]:
         nothing = (None, None, None, None)
         reactions = tuple(marks.get(key, ()))
         messages.append(ThreadMessage(key, at, True, *nothing, *_status_fields(row), reactions))
-    return sorted(messages, key=lambda message: message.at or _FIRST)
+    return sorted(messages, key=lambda message: message.at or _EPOCH)
 
 
 def _status_fields(row: Mapping[str, Any] | None) -> tuple[str | None, datetime | None, str | None]:

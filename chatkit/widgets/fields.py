@@ -683,7 +683,7 @@ class Pairs(Rows):
 
 
 #: The fields of a header or a button that its type uses.
-_USED = {
+_FIELDS_OF_TYPE = {
     "text": ("text",),
     "image": ("link",),
     "video": ("link",),
@@ -756,14 +756,14 @@ class Bodies(Rows):
                     each.placeholder = cut(part(hint, name), 100)
             if "type" in row.inputs:
                 values = {name: each.read() for name, each in row.inputs.items()}
-                used = {"type", *_USED.get(str(values["type"]), ())}
+                used = {"type", *_FIELDS_OF_TYPE.get(str(values["type"]), ())}
                 used |= {n for n, of in _SAMPLES.items() if of in used and slots(part(values, of))}
                 for name, each in row.inputs.items():
                     each.hidden = name not in used and values[name] in (None, "")
 
 
 #: Texts that have several lines.
-_LONG = frozenset({"text", "flow_json_raw"})
+_MULTILINE = frozenset({"text", "flow_json_raw"})
 
 
 def input_for(name: str, field: FieldInfo, *, nested: bool = False) -> Control:
@@ -780,7 +780,7 @@ def input_for(name: str, field: FieldInfo, *, nested: bool = False) -> Control:
     elif kind is int:
         made = NumberText(name, None if none else NEEDED)
     elif kind is str or (kind is Any and nested):
-        rows = 5 if name in _LONG and not nested else 0
+        rows = 5 if name in _MULTILINE and not nested else 0
         made = Text(
             name, rows=rows, loose=len(kinds) > 1 or kind is Any, none=field.default is None
         )
@@ -804,9 +804,9 @@ def input_for(name: str, field: FieldInfo, *, nested: bool = False) -> Control:
 
 
 #: Where there are more fields, those that are off or empty unless somebody fills them are folded.
-_MANY = 8
+_FOLD_FROM = 8
 #: Who types sends a letter or two at a time: so many at once were pasted.
-_PASTED = 4
+_MIN_PASTED = 4
 
 
 class Fieldset:
@@ -843,7 +843,7 @@ class Fieldset:
         unfolded = unfolded or [
             name
             for name, field in declared.items()
-            if len(declared) <= _MANY
+            if len(declared) <= _FOLD_FROM
             or field.default not in (None, False)
             or name in endpoints.required()
             or (known or {}).get(name)
@@ -902,7 +902,7 @@ class Fieldset:
     def _on_entry(self, name: str) -> None:
         """Check a field that has changed, and distribute what was pasted into it."""
         text = _typed_text(self.fields[name])
-        pasted = len(text) - len(self._before[name]) >= _PASTED
+        pasted = len(text) - len(self._before[name]) >= _MIN_PASTED
         self._before[name] = text
         if not (pasted and self._rearrange_field(name)):
             self._check_field(name)

@@ -15,7 +15,7 @@ from chatkit.inbox import Inbox
 from chatkit.util.display import visible
 from chatkit.widgets.controls import Exported
 
-_OFTEN = 0.2  #: seconds between two looks: what came in between is one message to the page
+_POLL_SECONDS = 0.2  #: seconds between two looks: what came in between is one message to the page
 
 
 class Follower(Exported, anywidget.AnyWidget):
@@ -86,7 +86,7 @@ class Follower(Exported, anywidget.AnyWidget):
         super().close()
 
     def _poll(self, ending: threading.Event) -> None:
-        while not ending.wait(_OFTEN):
+        while not ending.wait(_POLL_SECONDS):
             try:
                 self.look()
                 self._report_problem("")

@@ -48,9 +48,9 @@ if TYPE_CHECKING:
     from chatkit.bulk.plan import Plan
 
 
-_PAGE = 100  #: rows that are sent at once
-_VALUES = 100  #: values of a column that are offered to be ticked
-_LINES = 8  #: lines of a preview
+_PAGE_ROWS = 100  #: rows that are sent at once
+_MAX_VALUES = 100  #: values of a column that are offered to be ticked
+_PREVIEW_LINES = 8  #: lines of a preview
 #: What the page asks of a cell by the number of its row, and of rows by where they are shown.
 _OF_CELLS, _OF_PLACES = ("set", "dismiss", "whole", "decide"), ("clear", "paste", "fill", "delete")
 
@@ -677,7 +677,7 @@ class Grid(Panel):
     def _send_rows(self, rows: Collection[int]) -> None:
         """Send edited rows to the page."""
         others = self._view.update_added_rows()
-        if others or len(rows) > _PAGE:
+        if others or len(rows) > _PAGE_ROWS:
             self._arranged += others
             return self._send_changes()
         self._table.send({"rows": describe_rows(self._sheet, sorted(rows))})
@@ -700,7 +700,7 @@ class Grid(Panel):
                 self._table.send(answer)
 
     def _send_page(self, page: int, shows: int) -> dict[str, Any] | None:
-        rows = self._rows_at(page * _PAGE, _PAGE)
+        rows = self._rows_at(page * _PAGE_ROWS, _PAGE_ROWS)
         if shows != self._shows:
             return None
         return {"page": page, "shows": shows, "rows": describe_rows(self._sheet, rows)}
@@ -745,7 +745,7 @@ class Grid(Panel):
         self._mark_rows(self._rows_at(place, rows), delete)
 
     def _send_values(self, column: str) -> dict[str, Any]:
-        values, others = self._view.count_values(column, _VALUES)
+        values, others = self._view.count_values(column, _MAX_VALUES)
         return {"values": values, "others": others, "column": column}
 
     def _replace_all(self, text: str, by: str, column: str | None, *, case: bool) -> dict[str, Any]:
@@ -768,7 +768,7 @@ class Grid(Panel):
         replacements = self._replacements(text, by, column, case)
         lines = [
             [str(self._sheet.label(one.row)), one.name, one.before, one.after, one.reason]
-            for one in sorted(replacements, key=lambda one: bool(one.reason))[:_LINES]
+            for one in sorted(replacements, key=lambda one: bool(one.reason))[:_PREVIEW_LINES]
         ]
         refused = sum(bool(one.reason) for one in replacements)
         return {"preview": lines, "count": len(replacements) - refused, "refused": refused}
@@ -812,22 +812,22 @@ _ACTIONS: Mapping[str, Callable[..., object]] = {
 }
 
 
-_LONG = 2000  #: characters of a cell that are sent; of a longer one all when it is edited
-_FEW = 10  #: rows of the static form
-_SAMPLE = 200  #: rows that tell how wide a column is
-_WIDE = 36  #: characters of the widest column
+_MAX_CELL = 2000  #: characters of a cell that are sent; of a longer one all when it is edited
+_STATIC_ROWS = 10  #: rows of the static form
+_SAMPLE_ROWS = 200  #: rows that tell how wide a column is
+_MAX_WIDTH = 36  #: characters of the widest column
 
 
 def describe_columns(sheet: Sheet) -> list[dict[str, Any]]:
     """Describe the columns for the page: name, kind, reasons not to be written, width."""
-    sample = range(min(sheet.size, _SAMPLE))
+    sample = range(min(sheet.size, _SAMPLE_ROWS))
     described = []
     for column in sheet.columns.values():
         texts = map(cell_text, sheet.original(column.name, sample))
-        widths = sorted(min(len(text), _WIDE) for text in texts) or [0]
+        widths = sorted(min(len(text), _MAX_WIDTH) for text in texts) or [0]
         usual = widths[int(0.95 * (len(widths) - 1))]
         if not column.fixed:
-            usual = min(usual * 3 // 2, _WIDE)  # room to type
+            usual = min(usual * 3 // 2, _MAX_WIDTH)  # room to type
         wide = max(usual, len(column.name) + 3, 5)
         described.append({**column._asdict(), "head": column.name == sheet.head, "wide": wide})
     return described
@@ -864,7 +864,7 @@ def describe_rows(sheet: Sheet, numbers: Sequence[int]) -> list[dict[str, Any]]:
             "c": [n for n, cell in cells.items() if not cell.reason and row < sheet.size],
             "e": {n: [_cut_text(c.typed), c.reason] for n, c in cells.items() if c.reason},
             "k": [n for n, cell in cells.items() if cell.conflict],
-            "l": [n for n, value in enumerate(line) if len(cell_text(value)) > _LONG],
+            "l": [n for n, value in enumerate(line) if len(cell_text(value)) > _MAX_CELL],
             "m": "new" if row >= sheet.size else "delete" if row in sheet.deleted else "",
         }
         described.append(sent | {name: mark for name, mark in marks.items() if mark})
@@ -896,8 +896,9 @@ def table_html(sheet: Sheet, title: str, names: Sequence[str] = ()) -> str:
     edited = {row for row, _ in sheet.cells} | sheet.deleted | {*sheet.rows()}
     numbers = sorted(row for row in edited if not sheet.is_removed(row)) or list(range(sheet.size))
     heads = "".join(f"<th {START}>{escape(name)}</th>" for name in [*(names or known), ""])
-    body = "".join(_row_html(row, places) for row in describe_rows(sheet, numbers[:_FEW]))
-    more = f"<p>… and {many(len(numbers) - _FEW, 'more row')}.</p>" if len(numbers) > _FEW else ""
+    body = "".join(_row_html(row, places) for row in describe_rows(sheet, numbers[:_STATIC_ROWS]))
+    rest = len(numbers) - _STATIC_ROWS
+    more = f"<p>… and {many(rest, 'more row')}.</p>" if rest > 0 else ""
     return (
         f"<p>{escape(title)}</p><table><thead><tr>{heads}</tr></thead>"
         f"<tbody>{body}</tbody></table>{more}"
@@ -911,7 +912,7 @@ def _cell_value(value: Any) -> str | bool | None:
 def _cut_text(value: Any) -> str:
     """Return a value as a text, of a long one the beginning."""
     text = cell_text(value)
-    return text if len(text) <= _LONG else text[:_LONG] + "…"
+    return text if len(text) <= _MAX_CELL else text[:_MAX_CELL] + "…"
 
 
 def _row_html(row: Mapping[str, Any], places: Sequence[int]) -> str:
@@ -919,11 +920,11 @@ def _row_html(row: Mapping[str, Any], places: Sequence[int]) -> str:
     cells = []
     for place in places:
         value = row["v"][place]
-        text = "" if value is None else escape(cut(str(value), _WIDE))
+        text = "" if value is None else escape(cut(str(value), _MAX_WIDTH))
         text = f"<strong>{text}</strong>" if place in row.get("c", ()) else text
         if place in row.get("e", {}):
             typed, why = row["e"][place]
-            text += f" <em>{escape(cut(typed, _WIDE))} was refused: {escape(why)}</em>"
+            text += f" <em>{escape(cut(typed, _MAX_WIDTH))} was refused: {escape(why)}</em>"
         cells.append(f'<td dir="auto" {START}>{text}</td>')
     mark = {"new": "added", "delete": "to delete"}.get(row.get("m", ""), "")
     return f"<tr>{''.join(cells)}<td>{mark}</td></tr>"

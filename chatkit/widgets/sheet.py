@@ -513,7 +513,7 @@ class Sheet:
 #: What people and spreadsheets write for True and False.
 _FLAGS = {"true": True, "yes": True, "false": False, "no": False}
 #: What pandas calls the types of columns that are no field of a record.
-_KINDS: dict[str, Kind] = {**dict.fromkeys("iuf", "number"), "b": "flag", "M": "time"}
+_KIND_OF_DTYPE: dict[str, Kind] = {**dict.fromkeys("iuf", "number"), "b": "flag", "M": "time"}
 
 
 class Column(NamedTuple):
@@ -554,7 +554,7 @@ def describe_column(endpoints: Endpoints[Any], name: str, dtype: str, *, head: b
         why = f"{why}: {step}"
     elif head and not name:
         why = "only numbers the rows"
-    kind = _KINDS.get(dtype, "text")
+    kind = _KIND_OF_DTYPE.get(dtype, "text")
     if name in record:
         kind = column_kinds(endpoints.record, [name])[name]
     return Column(name, kind, why, why, name in endpoints.instead)
@@ -598,7 +598,7 @@ def with_values(cells: pd.Series[Any], values: dict[int, Any]) -> Any:
 Write: TypeAlias = Callable[[Any], str]
 
 #: All that columns of these kinds are written with: no other text needs to be looked for there.
-_LETTERS = {"number": "0123456789-+.e", "time": "0123456789-:+. "}
+_CHARACTERS = {"number": "0123456789-+.e", "time": "0123456789-:+. "}
 
 
 def cell_text(value: Any) -> str:
@@ -700,7 +700,7 @@ class View:
         entered = {name for _, name in sheet.cells}
         mask = np.zeros(sheet.size, bool)
         for name, column in sheet.columns.items():
-            if name in entered or {*text} <= {*_LETTERS.get(column.kind, text)}:
+            if name in entered or {*text} <= {*_CHARACTERS.get(column.kind, text)}:
                 mask |= _contains(self._current_texts(name, folded_text, typed=True), text)
         return mask
 

@@ -16,7 +16,7 @@ from chatkit.util.display import changed_words, escaped, visible
 from chatkit.widgets.controls import ActionButton, boxed, joined_module
 
 PAGE = 10  #: rows that are shown at once
-_LONG = 600  #: characters of a text that are seen before somebody asks for all of it
+_FOLD_AFTER = 600  #: characters of a text that are seen before somebody asks for all of it
 _AROUND = 60  #: characters that are seen on both sides of what is the same in a long text
 _COMPARED = 20_000  #: characters of two texts that are compared word by word
 _SIGNS = {"error": "✗", "warning": "!", "note": "i"}
@@ -49,8 +49,8 @@ def text_html(text: str, *, blank: bool = False) -> str:
         blank: Whether spaces are seen where there is nothing else.
     """
     spelled = text.replace(" ", "␣") if blank and text.isspace() else text
-    html = _lines_html(spelled[:_LONG])
-    return html if len(spelled) <= _LONG else f"{html}{_folded_html(spelled[_LONG:])}"
+    html = _lines_html(spelled[:_FOLD_AFTER])
+    return html if len(spelled) <= _FOLD_AFTER else f"{html}{_folded_html(spelled[_FOLD_AFTER:])}"
 
 
 def _same_html(text: str) -> str:

@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-_BACK = 2000  #: deliveries that are looked through at once, however many there are
-_FAR = 50_000  #: deliveries that are looked through for what was asked for
-_FEW = 10  #: rows of the static form
+_SCAN_STEP = 2000  #: deliveries that are looked through at once, however many there are
+_SCAN_LIMIT = 50_000  #: deliveries that are looked through for what was asked for
+_STATIC_ROWS = 10  #: rows of the static form
 _ANSWER = 300  #: characters of an answer to what was sent again
 _RESEND = frozenset({"url", "secret", "allow"})
 
@@ -163,7 +163,7 @@ class Tail(Follower):
             if self.paused:
                 return 0
             top = self._inbox.last
-            begin = max(self._last_read, top - _BACK)
+            begin = max(self._last_read, top - _SCAN_STEP)
             fresh, seen = self._read_between(begin, top)
             passed, self._last_read = begin - self._last_read, top
             self._rows.extend(fresh)
@@ -201,11 +201,11 @@ class Tail(Follower):
         """Replace all rows by the last deliveries that match."""
         top = self._inbox.last
         low, high = self._time_bounds(top)
-        low = max(low, high - (_FAR if any(self._chosen) else _BACK), 0)
+        low = max(low, high - (_SCAN_LIMIT if any(self._chosen) else _SCAN_STEP), 0)
         rows: list[dict[str, Any]] = []
         limit = self._rows.maxlen or 0
         while high > low and len(rows) < limit:
-            begin = max(low, high - _BACK)
+            begin = max(low, high - _SCAN_STEP)
             rows = [*self._read_between(begin, high)[0], *rows][-limit:]
             high = begin
         self._rows.clear()
@@ -316,7 +316,7 @@ class Tail(Follower):
         return f"Tail of the inbox{chosen}: {many(len(rows), 'row')}{parts}."
 
     def _page(self) -> str:
-        return lines_html(self.rows[:_FEW], repr(self))
+        return lines_html(self.rows[:_STATIC_ROWS], repr(self))
 
 
 def names_by_number(contacts: pd.DataFrame | None) -> dict[str, str]:
@@ -358,8 +358,8 @@ def _bound_time(bound: str) -> datetime | None:
     return None
 
 
-_MOST = 1000  #: events of one delivery that are counted
-_LONG = 140  #: characters of a text
+_MAX_EVENTS = 1000  #: events of one delivery that are counted
+_MAX_ROW_TEXT = 140  #: characters of a text
 _RED = 'style="text-align: start; color: var(--jp-error-color1, #c62828)"'
 
 
@@ -374,7 +374,7 @@ def delivery_line(
             the first of these that has failed.
         contact: A number in E.164 form; None takes the first event of all.
     """
-    counted = list(islice(events, _MOST))
+    counted = list(islice(events, _MAX_EVENTS))
     about = [event for event in counted if contact in (None, event.contact)]
     failed = next((event for event in about if _is_failed(event)), None)
     first = failed or next(iter(about), None)
@@ -455,15 +455,15 @@ def _row_html(row: dict[str, Any]) -> str:
 
 def _short_text(value: str | None) -> str:
     """Return a text cut and made visible for a row; "" for None."""
-    return cut(value or "", _LONG)
+    return cut(value or "", _MAX_ROW_TEXT)
 
 
-_NODES = 3000  #: values of a tree that are shown; a body may have a million
-_DEEP = 60  #: levels of it
-_UNFOLDED = 12  #: levels that are unfolded at first; a message lies ten deep
+_MAX_NODES = 3000  #: values of a tree that are shown; a body may have a million
+_MAX_DEPTH = 60  #: levels of it
+_OPEN_DEPTH = 12  #: levels that are unfolded at first; a message lies ten deep
 _SHORT = 500  #: characters of a name, a header or a reason
-_LONG_TEXT = 4000  #: characters of a text in it
-_BODY = 100_000  #: characters of a body that is no JSON
+_MAX_TEXT = 4000  #: characters of a text in it
+_MAX_BODY = 100_000  #: characters of a body that is no JSON
 
 
 class _Digits(str):
@@ -476,7 +476,7 @@ class _Pairs(list[tuple[str, Any]]):
 
 def delivery_view(delivery: Delivery, profile: ServiceProfile) -> dict[str, Any]:
     """Return the details of a delivery for the page."""
-    failed = next(filter(_is_failed, islice(parse_events(delivery, profile), _MOST)), None)
+    failed = next(filter(_is_failed, islice(parse_events(delivery, profile), _MAX_EVENTS)), None)
     kind = delivery.kind or "no kind"
     about = {"verified": delivery.verified, "reason": cut(delivery.reason, _SHORT)}
     return {
@@ -503,29 +503,30 @@ def body_html(body: bytes) -> str:
             parse_constant=_Digits,
         )
     except (ValueError, RecursionError):
-        return _leaf_html("", "text", f'"{cut(body.decode("utf-8", "replace"), _BODY)}"')
-    return _node_html("", value, [_NODES], 0)
+        return _leaf_html("", "text", f'"{cut(body.decode("utf-8", "replace"), _MAX_BODY)}"')
+    return _node_html("", value, [_MAX_NODES], 0)
 
 
 def _node_html(name: str, value: Any, left: list[int], depth: int) -> str:
     """Return a value and what is in it as HTML, until no more values are `left`."""
     left[0] -= 1
     if isinstance(value, _Digits):
-        return _leaf_html(name, "value", value[:_LONG_TEXT])
+        return _leaf_html(name, "value", value[:_MAX_TEXT])
     if isinstance(value, str):
-        return _leaf_html(name, "text", f'"{cut(value, _LONG_TEXT)}"')
+        return _leaf_html(name, "text", f'"{cut(value, _MAX_TEXT)}"')
     if not isinstance(value, list):
         return _leaf_html(name, "value", json.dumps(value))
     parts: list[str] = []
     for n, one in enumerate(value):
-        if depth == _DEEP or left[0] <= 0:
+        if depth == _MAX_DEPTH or left[0] <= 0:
             more = f"{many(len(value) - n, 'more value')}, not shown"
-            parts.append(_leaf_html("", "rest", "too deep to be shown" if depth == _DEEP else more))
+            more = "too deep to be shown" if depth == _MAX_DEPTH else more
+            parts.append(_leaf_html("", "rest", more))
             break
         key, inner = one if isinstance(value, _Pairs) else (str(n), one)
         parts.append(_node_html(cut(key, _SHORT), inner, left, depth + 1))
     count = f"{{{len(value)}}}" if isinstance(value, _Pairs) else f"[{len(value)}]"
-    unfolded = " open" if depth < _UNFOLDED and len(parts) <= 20 else ""
+    unfolded = " open" if depth < _OPEN_DEPTH and len(parts) <= 20 else ""
     return (
         f'<details{unfolded}><summary>{_key(name)}<span class="tl-size">{count}</span></summary>'
         f'<div class="tl-inside">{"".join(parts)}</div></details>'

@@ -116,7 +116,7 @@ async def test_one_that_cannot_be_read_does_not_refuse_the_others() -> None:
 
 @in_a_loop
 async def test_too_much_that_waits_is_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_MOST_BYTES", 1000)
+    monkeypatch.setattr(module, "_MAX_WAITING_BYTES", 1000)
     slow = Slow()
     batches = Batches(slow)
     first = await at_work(slow, batches, arrival(body=b"x" * 900))
@@ -133,7 +133,7 @@ async def test_too_much_that_waits_is_refused_at_once(monkeypatch: pytest.Monkey
 async def test_a_commit_has_so_many_deliveries_and_so_many_bytes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(module, "_BATCH", 4)
+    monkeypatch.setattr(module, "_BATCH_SIZE", 4)
     monkeypatch.setattr(module, "_BATCH_BYTES", 1000)
     slow = Slow()
     batches = Batches(slow)

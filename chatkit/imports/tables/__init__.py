@@ -92,8 +92,8 @@ def quoted_name(name: str) -> str:
 Source: TypeAlias = "str | os.PathLike[str] | bytes | bytearray | IO[Any]"
 
 #: How files begin that are no text, and what to do with those we do not read.
-_READ = {b"PAR1": "parquet", b"PK\x03\x04": "xlsx"}
-_OTHERS = {
+_KIND_OF_MARK = {b"PAR1": "parquet", b"PK\x03\x04": "xlsx"}
+_UNREAD_KINDS = {
     (b"\x89PNG", b"\xff\xd8\xff", b"GIF8"): "a picture: get the table as .xlsx or .csv",
     (b"SQLite format 3",): "a database: write the table to .csv or .xlsx",
     (b"\xd0\xcf\x11\xe0",): "an old Excel file, or one with a password: save it as .xlsx",
@@ -141,10 +141,10 @@ def file_kind(content: bytes | str) -> str:
         return "vcard"
     if isinstance(content, str):
         return "text"
-    for marks, reason in _OTHERS.items():
+    for marks, reason in _UNREAD_KINDS.items():
         if content.startswith(marks):
             raise InputError(f"This file is {reason}.")
-    return _READ.get(content[:4], "text")
+    return _KIND_OF_MARK.get(content[:4], "text")
 
 
 _NESTED = (list, tuple, dict)

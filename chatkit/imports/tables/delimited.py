@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 #: Marks at the beginning of a file; the longer first, for one begins like another.
-_MARKS = (
+_BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
     (codecs.BOM_UTF32_BE, "utf-32-be"),
@@ -57,7 +57,7 @@ _QUOTES = {
     "": 'a " inside a cell is not doubled, or one is missing{}: write it twice there',
 }
 #: So many rows are looked at to find the delimiter.
-_SAMPLE = 200
+_SAMPLE_ROWS = 200
 #: What Excel writes to make another Excel use a delimiter, and to keep digits as text.
 _SEP = re.compile("sep=(.)\r?\n", re.IGNORECASE)
 _FORCED = re.compile('="([^"]*)"')
@@ -95,7 +95,7 @@ def decode_text(
 
 
 def _detect_encoding(data: bytes, count_headings: HeadingCounter) -> tuple[str, str, list[str]]:
-    for mark, name in _MARKS:
+    for mark, name in _BYTE_ORDER_MARKS:
         if data.startswith(mark):
             return _decode(data[len(mark) :], name), name.upper(), []
     if b"\x1b$" in data and data.isascii():
@@ -245,7 +245,7 @@ def _rank(text: str, delimiter: str, count_headings: HeadingCounter) -> tuple[in
     spaced = _has_spaced_quotes(text, delimiter)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=spaced)
     try:
-        rows = [row for row in islice(reader, _SAMPLE) if any(row)]
+        rows = [row for row in islice(reader, _SAMPLE_ROWS) if any(row)]
     except csv.Error:
         return -1, 0.0
     widths = Counter(map(len, rows))

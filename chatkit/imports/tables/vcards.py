@@ -27,17 +27,17 @@ _EDGE = re.compile(r"\s*(BEGIN|END)\s*:\s*VCARD\s*", re.IGNORECASE)
 _QUOTED_PRINTABLE = re.compile(rb"[^:(]*[;=]\"?QUOTED-PRINTABLE", re.IGNORECASE)
 _CHARSET = re.compile(rb"[^:(]*;CHARSET=\"?([\w-]+)", re.IGNORECASE)
 #: Properties that no contact can hold, and those that are read on their own.
-_LEFT_OUT = {
+_IGNORED_PROPERTIES = {
     *("PHOTO", "LOGO", "SOUND", "KEY", "AGENT", "VERSION", "PRODID", "REV", "X-ABLABEL"),
     *("FN", "N", "TEL", "X-WHATSAPP"),
 }
-_LISTS = {"ADR", "CATEGORIES", "GEO", "N", "ORG"}
+_LIST_PROPERTIES = {"ADR", "CATEGORIES", "GEO", "N", "ORG"}
 #: A PREF without a number comes after PREF=100, and no PREF comes last.
 _PREFERRED, _NOT_PREFERRED = 101, 102
 #: Properties that may hold the number of somebody's WhatsApp, beside TEL, and how it stands there.
 _MESSENGERS = ("X-WHATSAPP", "IMPP", "SOCIALPROFILE", "X-SOCIALPROFILE", "URL", "X-ANDROID-CUSTOM")
 _WHATSAPP = re.compile(r"whatsapp|\bwa\.me\b", re.IGNORECASE)
-_LABELS = {"TYPE", "LABEL", "X-ABLABEL", "SERVICE-TYPE", "X-SERVICE-TYPE", "X-SERVICE"}
+_LABEL_PARAMETERS = {"TYPE", "LABEL", "X-ABLABEL", "SERVICE-TYPE", "X-SERVICE-TYPE", "X-SERVICE"}
 _WHATSAPP_ID = re.compile(r"(?:^|[:;/=])\+?(\d{7,15})(?!\w)")
 
 
@@ -169,7 +169,7 @@ def _make_property(name: str, parameters: Iterable[str], value: str, label: str)
         key, equals, text = (part.strip(' "') for part in parameter.partition("="))
         if key.upper().startswith("X-CUSTOM("):
             words.append(_decode_quoted_printable(parameter[9:-1].rpartition(",")[2], ""))
-        elif not equals or key.upper() in _LABELS:
+        elif not equals or key.upper() in _LABEL_PARAMETERS:
             words.append(text or key)
         values[key.upper()] = text
     if "QUOTED-PRINTABLE" in (values.get("ENCODING", "").upper(), *values):
@@ -198,12 +198,12 @@ def _contact_fields(properties: Sequence[_Property]) -> Iterator[tuple[str, str]
     for name, _, _, _, value in properties:
         if name == "N" and not commas:  # from 3.0 on they separate several names
             value = re.sub(r"(?<!\\),", " ", value)
-        parts = _split_value(value, ";" if name in _LISTS else "")
+        parts = _split_value(value, ";" if name in _LIST_PROPERTIES else "")
         text = ", ".join(filter(None, parts))
         if name in ("FN", "N", "ORG"):
             order = [*parts[1:3], parts[0]] if name == "N" else parts[:1]
             names[name] = names.get(name) or " ".join(filter(None, order))
-        if name not in _LEFT_OUT:
+        if name not in _IGNORED_PROPERTIES:
             fields.append((name, text))
     telephones = sorted(filter(None, map(_parse_telephone, properties)), key=lambda each: each.rank)
     numbers: list[tuple[str, str]] = []

@@ -61,7 +61,7 @@ _ESCAPED = re.compile("_x((?![dD][89a-fA-F])[0-9A-Fa-f]{4})_")
 
 # The parts of a number format: literals, brackets, space as wide as a character, the others.
 _FORMAT = re.compile(r'"([^"]*)"|\\(.)|\[([^]]*)]|[_*].|,(?=[0#?])|(General|[eE][+-]|.)')
-_PLACES = ("0", "#", "?")
+_DIGIT_PLACES = ("0", "#", "?")
 _CONDITION = re.compile(r"([<>=]+)(-?\d+)")
 _COLOUR_OR_LOCALE = re.compile(
     r"\$.*|black|blue|cyan|green|magenta|red|white|yellow|color ?\d+", re.I
@@ -344,8 +344,8 @@ def _parse_format(form: str) -> list[_Section]:
         section = sections[-1]
         if code == ";":
             sections.append(_Section())
-        elif code in (*_PLACES, "General", "@"):
-            place = code if code in _PLACES else "#"
+        elif code in (*_DIGIT_PLACES, "General", "@"):
+            place = code if code in _DIGIT_PLACES else "#"
             section.parts += [place] * (not section.decimals)
         elif code and code[0] in "eE%":
             section.unusual = True
@@ -374,12 +374,12 @@ def _apply_format(value: int, form: str) -> Any:
         section = next((each for each in sections if each.holds(value)), sections[-1])
     if section.unusual:
         return BadCell(f"{value:.5E}", "is shown with an exponent, so its last digits may be lost")
-    slots = sum(part in _PLACES for part in section.parts)
+    slots = sum(part in _DIGIT_PLACES for part in section.parts)
     if not slots or not section.understood:
         return value
     text, left = "", str(abs(value))
     for part in reversed(section.parts):
-        if part in _PLACES:
+        if part in _DIGIT_PLACES:
             slots -= 1
             digits, left = (left[-1:], left[:-1]) if slots else (left, "")
             part = digits or "0" * (part == "0")
