@@ -13,7 +13,7 @@ import msgspec
 
 from chatkit.api.answer import Envelope
 from chatkit.api.call import Call
-from chatkit.api.record import described
+from chatkit.api.record import with_body_signature
 from chatkit.api.transport import Transport
 from chatkit.bulk.endpoints import Endpoints, Key, R
 from chatkit.errors import (
@@ -54,7 +54,7 @@ class Resource(Generic[R], metaclass=HelpPage):
         super().__init_subclass__()
         cls._declaration = endpoints
         for method in (cls.create, cls.update):
-            copy = described(method, endpoints.body, endpoints.record)
+            copy = with_body_signature(method, endpoints.body, endpoints.record)
             setattr(cls, method.__name__, copy)
 
     def __init__(self, transport: Transport) -> None:

@@ -82,7 +82,7 @@ class Call:
         return f"{self.method} {self.target}"
 
 
-def why_no_segment(text: str) -> str:
+def segment_problem(text: str) -> str:
     """Return the reason why a text cannot be one segment of a path; "" if it can.
 
     Quoting alone does not help against `.` and `..`: programs on the way resolve them.
@@ -106,7 +106,7 @@ def why_no_segment(text: str) -> str:
 def _quote_segment(segment: object) -> str:
     """Quote one path segment; refuse one that would change the path."""
     text = _to_text("key", segment)
-    if reason := why_no_segment(text):
+    if reason := segment_problem(text):
         raise _address_error("key", text, reason)
     return text if _UNRESERVED.issuperset(text) else quote(text, safe=_SAFE_IN_PATH)
 

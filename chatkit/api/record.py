@@ -23,7 +23,7 @@ from pydantic import (
 )
 from pydantic_core import ErrorDetails
 
-from chatkit.api.secret import MASK, SECRET, hidden
+from chatkit.api.secret import MASK, SECRET, mask_secrets
 from chatkit.errors import HelpPage, InputError, Problem
 from chatkit.util.display import shortened, visible
 
@@ -106,7 +106,7 @@ class Record(BaseModel, metaclass=_RecordPage):  # type: ignore[metaclass]
         if not isinstance(fields, dict) or fields.keys() <= cls.model_fields.keys():
             return fields
         known = cls.model_fields
-        return {n: v if n in known else hidden(n, v) for n, v in fields.items()}
+        return {n: v if n in known else mask_secrets(n, v) for n, v in fields.items()}
 
 
 class Body(BaseModel):
@@ -302,7 +302,7 @@ def _locate_value(loc: tuple[int | str, ...], fields: Mapping[str, Any]) -> tupl
     return ".".join(map(str, names)), value
 
 
-def described(method: Any, body: type[Body], record: type[Record]) -> Any:
+def with_body_signature(method: Any, body: type[Body], record: type[Record]) -> Any:
     """Return a copy of a method that has the fields of a body in its signature and help."""
 
     @wraps(method)

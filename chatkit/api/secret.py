@@ -1,6 +1,6 @@
 """Secret: an access token or a signing secret, which never shows itself.
 
-What a service shows under a name that secrets have is hidden too: see `hidden`.
+What a service shows under a name that secrets have is hidden too: see `mask_secrets`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SECRET = re.compile(
 LEAST = 16
 
 
-def hidden(name: str, value: Any) -> Any:
+def mask_secrets(name: str, value: Any) -> Any:
     """Mask what is a secret by its name in a value, at any depth.
 
     True, false and null stay: `has_signing_secret` tells nothing.
@@ -35,16 +35,16 @@ def hidden(name: str, value: Any) -> Any:
     if SECRET.search(name) and not isinstance(value, bool | None):
         return MASK
     if isinstance(value, dict):
-        return {key: hidden(str(key), one) for key, one in value.items()}
-    return [hidden("", one) for one in value] if isinstance(value, list) else value
+        return {key: mask_secrets(str(key), one) for key, one in value.items()}
+    return [mask_secrets("", one) for one in value] if isinstance(value, list) else value
 
 
-def hides(name: str, value: Any) -> bool:
-    """Return whether `hidden` has put its mask into a value."""
+def has_mask(name: str, value: Any) -> bool:
+    """Return whether `mask_secrets` has put its mask into a value."""
     if isinstance(value, dict):
-        return any(hides(str(key), one) for key, one in value.items())
+        return any(has_mask(str(key), one) for key, one in value.items())
     if isinstance(value, list):
-        return any(hides(name, one) for one in value)
+        return any(has_mask(name, one) for one in value)
     return value == MASK or (SECRET.search(name) is not None and isinstance(value, str))
 
 

@@ -30,7 +30,7 @@ from chatkit.api.call import Call
 from chatkit.api.connection import account_words
 from chatkit.api.listing import ListReader, answers_in_order, pages_of
 from chatkit.api.record import Body, Record
-from chatkit.api.secret import hides
+from chatkit.api.secret import has_mask
 from chatkit.api.transport import Transport
 from chatkit.errors import BadAnswer, InputError, ListMoved, NotFound, Problem, Refused
 from chatkit.frames.snapshot import Snapshot, keep_snapshot, snapshot_of
@@ -520,7 +520,7 @@ class BodyMixin(CallMixin, Generic[R]):
         """Pick from a live record what could be sent back: what an undo needs, and a replace."""
         sendable = set(self.body.updatable())
         if self.profile.unknown_fields == "ignore" and live.model_extra:
-            unknown = {n: v for n, v in live.model_extra.items() if not hides(n, v)}
+            unknown = {n: v for n, v in live.model_extra.items() if not has_mask(n, v)}
             sendable |= unknown.keys() - self.body.model_fields.keys()
         fields = live.model_dump(mode="json", exclude_unset=True)
         return {n: v for n, v in fields.items() if n in sendable}

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from chatkit.api.call import why_no_segment
+from chatkit.api.call import segment_problem
 from chatkit.bulk.comparison import Rows, differing
 from chatkit.errors import InputError, Problem
 from chatkit.frames.frame import (
@@ -615,7 +615,7 @@ def _texts_of(texts: pd.Series[Any]) -> list[str | None]:
 def text_keys(cells: Cells) -> list[str | None]:
     """Read keys that are texts and can stand in an address; None where there is none."""
     return [
-        value if isinstance(value, str) and not why_no_segment(value) else None
+        value if isinstance(value, str) and not segment_problem(value) else None
         for value in cells.astype(object)
     ]
 
@@ -624,7 +624,7 @@ def why_no_text(value: Any) -> str:
     """Return why a cell is no key; empty for a text, of which an empty one means none."""
     if not isinstance(value, str):
         return "must be text"
-    return why_no_segment(value) if value else ""
+    return segment_problem(value) if value else ""
 
 
 def number_keys(cells: Cells) -> tuple[Rows, Mask]:

@@ -27,7 +27,7 @@ from msgspec.structs import astuple
 from pydantic import BaseModel
 
 from chatkit.api.record import Document, Time, as_time, parse_document
-from chatkit.api.secret import SECRET, hidden
+from chatkit.api.secret import SECRET, mask_secrets
 from chatkit.frames.snapshot import write_origin
 
 #: What a column holds; a moment is a time, and a document is JSON, in forms that are not shown.
@@ -136,7 +136,7 @@ def _mask_secrets(name: str, values: Sequence[Raw]) -> Sequence[Raw]:
     ):
         return values
     try:
-        return [Raw(encode(hidden(name, decode(value)))) for value in values]
+        return [Raw(encode(mask_secrets(name, decode(value)))) for value in values]
     except _BROKEN as error:
         raise WrongRows(f"field {name}: {error}") from None
 

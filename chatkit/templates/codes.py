@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from chatkit import settings
-from chatkit.api.call import why_no_segment
+from chatkit.api.call import segment_problem
 from chatkit.api.connection import Connection
 from chatkit.errors import InputError, Problem, command, file_bytes
 from chatkit.util.display import many, values, visible
@@ -71,7 +71,7 @@ def _no_codes(codes: Sequence[object]) -> Iterator[Problem]:
     for code in codes:
         if not isinstance(code, str):
             yield Problem("template_code", values(code), "must be text")
-        elif reason := why_no_segment(code):
+        elif reason := segment_problem(code):
             yield Problem("template_code", values(code), reason)
 
 

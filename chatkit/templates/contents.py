@@ -16,7 +16,7 @@ from typing import (
 
 from pydantic import AfterValidator, Field
 
-from chatkit.api.call import Call, why_no_segment
+from chatkit.api.call import Call, segment_problem
 from chatkit.api.record import Body, Id, Record
 from chatkit.api.transport import Transport
 from chatkit.bulk.endpoints import Endpoints, Key, Planned, ReadFull, Undo
@@ -97,7 +97,7 @@ class App(Body):
 
 def _language(code: str) -> str:
     """Refuse a language code that could not stand in the address of its content."""
-    if reason := why_no_segment(code):
+    if reason := segment_problem(code):
         raise ValueError(reason)
     return code
 

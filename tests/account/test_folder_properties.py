@@ -20,7 +20,7 @@ from chatkit.account import folder as folder_module
 from chatkit.account.folder import merged, merged_contacts
 from chatkit.account.layout import PathNames
 from chatkit.account.reading import CONTACT_COLUMNS, AccountState, canonical
-from chatkit.api.call import why_no_segment
+from chatkit.api.call import segment_problem
 from chatkit.frames.frame import frame_of_texts
 
 #: Names that some system does not take, or takes for others.
@@ -30,7 +30,7 @@ HOSTILE = [
     *("a/b", "a\nb", "a\x00b", "a:b", "a*b?", "😀", "予約", "\u202eabc", "a.", "a", "translations"),
 ]
 names = st.sampled_from(HOSTILE) | st.text(min_size=1, max_size=12)
-segments = st.sampled_from([text for text in HOSTILE if not why_no_segment(text)])
+segments = st.sampled_from([text for text in HOSTILE if not segment_problem(text)])
 seen = st.characters(exclude_categories=["C", "Z"], exclude_characters=".;")
 segments |= st.text(seen, min_size=1, max_size=12)
 flat = st.none() | st.booleans() | st.integers() | st.text(max_size=8)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from chatkit.api.record import Body, Record, as_time, described, parse_document
+from chatkit.api.record import Body, Record, as_time, parse_document, with_body_signature
 from chatkit.api.secret import Secret
 from chatkit.contacts import Contact, ContactBody
 from chatkit.errors import InputError
@@ -286,7 +286,7 @@ def test_create_and_update_show_what_they_take():
 
     def create(self, *, broken: bool = False, **fields: Any) -> Record: ...
 
-    made, changed = (described(method, FlowBody, Flow) for method in (create, update))
+    made, changed = (with_body_signature(method, FlowBody, Flow) for method in (create, update))
     needed, free = inspect.Parameter.empty, ...
     for method, expected in (
         (made, {

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
-from chatkit.api.secret import MASK, Secret, access_token, hidden, hides
+from chatkit.api.secret import MASK, Secret, access_token, has_mask, mask_secrets
 from chatkit.errors import SettingsError
 
 MARKER = "tok_5f3a9c1e77"
@@ -148,17 +148,17 @@ def test_an_accepted_access_token_is_visible_ascii_and_nothing_else(text: str) -
 )
 def test_a_secret_is_hidden_by_its_name_at_any_depth(name: str) -> None:
     for value in (MARKER, 17, 1.5, [MARKER], {"x": MARKER}):
-        deep = hidden("config", {"a": [{"b": {name: value, "c": "kept"}}], name: value})
+        deep = mask_secrets("config", {"a": [{"b": {name: value, "c": "kept"}}], name: value})
         assert deep == {"a": [{"b": {name: MASK, "c": "kept"}}], name: MASK}
-        assert hidden(name, value) == MASK
-        assert hides("config", deep) and hides(name, MASK)
+        assert mask_secrets(name, value) == MASK
+        assert has_mask("config", deep) and has_mask(name, MASK)
     for value in (True, False, None):
-        assert hidden(name, value) is value
-        assert not hides(name, value)
+        assert mask_secrets(name, value) is value
+        assert not has_mask(name, value)
 
 
 @pytest.mark.parametrize("name", ["name", "key", "keyboard", "author", "passenger", "authors"])
 def test_other_names_stay_as_they_are(name: str) -> None:
     value = {name: ["Ann", 1, {"": None}]}
-    assert hidden("config", value) == value
-    assert not hides("config", value)
+    assert mask_secrets("config", value) == value
+    assert not has_mask("config", value)

@@ -21,7 +21,7 @@ from msgspec import Raw
 from pydantic import BaseModel
 
 import chatkit
-from chatkit.api.secret import hidden
+from chatkit.api.secret import mask_secrets
 from chatkit.contacts import Contact
 from chatkit.flows import Flow
 from chatkit.frames import frame as frames
@@ -128,7 +128,7 @@ def rows(draw: st.DrawFn, odd: bool = True) -> tuple[dict[str, Any], dict[str, A
     order = draw(st.permutations(list(sent | extra))) if odd else list(sent)
     everything = sent | extra if odd else sent
     # What nobody knows and is called like a secret is masked: Hypothesis takes such names from us.
-    shown = {name: hidden(name, value) for name, value in extra.items()}
+    shown = {name: mask_secrets(name, value) for name, value in extra.items()}
     return {name: everything[name] for name in order}, cells | shown
 
 
