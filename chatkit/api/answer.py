@@ -1,4 +1,4 @@
-"""Answer: what came back for a call; unwrapped from its envelope, or the error it means."""
+"""Answer: the HTTP answer to a call, and the envelope or the error that it holds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Call: one request as a value; planned, shown, sent, journalled."""
+"""Call: one request as a value, which is planned, shown, sent and journalled."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Record and Body: what comes back of a resource, and what may be sent of it."""
+"""Record and Body: the records of a resource, and the fields that may be sent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Retry policy: what is sent again, how often and when.
+"""Retry policy: which calls are sent again, how often and when.
 
 This is the whole of it: every number is in this module, and what sends something again reads it
 here. A read is idempotent: it may be repeated whenever no answer to it can be trusted. A write is

@@ -1,4 +1,4 @@
-"""Throttle: how many calls may go out now, and what a 429 changes about that.
+"""Throttle: limits the rate and the concurrency of calls, and learns from 429s.
 
 Two of them stand one behind the other. A run has a `Throttle` with what its user allows: so many
 calls at once, so many a second. A transport has one `AdaptiveThrottle` for its account: it begins

@@ -1,4 +1,4 @@
-"""Accessor: `frame.chatkit`, and how frames look in a notebook, once chatkit has made a frame.
+"""Accessor: `frame.chatkit`, and the HTML of frames in a notebook.
 
 A notebook asks IPython for the HTML of a DataFrame. The frames that chatkit has made, and what
 was selected from them, say so in `attrs`: their texts stand at the left and are cut at 200

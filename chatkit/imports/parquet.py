@@ -1,4 +1,4 @@
-"""A list as a folder of Parquet files: streamed, so that memory stays flat, and resumable.
+"""Parquet: exports a list into a folder of files; streamed, and resumable.
 
     contacts/_complete.json          what was read; written last
     contacts/part-000000.parquet     10,000 rows or more

@@ -1,4 +1,4 @@
-"""The admin API: what a test or a notebook does to a sandbox that no service lets you do.
+"""Admin API: the tokens, events, receivers and faults of a sandbox.
 
 Every call is under `{base_url}/_sandbox` with `Authorization: Bearer <admin_token>`, and
 can also be made in process through `Sandbox.answer`. Bodies and answers are plain JSON

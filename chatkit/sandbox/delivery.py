@@ -1,4 +1,4 @@
-"""Delivery: an event, from the change that it tells of to the receivers that ask for it.
+"""Delivery: publishes events, queues them, and delivers them to webhooks.
 
 A flow or a template content that is written through the API exists upstream too, and upstream
 tells what becomes of it (sections States and Events). Contacts and webhooks cause no events: the

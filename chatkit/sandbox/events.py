@@ -1,4 +1,4 @@
-"""Events: their families, and what the upstream messaging platform tells in each.
+"""Events: their families, and the payloads of the upstream messaging platform.
 
 The API document says that such changes are forwarded and shows none of them. These have
 the shape that the upstream platform documents: an object of entries of changes, each a

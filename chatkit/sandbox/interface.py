@@ -1,4 +1,4 @@
-"""The interface: requests, what their path, query and body say, answers and refusals.
+"""Interface: parses requests, and makes answers and refusals.
 
 Each resource declares its operations; here is what every request and answer has in common
 (sections Response envelope, Endpoints, Errors, Limits).

@@ -1,4 +1,4 @@
-"""Middleware: what a call passes on its way to the service, in process or over HTTP.
+"""Middleware: the lock, the faults and the log around the service, and its HTTP server.
 
 Safe on localhost: any page in a browser and any process of the machine can reach a
 loopback port. So the Host must be exactly ours, a foreign Origin is refused, nothing is

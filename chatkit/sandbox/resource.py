@@ -1,4 +1,4 @@
-"""Resources: the fields of their bodies and records, and what all their handlers do.
+"""Resources: the fields of bodies and records, and the base of all handlers.
 
 Each resource declares its fields once, as pydantic models: they validate bodies and are printed as
 JSON Schema in the OpenAPI document. Lengths are never wrong (section Limits: not shown). The

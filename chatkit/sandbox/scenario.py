@@ -1,4 +1,4 @@
-"""Scenarios: what customers and the upstream platform do, so that there is something to receive.
+"""Scenarios: conversations, campaigns and flows, so that there is something to receive.
 
 A scenario is a name and options, as `Sandbox.play` takes them:
 

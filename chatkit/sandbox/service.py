@@ -1,4 +1,4 @@
-"""The service: the whole interface as a function from request to answer, without sockets.
+"""Service: the interface as a function from request to answer, without sockets.
 
 A request names an operation. Its token says for which account, whether that is permitted, and
 whether it is one call too many. Then the handler of the resource answers it.

@@ -1,4 +1,4 @@
-"""An ASGI application served from a thread of its own. The only import of uvicorn.
+"""ASGI server: serves an application in a thread; the only import of uvicorn.
 
 Uvicorn has no limit for the time that the head of a request may take: it gets one here. How long
 a body may take is up to the application, and so is the `Date` of an answer.

@@ -1,4 +1,4 @@
-"""Display one value, or the two sides of a change, in few words, safely.
+"""Display: values, and both sides of a change, as short and safe texts.
 
 The values were written by strangers. A character that would not be seen, or that changes how
 the rest is read (control characters, direction marks, zero-width characters), is spelled out:

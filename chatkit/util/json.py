@@ -1,4 +1,4 @@
-"""JSON documents: read strictly, with places of values (RFC 6901) and edits there (RFC 6902).
+"""JSON documents: strict reading, pointers (RFC 6901) and patches (RFC 6902).
 
 Edits copy what they change.
 """

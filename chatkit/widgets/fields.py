@@ -1,4 +1,4 @@
-"""Form engine: labelled controls that one model draws in the page, and the fields of a body.
+"""Fields: the controls of forms, and the fields of a body.
 
 A control has a label, a value as it was typed, help, and what is wrong with it. It reads the value
 that is meant, and shows one; groups hold other controls. The tree of them is sent to the page as

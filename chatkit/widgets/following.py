@@ -1,4 +1,4 @@
-"""A widget that follows an inbox: while it is shown, a thread looks for what has come."""
+"""Following: the base of widgets that follow an inbox in a thread."""
 
 from __future__ import annotations
 

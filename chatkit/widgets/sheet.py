@@ -1,4 +1,4 @@
-"""Sheet: a frame while it is edited, and the view of it: which rows are shown, in which order.
+"""Sheet: the edits of a frame, and the view of its rows.
 
 A sheet has what was entered in which cell, and each step back. Rows are numbers: those of the
 frame first, those that were added after them.

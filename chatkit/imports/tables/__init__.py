@@ -1,4 +1,4 @@
-"""Tables: what files hold before anyone asks what it means, and frames written into files.
+"""Tables: the rows and cells of files, and frames written into files.
 
 A file is opened, its kind is told by its content, and it is read into a `RawTable` of cells. Cells
 stay as they are written; `read_word` and `read_digits` say which of them cannot be a name or a

@@ -1,4 +1,4 @@
-"""vCards of versions 2.1, 3.0 and 4.0, as telephones and mail programs write them (RFC 6350).
+"""vCards: reads versions 2.1, 3.0 and 4.0, as programs write them (RFC 6350).
 
 Content lines are unfolded as bytes, because some programs fold inside a character, and a line
 is decoded by its own CHARSET. `_parse_telephone` ranks the telephones of a contact by their labels.

@@ -1,4 +1,4 @@
-"""Sheet: XLSX files, read and written; the only import of openpyxl.
+"""Workbook: reads and writes XLSX files; the only import of openpyxl.
 
 What a person sees in a cell and what the file holds are two things: 00491 may be the number
 491 with a format, and 9.2E+11 a number that has lost its digits. The first is read as it is
