@@ -169,8 +169,8 @@ class Body(BaseModel):
                 except ValidationError:
                     wrong[place] = cls._value_problems(name, values[place])
                 except ValueError as error:
-                    shown = _masked_repr(values[place], name)
-                    wrong[place] = (Problem(name, shown, _json_error_reason(error)),)
+                    text = _masked_repr(values[place], name)
+                    wrong[place] = (Problem(name, text, _json_error_reason(error)),)
         right = [n for n in places if n not in wrong]
         sent = _validate_values(many, [values[n] for n in right])
         return dict(zip(right, sent, strict=True)), wrong

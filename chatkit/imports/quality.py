@@ -375,7 +375,7 @@ def _taken_finding(holder: CheckedContact, row: CheckedContact, *, inactive: boo
 
 
 class ContactReader(Protocol):
-    """What a check reads of the contacts of an account."""
+    """The reads of contacts that a check needs."""
 
     key: ClassVar[str]
     profile: ServiceProfile

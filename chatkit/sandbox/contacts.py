@@ -115,7 +115,7 @@ class ContactsHandler(ResourceHandler):
         """Answer with one contact; also with a deleted one if the profile says so."""
         row = self._find_stored(call)
         if row is None or not (row.active or self.profile.inactive_readable):
-            raise self._not_found()
+            raise self._missing_error()
         return self.replies.data(row.full_text.encode())
 
     def update(self, call: AllowedCall) -> ServiceAnswer:

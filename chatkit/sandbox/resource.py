@@ -190,7 +190,7 @@ class ResourceHandler:
         """
         row = self._find_stored(call)
         if row is None or row.active is None:
-            raise self._not_found()
+            raise self._missing_error()
         return row
 
     def get(self, call: AllowedCall) -> ServiceAnswer:
@@ -201,7 +201,7 @@ class ResourceHandler:
         """Make one record inactive."""
         row = self._find_stored(call)
         if row is None or (row.active is None and "repeated_deletes" not in self.quirks):
-            raise self._not_found()
+            raise self._missing_error()
         if row.active:
             self._check_deletable(row)
             self.clock.stamp()
@@ -250,7 +250,7 @@ class ResourceHandler:
     def _check_deletable(self, row: StoredRecord) -> None:
         """Raise `RefusedRequest` if the record must stay."""
 
-    def _not_found(self) -> RefusedRequest:
+    def _missing_error(self) -> RefusedRequest:
         return RefusedRequest("not_found", f"{self.noun} not found")
 
     def _check_free(

@@ -270,7 +270,7 @@ class Grid(Panel):
             InputError: There is no such cell to begin with, or the block is too wide.
         """
         self._check_column(column)
-        names = self._shown_columns if column in self._shown_columns else [*self._sheet.columns]
+        names = self._visible_columns if column in self._visible_columns else [*self._sheet.columns]
         names = names[names.index(column) :]
         self._paste_cells(self._position(row), names, parse_clipboard(text))
 
@@ -408,7 +408,7 @@ class Grid(Panel):
             self._check_column(name)
         widths = dict(self._table.column_layout)
         self._set_layout([[name, widths.get(name, 0)] for name in dict.fromkeys(names)])
-        return self._shown_columns
+        return self._visible_columns
 
     # --- how ----------------------------------------------------------------------------
 
@@ -478,7 +478,7 @@ class Grid(Panel):
         self._table.column_layout = known or default_layout(self._sheet)
 
     @property
-    def _shown_columns(self) -> list[str]:
+    def _visible_columns(self) -> list[str]:
         """The names of the shown columns, in their order."""
         return [name for name, _ in self._table.column_layout]
 
@@ -783,7 +783,7 @@ class Grid(Panel):
 
     def _page(self) -> str:
         below = "" if self.plan_view is None else self.plan_view._page()
-        return table_html(self._sheet, repr(self), self._shown_columns) + below
+        return table_html(self._sheet, repr(self), self._visible_columns) + below
 
 
 _NO_CODE = "# nothing was filtered, sorted or edited yet"

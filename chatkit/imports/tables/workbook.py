@@ -90,8 +90,8 @@ def read_sheet(data: bytes, sheet: str | None, *, hidden: bool = True) -> RawTab
         table = workbook.table(name, hidden=hidden)
         if others := [repr(other) for other in workbook.visible if other != name]:
             table.notes.append(f"not read: the sheets {', '.join(others)} (sheet=)")
-        shown = {name, *workbook.visible}
-        if unseen := [repr(other) for other in workbook.names if other not in shown]:
+        known = {name, *workbook.visible}
+        if unseen := [repr(other) for other in workbook.names if other not in known]:
             table.notes.append(f"not read: the hidden sheets {', '.join(unseen)} (sheet=)")
         return table
 

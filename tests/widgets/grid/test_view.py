@@ -28,13 +28,13 @@ def view(sheet):
 
 def looked(view: View, text: str = "", *, changed: bool = False) -> list[int]:
     view.filter = view.filter._replace(text=text, changed=changed)
-    view.look()
+    view.update_rows()
     return view.rows.tolist()
 
 
 def ordered(view: View, column: str | None, *, descending: bool = False) -> list[int]:
     view.column, view.descending = column, descending
-    view.look()
+    view.update_rows()
     return view.rows.tolist()
 
 
