@@ -61,9 +61,8 @@ class Wire:
         self._token = connection.token
         self._plain = self._build_headers({})
         self._json = self._build_headers({"Content-Type": "application/json"})
-        self._root = (
-            f"{connection.base_url}{API_PREFIX}/channels/chat/accounts/{connection.account_id}/"
-        )
+        account = f"channels/chat/accounts/{connection.account_id}/"
+        self._root = f"{connection.base_url}{API_PREFIX}/{account}"
         # A service on this machine is never asked through a proxy: it would see the token.
         self._proxy = None if connection.loopback else proxy_for(connection.base_url)
         self._carrier: httpx.AsyncBaseTransport | None = _InProcess(handler) if handler else None

@@ -256,9 +256,7 @@ def pick_numbers(
     A label like Mobile in `Phone 1 - Type` ranks the number beside it. Without labels, the first
     number that is not empty is the best.
     """
-    labels = {
-        label_stem(column.name): column.cells for column in columns if column.heading.is_label()
-    }
+    labels = {label_stem(c.name): c.cells for c in columns if c.heading.is_label()}
     labels_of = [labels.get(label_stem(column.name)) for column in numbers]
     if len(numbers) < 2 and not any(labels_of):
         return [*numbers] * len(reading.rows), False
@@ -473,9 +471,8 @@ def read_columns(
             rows = zip(*parts, strict=True)
             joined = (" ".join(filter(None, (p and p.strip() for p in row))) for row in rows)
             texts[name] = parts[0] if len(parts) == 1 else [text or None for text in joined]
-            reading.columns[name] = tuple(
-                c.name for c in (used if name == "number" else fields[name])
-            )
+            sources = used if name == "number" else fields[name]
+            reading.columns[name] = tuple(column.name for column in sources)
         if column not in consumed:
             name = column.name
             if name in starts.values():  # it is called so, but another one is it

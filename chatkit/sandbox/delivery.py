@@ -104,9 +104,8 @@ class EventPublisher:
         stamp = self._clock.stamp()
         at, place = _to_timestamp(stamp), (int(content["id"]), code, content["lang_code"])
         if verb == "update":
-            self._publish_or_log(
-                account, kind, events.template_components(*place, content, at), stamp
-            )
+            components = events.template_components(*place, content, at)
+            self._publish_or_log(account, kind, components, stamp)
         event, reason = "APPROVED", "NONE"
         if verb == "delete":
             event = "DELETED"

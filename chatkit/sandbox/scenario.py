@@ -457,9 +457,8 @@ def clone(service: Service, records: AccountRecords) -> None:
     copies: Mapping[str, Any] = {**records, "templates": contents}
     for name, resource in service.resources.items():
         # Those without an id get the next ones, after all others.
-        for record in sorted(
-            copies.get(name, ()), key=lambda each: int(each.get("id") or sys.maxsize)
-        ):
+        originals = copies.get(name, ())
+        for record in sorted(originals, key=lambda each: int(each.get("id") or sys.maxsize)):
             try:
                 resource.insert_copy(service.account_id, record)
             except KeyError as error:

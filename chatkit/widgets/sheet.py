@@ -218,9 +218,7 @@ class Sheet:
         """
         column, cells = self.columns[name], dict[int, EditedCell | None]()
         values: dict[int, Any] = {}
-        for (row, typed), was in zip(
-            entered.items(), self.original(name, list(entered)), strict=True
-        ):
+        for (row, typed), was in zip(entered.items(), self.original(name, [*entered]), strict=True):
             value = parse_typed(typed, column.kind)
             new = row >= self.size
             if value is None or same_value(was, value):

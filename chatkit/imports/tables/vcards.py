@@ -79,9 +79,8 @@ def read_vcards(content: bytes | str, encoding: str | None = None) -> RawTable:
         except InputError as error:
             reason = f"cannot be read: {error}"
             table.broken.append(BrokenRow(number, "\n".join([*card, ""]), reason))
-    columns = [
-        *dict.fromkeys(("number", "name", *(name for card in cards.values() for name in card)))
-    ]
+    names = (name for card in cards.values() for name in card)
+    columns = [*dict.fromkeys(("number", "name", *names))]
     rows = [TableRow(n, [card.get(c) or None for c in columns]) for n, card in cards.items()]
     table.rows = [TableRow(0, columns), *rows]
     if several := sum("other number" in card for card in cards.values()):
