@@ -39,6 +39,8 @@ from chatkit.util.progress import print_line
 if TYPE_CHECKING:
     import pandas as pd
 
+    from chatkit.localization.translation.units import Unit
+
 #: What a line was written by: files that came back, a run or a single call, a person.
 How = Literal["import", "apply", "accept"]
 _HOWS: tuple[How, ...] = get_args(How)
@@ -352,10 +354,12 @@ class Ledger:
         return frame_of(rows, _COLUMNS)
 
 
-def translation_key(entry: Entry, field: str, source_code: str, text: str) -> TranslationKey:
-    """Name one translation of a content."""
-    codes = language.normal(entry.lang_code), field, language.normal(source_code)
-    return TranslationKey(entry.template_code, *codes, text_digest(text))
+def translation_key(
+    content: Entry | Unit, field: str, source_code: str, text: str
+) -> TranslationKey:
+    """Return the key of one translated text of a content."""
+    codes = language.normal(content.lang_code), field, language.normal(source_code)
+    return TranslationKey(content.template_code, *codes, text_digest(text))
 
 
 #: Stands for a field where it is about which header and buttons a content has.

@@ -18,22 +18,16 @@ from chatkit.frames.frame import collector_paused
 from chatkit.localization import language
 from chatkit.localization.audit import check_contents
 from chatkit.localization.content import Contents, Entry, entries, grouped, source_of, text_label
-from chatkit.localization.ledger import Ledger, LedgerFile, marked_changes
+from chatkit.localization.ledger import Ledger, LedgerFile, marked_changes, translation_key
 from chatkit.localization.rules import ContentFinding
 from chatkit.localization.table import frame_of
-from chatkit.localization.translation.export import (
-    UNIT_STATES,
-    UnitState,
-    paired,
-    unit_key,
-)
+from chatkit.localization.translation.export import UNIT_STATES, UnitState, pair_units
 from chatkit.localization.translation.units import (
     Unit,
-    contents,
     new_draft,
-    stamped,
+    put_texts,
+    read_full_contents,
     translator_note,
-    with_texts,
 )
 from chatkit.report import (
     LABEL,
@@ -143,8 +137,8 @@ class Queue(Report):
         self._reading = Lock()  #: held while they are read
         self._elsewhere: list[Entry] | None = [] if others is None else None
         with collector_paused():
-            self._contents = contents(frame)
-            pairs, _ = paired(self._contents, source, languages, self._known)
+            self._contents = read_full_contents(frame)
+            pairs, _ = pair_units(self._contents, source, languages, self._known)
         #: The texts, language by language, in the order of the templates.
         self.items = [QueueItem(*pair) for pair in pairs if pair[0].state in states]
         order = list(dict.fromkeys(language.normal(unit.lang_code) for unit, *_ in pairs))
@@ -232,7 +226,7 @@ class Queue(Report):
         item = self._at(number)
         original, entry, unit = item.original, item.entry, item.unit
         fields = new_draft(original, unit.lang_code) if entry is None else entry.raw
-        changed = with_texts(fields, original, self._answered(number, text))
+        changed = put_texts(fields, original, self._answered(number, text))
         return {**fields, **changed, "template_code": unit.template_code}
 
     def untranslated(self, number: int, text: str | None = None) -> list[str]:
@@ -296,7 +290,7 @@ class Queue(Report):
         with self._reading:
             if self._elsewhere is None and self._others is not None:
                 frame = self._others(dict.fromkeys(item.unit.lang_code for item in self.items))
-                self._elsewhere = contents(frame)
+                self._elsewhere = read_full_contents(frame)
 
     def suggestions(self, number: int, *, at_hand: bool = False) -> list[Suggestion]:
         """Return how this text, or one much like it, was translated: in the account and here.
@@ -352,7 +346,8 @@ class Queue(Report):
         for item in self.items:
             unit = item.unit
             if item.answer == "accepted":
-                new.note(unit_key(unit, item.original), unit.source, "accept", self._known)
+                key = translation_key(unit, unit.field, item.original.lang_code, unit.target)
+                new.note(key, unit.source, "accept", self._known)
             if item.commented:
                 lang_code = language.normal(unit.lang_code)
                 new.comment((unit.template_code, lang_code, unit.field), item.comment)
@@ -361,7 +356,7 @@ class Queue(Report):
         edited = [item for item in self.items if item.answer == "edited"]
         frame = self._read_again(edited) if self._planned and edited else self._frame
         units = [
-            stamped(item.unit, item.original.lang_code)._replace(target=item.new_translation)
+            item.unit.with_stamp(item.original.lang_code)._replace(target=item.new_translation)
             for item in edited
         ]
         plan = self._take(units, frame)
@@ -379,7 +374,7 @@ class Queue(Report):
     def _read_again(self, edited: Iterable[QueueItem]) -> pd.DataFrame:
         """Read the templates with edits anew, with the texts that an earlier plan has written."""
         frame = self._read(list(dict.fromkeys(item.unit.template_code for item in edited)))
-        live = {(each.template_code, each.lang_code): each for each in contents(frame)}
+        live = {(each.template_code, each.lang_code): each for each in read_full_contents(frame)}
         for item in self.items:
             entry = live.get(item.unit.text_key[:2])
             if entry is not None:

@@ -20,7 +20,7 @@ from chatkit.localization.content import (
     source_of,
 )
 from chatkit.localization.table import assembled
-from chatkit.localization.translation.units import new_draft, with_texts
+from chatkit.localization.translation.units import new_draft, put_texts
 from chatkit.util.display import cut, escaped, has_half_character, many, values, visible
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class Replacement:
                     if after != text:
                         new[place] = after
             if new:
-                edits[row] = with_texts(entry.raw, entry, new)
+                edits[row] = put_texts(entry.raw, entry, new)
                 self._touched.append(entry)
         return assembled(contents, edits, [])
 

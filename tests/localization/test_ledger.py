@@ -31,7 +31,7 @@ from chatkit.localization.ledger import (
     text_digest,
     translation_key,
 )
-from chatkit.localization.translation.importer import Returned, Translations
+from chatkit.localization.translation.importer import ReturnedText, Translations
 from chatkit.localization.translation.units import Stamp, Unit
 from chatkit.resource import endpoints_of
 
@@ -547,7 +547,7 @@ def test_what_a_run_writes_is_noted_with_its_name_and_how():
 
 def returned(comment, sent="", field="text"):
     unit, stamp = Unit("a", "pt-br", field, "", "", comment=comment), Stamp("", "", "", sent)
-    return Returned(unit, "", stamp, None, None, "", "", "")
+    return ReturnedText(unit, "", stamp, None, None, "", "", "")
 
 
 def commented(known, texts):

@@ -1,4 +1,4 @@
-"""Export: what is to be translated, into files for translators."""
+"""Export: the texts to translate, written into files for translators."""
 
 from __future__ import annotations
 
@@ -12,15 +12,14 @@ from chatkit.imports.tables import write_file
 from chatkit.localization import language
 from chatkit.localization.checks import text_limit
 from chatkit.localization.content import Entry, enumerated, grouped, source_of, words
-from chatkit.localization.ledger import Ledger, TranslationKey, no_source, text_digest
+from chatkit.localization.ledger import Ledger, no_source, text_digest, translation_key
 from chatkit.localization.table import frame_of
 from chatkit.localization.translation import files
 from chatkit.localization.translation.units import (
     Unit,
-    contents,
-    group_of,
+    read_full_contents,
     stamp_time,
-    stamped,
+    text_group,
     translator_note,
 )
 from chatkit.util.display import has_half_character, many, visible
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-#: What is in a text of a translation, as far as the ledger knows.
+#: The states of a translation, as far as the ledger has its source.
 UnitState = Literal["missing", "stale", "unknown", "draft", "live"]
 UNIT_STATES: tuple[UnitState, ...] = get_args(UnitState)
 Only = Literal["missing", "stale", "unknown", "draft", "live", "all"]
@@ -46,7 +45,7 @@ def export(
     replace: bool = False,
     ledger: Ledger | None = None,
 ) -> pd.DataFrame:
-    """Write texts into files for translators; `read` takes them back.
+    """Write texts into files for translators; `read_units` reads them back.
 
     What the name ends in says the format: .xlsx, .csv, .po, .xlf or .xliff. PO and XLIFF have a
     file for each language: `texts.po` becomes `texts.de.po` and so on.
@@ -63,36 +62,36 @@ def export(
         ledger: What is recorded of sources, and what people say of texts.
 
     Returns:
-        What was written: a row for each language in each file.
+        A row for each language in each file that was written.
 
     Raises:
         InputError: There is nothing to translate, a file cannot hold it, or is there already.
         OSError: A file cannot be written.
     """
     path = Path(target).expanduser()
-    form = files.form_of(path)
-    units, homeless = gather(frame, source, languages, ledger)
-    units = chosen(units, only)
-    made = files.written_units(units, path, form, source) if units else {}
-    if existing := [each.name for each in made if each.exists() and not replace]:
+    form = files.file_format(path)
+    units, unplaced = collect_units(frame, source, languages, ledger)
+    units = filter_by_state(units, only)
+    encoded = files.encode_units(units, path, form, source) if units else {}
+    if existing := [each.name for each in encoded if each.exists() and not replace]:
         raise InputError(
             f"{', '.join(existing)} is there already, and may hold the work of a translator. Take "
             "another name, or say replace=True."
         )
     lines = []
-    for each, (part, data) in made.items():
+    for each, (members, data) in encoded.items():
         write_file(each, data)
-        for code in dict.fromkeys(unit.lang_code for unit in part):
-            mine = [unit for unit in part if unit.lang_code == code]
+        for code in dict.fromkeys(unit.lang_code for unit in members):
+            mine = [unit for unit in members if unit.lang_code == code]
             templates = len({unit.template_code for unit in mine})
             count = sum(words(unit.source) for unit in mine)
             lines.append((str(each), code, templates, len(mine), count))
     across = many(len({unit.lang_code for unit in units}), "language")
-    names = enumerated([visible(each.name) for each in made], 3)
+    names = enumerated([visible(each.name) for each in encoded], 3)
     texts = f"{many(len(units), 'text')} in {across} → {names}"
     print_line(texts if units else "Nothing to translate: no file was written.")
-    if homeless:
-        some = enumerated(list(map(visible, homeless)), 3)
+    if unplaced:
+        some = enumerated(list(map(visible, unplaced)), 3)
         print_line(f"  left out, for another kind of header or button stands there: {some}")
     return frame_of(lines, ("path", "lang_code", "templates", "texts", "words"))
 
@@ -100,31 +99,34 @@ def export(
 # --- the texts to translate -------------------------------------------------------------
 
 
-def gather(
+def collect_units(
     frame: pd.DataFrame,
     source: str,
     languages: Iterable[str] | None,
     ledger: Ledger | None = None,
 ) -> tuple[list[Unit], list[str]]:
-    """Collect the units of all templates in all languages, and say what has no place.
+    """Collect the stamped units of a frame, and the fields of the source that have no place.
 
     Raises:
         InputError: Nothing can be translated, or could not be brought back as it was.
     """
     known = Ledger() if ledger is None else ledger
-    pairs, homeless = paired(contents(frame), source, languages, known)
+    pairs, unplaced = pair_units(read_full_contents(frame), source, languages, known)
     at, units = stamp_time(), []
     for unit, original, _ in pairs:
         noted = unit._replace(note=translator_note(unit.field, original))
-        units.append(stamped(noted, original.lang_code, at))
-    return units, homeless
+        units.append(noted.with_stamp(original.lang_code, at))
+    return units, unplaced
 
 
-def _described(unit: Unit, original: Entry, entry: Entry | None, known: Ledger) -> Unit:
-    """Complete a unit with its state, the source before and the comment, as the ledger has them."""
+def _with_state(unit: Unit, original: Entry, entry: Entry | None, known: Ledger) -> Unit:
+    """Return a unit with the state, the earlier source and the comment that the ledger has."""
     place = unit.template_code, language.normal(unit.lang_code), unit.field
     annotation = known.comments.get(place)
-    origin = known.origins.get(unit_key(unit, original)) if known.origins else None
+    origin = None
+    if known.origins:  # else the digests are left out, to save time
+        key = translation_key(unit, unit.field, original.lang_code, unit.target)
+        origin = known.origins.get(key)
     state, before = "draft" if entry is not None and entry.is_draft else "live", ""
     if not unit.target.strip():
         state = "missing"
@@ -136,24 +138,15 @@ def _described(unit: Unit, original: Entry, entry: Entry | None, known: Ledger) 
     return unit._replace(state=state, source_before=before, comment=comment)
 
 
-def unit_key(unit: Unit, original: Entry) -> TranslationKey:
-    """Name the translation that a unit holds as the ledger does."""
-    lang_code, source = language.normal(unit.lang_code), language.normal(original.lang_code)
-    return TranslationKey(
-        unit.template_code, lang_code, unit.field, source, text_digest(unit.target)
-    )
-
-
-def paired(
+def pair_units(
     members: Sequence[Entry],
     source: str,
     languages: Iterable[str] | None,
     known: Ledger,
 ) -> tuple[list[tuple[Unit, Entry, Entry | None]], list[str]]:
-    """Collect the units, with what the ledger has of them.
+    """Collect the units of contents, each with its two contents, and the fields without a place.
 
-    Each stands beside the content in the source language, and the one that it is of, if there
-    is one yet.
+    The two are the content in the source language, and the translated one, if there is one yet.
 
     Raises:
         InputError: As `gather`.
@@ -174,7 +167,7 @@ def paired(
     if languages is None:
         codes = language.in_order(codes, source)
     pairs: list[tuple[Unit, Entry, Entry | None]] = []
-    homeless: list[str] = []
+    unplaced: list[str] = []
     for template, original in originals.items():
         for lang_code in codes if original else ():
             if original is None or language.same(lang_code, original.lang_code):
@@ -184,19 +177,21 @@ def paired(
             entry = next(iter([*exact, *alike]), None)
             code = lang_code if entry is None else entry.lang_code
             for field, text in original.texts.items():
-                if group_of(entry, original, field) is None:
-                    homeless.append(f"{template} {code} {field}")
+                if text_group(entry, original, field) is None:
+                    unplaced.append(f"{template} {code} {field}")
                     continue
                 target = "" if entry is None else entry.texts.get(field, "")
                 limit = text_limit(field)
                 unit = Unit(template, code, field, text, target, limit=limit)
-                pairs.append((_described(unit, original, entry, known), original, entry))
-    _refuse([unit for unit, *_ in pairs], source, languages_read)
-    return pairs, list(dict.fromkeys(homeless))
+                pairs.append((_with_state(unit, original, entry, known), original, entry))
+    _refuse_unexportable([unit for unit, *_ in pairs], source, languages_read)
+    return pairs, list(dict.fromkeys(unplaced))
 
 
-def _refuse(units: Sequence[Unit], source: str, languages_read: Collection[str]) -> None:
-    """Refuse codes and texts that could not be brought back as they were."""
+def _refuse_unexportable(
+    units: Sequence[Unit], source: str, languages_read: Collection[str]
+) -> None:
+    """Raise an error for codes and texts that would not come back as they were."""
     problems = []
     for code in dict.fromkeys(unit.template_code for unit in units):
         if not code.isprintable() or not code.strip():
@@ -220,8 +215,8 @@ def _refuse(units: Sequence[Unit], source: str, languages_read: Collection[str])
         raise InputError("This cannot be translated as it is:", problems)
 
 
-def chosen(units: Iterable[Unit], only: Only | Collection[Only]) -> list[Unit]:
-    """Keep the units in these states, or all.
+def filter_by_state(units: Iterable[Unit], only: Only | Collection[Only]) -> list[Unit]:
+    """Return the units in these states, or all.
 
     Raises:
         InputError: `only` is none of these.

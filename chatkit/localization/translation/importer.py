@@ -25,14 +25,14 @@ from chatkit.localization.table import assembled, attribute_frame, frame_of
 from chatkit.localization.translation.units import (
     Stamp,
     Unit,
-    contents,
     digest,
-    fields_of_group,
-    group_of,
-    key_of,
+    group_fields,
     new_draft,
-    stamp_of,
-    with_texts,
+    parse_stamp,
+    put_texts,
+    read_full_contents,
+    stamp_key,
+    text_group,
 )
 from chatkit.report import FEW, LABEL, MANY, Report, ReportPart, html_tables, marked
 from chatkit.util.display import cut, has_half_character, many, visible
@@ -44,20 +44,20 @@ if TYPE_CHECKING:
     from chatkit.localization.glossary import Glossary
 
 #: Verdicts on texts that are not rejected.
-TAKEN = ("fresh", "unwrapped", "unchanged")
+TAKEN_VERDICTS = ("fresh", "unwrapped", "unchanged")
 #: Verdicts on texts that belong to no known place.
-_PLACELESS = ("no stamp", "code changed", "not in the frame")
+_UNPLACED = ("no stamp", "code changed", "not in the frame")
 #: The verdict on texts that only wait for others.
-_FOLLOWS = "incomplete"
-_LONG = 400  #: characters of a source that is shown
-_FEW_FAULTS = 5  #: so many rejected texts are shown with the counts
+_INCOMPLETE = "incomplete"
+_MAX_LENGTH = 400  #: characters of a source that is shown
+_MAX_LISTED_FAULTS = 5  #: so many rejected texts are shown with the counts
 
 
 @dataclass(eq=False)
-class Returned:
-    """One text that came back, with the contents that it belongs to, and the verdict on it."""
+class ReturnedText:
+    """One text of a returned file, with the contents it belongs to and the verdict on it."""
 
-    unit: Unit  #: its translation without what a program put in
+    unit: Unit  #: its translation is stripped of what a program put in
     returned: str  #: the translation as it came back
     stamp: Stamp | None
     original: Entry | None  #: the content that it was translated from
@@ -66,10 +66,10 @@ class Returned:
     live: str  #: the translation as it is now
     source_before: str  #: the source as it went out
     #: "fresh" was taken, "unwrapped" too, without what a program put in, "unchanged" is as it was;
-    #: else why not, in a word or two.
+    #: else the reason why it is rejected, in a word or two.
     verdict: str = "unchanged"
     message: str = ""
-    alike: Returned | None = None  #: one that says the same, whose verdict counts
+    duplicate_of: ReturnedText | None = None  #: an equal text, whose verdict counts for this one
 
     @property
     def template_code(self) -> str:
@@ -107,27 +107,27 @@ class Returned:
         return self.unit.target
 
     @property
-    def sent(self) -> str:
+    def exported_at(self) -> str:
         """The time of its export, as its stamp has it."""
         return self.stamp.at if self.stamp else ""
 
     @property
-    def touched(self) -> bool:
-        """Return whether it is another text than the one that went out."""
+    def is_edited(self) -> bool:
+        """Return whether the translation differs from the exported one."""
         return self.stamp is None or digest(self.target) != self.stamp.target
 
     @property
     def source_is_current(self) -> bool:
-        """Return whether its stamp has the source as it is now."""
+        """Return whether the source is still the one that was exported."""
         return bool(self.stamp and self.original and digest(self.source) == self.stamp.source)
 
     @property
     def target_is_current(self) -> bool:
-        """Return whether its stamp has the translation as it is now."""
+        """Return whether the live translation is still the one that was exported."""
         return self.stamp is not None and digest(self.live) == self.stamp.target
 
-    def reject(self, verdict: str, message: str) -> None:
-        """Set the verdict on it."""
+    def set_verdict(self, verdict: str, message: str) -> None:
+        """Set the verdict, and the message that explains it."""
         self.verdict, self.message = verdict, message
 
 
@@ -135,7 +135,7 @@ _COLUMNS = (
     *("template_code", "lang_code", "field", "verdict", "message", "source_before", "source"),
     *("live", "returned", "comment", "place", "cell"),
 )
-_CHANGED = ("template_code", "lang_code", "field", "before", "after")
+_CHANGED_COLUMNS = ("template_code", "lang_code", "field", "before", "after")
 
 
 class Translations(Report):
@@ -151,7 +151,7 @@ class Translations(Report):
         self,
         frame: pd.DataFrame,
         changed: Sequence[tuple[str, ...]],
-        returned: Sequence[Returned],
+        returned: Sequence[ReturnedText],
         new: int,
         source: str = "",
     ) -> None:
@@ -160,8 +160,8 @@ class Translations(Report):
         self.new = new  #: how many contents were not there before
         #: Every text that was not taken, and why: first what is wrong, then what waits for it.
         self.refused = sorted(
-            (each for each in returned if each.verdict not in TAKEN),
-            key=lambda each: each.verdict == _FOLLOWS,
+            (each for each in returned if each.verdict not in TAKEN_VERDICTS),
+            key=lambda each: each.verdict == _INCOMPLETE,
         )
         #: How many texts were taken without what a program had put in.
         self.unwrapped = sum(each.verdict == "unwrapped" for each in returned)
@@ -172,7 +172,7 @@ class Translations(Report):
     @property
     def changed(self) -> pd.DataFrame:
         """Every text that was taken, with what was there before."""
-        return frame_of(self._changed, _CHANGED)
+        return frame_of(self._changed, _CHANGED_COLUMNS)
 
     @property
     def rejected(self) -> pd.DataFrame:
@@ -191,21 +191,22 @@ class Translations(Report):
         return attribute_frame(self._returned, _COLUMNS)
 
     def comments(self, known: Ledger) -> Ledger:
-        """Return what translators say of texts, unless it is known or somebody said more since.
+        """Return the new comments of translators as a ledger.
+
+        Left out is a comment that is known, or older than the known one.
 
         Args:
-            known: What was recorded before. A text went out at the time of its stamp.
+            known: What was recorded before; a comment is as old as the stamp of its text.
         """
         new = Ledger()
         for each in self._returned:
-            if not each.comment.strip() or each.verdict in _PLACELESS:
+            if not each.comment.strip() or each.verdict in _UNPLACED:
                 continue
             place = each.template_code, language.normal(each.lang_code), each.field
-            before = known.comments.get(place)
-            if before is not None:
+            if before := known.comments.get(place):
                 digits = re.sub(r"\D", "", before.at.partition("+")[0])
                 same = before.text.split() == each.comment.split()  # programs break lines anew
-                if same or digits > re.sub(r"\D", "", each.sent):
+                if same or digits > re.sub(r"\D", "", each.exported_at):
                     continue
             new.comment(place, each.comment.strip())
         return new
@@ -220,9 +221,9 @@ class Translations(Report):
             f"{len(self.refused):,} rejected" + (f": {reasons}" if reasons else "")
         )
 
-    def _folded(self) -> tuple[list[Returned], str]:
-        """Return the texts with a fault, and a line about those that only wait for them."""
-        faults = [each for each in self.refused if each.verdict != _FOLLOWS]
+    def _split_refused(self) -> tuple[list[ReturnedText], str]:
+        """Return the rejected texts with a fault, and a line that counts those waiting for them."""
+        faults = [each for each in self.refused if each.verdict != _INCOMPLETE]
         if count := len(self.refused) - len(faults):
             wait = "waits" if count == 1 else "wait"
             return faults, f"{many(count, 'text')} {wait} for these or others: .rejected has them."
@@ -230,14 +231,14 @@ class Translations(Report):
 
     def _parts(self) -> Iterator[ReportPart]:
         lines = [self._heading()]
-        faults, waiting = self._folded()
-        for each in faults[:_FEW_FAULTS]:
+        faults, waiting = self._split_refused()
+        for each in faults[:_MAX_LISTED_FAULTS]:
             where = f"{each.template_code} {each.lang_code} {text_label(each.field)}".strip()
             lines.append(f"  {cut(where, 60)}: {each.verdict}: {cut(each.message, 200)}")
             if each.verdict == "stale" and each.source:
-                sources = each.source_before[:_LONG], each.source[:_LONG]
+                sources = each.source_before[:_MAX_LENGTH], each.source[:_MAX_LENGTH]
                 lines.append(f"    {worded_changes(*sources)}")
-        if (rest := len(faults) - _FEW_FAULTS) > 0:
+        if (rest := len(faults) - _MAX_LISTED_FAULTS) > 0:
             lines.append(f"  and {rest:,} more in .rejected")
         lines += [f"  {waiting}"] * bool(waiting)
         yield ReportPart(lines, self._html)
@@ -245,10 +246,10 @@ class Translations(Report):
             yield from self.plan._parts()
 
     def _html(self) -> str:
-        """Show the same as HTML: the texts that were not taken are a table, both sources marked."""
+        """Return the heading and the table of the rejected texts as HTML."""
         parts = [f"<p>{marked(self._heading())}</p>"]
         if self.refused:
-            faults, waiting = self._folded()
+            faults, waiting = self._split_refused()
             widths = dict.fromkeys(("text", "why not", "source", "came back"), 0)
             rows = list(map(_html_row, faults[:MANY]))
             table = html_tables(widths, rows[:FEW], rows[FEW:], len(faults), ".rejected")
@@ -258,17 +259,17 @@ class Translations(Report):
         return "".join(parts)
 
 
-def _html_row(text: Returned) -> str:
+def _html_row(text: ReturnedText) -> str:
     where = visible(f"{text.template_code} {text.lang_code} {text_label(text.field)}").strip()
     place = f"{text.place}, {text.cell}" if text.cell else text.place
-    source = marked(cut(text.source, _LONG))
+    source, returned = (marked(cut(each, _MAX_LENGTH)) for each in (text.source, text.returned))
     if text.verdict == "stale":
-        source = marked_changes(text.source_before[:_LONG], text.source[:_LONG])
+        source = marked_changes(text.source_before[:_MAX_LENGTH], text.source[:_MAX_LENGTH])
     return (
         f'<tr><th scope="row" dir="auto">{marked(cut(where, 2 * LABEL))}<br>'
         f"<i>{marked(cut(place, 2 * LABEL))}</i></th>"
-        f'<td dir="auto">{marked(text.verdict)}: {marked(cut(text.message, _LONG))}</td>'
-        f'<td dir="auto">{source}</td><td dir="auto">{marked(cut(text.returned, _LONG))}</td></tr>'
+        f'<td dir="auto">{marked(text.verdict)}: {marked(cut(text.message, _MAX_LENGTH))}</td>'
+        f'<td dir="auto">{source}</td><td dir="auto">{returned}</td></tr>'
     )
 
 
@@ -281,7 +282,7 @@ def import_units(
     ledger: Ledger | None = None,
     broken: bool = False,
 ) -> Translations:
-    """Take back the texts of files that `export` wrote, after translators worked in them.
+    """Put the translations of returned files into a frame, each with a verdict.
 
     Args:
         units: As `read_units` read them.
@@ -298,19 +299,19 @@ def import_units(
     """
     with collector_paused():
         importer = _Importer(
-            contents(frame), units, glossary, ledger, any_order=any_order, broken=broken
+            read_full_contents(frame), units, glossary, ledger, any_order=any_order, broken=broken
         )
-        edits, new = importer.result()
+        edits, new = importer.build_edits()
         result = assembled(frame, edits, new)
         for text in importer.texts:
-            while text.alike:
-                text.reject(text.alike.verdict, text.alike.message)
-                text.alike = text.alike.alike
+            while text.duplicate_of:
+                text.set_verdict(text.duplicate_of.verdict, text.duplicate_of.message)
+                text.duplicate_of = text.duplicate_of.duplicate_of
     return Translations(result, importer.changed, importer.texts, len(new), importer.source)
 
 
 class _Importer:
-    """Evaluates one text after the other, then all that must come together."""
+    """The evaluation of returned texts: each by itself, then those that belong together."""
 
     def __init__(
         self,
@@ -334,80 +335,85 @@ class _Importer:
         for row, entry in enumerate(members):
             self._rows.setdefault((entry.template_code, entry.lang_code), row)
         #: The texts that are taken, by content and field.
-        self._taken: dict[tuple[str, str], dict[str, Returned]] = {}
-        self.texts = [self._text(unit) for unit in units]
-        self._take()
-        self._reject_parts()
+        self._taken: dict[tuple[str, str], dict[str, ReturnedText]] = {}
+        self.texts = [self._match_unit(unit) for unit in units]
+        self._evaluate_all()
+        self._reject_incomplete()
 
-    def _text(self, unit: Unit) -> Returned:
-        stamp, original = stamp_of(unit.stamp), None
+    def _match_unit(self, unit: Unit) -> ReturnedText:
+        """Find the contents that a returned unit belongs to, by its stamp and its key."""
+        stamp, original = parse_stamp(unit.stamp), None
         for each in self._templates.get(unit.template_code, ()) if stamp else ():
-            if stamp and key_of(*unit.text_key, each.lang_code) == stamp.key:
+            if stamp and stamp_key(*unit.text_key, each.lang_code) == stamp.key:
                 original = each
                 break
-        entry = self._at(unit.text_key[:2])
+        entry = self._entry_at(unit.text_key[:2])
         now, live = ("" if e is None else e.texts.get(unit.field, "") for e in (original, entry))
         before = unit.source
         if stamp and digest(before) != stamp.source:  # the file has lost it
             before = self._exported.get(stamp.source, before)
-        text = Returned(unit, unit.target, stamp, original, entry, now, live, before)
-        if text.touched and not self._broken:
-            text.unit = unit._replace(target=unwrapped(unit.target, now))
+        text = ReturnedText(unit, unit.target, stamp, original, entry, now, live, before)
+        if text.is_edited and not self._broken:
+            text.unit = unit._replace(target=strip_residue(unit.target, now))
         return text
 
-    def _at(self, place: tuple[str, str]) -> Entry | None:
+    def _entry_at(self, place: tuple[str, str]) -> Entry | None:
         row = self._rows.get(place)
         return None if row is None else self._members[row]
 
-    def _take(self) -> None:
-        places: dict[tuple[str, ...], dict[tuple[str, ...], Returned]] = {}
+    def _evaluate_all(self) -> None:
+        """Set the verdict on each text; of equal ones only the first is evaluated."""
+        places: dict[tuple[str, ...], dict[tuple[str, ...], ReturnedText]] = {}
         for text in self.texts:
             unit, stamp = text.unit, text.stamp
             place = (*unit.text_key, stamp.key) if stamp else (unit.place,)
             same = (unit.target, stamp.source, stamp.at) if stamp else (unit.target,)
             first = places.setdefault(place, {}).setdefault(same, text)
-            text.alike = None if first is text else first
+            text.duplicate_of = None if first is text else first
         for returned in places.values():
-            touched = [text for text in _newest(list(returned.values())) if text.touched]
-            if len({text.target for text in touched}) == 1:
-                for text in touched[1:]:
-                    text.alike = touched[0]
-                self._evaluate(touched[0], touched)
+            edited = [
+                text for text in _keep_newest_exports(list(returned.values())) if text.is_edited
+            ]
+            if len({text.target for text in edited}) == 1:
+                for text in edited[1:]:
+                    text.duplicate_of = edited[0]
+                self._evaluate(edited[0], edited)
             else:
-                for text in touched:
-                    self._evaluate(text, touched)
+                for text in edited:
+                    self._evaluate(text, edited)
 
-    def _evaluate(self, text: Returned, touched: Sequence[Returned]) -> None:
+    def _evaluate(self, text: ReturnedText, edited: Sequence[ReturnedText]) -> None:
+        """Take a text or reject it; `edited` are all edited versions of the same text."""
         unit, stamp, source = text.unit, text.stamp, text.original
         if stamp is None:
             lost = "its stamp was lost or changed on the way"
-            lost += unit.in_cell("stamp")
-            text.reject("unreadable" if unit.trouble else "no stamp", unit.trouble or lost)
+            lost += unit.cell_reference("stamp")
+            text.set_verdict("unreadable" if unit.problem else "no stamp", unit.problem or lost)
         elif source is None:
-            text.reject(*self._misplaced(unit, stamp))
-        elif text.target != text.live or unit.trouble:
-            if reason := self._reason(text, stamp, source, touched):
-                text.reject(*reason)
+            text.set_verdict(*self._placement_error(unit, stamp))
+        elif text.target != text.live or unit.problem:
+            if reason := self._rejection_reason(text, stamp, source, edited):
+                text.set_verdict(*reason)
             else:
                 taken = self._taken.setdefault(unit.text_key[:2], {})
                 if unit.field in taken:  # translated from another language: the later one counts
                     taken[unit.field].verdict = "unchanged"
                 taken[unit.field], text.verdict = text, "fresh"
                 if text.target != text.returned:
-                    text.reject("unwrapped", "taken without what a program had put into it")
+                    text.set_verdict("unwrapped", "taken without what a program had put into it")
 
-    def _reason(
-        self, text: Returned, stamp: Stamp, source: Entry, touched: Sequence[Returned]
+    def _rejection_reason(
+        self, text: ReturnedText, stamp: Stamp, source: Entry, edited: Sequence[ReturnedText]
     ) -> tuple[str, str] | None:
-        """Return why a text is not taken: a verdict and a message."""
+        """Return the verdict and the message of a text that must be rejected, else None."""
         unit, lang = text.unit, source.lang_code
         if not text.source:  # nor can a file write where there is no text, whatever its stamp says
             return "stale", f"{lang} has no such text (any more)"
-        if len({each.target for each in touched}) > 1:
-            places = " and ".join(visible(each.unit.place) for each in touched[:3])
+        if len({each.target for each in edited}) > 1:
+            places = " and ".join(visible(each.unit.place) for each in edited[:3])
             return "twice", f"it came back with several texts, in {places}: keep one"
-        if unit.trouble:
-            return "unreadable", unit.trouble
+        if unit.problem:
+            return "unreadable", unit.problem
         if unit.unfinished:
             return "unfinished", f"it is marked {unit.unfinished}"
         if has_half_character(unit.target):
@@ -417,37 +423,38 @@ class _Importer:
         # a program that prints a file anew may break the lines of a source
         same = text.source_is_current and unit.source.split() == text.source.split()
         if digest(unit.source) != stamp.source and not same:
-            message = f"the source text in the file{unit.in_cell('source')} is not the one that "
-            message += "went out: a program"
-            return "source edited", f"{message} changed it, or a person did"
+            message = f"the source text in the file{unit.cell_reference('source')} is not the one "
+            return "source edited", message + "that went out: a program changed it, or a person did"
         if not text.source_is_current:
-            again = "Export it again, and read both files"
-            return "stale", f"{lang} was changed since the export. {again}"
+            message = f"{lang} was changed since the export. Export it again, and read both files"
+            return "stale", message
         if not text.target_is_current:
             message = "somebody else translated it since the export: nothing was overwritten"
             return "conflict", message
-        if group_of(text.entry, source, unit.field) is None:
+        if text_group(text.entry, source, unit.field) is None:
             return "no place", "the content has another kind of header or button there"
-        return self._placeholders(text.source, unit.target) or self._wording(text, source)
+        return self._check_placeholders(text.source, unit.target) or self._check_wording(
+            text, source
+        )
 
-    def _wording(self, text: Returned, source: Entry) -> tuple[str, str] | None:
+    def _check_wording(self, text: ReturnedText, source: Entry) -> tuple[str, str] | None:
         """Check a text for residue of programs, its length, and its words by the glossary."""
-        unit, now = text.unit, text.source
-        most, count = text_limit(unit.field), len(unit.target)
+        unit, glossary = text.unit, self._glossary
+        lang, limit, count = unit.lang_code, text_limit(unit.field), len(unit.target)
         if self._broken:
             return None
-        if reason := _residue(unit, now):
+        if reason := _describe_residue(unit, text.source):
             return "residue", reason
-        if count > most:
-            message = f"it has {count:,} characters, at most {most:,} are allowed"
-            return "too long", f"{message}: take away {count - most:,}"
-        lang, words = unit.lang_code, self._glossary
-        for flaw in words.breaches(now, unit.target, lang, source.lang_code) if words else ():
-            if not self._ledger.is_silent(flaw.code, lang, unit.template_code, unit.field):
-                return "glossary broken", f"{flaw.message}. {flaw.hint}".rstrip(". ")
+        if count > limit:
+            message = f"it has {count:,} characters, at most {limit:,} are allowed"
+            return "too long", f"{message}: take away {count - limit:,}"
+        if glossary is not None:
+            for flaw in glossary.breaches(text.source, unit.target, lang, source.lang_code):
+                if not self._ledger.is_silent(flaw.code, lang, unit.template_code, unit.field):
+                    return "glossary broken", f"{flaw.message}. {flaw.hint}".rstrip(". ")
         return None
 
-    def _placeholders(self, source: str, target: str) -> tuple[str, str] | None:
+    def _check_placeholders(self, source: str, target: str) -> tuple[str, str] | None:
         expected, got = (list(map(str, slots(text))) for text in (source, target))
         lost, added = Counter(expected) - Counter(got), Counter(got) - Counter(expected)
         if lost:
@@ -461,59 +468,54 @@ class _Importer:
             return "placeholder order", f"{message}. If that is right, read with any_order=True"
         return None
 
-    def _misplaced(self, unit: Unit, stamp: Stamp) -> tuple[str, str]:
-        """Return why a unit has no place, and where it belongs by its stamp, if that is known."""
-        real = self._places.get(stamp.key)
+    def _placement_error(self, unit: Unit, stamp: Stamp) -> tuple[str, str]:
+        """Return the verdict and the message for a unit whose key does not fit its stamp."""
+        real = self._places_by_key.get(stamp.key)
         if real is None:
             message = "neither it nor its source is in the frame, or where it belongs was changed"
             return "not in the frame", message
         message = f"its stamp is that of {visible(' '.join(real))}"
-        return "code changed", f"{message}: put {', '.join(unit.put_back(real))} again"
+        return "code changed", f"{message}: put {', '.join(unit.repair_steps(real))} again"
 
     @cached_property
-    def _places(self) -> dict[str, tuple[str, str, str]]:
-        """Every text of every content, by the digest that its stamp would have."""
-        languages = {entry.lang_code for entry in self._members}
-        languages |= {text.unit.lang_code for text in self.texts}
+    def _places_by_key(self) -> dict[str, tuple[str, str, str]]:
+        """The keys of all texts that can be translated, by the key that their stamp would have."""
+        languages = {e.lang_code for e in self._members} | {text.lang_code for text in self.texts}
         return {
-            key_of(original.template_code, lang, field, original.lang_code): (
-                *(original.template_code, lang, field),
-            )
-            for original in self._members
-            for field in original.texts
-            for lang in languages - {original.lang_code}
+            stamp_key(e.template_code, lang, field, e.lang_code): (e.template_code, lang, field)
+            for e in self._members
+            for field in e.texts
+            for lang in languages - {e.lang_code}
         }
 
-    def _reject_parts(self) -> None:
-        """Take out texts that would leave a content half in the language of its source.
+    def _reject_incomplete(self) -> None:
+        """Reject texts that would leave a content half in the language of its source.
 
         A text with a fault does not hold back the others of a new content, which is a draft.
         """
         faults: dict[tuple[str, str], set[str]] = {}
         for text in self.texts:
-            if text.verdict not in TAKEN:
+            if text.verdict not in TAKEN_VERDICTS:
                 faults.setdefault(text.unit.text_key[:2], set()).add(text.unit.field)
         for place, taken in self._taken.items():
-            entry = self._at(place)
+            entry = self._entry_at(place)
             for name in ("", "headers", "buttons"):
                 for source in {
                     id(each.original): each.original for each in taken.values()
                 }.values():
                     if source is None:
                         continue
-                    needed = set(fields_of_group(source, entry, name))
+                    needed = set(group_fields(source, entry, name))
                     needed -= set() if name else faults.get(place, set())
-                    here = [f for f in taken if group_of(entry, source, f) == name]
-                    if here and (missing := sorted(needed - taken.keys())):
-                        names = ", ".join(map(text_label, missing))
-                        message = (
-                            f"without {names} the {name or 'content'} would be half translated"
-                        )
-                        for field in here:
-                            taken.pop(field).reject(_FOLLOWS, message)
+                    group = [f for f in taken if text_group(entry, source, f) == name]
+                    if group and (missing := sorted(needed - taken.keys())):
+                        without = f"without {', '.join(map(text_label, missing))}"
+                        message = f"{without} the {name or 'content'} would be half translated"
+                        for field in group:
+                            taken.pop(field).set_verdict(_INCOMPLETE, message)
 
-    def result(self) -> tuple[dict[int, dict[str, Any]], list[dict[str, Any]]]:
-        """Return the fields that change by row, and the contents that are new."""
+    def build_edits(self) -> tuple[dict[int, dict[str, Any]], list[dict[str, Any]]]:
+        """Return the changed fields by row of the frame, and the new contents."""
         edits: dict[int, dict[str, Any]] = {}
         new: list[dict[str, Any]] = []
         for place, taken in self._taken.items():
@@ -521,32 +523,32 @@ class _Importer:
             if source is None:
                 continue
             self.source = self.source or source.lang_code
-            fields = {field: text.target for field, text in sorted(taken.items(), key=_order)}
+            fields = {field: text.target for field, text in sorted(taken.items(), key=_field_order)}
             self.changed += [
                 (*text.unit.text_key, text.live, text.target) for text in taken.values()
             ]
-            entry = self._at(place)
+            entry = self._entry_at(place)
             if entry is None:
-                begun = new_draft(source, place[1])
+                draft = new_draft(source, place[1])
                 texts = dict.fromkeys(source.texts, "") | fields  # the others are missing
-                new.append({**begun, **with_texts(begun, source, texts)})
+                new.append({**draft, **put_texts(draft, source, texts)})
             else:
-                edits[self._rows[place]] = with_texts(entry.raw, source, fields)
+                edits[self._rows[place]] = put_texts(entry.raw, source, fields)
         return edits, new
 
 
 _OWN_TAG = re.compile(r'<ph id="[\d.]+">(\{\{[^{}]*\}\}|⟨U\+[0-9A-F]{4}⟩)</ph>')
 _EDGE_BREAK = re.compile(r"\A\s*\n|\n\s*\Z")
 #: Lines that a program has broken: with an indent, and between two words.
-_INDENT = re.compile(r"\n(?:[ ]{2,}|\t)[ \t]*(?=\S)")
-_WRAPPED = re.compile(r"(?<=[a-zß-öø-ÿа-яёα-ω])\n(?=[a-zß-öø-ÿа-яёα-ω])")
+_INDENTED_LINE = re.compile(r"\n(?:[ ]{2,}|\t)[ \t]*(?=\S)")
+_BROKEN_LINE = re.compile(r"(?<=[a-zß-öø-ÿа-яёα-ω])\n(?=[a-zß-öø-ÿа-яёα-ω])")
 
 
-def unwrapped(text: str, source: str) -> str:
-    """Take out of a translation what a program put in, where nothing else can be meant.
+def strip_residue(text: str, source: str) -> str:
+    """Remove from a translation what programs leave in it and the source does not have.
 
     Those are entities, the tags of our own files, backslashes before quotation marks, and line
-    breaks around it; and only what the source does not have.
+    breaks around it: where nothing else can be meant.
     """
     if not residue(source):
         plain = ENTITY.sub(lambda match: unescape(match[0]), text)
@@ -554,51 +556,51 @@ def unwrapped(text: str, source: str) -> str:
     return text if _EDGE_BREAK.search(source) or not _EDGE_BREAK.search(text) else text.strip()
 
 
-def _residue(unit: Unit, source: str) -> str:
-    """Return what a program has left in a translation; empty if there is nothing."""
-    where = unit.in_cell("translation")
+def _describe_residue(unit: Unit, source: str) -> str:
+    """Describe what a program left in a translation; empty if there is nothing."""
+    where = unit.cell_reference("translation")
     if unit.struck:
         return f"words in it are struck through{where}: take them out, or format them as the others"
-    left = Counter(match[0] for match in residue(unit.target))
-    left -= Counter(match[0] for match in residue(source))
+    left, expected = (Counter(match[0] for match in residue(s)) for s in (unit.target, source))
+    left -= expected
     what = f"“{cut(next(iter(left)), 40)}”" if left else ""
-    if not left and _INDENT.search(unit.target) and not _INDENT.search(source):
+    if not left and _INDENTED_LINE.search(unit.target) and not _INDENTED_LINE.search(source):
         what = "lines with an indent"
-    elif not left and "\n" not in source and _WRAPPED.search(unit.target):
+    elif not left and "\n" not in source and _BROKEN_LINE.search(unit.target):
         what = "a line break between two words"
     return f"it has {what}{where}, and the source has not: a program left it" if what else ""
 
 
-def _newest(several: list[Returned]) -> list[Returned]:
-    """Keep the texts of the newest export of one text, and reject older ones.
+def _keep_newest_exports(versions: list[ReturnedText]) -> list[ReturnedText]:
+    """Return the versions of one text that are of its newest export, and reject older ones.
 
-    One whose stamp has the source as it is now is newer than one that has it as it was, and so
-    with the translation. Of those that were translated, the stamp of the later time counts.
+    A version whose stamp has the current source is newer than one with an earlier source, and so
+    with the translation. Of those that were edited, the stamp of the later time counts.
     """
-    latest = max((text.sent for text in several if text.touched), default="")
+    latest = max((text.exported_at for text in versions if text.is_edited), default="")
     for newer in (
-        [text for text in several if text.source_is_current],
-        [text for text in several if text.target_is_current],
-        [text for text in several if text.sent >= latest],
+        [text for text in versions if text.source_is_current],
+        [text for text in versions if text.target_is_current],
+        [text for text in versions if text.exported_at >= latest],
     ):
-        newer = [text for text in newer if text in several]
-        older = [text for text in several if text.touched and text not in newer]
+        newer = [text for text in newer if text in versions]
+        older = [text for text in versions if text.is_edited and text not in newer]
         if not newer or not older:
             continue
-        done = next((text for text in newer if text.touched), None)
-        where = visible((done or newer[0]).unit.place)
-        what = "what came back there counts" if done else "it is to be translated there"
+        newest = next((text for text in newer if text.is_edited), None)
+        where = visible((newest or newer[0]).unit.place)
+        what = "what came back there counts" if newest else "it is to be translated there"
         for text in older:
-            if text.target not in (text.live, done and done.target):
-                text.reject("older export", f"{where} is from a newer export: {what}")
-            elif done and text.target == done.target:
-                text.alike = done
-        several = newer
-    return several
+            if text.target not in (text.live, newest and newest.target):
+                text.set_verdict("older export", f"{where} is from a newer export: {what}")
+            elif newest and text.target == newest.target:
+                text.duplicate_of = newest
+        versions = newer
+    return versions
 
 
-def _order(item: tuple[str, object]) -> tuple[str, int]:
-    """Put the buttons in their order: the tenth after the second."""
+def _field_order(item: tuple[str, object]) -> tuple[str, int]:
+    """Return the sort key of a field: the tenth button after the second."""
     name, _, inner = item[0].partition(".")
     number = inner.partition(".")[0]
     return name, int(number) if number.isdecimal() else 0

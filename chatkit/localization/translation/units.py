@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from copy import deepcopy
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -31,7 +31,7 @@ _STAMP = re.compile("([0-9a-f]{10})[.]([0-9a-f]{10})[.]([0-9a-f]{10})(?:[.]([0-9
 
 
 _KEY_FIELDS = ("template_code", "lang_code", "field")
-#: The places of what is in no file.
+#: The cells of a unit that is in no spreadsheet.
 NOWHERE: Mapping[str, str] = MappingProxyType({})
 
 
@@ -49,73 +49,75 @@ class Unit(NamedTuple):
     state: str = ""  #: missing, stale, unknown, draft or live; empty where nobody looked it up
     source_before: str = ""  #: the source that the translation was made from, if it is stale
     comment: str = ""  #: what people say of it to each other
-    #: Of one that came back: where it stands, why it cannot be read, and how a program marked it
-    #: that is not finished.
-    place: str = ""
-    trouble: str = ""
-    unfinished: str = ""
+    # the rest is known of one that was read from a file
+    place: str = ""  #: where it stands
+    problem: str = ""  #: why it cannot be read
+    unfinished: str = ""  #: the mark of a program for one that is not finished
     struck: bool = False  #: whether words of the translation are struck through
     cells: Mapping[str, str] = NOWHERE  #: of a row of a spreadsheet, by the name of their column
-    #: Of a file of another kind: what stands where for a code, {0}, a language, {1}, a field, {2}.
-    parts: Mapping[str, str] = NOWHERE
+    #: What to write where, by the field of the key: {0} is the code, {1} the language, {2} the
+    #: field. Empty for a spreadsheet.
+    repair_hints: Mapping[str, str] = NOWHERE
 
     @property
     def text_key(self) -> tuple[str, str, str]:
         """The code, the language and the field of the text."""
         return self.template_code, self.lang_code, self.field
 
-    def in_cell(self, column: str) -> str:
-        """Name the cell of a spreadsheet that holds a part of it, in brackets, if it has one."""
+    def cell_reference(self, column: str) -> str:
+        """Return the cell of a column in brackets, like " (E4)"; empty outside of spreadsheets."""
         return f" ({self.cells[column]})" if column in self.cells else ""
 
-    def put_back(self, real: tuple[str, str, str]) -> list[str]:
-        """Return the steps that make it the text that went out: what to put where in its file."""
+    def with_stamp(self, source_code: str, at: str = "") -> Unit:
+        """Return this unit with the stamp of its export at this time."""
+        key = stamp_key(*self.text_key, source_code)
+        return self._replace(stamp=str(Stamp(key, digest(self.source), digest(self.target), at)))
+
+    def repair_steps(self, real: tuple[str, str, str]) -> list[str]:
+        """Return what to write where in the file to restore the key that the unit had."""
         steps = dict[str, None]()
         for name, value, present in zip(_KEY_FIELDS, real, self.text_key, strict=True):
             if value != present:
                 cell = f"{visible(value)!r} into {self.cells.get(name, name)}"
-                part = self.parts[name].format(*map(visible, real)) if name in self.parts else cell
-                steps[part] = None
+                hint = (
+                    self.repair_hints[name].format(*map(visible, real))
+                    if name in self.repair_hints
+                    else cell
+                )
+                steps[hint] = None
         return list(steps)
 
 
 class Stamp(NamedTuple):
-    """The three digests of a unit, and when it went out: empty in files of an earlier version."""
+    """The digests of a unit as it was exported, and the time of the export."""
 
-    key: str
-    source: str
-    target: str
-    at: str = ""
+    key: str  #: the digest of which text it is
+    source: str  #: the digest of its source
+    target: str  #: the digest of its translation
+    at: str = ""  #: empty in files of an earlier version
 
     def __str__(self) -> str:
         return ".".join(filter(None, self))
 
 
 def stamp_time() -> str:
-    """Write this moment as stamps have it: of two, the later one sorts last."""
+    """Return the present time in the form of stamps, which sorts by time."""
     return f"{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}"
 
 
 @lru_cache(1 << 12)  # a source goes into as many languages as there are
 def digest(*texts: str) -> str:
-    """Return ten characters that are others for other texts."""
-    data = json.dumps(texts).encode()
-    return blake2b(data, digest_size=5).hexdigest()
+    """Return a digest of these texts in ten characters."""
+    return blake2b(json.dumps(texts).encode(), digest_size=5).hexdigest()
 
 
-def key_of(template_code: str, lang_code: str, field: str, source_code: str) -> str:
-    """Return the digest of which text this is, and from which language it is translated."""
+def stamp_key(template_code: str, lang_code: str, field: str, source_code: str) -> str:
+    """Return the digest that identifies a text and the language it is translated from."""
     return digest(template_code, lang_code, field, source_code)
 
 
-def stamped(unit: Unit, source_code: str, at: str = "") -> Unit:
-    """Put its stamp on a unit that goes out at this time."""
-    key = key_of(*unit.text_key, source_code)
-    return unit._replace(stamp=str(Stamp(key, digest(unit.source), digest(unit.target), at)))
-
-
-def stamp_of(text: str) -> Stamp | None:
-    """Read a stamp; None if it is none."""
+def parse_stamp(text: str) -> Stamp | None:
+    """Parse a stamp; None if the text is none."""
     match = _STAMP.fullmatch(text.strip())
     return Stamp(*match.groups(default="")) if match else None
 
@@ -124,9 +126,9 @@ def stamp_of(text: str) -> Stamp | None:
 # A content that lacks a header or buttons of its source gets copies of them, but only together:
 # never one button in the language of the reader and the next one in another.
 
-_LISTED = re.compile(r"(headers|buttons)\.(\d+)\.(\w+)")
+_ITEM_FIELD = re.compile(r"(headers|buttons)\.(\d+)\.(\w+)")
 #: What a new content does not take over from its source.
-_ITS_OWN = ("id", "created_at", "updated_at")
+_NOT_COPIED = ("id", "created_at", "updated_at")
 
 
 def translator_note(field: str, source: Entry) -> str:
@@ -148,38 +150,38 @@ def translator_note(field: str, source: Entry) -> str:
     return " ".join(notes)
 
 
-def group_of(entry: Entry | None, source: Entry, field: str) -> str | None:
-    """Name the texts that must come with this one, if it is to be put into a content.
+def text_group(entry: Entry | None, source: Entry, field: str) -> str | None:
+    """Return the group of texts that must be put into a content together with this field.
 
     Returns:
-        The field itself if it stands alone, the name of what is missing as a whole, or None if
-        the content has something else in this place.
+        The field itself if it stands alone; "headers" or "buttons" if the content lacks this one;
+        "" if the content itself is missing; None if it has something else in this place.
     """
     if entry is None:
         return ""
     if field.partition(".")[0] in entry.wrong:
         return None
-    match = _LISTED.fullmatch(field)
+    match = _ITEM_FIELD.fullmatch(field)
     if not match:
         return field
     name, number = match[1], int(match[2])
     items: list[Mapping[str, Any]] = getattr(entry, name)
-    models: list[Mapping[str, Any]] = getattr(source, name)
-    if number >= len(models) or f"{name}.{number}" in entry.wrong:
+    source_items: list[Mapping[str, Any]] = getattr(source, name)
+    if number >= len(source_items) or f"{name}.{number}" in entry.wrong:
         return None
     if number >= len(items):
         return name
-    return field if items[number].get("type") == models[number].get("type") else None
+    return field if items[number].get("type") == source_items[number].get("type") else None
 
 
 def new_draft(source: Entry, lang_code: str) -> dict[str, Any]:
-    """Begin a content in another language as a draft that is like its source."""
-    fields = {k: deepcopy(v) for k, v in source.raw.items() if k not in _ITS_OWN}
+    """Return the fields of a draft in another language, copied from its source."""
+    fields = {k: deepcopy(v) for k, v in source.raw.items() if k not in _NOT_COPIED}
     return {**fields, "lang_code": lang_code, "is_draft": True}
 
 
-def with_texts(raw: Mapping[str, Any], source: Entry, new: Mapping[str, str]) -> dict[str, Any]:
-    """Return the fields of a content that change when these texts are put into it."""
+def put_texts(raw: Mapping[str, Any], source: Entry, new: Mapping[str, str]) -> dict[str, Any]:
+    """Return the fields of a content that these texts change, with the texts put into them."""
     fields: dict[str, Any] = {}
     for field, text in new.items():
         name, _, inner = field.partition(".")
@@ -194,27 +196,25 @@ def with_texts(raw: Mapping[str, Any], source: Entry, new: Mapping[str, str]) ->
     return fields
 
 
-def fields_of_group(source: Entry, entry: Entry | None, name: str) -> Iterator[str]:
-    """Yield the fields of the source that must come together under this name."""
-    for field in source.texts:
-        if group_of(entry, source, field) == name:
-            yield field
+def group_fields(source: Entry, entry: Entry | None, name: str) -> list[str]:
+    """Return the fields of the source that are in this group of `text_group`."""
+    return [field for field in source.texts if text_group(entry, source, field) == name]
 
 
-#: What a frame must have beside `template_code` and `lang_code`: without it, contents would
-#: be made that lack half of their source.
-NEEDED = ("text", "footer", "headers", "buttons", "variables")
+#: The columns that a frame must have beside `template_code` and `lang_code`: without them,
+#: contents would be made that lack half of their source.
+REQUIRED_FIELDS = ("text", "footer", "headers", "buttons", "variables")
 
 
-def contents(frame: pd.DataFrame) -> list[Entry]:
-    """Read the contents of a frame of several templates, in full.
+def read_full_contents(frame: pd.DataFrame) -> list[Entry]:
+    """Return the contents of a frame of several templates, which must have all fields.
 
     Raises:
         InputError: It is no such frame.
     """
     members = entries(frame)
     named = {str(name) for name in (*frame.columns, *frame.index.names)}
-    if missing := [name for name in ("template_code", *NEEDED) if name not in named]:
+    if missing := [name for name in ("template_code", *REQUIRED_FIELDS) if name not in named]:
         raise InputError(
             f"The frame lacks {', '.join(missing)}. Read the contents in full: "
             "client.templates.frame(codes, full=True)."
@@ -228,22 +228,22 @@ def contents(frame: pd.DataFrame) -> list[Entry]:
 # rest. A text that looks so by itself gets its first bracket spelled out, ⟨U+27E8⟩U+000D⟩, so that
 # every text comes back.
 
-_CHARACTERS = "\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff"
-_LOST = re.compile(rf"[{_CHARACTERS}]|⟨(?=U\+[0-9A-F]{{4}}⟩)")
-_SPELLED = re.compile(r"⟨U\+([0-9A-F]{4})⟩")
-_OURS = re.compile(f"[{_CHARACTERS}⟨]")
+_LOST_CHARACTERS = "\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff"
+_TO_ESCAPE = re.compile(rf"[{_LOST_CHARACTERS}]|⟨(?=U\+[0-9A-F]{{4}}⟩)")
+_ESCAPED = re.compile(r"⟨U\+([0-9A-F]{4})⟩")
+_ESCAPABLE = re.compile(f"[{_LOST_CHARACTERS}⟨]")
 
 
 def escape_controls(text: str) -> str:
-    """Spell out what would be lost on the way."""
-    return _LOST.sub(lambda match: f"⟨U+{ord(match[0]):04X}⟩", text)
+    """Write control characters, which files and programs lose, as ⟨U+000D⟩."""
+    return _TO_ESCAPE.sub(lambda match: f"⟨U+{ord(match[0]):04X}⟩", text)
 
 
 def unescape_controls(text: str) -> str:
-    """Take back what `escape_controls` has done; what it never writes stays as it is."""
-    return _SPELLED.sub(_character, text)
+    """Undo `escape_controls`; what it never writes stays as it is."""
+    return _ESCAPED.sub(_unescape_match, text)
 
 
-def _character(match: re.Match[str]) -> str:
+def _unescape_match(match: re.Match[str]) -> str:
     character = chr(int(match[1], 16))
-    return character if _OURS.fullmatch(character) else match[0]
+    return character if _ESCAPABLE.fullmatch(character) else match[0]

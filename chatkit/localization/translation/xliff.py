@@ -14,13 +14,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
-from xml.etree.ElementTree import (
-    Element,
-    ParseError,
-    TreeBuilder,
-    XMLParser,
-)
+from typing import Any
+from xml.etree.ElementTree import Element, ParseError, TreeBuilder, XMLParser
 from xml.sax.saxutils import escape, quoteattr
 
 from chatkit.errors import InputError
@@ -28,24 +23,20 @@ from chatkit.localization import language
 from chatkit.localization.translation.units import Unit, escape_controls, unescape_controls
 from chatkit.util.display import escaped
 
-if TYPE_CHECKING:
-    from xml.etree.ElementTree import Element
-
-
-#: How the states of a text are called.
+#: The attributes of a target by the state of its text.
 _STATES = {
     "stale": 'state="needs-review-translation"',
     "unknown": 'state="translated" state-qualifier="x-unknown"',
     "draft": 'state="translated"',
     "live": 'state="final"',
 }
-#: By whom notes are that are no comments of people.
-_OURS = ("", "developer")
-#: What a program says of a translation that is not finished.
-_UNFINISHED = ("new", "needs-")
+#: The authors of notes that are no comments of people.
+_OWN_AUTHORS = ("", "developer")
+#: How the state of a translation begins that a program has marked as not finished.
+_UNFINISHED_STATES = ("new", "needs-")
 
 
-def _attributes(**named: str | int) -> str:
+def _format_attributes(**named: str | int) -> str:
     return "".join(
         f" {name.replace('_', '-')}={quoteattr(str(value))}" for name, value in named.items()
     )
@@ -54,8 +45,8 @@ def _attributes(**named: str | int) -> str:
 # --- writing ----------------------------------------------------------------------------
 
 
-def xliff_of(units: Sequence[Unit], source: str) -> bytes:
-    """Write units, all of one language.
+def encode_xliff(units: Sequence[Unit], source: str) -> bytes:
+    """Encode units of one language as an XLIFF file.
 
     Args:
         units: In the order of their templates.
@@ -67,7 +58,7 @@ def xliff_of(units: Sequence[Unit], source: str) -> bytes:
         '<xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2">',
     ]
     for code, group in groupby(units, key=lambda unit: unit.template_code):
-        head = _attributes(
+        head = _format_attributes(
             original=f"{target}/{code}",
             source_language=language.bcp47_tag(source),
             target_language=language.bcp47_tag(target),
@@ -75,50 +66,50 @@ def xliff_of(units: Sequence[Unit], source: str) -> bytes:
         )
         lines += [f"  <file{head}>", "    <body>"]
         for unit in group:
-            lines += _trans_unit(unit)
+            lines += _trans_unit_lines(unit)
         lines += ["    </body>", "  </file>"]
     return "\n".join([*lines, "</xliff>", ""]).encode()
 
 
-def _trans_unit(unit: Unit) -> Iterator[str]:
-    most = _attributes(maxwidth=unit.limit, size_unit="char") if unit.limit else ""
-    head = _attributes(id=unit.stamp, resname=unit.field) + most
+def _trans_unit_lines(unit: Unit) -> Iterator[str]:
+    most = _format_attributes(maxwidth=unit.limit, size_unit="char") if unit.limit else ""
+    head = _format_attributes(id=unit.stamp, resname=unit.field) + most
     yield f'      <trans-unit{head} xml:space="preserve">'
-    fixed: dict[str, int] = {}
-    yield f"        <source>{inline(unit.source, fixed)}</source>"
+    ids: dict[str, int] = {}
+    yield f"        <source>{encode_inline(unit.source, ids)}</source>"
     if unit.target:
         state = f" {_STATES[unit.state]}" if unit.state in _STATES else ""
-        yield f"        <target{state}>{inline(unit.target, fixed)}</target>"
+        yield f"        <target{state}>{encode_inline(unit.target, ids)}</target>"
     yield f'        <note from="developer">{escaped(unit.note)}</note>'
     if unit.comment:
         yield f'        <note from="translator">{escape(escape_controls(unit.comment))}</note>'
     if unit.source_before:
         yield '        <alt-trans alttranstype="previous-version">'
-        yield f"          <source>{inline(unit.source_before, fixed)}</source>"
-        yield f"          <target>{inline(unit.target, fixed)}</target>"
+        yield f"          <source>{encode_inline(unit.source_before, ids)}</source>"
+        yield f"          <target>{encode_inline(unit.target, ids)}</target>"
         yield "        </alt-trans>"
     yield "      </trans-unit>"
 
 
-_FIXED = re.compile(r"(\{\{[^{}\t\n]*\}\}|⟨U\+[0-9A-F]{4}⟩)")
+_INLINE_CODE = re.compile(r"(\{\{[^{}\t\n]*\}\}|⟨U\+[0-9A-F]{4}⟩)")
 
 
-def inline(text: str, fixed: dict[str, int]) -> str:
-    """Write a text, with an element for each placeholder and each character spelled out.
+def encode_inline(text: str, ids: dict[str, int]) -> str:
+    """Encode a text with a `ph` element for each placeholder and each escaped character.
 
-    What is the same has the same number as its id: 2, or 2.3 where it stands for the third time.
+    Equal placeholders have the same number as their id: 2, and 2.3 for the third time.
 
     Args:
         text: A source or a target.
-        fixed: The numbers, the same for a source and its target; new ones are added.
+        ids: The numbers, the same for a source and its target; new ones are added.
     """
-    seen: Counter[str] = Counter()
-    parts = list(map(escape, _FIXED.split(escape_controls(text))))
+    counts: Counter[str] = Counter()
+    parts = list(map(escape, _INLINE_CODE.split(escape_controls(text))))
     for place in range(1, len(parts), 2):
         part = parts[place]
-        seen[part] += 1
-        again = f".{seen[part]}" if seen[part] > 1 else ""
-        parts[place] = f'<ph id="{fixed.setdefault(part, len(fixed) + 1)}{again}">{part}</ph>'
+        counts[part] += 1
+        suffix = f".{counts[part]}" if counts[part] > 1 else ""
+        parts[place] = f'<ph id="{ids.setdefault(part, len(ids) + 1)}{suffix}">{part}</ph>'
     return "".join(parts)
 
 
@@ -126,49 +117,49 @@ def inline(text: str, fixed: dict[str, int]) -> str:
 
 
 def read_xliff(data: bytes) -> list[Unit]:
-    """Read the units of a file.
+    """Read the units of an XLIFF file.
 
     Raises:
         InputError: It is no file of this version.
     """
-    root = parsed(data)
+    root = parse_xml(data)
     version = root.get("version", "")
-    if local(root) != "xliff" or not version.startswith("1."):
-        kind = f"{local(root)} {version}".strip()
+    if local_name(root) != "xliff" or not version.startswith("1."):
+        kind = f"{local_name(root)} {version}".strip()
         raise InputError(f"It must be XLIFF of version 1.2, and is {kind}: save it as that.")
-    units = (unit for file in below(root, "file") for unit in _units(file))
+    units = (unit for file in descendants(root, "file") for unit in _read_trans_units(file))
     return [unit._replace(place=f"unit {number}") for number, unit in enumerate(units, 1)]
 
 
-#: What stands where for the code, the language and the field of a text.
+#: What to write where for the code, the language and the field of a text.
 _ORIGINAL = 'original="{1}/{0}" into its <file>'
-_PARTS = {
+_REPAIR_HINTS = {
     "template_code": _ORIGINAL,
     "lang_code": _ORIGINAL,
     "field": 'resname="{2}" into its <trans-unit>',
 }
 
 
-def _units(file: Element) -> Iterator[Unit]:
+def _read_trans_units(file: Element) -> Iterator[Unit]:
     lang_code, _, code = file.get("original", "").partition("/")
-    for element in below(file, "trans-unit"):
+    for element in descendants(file, "trans-unit"):
         source = next(iter(children(element, "source")), None)
         target = next(iter(children(element, "target")), None)
-        fixed = codes_of(source)
+        codes = codes_by_id(source)
         state = "" if target is None else target.get("state", "")
-        marked = state if state.startswith(_UNFINISHED) else ""
-        if marked == "needs-review-translation" and _was_stale(element):
-            marked = ""  # so it went out, and not every program takes it off
+        unfinished = state if state.startswith(_UNFINISHED_STATES) else ""
+        if unfinished == "needs-review-translation" and _was_stale(element):
+            unfinished = ""  # it was exported so, and not every program takes the state off
         yield Unit(
             code,
             lang_code,
             element.get("resname", ""),
-            text_of(source, fixed),
-            text_of(target, fixed),
+            element_text(source, codes),
+            element_text(target, codes),
             element.get("id", ""),
-            comment=_comment(children(element, "note")),
-            parts=_PARTS,
-            unfinished=marked,
+            comment=_join_comments(children(element, "note")),
+            repair_hints=_REPAIR_HINTS,
+            unfinished=unfinished,
         )
 
 
@@ -177,26 +168,28 @@ def _was_stale(element: Element) -> bool:
     return any(each.get("alttranstype") == "previous-version" for each in others)
 
 
-def _comment(notes: Iterable[Element]) -> str:
-    """Return what people said of a text, one line each."""
+def _join_comments(notes: Iterable[Element]) -> str:
+    """Join the comments of people on a text, one line each."""
     texts = [
         unescape_controls("".join(each.itertext()))
         for each in notes
-        if each.get("from", "") not in _OURS
+        if each.get("from", "") not in _OWN_AUTHORS
     ]
     return "\n".join(filter(str.strip, texts))
 
 
 class _Builder(TreeBuilder):
+    """A builder of XML elements that refuses document types, and so all entities."""
+
     def doctype(self, name: str, pubid: str | None, system: str | None) -> None:
         raise InputError("It has a document type (DOCTYPE), which no file of translators needs.")
 
 
-def parsed(data: bytes) -> Element:
-    """Read an XML file.
+def parse_xml(data: bytes) -> Element:
+    """Parse an XML file that must not have a document type.
 
     Raises:
-        InputError: It is none, or has a document type.
+        InputError: It is no XML, or has a document type.
     """
     parser = XMLParser(target=_Builder())  # noqa: S314  no document type gets past `_Builder`
     try:
@@ -211,60 +204,60 @@ def parsed(data: bytes) -> Element:
     return root
 
 
-def local(element: Element) -> str:
+def local_name(element: Element) -> str:
     """Return the name of an element without its namespace."""
     return str(element.tag).rpartition("}")[2]
 
 
 def children(element: Element, *names: str) -> list[Element]:
-    """Return the children of these names, in order."""
-    return [child for child in element if local(child) in names]
+    """Return the children with one of these names, in order."""
+    return [child for child in element if local_name(child) in names]
 
 
-def below(element: Element, name: str) -> list[Element]:
-    """Return all elements of this name, however deep."""
-    return [each for each in element.iter() if local(each) == name]
+def descendants(element: Element, name: str) -> list[Element]:
+    """Return all elements of this name below one, at any depth."""
+    return [each for each in element.iter() if local_name(each) == name]
 
 
 #: Elements that stand for a part of the text, and hold what it was, or point to it.
-_CODES = ("ph", "x", "it", "bpt", "ept", "bx", "ex")
+_CODE_ELEMENTS = ("ph", "x", "it", "bpt", "ept", "bx", "ex")
 
 
-def text_of(element: Element | None, fixed: Mapping[str, str]) -> str:
-    """Return the text of a source or target; `fixed` has the codes by their id."""
-    return "" if element is None else unescape_controls(_raw(element, fixed))
+def element_text(element: Element | None, codes: Mapping[str, str]) -> str:
+    """Return the text of a source or target; `codes` has the placeholders by their id."""
+    return "" if element is None else unescape_controls(_inline_text(element, codes))
 
 
-def _raw(element: Element, fixed: Mapping[str, str]) -> str:
+def _inline_text(element: Element, codes: Mapping[str, str]) -> str:
     texts = [element.text or ""]
     for child in element:
-        name = local(child)
-        if name in _CODES:
-            texts.append(_code(child, fixed))
+        name = local_name(child)
+        if name in _CODE_ELEMENTS:
+            texts.append(_code_text(child, codes))
         elif name == "cp":
-            texts.append(_point(child))
+            texts.append(_code_point(child))
         else:  # what a program put around words to mark them
-            texts.append(_raw(child, fixed))
+            texts.append(_inline_text(child, codes))
         texts.append(child.tail or "")
     return "".join(texts)
 
 
-def _code(element: Element, fixed: Mapping[str, str]) -> str:
-    own = "".join(element.itertext())
-    known = fixed.get(element.get("id", ""), "")
-    return own or known or element.get("equiv-text") or element.get("equiv") or ""
+def _code_text(element: Element, codes: Mapping[str, str]) -> str:
+    text = "".join(element.itertext()) or codes.get(element.get("id", ""), "")
+    return text or element.get("equiv-text") or element.get("equiv") or ""
 
 
-def _point(element: Element) -> str:
+def _code_point(element: Element) -> str:
+    """Return the character of a `cp` element; empty if its number is none."""
     try:
         return chr(int(element.get("hex", ""), 16))
     except (ValueError, OverflowError):
         return ""
 
 
-def codes_of(element: Element | None) -> dict[str, str]:
-    """Return the codes of a source by their id, as they are written there."""
+def codes_by_id(element: Element | None) -> dict[str, str]:
+    """Return the texts of the inline elements of a source, by their id."""
     if element is None:
         return {}
-    codes = [each for each in element.iter() if local(each) in _CODES]
-    return {each.get("id", ""): _code(each, {}) for each in codes}
+    elements = [each for each in element.iter() if local_name(each) in _CODE_ELEMENTS]
+    return {each.get("id", ""): _code_text(each, {}) for each in elements}

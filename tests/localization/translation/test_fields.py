@@ -9,11 +9,11 @@ from localization.translation.translator import ENGLISH, GERMAN
 
 from chatkit.localization.content import entries
 from chatkit.localization.translation.units import (
-    fields_of_group,
-    group_of,
+    group_fields,
     new_draft,
+    put_texts,
+    text_group,
     translator_note,
-    with_texts,
 )
 
 
@@ -60,7 +60,7 @@ def test_each_text_is_put_into_its_place_and_nothing_else_changes():
         "buttons.1.label": "B",
     }
     before = copy.deepcopy(GERMAN)
-    fields = with_texts(GERMAN, SOURCE, new)
+    fields = put_texts(GERMAN, SOURCE, new)
     assert before == GERMAN
     after = {**GERMAN, **fields}
     assert {k: entries(after)[0].texts[k] for k in new} == new
@@ -74,8 +74,8 @@ def test_each_text_is_put_into_its_place_and_nothing_else_changes():
 @given(given_=CONTENT)
 def test_whatever_stands_in_a_content_its_own_texts_put_back_change_nothing(given_):
     found = entries(given_)[0]
-    new = {f: t for f, t in found.texts.items() if group_of(found, found, f) == f}
-    for name, value in with_texts(found.raw, found, new).items():
+    new = {f: t for f, t in found.texts.items() if text_group(found, found, f) == f}
+    for name, value in put_texts(found.raw, found, new).items():
         assert value == found.raw[name]
 
 
@@ -88,13 +88,13 @@ def test_a_new_content_is_a_draft_like_its_source():
 
 def test_texts_come_together_where_half_of_them_would_be_worse_than_none():
     bare = entry(headers=[], buttons=[button("custom", "Da")])
-    assert group_of(None, SOURCE, "footer") == ""
-    assert group_of(bare, SOURCE, "footer") == "footer"
-    assert group_of(bare, SOURCE, "buttons.0.label") == "buttons.0.label"
-    assert group_of(bare, SOURCE, "buttons.1.label") == "buttons"
-    assert group_of(bare, SOURCE, "headers.0.text") == "headers"
-    assert list(fields_of_group(SOURCE, bare, "buttons")) == ["buttons.1.label"]
-    assert set(fields_of_group(SOURCE, None, "")) == set(SOURCE.texts)
+    assert text_group(None, SOURCE, "footer") == ""
+    assert text_group(bare, SOURCE, "footer") == "footer"
+    assert text_group(bare, SOURCE, "buttons.0.label") == "buttons.0.label"
+    assert text_group(bare, SOURCE, "buttons.1.label") == "buttons"
+    assert text_group(bare, SOURCE, "headers.0.text") == "headers"
+    assert list(group_fields(SOURCE, bare, "buttons")) == ["buttons.1.label"]
+    assert set(group_fields(SOURCE, None, "")) == set(SOURCE.texts)
 
 
 @pytest.mark.parametrize(
@@ -106,11 +106,11 @@ def test_texts_come_together_where_half_of_them_would_be_worse_than_none():
     ],
 )
 def test_what_has_something_else_in_a_place_takes_no_text_there(other):
-    assert group_of(other, SOURCE, "buttons.1.label") is None
+    assert text_group(other, SOURCE, "buttons.1.label") is None
 
 
 def test_a_button_that_is_missing_is_a_copy_of_the_source():
-    fields = with_texts({"buttons": []}, SOURCE, {"buttons.0.label": "A", "buttons.1.label": "B"})
+    fields = put_texts({"buttons": []}, SOURCE, {"buttons.0.label": "A", "buttons.1.label": "B"})
     assert fields["buttons"] == [
         button("custom", "A"),
         website("https://shop.example/en", label="B"),

@@ -7,21 +7,21 @@ import pytest
 from localization.translation.translator import FORMATS, unit
 
 from chatkit.errors import InputError
-from chatkit.localization.translation.files import Form, form_of, read_units, written_units
+from chatkit.localization.translation.files import FileFormat, encode_units, file_format, read_units
 
 UNITS = [unit("a", "b"), unit("a", "c", lang_code="pt_BR"), unit("d", field="footer")]
 
 
 def saved(folder, form, name=None):
     path = folder / (name or f"texts.{FORMATS[form]}")
-    made = written_units(UNITS, path, form, "en")
+    made = encode_units(UNITS, path, form, "en")
     for each, (_, data) in made.items():
         each.write_bytes(data)
     return list(made)
 
 
 def test_the_tests_know_every_format():
-    assert tuple(FORMATS) == get_args(Form)
+    assert tuple(FORMATS) == get_args(FileFormat)
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -46,10 +46,10 @@ def test_files_of_one_language_have_it_in_their_name(tmp_path, form):
 
 
 def test_the_name_says_the_format():
-    forms = {name: form_of(Path(name)) for name in ("a.XLSX", "a.csv", "a.po", "a.xliff")}
+    forms = {name: file_format(Path(name)) for name in ("a.XLSX", "a.csv", "a.po", "a.xliff")}
     assert forms == {"a.XLSX": "xlsx", "a.csv": "csv", "a.po": "po", "a.xliff": "xliff"}
     with pytest.raises(InputError, match="its name must end in"):
-        form_of(Path("a.doc"))
+        file_format(Path("a.doc"))
 
 
 def test_a_po_file_is_told_by_its_name_where_its_beginning_is_a_long_comment(tmp_path):

@@ -7,8 +7,8 @@ from localization.translation.translator import ENGLISH, GERMAN, both, english, 
 
 from chatkit.errors import InputError
 from chatkit.localization.ledger import Ledger, accepted
-from chatkit.localization.translation.export import chosen, gather
-from chatkit.localization.translation.units import contents
+from chatkit.localization.translation.export import collect_units, filter_by_state
+from chatkit.localization.translation.units import read_full_contents
 
 
 def spots(units):
@@ -16,7 +16,7 @@ def spots(units):
 
 
 def test_every_text_stands_beside_its_translation():
-    units, homeless = gather(both(), "en", None)
+    units, unplaced = collect_units(both(), "en", None)
     assert {each.field: (each.source, each.target) for each in units} == {
         "headers.0.text": ("Your bike is ready", "Dein Rad ist fertig"),
         "text": (ENGLISH["text"], GERMAN["text"]),
@@ -24,23 +24,23 @@ def test_every_text_stands_beside_its_translation():
         "buttons.0.label": ("On my way", "Unterwegs"),
         "buttons.1.label": ("Track", "Verfolgen"),
     }
-    assert homeless == []
+    assert unplaced == []
     assert len({each.stamp for each in units}) == len(units)
 
 
 def test_a_comment_goes_out_although_no_translation_is_recorded():
     ledger = Ledger()
     ledger.comment(("order_ready", "de", "text"), "ask Léa")
-    units, _ = gather(both(), "en", None, ledger)
+    units, _ = collect_units(both(), "en", None, ledger)
     assert {each.comment for each in units if each.field == "text"} == {"ask Léa"}
 
 
 def test_languages_are_written_as_the_contents_write_them():
     rows = full(ENGLISH, {**GERMAN, "lang_code": "pt_BR"})
-    units, _ = gather(rows, "en_US", ["pt-BR", "pt_BR", "fr_CA", "en"])
+    units, _ = collect_units(rows, "en_US", ["pt-BR", "pt_BR", "fr_CA", "en"])
     assert {each.lang_code for each in units} == {"pt_BR", "fr_CA"}
     other = pd.concat([rows, full(ENGLISH, template="other")])
-    units, _ = gather(other, "en", ["pt-BR"])
+    units, _ = collect_units(other, "en", ["pt-BR"])
     assert {(u.template_code, u.lang_code) for u in units} == {
         ("order_ready", "pt_BR"),
         ("other", "pt_BR"),
@@ -50,39 +50,39 @@ def test_languages_are_written_as_the_contents_write_them():
 def test_each_template_has_its_own_writing_and_the_one_that_was_asked_for_goes_first():
     under, dashed = ({**GERMAN, "lang_code": code} for code in ("pt_BR", "pt-BR"))
     rows = pd.concat([full(ENGLISH, under), full(ENGLISH, dashed, template="other")])
-    units, _ = gather(rows, "en", ["pt_BR"])
+    units, _ = collect_units(rows, "en", ["pt_BR"])
     assert {(u.template_code, u.lang_code, u.target) for u in units if u.field == "text"} == {
         ("order_ready", "pt_BR", GERMAN["text"]),
         ("other", "pt-BR", GERMAN["text"]),
     }
     twice = pd.concat([full(ENGLISH, dashed, template="a"), full(ENGLISH, under, dashed)])
-    units, _ = gather(twice, "en", ["pt_BR"])
+    units, _ = collect_units(twice, "en", ["pt_BR"])
     assert {u.lang_code for u in units} == {"pt-BR"}
 
 
 def test_what_has_another_button_in_the_place_is_left_out_and_told():
     rows = full(ENGLISH, {**GERMAN, "buttons": [button("call_phone", "Anrufen")]})
-    units, homeless = gather(rows, "en", None)
-    assert homeless == ["order_ready de buttons.0.label"]
+    units, unplaced = collect_units(rows, "en", None)
+    assert unplaced == ["order_ready de buttons.0.label"]
     assert ("de", "buttons.1.label") in spots(units)
 
 
 def test_only_what_is_missing():
     rows = full(ENGLISH, {**GERMAN, "footer": "", "buttons": []})
-    units, _ = gather(rows, "en", ["de", "fr"])
-    missing = chosen(units, "missing")
+    units, _ = collect_units(rows, "en", ["de", "fr"])
+    missing = filter_by_state(units, "missing")
     assert {s for s in spots(missing) if s[0] == "de"} == {
         ("de", "footer"),
         ("de", "buttons.0.label"),
         ("de", "buttons.1.label"),
     }
     assert len([s for s in spots(missing) if s[0] == "fr"]) == 5
-    assert chosen(units, "all") == units
+    assert filter_by_state(units, "all") == units
 
 
 def test_only_takes_states() -> None:
     with pytest.raises(InputError, match="some of missing, stale"):
-        chosen([], "some")
+        filter_by_state([], "some")
 
 
 @pytest.mark.parametrize(
@@ -95,13 +95,13 @@ def test_only_takes_states() -> None:
 )
 def test_what_cannot_be_collected_is_said(arguments, said):
     with pytest.raises(InputError, match=said):
-        gather(both(), *arguments)
+        collect_units(both(), *arguments)
 
 
 def test_what_no_file_can_hold_is_refused_by_name():
     rows = full({**ENGLISH, "headers": [{"type": "text", "text": "a\ud83d"}]}, template="x\u202ey")
     with pytest.raises(InputError) as caught:
-        gather(rows, "en", ["de"])
+        collect_units(rows, "en", ["de"])
     assert {(p.field, p.reason) for p in caught.value.problems} == {
         ("template_code", "must be text that can be printed, and not empty"),
         ("x⟨U+202E⟩y de, headers.0.text", "holds half a character"),
@@ -112,33 +112,33 @@ def test_what_no_file_can_hold_is_refused_by_name():
 def test_a_list_of_contents_without_their_fields_is_refused():
     short = frame({"lang_code": "en", "text": "a"})
     with pytest.raises(InputError, match="full=True"):
-        contents(short)
+        read_full_contents(short)
     with pytest.raises(InputError, match="template_code"):
-        contents(english().droplevel("template_code"))
-    assert len(contents(full(content()).reset_index())) == 1
+        read_full_contents(english().droplevel("template_code"))
+    assert len(read_full_contents(full(content()).reset_index())) == 1
 
 
 def test_a_code_that_is_written_otherwise_than_the_service_does_is_asked_about():
     with pytest.raises(InputError) as caught:
-        gather(english(), "en", ["pt-br", "de", "x" * 70, ""])
+        collect_units(english(), "en", ["pt-br", "de", "x" * 70, ""])
     assert [(each.field, each.value, each.reason) for each in caught.value.problems] == [
         ("lang_code", "x" * 60, "must be a code like en or en_US"),
         ("lang_code", "''", "must be a code like en or en_US"),
         ("languages", "pt-br", "did you mean pt_BR?"),
     ]
     with pytest.raises(InputError) as caught:
-        gather(full(ENGLISH, template=" "), "en", ["de"])
+        collect_units(full(ENGLISH, template=" "), "en", ["de"])
     assert [(each.field, each.value) for each in caught.value.problems] == [("template_code", " ")]
 
 
 def test_without_languages_those_that_are_there_stand_in_their_order():
     rows = full(ENGLISH, *({**GERMAN, "lang_code": code} for code in ("nl", "de", "fr")))
-    units, _ = gather(rows, "en", None)
+    units, _ = collect_units(rows, "en", None)
     assert list(dict.fromkeys(unit.lang_code for unit in units)) == ["de", "fr", "nl"]
-    units, _ = gather(rows, "en", ["nl", "de", "nl"])
+    units, _ = collect_units(rows, "en", ["nl", "de", "nl"])
     assert list(dict.fromkeys(unit.lang_code for unit in units)) == ["nl", "de"]
     twice = pd.concat([rows, full({**ENGLISH, "lang_code": "de"}, template="other")])
-    units, _ = gather(twice, "de", None)
+    units, _ = collect_units(twice, "de", None)
     assert {unit.lang_code for unit in units} == {"en", "fr", "nl"}
 
 
@@ -147,7 +147,7 @@ def test_the_state_of_a_text_is_what_the_ledger_knows():
     ledger = accepted(full(ENGLISH, german), None, "en", Ledger())[1]
     now = full({**ENGLISH, "text": f"{ENGLISH['text']} Bye."}, {**german, "headers": [
         {"type": "text", "text": "Dein Rad"}]})  # fmt: skip
-    units, _ = gather(now, "en", None, ledger)
+    units, _ = collect_units(now, "en", None, ledger)
     assert {unit.field: (unit.state, unit.source_before) for unit in units} == {
         "headers.0.text": ("unknown", ""),
         "text": ("stale", ENGLISH["text"]),
@@ -155,16 +155,17 @@ def test_the_state_of_a_text_is_what_the_ledger_knows():
         "buttons.0.label": ("live", ""),
         "buttons.1.label": ("missing", ""),
     }
-    assert spots(chosen(units, ["stale", "missing"])) == {
+    assert spots(filter_by_state(units, ["stale", "missing"])) == {
         ("de", "text"),
         ("de", "buttons.1.label"),
     }
-    assert len(chosen(units, ["live"])) == 2
+    assert len(filter_by_state(units, ["live"])) == 2
     draft = full(ENGLISH, {**german, "is_draft": True})
-    assert {unit.state for unit in gather(draft, "en", None, ledger)[0]} == {"draft", "missing"}
-    unknown = [unit.state for unit in gather(full(ENGLISH, german), "en", None)[0]]
+    units, _ = collect_units(draft, "en", None, ledger)
+    assert {unit.state for unit in units} == {"draft", "missing"}
+    unknown = [unit.state for unit in collect_units(full(ENGLISH, german), "en", None)[0]]
     assert unknown == ["unknown", "unknown", "live", "unknown", "missing"], "the same in both"
     with pytest.raises(InputError, match="only= takes"):
-        chosen(units, [])
+        filter_by_state(units, [])
     with pytest.raises(InputError, match="only= takes"):
-        chosen(units, ["live", "all"])
+        filter_by_state(units, ["live", "all"])

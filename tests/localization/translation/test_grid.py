@@ -13,10 +13,10 @@ from localization.translation.translator import ANY, unit
 from chatkit.errors import InputError
 from chatkit.localization.translation.files import (
     COLUMNS,
-    csv_of,
+    encode_csv,
+    encode_workbook,
     read_csv,
     read_workbook,
-    workbook_of,
 )
 
 TEXTS = ANY.filter(str.strip)
@@ -29,34 +29,34 @@ def units(pairs):
 
 
 def told(found):
-    return [(each.text_key, each.source, each.target, each.stamp, each.trouble) for each in found]
+    return [(each.text_key, each.source, each.target, each.stamp, each.problem) for each in found]
 
 
 @settings(max_examples=25)
 @given(pairs=PAIRS)
 def test_any_text_comes_back_from_csv(pairs):
     sent = units(pairs)
-    assert told(read_csv(csv_of(sent))) == told(sent)
+    assert told(read_csv(encode_csv(sent))) == told(sent)
 
 
 @settings(max_examples=25)
 @given(pairs=PAIRS)
 def test_any_text_comes_back_from_a_workbook(pairs):
     sent = units(pairs)
-    assert told(read_workbook(workbook_of(sent))) == told(sent)
+    assert told(read_workbook(encode_workbook(sent))) == told(sent)
 
 
 def test_no_cell_of_a_csv_file_can_be_taken_for_a_formula():
     sent = units([(text, text) for text in RISKY])
-    rows = list(csv.reader(io.StringIO(csv_of(sent).decode("utf-8-sig"), newline="")))
+    rows = list(csv.reader(io.StringIO(encode_csv(sent).decode("utf-8-sig"), newline="")))
     cells = [cell for row in rows for cell in row]
     assert not [cell for cell in cells if cell.strip()[:1] in ("=", "+", "-", "@")]
-    assert told(read_csv(csv_of(sent))) == told(sent)
+    assert told(read_csv(encode_csv(sent))) == told(sent)
 
 
 def test_all_cells_of_a_workbook_are_text():
     sent = units([(text, text) for text in RISKY])
-    data = workbook_of(sent)
+    data = encode_workbook(sent)
     book = openpyxl.load_workbook(io.BytesIO(data))
     cells = [cell for row in book.active.iter_rows() for cell in row if cell.value is not None]
     assert {(cell.data_type, cell.number_format) for cell in cells} == {("s", "@")}
@@ -65,13 +65,13 @@ def test_all_cells_of_a_workbook_are_text():
 
 def test_each_language_has_its_sheet():
     sent = [unit(lang_code="de"), unit(lang_code="pt_BR"), unit(lang_code="de", field="footer")]
-    data = workbook_of(sent)
+    data = encode_workbook(sent)
     assert openpyxl.load_workbook(io.BytesIO(data)).sheetnames == ["de", "pt_BR"]
     assert sorted(told(read_workbook(data))) == sorted(told(sent))
 
 
 def test_the_note_and_the_limit_stand_beside_the_text():
-    row = next(csv.DictReader(io.StringIO(csv_of([unit()]).decode("utf-8-sig"))))
+    row = next(csv.DictReader(io.StringIO(encode_csv([unit()]).decode("utf-8-sig"))))
     assert (row["note"], row["at_most"]) == ("A note.", "60")
     assert tuple(row) == COLUMNS
 
@@ -86,7 +86,7 @@ def edited(data, **cells):
 
 
 @pytest.mark.parametrize(
-    ("value", "trouble"),
+    ("value", "problem"),
     [
         ("=1+1", "is a formula"),
         (2.5, "is a decimal"),
@@ -94,14 +94,14 @@ def edited(data, **cells):
         (True, "is true or false"),
     ],
 )
-def test_what_a_spreadsheet_made_of_a_text_is_told(value, trouble):
-    found = read_workbook(edited(workbook_of([unit()]), E2=value))
-    assert trouble in found[0].trouble
+def test_what_a_spreadsheet_made_of_a_text_is_told(value, problem):
+    found = read_workbook(edited(encode_workbook([unit()]), E2=value))
+    assert problem in found[0].problem
     assert found[0].place == "sheet de, row 2"
 
 
 def test_other_sheets_and_columns_are_left_alone():
-    book = openpyxl.load_workbook(io.BytesIO(workbook_of([unit(target="Hallo")])))
+    book = openpyxl.load_workbook(io.BytesIO(encode_workbook([unit(target="Hallo")])))
     book.create_sheet("my notes", 0).append(["call me"])
     book["de"].insert_cols(1)
     book["de"]["A1"] = "my remarks"
@@ -111,21 +111,21 @@ def test_other_sheets_and_columns_are_left_alone():
 
 
 def test_a_column_that_was_taken_out_is_named():
-    data = csv_of([unit()]).replace(b'"stamp"', b'"stump"')
+    data = encode_csv([unit()]).replace(b'"stamp"', b'"stump"')
     with pytest.raises(InputError, match=r"row 1 lacks .* stamp; not known: 'stump' in L1"):
         read_csv(data)
-    book = edited(workbook_of([unit()]), D1="Quelle", E1="Übersetzung")
+    book = edited(encode_workbook([unit()]), D1="Quelle", E1="Übersetzung")
     said = r"sheet de, row 1 lacks .* source, translation; not known: 'Quelle' in D1, "
     with pytest.raises(InputError, match=said + "'Übersetzung' in E1"):
         read_workbook(book)
 
 
 def test_a_row_that_is_broken_is_told_and_the_others_are_read():
-    first, second = csv_of([unit(target="Hallo"), unit(field="footer")]).splitlines()[1:]
-    head = csv_of([unit()]).splitlines()[0]
+    first, second = encode_csv([unit(target="Hallo"), unit(field="footer")]).splitlines()[1:]
+    head = encode_csv([unit()]).splitlines()[0]
     found = read_csv(b"\n".join([head, first, b'"a"b,c', second]))
-    assert [each.field for each in found if not each.trouble] == ["text", "footer"]
-    assert [each.place for each in found if each.trouble] == ["row 3"]
+    assert [each.field for each in found if not each.problem] == ["text", "footer"]
+    assert [each.place for each in found if each.problem] == ["row 3"]
 
 
 def rewritten(data, change):
@@ -143,7 +143,7 @@ def foreign_names(book):
 
 @pytest.mark.parametrize("change", [lambda book: book["fr"].delete_rows(1), foreign_names])
 def test_a_sheet_of_ours_that_lost_its_names_is_told(change):
-    data = workbook_of([unit(), unit(lang_code="fr"), unit(lang_code="fr")])
+    data = encode_workbook([unit(), unit(lang_code="fr"), unit(lang_code="fr")])
     with pytest.raises(InputError, match=r"sheet fr holds texts of export, like that in row \d, "):
         read_workbook(rewritten(data, change))
 
@@ -153,14 +153,14 @@ def test_a_sheet_that_cannot_be_read_is_named(capsys):
         book.create_sheet("my notes").append(["call me"])
         book.create_sheet("empty")
 
-    data = workbook_of([unit(target="Hallo")])
+    data = encode_workbook([unit(target="Hallo")])
     assert [each.target for each in read_workbook(rewritten(data, change))] == ["Hallo"]
     said = capsys.readouterr().out
     assert "Not read" in said and "sheet my notes." in said and "empty" not in said
 
 
 def test_texts_that_were_sorted_above_the_names_are_read():
-    data = workbook_of([unit(target="Hallo"), unit(field="footer", target="Fuß")])
+    data = encode_workbook([unit(target="Hallo"), unit(field="footer", target="Fuß")])
 
     def change(book):
         sheet = book.active

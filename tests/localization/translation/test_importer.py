@@ -24,8 +24,8 @@ import chatkit
 from chatkit.localization.content import entries
 from chatkit.localization.ledger import Ledger
 from chatkit.localization.translation import export, import_units, read_units
-from chatkit.localization.translation.files import csv_of
-from chatkit.localization.translation.importer import Returned, Translations
+from chatkit.localization.translation.files import encode_csv
+from chatkit.localization.translation.importer import ReturnedText, Translations
 from chatkit.localization.translation.units import Stamp, Unit
 from chatkit.util.display import has_half_character
 
@@ -385,7 +385,7 @@ def test_a_place_that_was_changed_is_told_in_the_words_of_the_file(
 )
 def test_a_file_cannot_write_what_is_no_text_of_the_source(tmp_path, field):
     path = tmp_path / "made up.csv"
-    path.write_bytes(csv_of([unit("", "", field=field)._replace(target="yes")]))
+    path.write_bytes(encode_csv([unit("", "", field=field)._replace(target="yes")]))
     result = imported(path, both())
     assert reasons(result) == {field: "stale"}
     assert same(result.frame, both())
@@ -451,7 +451,7 @@ def came_back(n, verdict="stale", *, cell="E4", comment="", source="New text"):
     unit = unit._replace(cells={"translation": cell} if cell else {})
     stamp = Stamp("", "", "", "20261120T120000")
     sides = {"source": source, "live": "lv", "source_before": "Old text"}
-    return Returned(unit, "came", stamp, None, None, **sides, verdict=verdict, message="why")
+    return ReturnedText(unit, "came", stamp, None, None, **sides, verdict=verdict, message="why")
 
 
 @pytest.mark.parametrize(("count", "rest"), [(1, ""), (5, ""), (6, "  and 1 more in .rejected")])

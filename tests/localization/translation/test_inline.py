@@ -3,28 +3,28 @@
 from hypothesis import given, settings
 from localization.translation.translator import ANY
 
-from chatkit.localization.translation.xliff import inline, parsed, text_of
+from chatkit.localization.translation.xliff import element_text, encode_inline, parse_xml
 
 
-def element(text, fixed):
-    return parsed(f'<x xml:space="preserve">{inline(text, fixed)}</x>'.encode())
+def element(text, codes):
+    return parse_xml(f'<x xml:space="preserve">{encode_inline(text, codes)}</x>'.encode())
 
 
 @settings(max_examples=25)
 @given(ANY, ANY)
 def test_no_two_have_the_same_id_and_the_same_code_has_it_in_both(source, target):
-    fixed = {}
-    sides = [element(text, fixed) for text in (source, target)]
-    assert [text_of(side, {}) for side in sides] == [source, target]
+    codes = {}
+    sides = [element(text, codes) for text in (source, target)]
+    assert [element_text(side, {}) for side in sides] == [source, target]
     codes = [{part.get("id"): part.text for part in side} for side in sides]
     assert [len(side) for side in sides] == [len(each) for each in codes]
     assert all(codes[0][name] == codes[1][name] for name in codes[0].keys() & codes[1].keys())
 
 
 def test_a_placeholder_that_moves_keeps_its_id():
-    fixed = {}
-    source = [(part.text, part.get("id")) for part in element("{{1}} of {{2}}, {{1}}", fixed)]
-    target = [(part.text, part.get("id")) for part in element("{{2}}: {{1}}", fixed)]
+    codes = {}
+    source = [(part.text, part.get("id")) for part in element("{{1}} of {{2}}, {{1}}", codes)]
+    target = [(part.text, part.get("id")) for part in element("{{2}}: {{1}}", codes)]
     assert source == [("{{1}}", "1"), ("{{2}}", "2"), ("{{1}}", "1.2")]
     assert target == [("{{2}}", "2"), ("{{1}}", "1")]
-    assert not len(element("{{\n}}", fixed))
+    assert not len(element("{{\n}}", codes))

@@ -10,7 +10,7 @@ from translate.storage.pypo import pofile
 
 from chatkit.errors import InputError
 from chatkit.localization.language import SUPPORTED
-from chatkit.localization.translation.files import po_of, read_po_units
+from chatkit.localization.translation.files import encode_po, read_po_units
 
 TEXTS = ANY.filter(str.strip)
 PAIRS = st.lists(st.tuples(TEXTS, ANY), min_size=1, max_size=6)
@@ -28,14 +28,14 @@ def told(found):
 @given(pairs=PAIRS)
 def test_any_text_comes_back(pairs):
     sent = units(pairs)
-    assert told(read_po_units(po_of(sent, "en"))) == told(sent)
+    assert told(read_po_units(encode_po(sent, "en"))) == told(sent)
 
 
 @settings(max_examples=25)
 @given(pairs=PAIRS)
 def test_any_text_comes_back_after_another_program_saved_the_file(pairs):
     sent = units(pairs)
-    store = pofile.parsestring(po_of(sent, "en"))
+    store = pofile.parsestring(encode_po(sent, "en"))
     target = io.BytesIO()
     store.serialize(target)
     assert told(read_po_units(target.getvalue())) == told(sent)
@@ -43,20 +43,20 @@ def test_any_text_comes_back_after_another_program_saved_the_file(pairs):
 
 @pytest.mark.parametrize("code", [*SUPPORTED, "en-US", "zh_Hant_TW"])
 def test_every_code_comes_back_as_it_was(code):
-    data = po_of([unit(lang_code=code)], "en")
+    data = encode_po([unit(lang_code=code)], "en")
     assert f'"Language: {code.replace("-", "_")}\\n"'.encode() in data
     assert read_po_units(data)[0].lang_code == code
 
 
 def test_without_our_comment_the_language_of_the_header_counts():
-    data = po_of([unit(lang_code="pt_BR")], "en").replace(b"# lang_code: pt_BR\n", b"")
+    data = encode_po([unit(lang_code="pt_BR")], "en").replace(b"# lang_code: pt_BR\n", b"")
     assert read_po_units(data)[0].lang_code == "pt_BR"
 
 
 def test_the_file_is_what_gettext_says_it_must_be():
     """Like msgfmt --check: a header with its fields, no message twice, line ends that agree."""
     sent = units([("a\nb\n", "c\nd\n"), ("{{1}} 100 % (s", "{0} %s %d"), ('\\n " \\\\', "x")])
-    data = po_of([*sent, unit("x", template_code="a b/c")], "en")
+    data = encode_po([*sent, unit("x", template_code="a b/c")], "en")
     store = pofile.parsestring(data)
     header = store.parseheader()
     assert header["Content-Type"] == "text/plain; charset=utf-8"
@@ -74,7 +74,7 @@ def test_the_file_is_what_gettext_says_it_must_be():
 
 
 def test_what_is_marked_fuzzy_is_not_finished():
-    data = po_of([unit("a", "b")], "en").replace(b"msgctxt", b"#, fuzzy\nmsgctxt")
+    data = encode_po([unit("a", "b")], "en").replace(b"msgctxt", b"#, fuzzy\nmsgctxt")
     assert read_po_units(data)[0].unfinished == "fuzzy"
 
 

@@ -16,7 +16,7 @@ from openpyxl.styles import Font
 
 from chatkit.errors import InputError
 from chatkit.localization.translation import read_units
-from chatkit.localization.translation.importer import unwrapped
+from chatkit.localization.translation.importer import strip_residue
 
 GOOD = "Ciao {{1}}, l’ordine {{2}} è pronto: vieni a prenderlo oggi."
 SIGNS = GOOD.replace("oggi", "oggi & <3 *o* 5 < 6")
@@ -93,7 +93,7 @@ def test_residue_of_programs_in_a_translation(tmp_path, form, case):
     ],
 )
 def test_what_the_source_has_too_is_left_as_it_is(text, source):
-    assert unwrapped(text, source) == text
+    assert strip_residue(text, source) == text
 
 
 def test_words_that_are_struck_through_are_not_taken(tmp_path):

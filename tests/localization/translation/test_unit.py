@@ -5,12 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from localization.translation.translator import unit
 
-from chatkit.localization.translation.units import Stamp, digest, key_of, stamp_of
+from chatkit.localization.translation.units import Stamp, digest, parse_stamp, stamp_key
 
 
 def test_a_stamp_is_read_as_it_was_put_on():
-    stamp = stamp_of(unit("Hello", "Hallo").stamp)
-    key = key_of("order_ready", "de", "text", "en")
+    stamp = parse_stamp(unit("Hello", "Hallo").stamp)
+    key = stamp_key("order_ready", "de", "text", "en")
     assert stamp == Stamp(key, digest("Hello"), digest("Hallo"))
 
 
@@ -18,12 +18,12 @@ def test_a_stamp_is_read_as_it_was_put_on():
     "text", ["", "x", "1234567890.1234567890", "0123456789.0123456789.01234567zz"]
 )
 def test_what_is_no_stamp_is_told(text):
-    assert stamp_of(text) is None
+    assert parse_stamp(text) is None
 
 
 @given(st.lists(st.text(), min_size=4, max_size=4), st.lists(st.text(), min_size=4, max_size=4))
 def test_another_place_has_another_key(one, other):
-    assert (key_of(*one) == key_of(*other)) == (one == other)
+    assert (stamp_key(*one) == stamp_key(*other)) == (one == other)
 
 
 def test_texts_that_meet_are_not_the_same_as_one_that_is_joined():

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from localization.translation.translator import ANY, REWRITES, indented, unit
 
 from chatkit.errors import InputError
-from chatkit.localization.translation.xliff import read_xliff, xliff_of
+from chatkit.localization.translation.xliff import encode_xliff, read_xliff
 
 TEXTS = ANY.filter(str.strip)
 PAIRS = st.lists(st.tuples(TEXTS, ANY), min_size=1, max_size=6)
@@ -26,7 +26,7 @@ def told(found):
 @given(pairs=PAIRS)
 def test_any_text_comes_back(pairs):
     sent = units(pairs)
-    assert told(read_xliff(xliff_of(sent, "en"))) == told(sent)
+    assert told(read_xliff(encode_xliff(sent, "en"))) == told(sent)
 
 
 @pytest.mark.parametrize("rewrite", REWRITES)
@@ -34,13 +34,13 @@ def test_any_text_comes_back(pairs):
 @given(pairs=PAIRS)
 def test_any_text_comes_back_after_another_program_saved_the_file(rewrite, pairs):
     sent = units(pairs)
-    assert told(read_xliff(rewrite(xliff_of(sent, "en")))) == told(sent)
+    assert told(read_xliff(rewrite(encode_xliff(sent, "en")))) == told(sent)
 
 
 def test_white_space_between_elements_means_nothing():
     sent = [unit("a {{1}} b", "c {{1}} d")]
-    data = indented(xliff_of(sent, "en"))
-    assert data != xliff_of(sent, "en")
+    data = indented(encode_xliff(sent, "en"))
+    assert data != encode_xliff(sent, "en")
     assert told(read_xliff(data)) == told(sent)
 
 
@@ -57,7 +57,7 @@ def names_of(element):
 @given(pairs=PAIRS)
 def test_1_2_has_what_the_standard_requires(pairs):
     sent = [*units(pairs), unit("x", template_code="b", field="text")]
-    root = ElementTree.fromstring(xliff_of(sent, "en"))
+    root = ElementTree.fromstring(encode_xliff(sent, "en"))
     space = "{urn:oasis:names:tc:xliff:document:1.2}"
     assert root.tag == f"{space}xliff"
     assert root.attrib == {"version": "1.2"}
@@ -77,7 +77,7 @@ def test_1_2_has_what_the_standard_requires(pairs):
 
 def test_languages_are_written_as_bcp_47_and_the_code_comes_back():
     for code in ("pt_BR", "pt-BR", "zh_Hant_TW"):
-        data = xliff_of([unit(lang_code=code)], "en_US")
+        data = encode_xliff([unit(lang_code=code)], "en_US")
         assert f'target-language="{code.replace("_", "-")}"'.encode() in data
         assert b'source-language="en-US"' in data
         assert read_xliff(data)[0].lang_code == code
@@ -85,14 +85,13 @@ def test_languages_are_written_as_bcp_47_and_the_code_comes_back():
 
 def test_placeholders_are_blocks_that_keep_their_id_where_they_move():
     sent = [unit("{{1}} of {{2}}", "{{2}}: {{1}}")]
-    assert b'<source><ph id="1">{{1}}</ph> of <ph id="2">{{2}}</ph></source>' in xliff_of(
-        sent, "en"
-    )
-    assert b'<target><ph id="2">{{2}}</ph>: <ph id="1">{{1}}</ph></target>' in xliff_of(sent, "en")
+    data = encode_xliff(sent, "en")
+    assert b'<source><ph id="1">{{1}}</ph> of <ph id="2">{{2}}</ph></source>' in data
+    assert b'<target><ph id="2">{{2}}</ph>: <ph id="1">{{1}}</ph></target>' in data
 
 
 def test_what_is_not_finished_is_marked_so():
-    data = xliff_of([unit("a", "b")], "en")
+    data = encode_xliff([unit("a", "b")], "en")
     for state, marked in (
         ("needs-review-translation", "needs-review-translation"),
         ("new", "new"),
@@ -104,7 +103,7 @@ def test_what_is_not_finished_is_marked_so():
 
 
 def test_suggestions_of_a_program_are_not_the_translation():
-    data = xliff_of([unit("a", "b")], "en")
+    data = encode_xliff([unit("a", "b")], "en")
     more = b"<alt-trans><source>a</source><target>no</target></alt-trans></trans-unit>"
     assert read_xliff(data.replace(b"</trans-unit>", more))[0].target == "b"
 

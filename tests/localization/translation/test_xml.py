@@ -3,7 +3,7 @@
 import pytest
 
 from chatkit.errors import InputError
-from chatkit.localization.translation.xliff import below, codes_of, parsed, text_of
+from chatkit.localization.translation.xliff import codes_by_id, descendants, element_text, parse_xml
 
 LAUGHS = (
     b'<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "ha">'
@@ -14,7 +14,7 @@ LAUGHS = (
 
 def test_entities_that_would_unfold_beyond_any_memory_are_refused():
     with pytest.raises(InputError, match="DOCTYPE"):
-        parsed(LAUGHS)
+        parse_xml(LAUGHS)
 
 
 def test_a_file_from_elsewhere_is_never_loaded(tmp_path):
@@ -22,19 +22,19 @@ def test_a_file_from_elsewhere_is_never_loaded(tmp_path):
     secret.write_text("not for you")
     uri = secret.as_uri().encode()
     with pytest.raises(InputError, match="DOCTYPE"):
-        parsed(b'<!DOCTYPE x [<!ENTITY a SYSTEM "%s">]><x>&a;</x>' % uri)
+        parse_xml(b'<!DOCTYPE x [<!ENTITY a SYSTEM "%s">]><x>&a;</x>' % uri)
     with pytest.raises(InputError, match="not readable as XML"):
-        parsed(b"<x>&a;</x>")
+        parse_xml(b"<x>&a;</x>")
 
 
 @pytest.mark.parametrize("data", [b"", b"<x>", b"x", b"<x>\x01</x>", b"<?xml encoding='q'?><x/>"])
 def test_what_is_no_xml_is_said(data):
     with pytest.raises(InputError, match="not readable as XML"):
-        parsed(data)
+        parse_xml(data)
 
 
-def text(inner: str, fixed: dict[str, str] | None = None) -> str:
-    return text_of(parsed(f"<target>{inner}</target>".encode()), fixed or {})
+def text(inner: str, codes: dict[str, str] | None = None) -> str:
+    return element_text(parse_xml(f"<target>{inner}</target>".encode()), codes or {})
 
 
 def test_marks_that_a_program_put_around_words_are_not_text():
@@ -54,10 +54,10 @@ def test_characters_by_number_are_read():
 
 
 def test_no_element_is_no_text():
-    assert text_of(None, {}) == ""
-    assert codes_of(None) == {}
+    assert element_text(None, {}) == ""
+    assert codes_by_id(None) == {}
 
 
 def test_elements_are_found_whatever_the_prefix_of_their_namespace():
-    root = parsed(b'<q:a xmlns:q="urn:x"><q:b><q:c/></q:b></q:a>')
-    assert len(below(root, "c")) == 1
+    root = parse_xml(b'<q:a xmlns:q="urn:x"><q:b><q:c/></q:b></q:a>')
+    assert len(descendants(root, "c")) == 1

@@ -19,7 +19,7 @@ from translate.storage.pypo import pofile
 from translate.storage.xliff import xlifffile
 
 from chatkit.imports.tables import guard_text, unguard
-from chatkit.localization.translation.units import Unit, escape_controls, stamped, unescape_controls
+from chatkit.localization.translation.units import Unit, escape_controls, unescape_controls
 
 #: Every format, by what is asked for, and how its files end.
 FORMATS = {"xlsx": "xlsx", "csv": "csv", "po": "po", "xliff": "xlf"}
@@ -40,7 +40,7 @@ Work = Callable[[str, str], str | None]  #: takes the field and the source, give
 def unit(source: str = "Hello", target: str = "", **fields: Any) -> Unit:
     """A unit on its way out."""
     named = {"template_code": "order_ready", "lang_code": "de", "field": "text", **fields}
-    return stamped(Unit(source=source, target=target, note="A note.", limit=60, **named), "en")
+    return Unit(source=source, target=target, note="A note.", limit=60, **named).with_stamp("en")
 
 
 def full(*contents: Mapping[str, Any], template: str = "order_ready") -> pd.DataFrame:
