@@ -11,8 +11,8 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from chatkit.localization import language
-from chatkit.localization.checks import findings
-from chatkit.localization.content import Contents, Entry, entries, enumerated, grouped, source_of
+from chatkit.localization.checks import run_checks
+from chatkit.localization.content import Contents, Entry, entries, group_with_source, shorten_list
 from chatkit.localization.rules import SCOPES, Case, ContentFinding, Scope, flaw
 from chatkit.localization.table import attribute_frame
 from chatkit.report import (
@@ -211,13 +211,14 @@ def reviewed(
         glossary: The words that translations use and never use.
     """
     firsts: dict[tuple[str, ...], Entry] = {}
-    for members in grouped(contents).values():
-        original = source_of(members, source)
+    for members, original in group_with_source(contents, source):
         for entry in members:
             compared = None if entry is original else original
-            reported = list(findings(Case(entry, firsts, compared, source, glossary), scopes))
+            reported = list(run_checks(Case(entry, firsts, compared, source, glossary), scopes))
             if original is None and entry is members[-1] and len(members) > 1:
-                reported.append(flaw("no source", "lang_code", source=source).of(members[0]))
+                reported.append(
+                    flaw("no source", "lang_code", source=source).to_finding(members[0])
+                )
             yield entry, compared, reported
 
 
@@ -262,7 +263,7 @@ class SharedFinding(NamedTuple):
     @property
     def named(self) -> str:
         """The languages, a few of them."""
-        return enumerated([cut(lang, 20) for lang in self.languages], FEW)
+        return shorten_list([cut(lang, 20) for lang in self.languages], FEW)
 
 
 def shared(group: Iterable[ContentFinding]) -> list[SharedFinding]:

@@ -29,7 +29,7 @@ from chatkit.localization.audit import (
     notes_of,
     reviewed,
 )
-from chatkit.localization.content import Contents, Entry, entries, enumerated
+from chatkit.localization.content import Contents, Entry, entries, shorten_list
 from chatkit.localization.ledger import (
     Ledger,
     Provenance,
@@ -486,9 +486,10 @@ class _Changed(NamedTuple):
     @property
     def who(self) -> str:
         """Name the text, and the languages, a few of them."""
-        langs = enumerated([cut(lang, 20) for lang in self.languages], FEW)
-        text = f"{cut_middle(self.template_code, LABEL)} {self.change.field}".strip()
-        return f"{text} ({langs})"
+        langs = shorten_list([cut(lang, 20) for lang in self.languages], FEW)
+        return (
+            f"{cut_middle(self.template_code, LABEL)} {self.change.field}".strip() + f" ({langs})"
+        )
 
 
 def _changed(board: Board) -> list[_Changed]:

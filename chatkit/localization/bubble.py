@@ -71,7 +71,7 @@ def bubble(entry: Entry, samples: Mapping[str, str]) -> Bubble:
     """
     values = {**entry.variables, **samples}
     text, footer = entry.text, entry.footer
-    written = entry.authenticates and not text.strip()
+    written = entry.is_authentication and not text.strip()
     if written:  # the platform writes it, and the API does not show it
         text = AUTHENTICATION_TEXT.replace("{{1}}", "*{{1}}*")
         text += _KEEP if entry.fields.get("auth_add_security_recommendation") else ""

@@ -20,35 +20,35 @@ from chatkit.localization.content import (
     Contents,
     Entry,
     Slot,
+    count_words,
     entries,
     part,
     slots,
     without_slots,
-    words,
 )
 from chatkit.localization.glossary import check_glossary
 from chatkit.localization.markup import check_markup
 from chatkit.localization.rules import SCOPES, Case, Check, ContentFinding, Flaw, Scope, flaw
-from chatkit.localization.typography import check_characters, check_typography, emoji
+from chatkit.localization.typography import check_characters, check_typography, find_emoji
 from chatkit.util.display import cut, many, values
 
 
 def check_content(content: Mapping[str, Any]) -> list[ContentFinding]:
-    """Compare one content with the API document and the published rules of the platform.
+    """Check one content by the API document and the published rules of the platform.
 
     Its wording, its language and its siblings are left to `audit.check_contents`.
 
     Args:
         content: Any JSON object; the time this takes is linear in its size.
     """
-    alone: tuple[Scope, ...] = ("content",)
+    scopes: tuple[Scope, ...] = ("content",)
     cases = (Case(entry, {}) for entry in entries(content))
-    return [finding for case in cases for finding in findings(case, alone)]
+    return [finding for case in cases for finding in run_checks(case, scopes)]
 
 
 def check_types(case: Case) -> Iterator[Flaw]:
     """Find fields of another type than the API document says."""
-    for field, expected in case.entry.wrong.items():
+    for field, expected in case.entry.wrong_types.items():
         yield flaw("wrong type", field, expected=expected)
 
 
@@ -86,7 +86,7 @@ def utf16(text: str) -> int:
 
 
 def text_limit(field: str) -> int:
-    """Return how many characters a text may have that a customer reads."""
+    """Return how many characters a text field may have, like "footer" or "headers.0.text"."""
     if field in ("text", "footer"):
         return TEXT_LIMIT if field == "text" else FOOTER_LIMIT
     return LABEL_LIMIT if field.startswith("buttons") else HEADER_LIMIT
@@ -104,24 +104,24 @@ def lengths(contents: Contents) -> list[Length]:
     return [
         Length(entry.template_code, entry.lang_code, field, len(text), utf16(text), limit)
         for entry in entries(contents)
-        for field, _, text, limit in _limited(entry)
+        for field, _, text, limit in _limited_texts(entry)
     ]
 
 
-def _limited(entry: Entry) -> Iterator[tuple[str, str, str, int]]:
-    """Yield each text with a limit: its field, the field in words, itself, the limit."""
+def _limited_texts(entry: Entry) -> Iterator[tuple[str, str, str, int]]:
+    """Yield each text that has a limit, as its field, the field in words, the text, the limit."""
     for piece in entry.pieces:
         yield *piece, text_limit(piece.field)
     for number, button in enumerate(entry.buttons):
         limit = VALUE_LIMITS.get(str(button.get("type")))
-        if limit and (value := _texts(button).get("value")):
+        if limit and (value := _text_fields(button).get("value")):
             yield f"buttons.{number}.value", f"the value of button {number + 1}", value, limit
 
 
 def check_lengths(case: Case) -> Iterator[Flaw]:
     """Compare every length with its limit."""
     entry = case.entry
-    for field, name, text, limit in _limited(entry):
+    for field, name, text, limit in _limited_texts(entry):
         count = len(text)
         parts = {"name": name, "count": f"{count:,}", "limit": f"{limit:,}"}
         if count > limit:
@@ -130,7 +130,7 @@ def check_lengths(case: Case) -> Iterator[Flaw]:
             yield flaw("length unclear", field, units=f"{units:,}", **parts)
         elif count >= NEAR * limit and not field.startswith("buttons"):
             yield flaw("length near", field, share=f"{count / limit:.0%}", **parts)
-    samples = _texts(entry.variables)
+    samples = _text_fields(entry.variables)
     filled = len(entry.text) + sum(
         len(samples.get(slot.name, "")) - (slot.end - slot.start) for slot in entry.slots
     )
@@ -143,77 +143,82 @@ def check_lengths(case: Case) -> Iterator[Flaw]:
 
 # --- the text, its placeholders and their samples -----------------------------------------
 
-#: With so many words for each placeholder a text was refused; with more than four it was taken.
-_WORDS = 2
-_READ = re.compile(r"\w")
-#: What the value of a placeholder may not have, and what looks wrong.
-_UNEVEN = re.compile("(?P<refused>[\r\n\t\v\f\x85\u2028\u2029]| {5,})|  +")
+#: Words per placeholder: a text with so many was refused, one with more than four was taken.
+_MIN_WORDS = 2
+_READABLE = re.compile(r"\w")
+#: Breaks and spaces that the value of a placeholder may not have, and those that look wrong.
+_BAD_SPACES = re.compile("(?P<refused>[\r\n\t\v\f\x85\u2028\u2029]| {5,})|  +")
 #: Braces that belong to no placeholder; a placeholder stands as a run of NUL.
-_STRAY = re.compile(r"\{\{|\}\}|\{\s*\d+\s*\}|[｛｝]|\{(?=\0)|(?<=\0)\}")
+_STRAY_BRACE = re.compile(r"\{\{|\}\}|\{\s*\d+\s*\}|[｛｝]|\{(?=\0)|(?<=\0)\}")
 
 
 def check_text(case: Case) -> Iterator[Flaw]:
     """Check that there is a text, that its placeholders are well formed and have samples."""
     entry = case.entry
-    if "text" in entry.raw and not entry.text.strip() and not entry.authenticates:
-        if "text" not in entry.wrong:
+    if "text" in entry.raw and not entry.text.strip() and not entry.is_authentication:
+        if "text" not in entry.wrong_types:
             yield flaw("text empty", "text")
         return
     named = entry.fields.get("parameter_format") not in (None, "", "TEXT")
-    yield from _placeholders(entry.text, "text", entry.slots, named=named)
-    if entry.authenticates:  # its text is the platform's own, which begins or ends with the code
+    yield from _check_placeholders(entry.text, "text", entry.slots, named=named)
+    if entry.is_authentication:  # its text is the platform's, which begins or ends with the code
         return
     if entry.slots:
-        yield from _positions(entry)
+        yield from _check_positions(entry)
     if "variables" in entry.fields:
-        yield from _samples(entry)
+        yield from _check_samples(entry)
     offer = any(button.get("type") == "copy_offer_code" for button in entry.buttons)
     if offer and len(entry.text) > OFFER_LIMIT:
         yield flaw("length of an offer", "text", count=f"{len(entry.text):,}", limit=OFFER_LIMIT)
 
 
-def _placeholders(
+def _check_placeholders(
     text: str, field: str, placeholders: Sequence[Slot], *, named: bool = False
 ) -> Iterator[Flaw]:
     """Check how the placeholders of a text are written and numbered."""
-    if (at := stray(text)) is not None:
+    if (at := find_stray_brace(text)) is not None:
         yield flaw("placeholder braces", field, at, part=cut(text[max(at - 3, 0) : at + 9], 12))
     numbers = [slot.number for slot in placeholders]
     if named and not all(numbers):
         return  # the API document shows numbers only, but says that there may be other formats
     for slot, number in zip(placeholders, numbers, strict=True):
         if not number:
-            rule = "placeholder name/meant" if (tidy := meant(slot)) else "placeholder name"
+            rule = (
+                "placeholder name/meant" if (tidy := corrected_slot(slot)) else "placeholder name"
+            )
             yield flaw(rule, field, slot.start, slot=cut(str(slot), 30), tidy=tidy)
-    if missing := gaps(numbers):
+    if missing := missing_placeholders(numbers):
         last = placeholders[numbers.index(max(number or 0 for number in numbers))]
         yield flaw("placeholder gap", field, last.start, last=last, missing=", ".join(missing))
 
 
-def stray(text: str) -> int | None:
-    """Find the first brace that opens or closes nothing; None if there is none."""
+def find_stray_brace(text: str) -> int | None:
+    """Return the position of the first brace that belongs to no placeholder, or None."""
     masked = SLOT.sub(lambda match: "\0" * len(match[0]), text.replace("\0", " "))
-    match = _STRAY.search(masked)
+    match = _STRAY_BRACE.search(masked)
     return match.start() if match else None
 
 
-def meant(slot: Slot) -> str | None:
-    """Write a placeholder as it may be meant: digits of another script, with spaces, with zeros."""
+def corrected_slot(slot: Slot) -> str | None:
+    """Return the numbered placeholder that a malformed one may be meant as, like {{1}} for {{ 01}}.
+
+    Digits of another script, spaces and leading zeros are corrected; None for anything else.
+    """
     bare = unicodedata.normalize("NFKC", slot.name).strip()
     if not bare.isdecimal() or len(bare) > 4 or int(bare) == 0:
         return None
     return "{{" + str(int(bare)) + "}}"
 
 
-def gaps(numbers: Iterable[int | None]) -> list[str]:
-    """Return the placeholders that are missing between 1 and the highest, a few of them."""
+def missing_placeholders(numbers: Iterable[int | None]) -> list[str]:
+    """Return the placeholders that are missing between 1 and the highest, at most five."""
     known = {number for number in numbers if number}
     missing = (n for n in range(1, max(known, default=0)) if n not in known)
     return ["{{" + str(n) + "}}" for n in missing][:5]
 
 
-def _positions(entry: Entry) -> Iterator[Flaw]:
-    """Check where the placeholders stand."""
+def _check_positions(entry: Entry) -> Iterator[Flaw]:
+    """Check that placeholders are apart, not at the edges, and not too many for the words."""
     text, placeholders = entry.text, entry.slots
     for one, other in pairwise(placeholders):
         if not text[one.end : other.start].strip():
@@ -224,24 +229,24 @@ def _positions(entry: Entry) -> Iterator[Flaw]:
         (placeholders[-1], text[placeholders[-1].end :], "after", "last"),
     )
     for slot, rest, where, order in edges:
-        if not _READ.search(rest):
+        if not _READABLE.search(rest):
             rule = "placeholder beside punctuation" if rest.strip() else "placeholder edge"
             short = cut(str(slot), 20)
             yield flaw(rule, "text", slot.start, slot=short, where=where, order=order)
-    enough = _WORDS * len(placeholders)
-    if language.spaced(entry.lang_code) and (count := words(text, enough + 1)) <= enough:
+    enough = _MIN_WORDS * len(placeholders)
+    if language.spaced(entry.lang_code) and (count := count_words(text, enough + 1)) <= enough:
         counts = many(count, "word"), many(len(placeholders), "placeholder")
         yield flaw("placeholder ratio", "text", words=counts[0], placeholders=counts[1])
 
 
-def _samples(entry: Entry) -> Iterator[Flaw]:
+def _check_samples(entry: Entry) -> Iterator[Flaw]:
     """Find samples that are missing, and samples without a placeholder."""
     names = dict.fromkeys(slot.name for slot in entry.slots)
     for name in names:
         value, short = entry.variables.get(name), cut(name, 20)
         field = f"variables.{short}"
         if isinstance(value, str) and value.strip():
-            if match := _UNEVEN.search(value):
+            if match := _BAD_SPACES.search(value):
                 what = "a line break or a tab" if match[0].strip(" ") else "several spaces in a row"
                 rule = "sample format" if match["refused"] else "doubled spaces/sample"
                 yield flaw(rule, field, match.start(), name=short, what=what)
@@ -260,16 +265,16 @@ def _samples(entry: Entry) -> Iterator[Flaw]:
 MEDIA = ("image", "video", "document")
 _ADDRESS = re.compile(r"https?://[^\s/]+\S*", re.IGNORECASE)
 #: The files that a header of each type takes, and others, by the end of their names.
-_FILES = {
+_FILE_ENDINGS = {
     "image": "jpg jpeg png",
     "video": "mp4 3gp",
     "document": "pdf doc docx xls xlsx ppt pptx txt",
 }
-_OTHER_FILES = (
+_OTHER_ENDINGS = (
     "gif webp bmp svg tif tiff heic avif mov avi mkv webm wmv flv m4v mpg mpeg odt ods odp rtf "
     "csv zip htm html mp3 ogg wav aac amr m4a opus"
 )
-_KNOWN_FILES = frozenset(" ".join((*_FILES.values(), _OTHER_FILES)).split())
+_KNOWN_ENDINGS = frozenset(" ".join((*_FILE_ENDINGS.values(), _OTHER_ENDINGS)).split())
 _SUFFIX = re.compile(r"\.([A-Za-z0-9]{2,4})(?:[?#]|\Z)")
 
 
@@ -280,12 +285,12 @@ def check_header(case: Case) -> Iterator[Flaw]:
         yield flaw("header count", "headers", count=len(entry.headers))
     for number, header in enumerate(entry.headers):
         field, kind = f"headers.{number}", header.get("type")
-        if field in entry.wrong:
+        if field in entry.wrong_types:
             continue
         if kind == "text":
-            yield from _header_line(header, f"{field}.text", entry)
+            yield from _check_text_header(header, f"{field}.text", entry)
         elif kind in MEDIA:
-            yield from _header_media(header, field)
+            yield from _check_media_header(header, field)
         else:
             media = f"{', '.join(MEDIA[:-1])} or {MEDIA[-1]}"
             yield flaw("header type", f"{field}.type", kind=values(kind), media=media)
@@ -293,7 +298,7 @@ def check_header(case: Case) -> Iterator[Flaw]:
         yield flaw("footer placeholder", "footer", slot.start, slot=cut(str(slot), 20))
 
 
-def _header_line(header: Mapping[str, Any], place: str, entry: Entry) -> Iterator[Flaw]:
+def _check_text_header(header: Mapping[str, Any], place: str, entry: Entry) -> Iterator[Flaw]:
     text = header.get("text")
     if text is not None and not isinstance(text, str):
         yield flaw("wrong type/text", place)
@@ -302,7 +307,7 @@ def _header_line(header: Mapping[str, Any], place: str, entry: Entry) -> Iterato
         yield flaw("header empty", place)
         return
     placeholders = entry.placeholders.get(place, [])
-    yield from _placeholders(text, place, placeholders)
+    yield from _check_placeholders(text, place, placeholders)
     if len(placeholders) > 1:
         yield flaw("header placeholders", place, placeholders[1].start, count=len(placeholders))
     # it is not documented in which of the two fields the sample stands: either will do
@@ -310,7 +315,7 @@ def _header_line(header: Mapping[str, Any], place: str, entry: Entry) -> Iterato
         yield flaw("sample missing/header", f"{place}_variable", slot=cut(str(placeholders[0]), 20))
 
 
-def _header_media(header: Mapping[str, Any], field: str) -> Iterator[Flaw]:
+def _check_media_header(header: Mapping[str, Any], field: str) -> Iterator[Flaw]:
     kind, link, place = header["type"], header.get("link"), f"{field}.link"
     a_kind = f"{'an' if kind == 'image' else 'a'} {kind}"
     if link is not None and not isinstance(link, str):
@@ -319,13 +324,13 @@ def _header_media(header: Mapping[str, Any], field: str) -> Iterator[Flaw]:
         yield flaw("header media/sample", place, kind=kind, a_kind=a_kind)
     elif link and not _ADDRESS.fullmatch(link):
         yield flaw("header media/address", place, link=values(link))
-    for name, file in _texts(header).items():
+    for name, file in _text_fields(header).items():
         suffix = _SUFFIX.search(file) if name in ("link", "file_name") else None
-        end, taken = suffix[1].lower() if suffix else "", _FILES[kind].split()
-        if end in _KNOWN_FILES and end not in taken:
+        end, taken = suffix[1].lower() if suffix else "", _FILE_ENDINGS[kind].split()
+        if end in _KNOWN_ENDINGS and end not in taken:
             parts = {"a_kind": a_kind, "file": cut(file, 60), "end": end}
             yield flaw("header media/file", f"{field}.{name}", taken=", ".join(taken), **parts)
-    if _texts(header).get("text", "").strip():
+    if _text_fields(header).get("text", "").strip():
         yield flaw("header surplus", f"{field}.text", a_kind=a_kind)
 
 
@@ -341,32 +346,32 @@ TYPES = {
 }
 MOST = 10
 #: The platform itself writes what stands on these.
-_FIXED = ("copy_offer_code", "view_catalog")
-_DESKTOP = 4  #: from so many buttons on a message is not shown on a computer
+_FIXED_LABELS = ("copy_offer_code", "view_catalog")
+_DESKTOP_LIMIT = 4  #: from so many buttons on a message is not shown on a computer
 
 
-def _texts(item: Mapping[str, Any]) -> dict[str, str]:
+def _text_fields(item: Mapping[str, Any]) -> dict[str, str]:
     """Return the fields of a header, button or app that are texts."""
     return {name: value for name, value in item.items() if isinstance(value, str)}
 
 
 def check_buttons(case: Case) -> Iterator[Flaw]:
-    """Check all buttons together, then each."""
+    """Check the types of all buttons together, then each button."""
     entry = case.entry
     if not entry.buttons:
         return
     kinds = [button.get("type") for button in entry.buttons]
-    yield from _together(kinds)
+    yield from _check_button_types(kinds)
     labels: set[str] = set()
     for number, (button, kind) in enumerate(zip(entry.buttons, kinds, strict=True)):
         field, name = f"buttons.{number}", f"button {number + 1}"
-        if field in entry.wrong:
+        if field in entry.wrong_types:
             continue
         if not isinstance(kind, str) or kind not in TYPES:
             types = ", ".join(TYPES)
             yield flaw("button type", f"{field}.type", kind=values(kind), types=types)
             continue
-        texts = _texts(button)
+        texts = _text_fields(button)
         for each in ("label", "value", "country_code", "url_type"):
             if not isinstance(button.get(each), str | None):
                 yield flaw("wrong type/text", f"{field}.{each}")
@@ -378,19 +383,19 @@ def check_buttons(case: Case) -> Iterator[Flaw]:
             yield flaw("button label twice", place, name=name)
         elif label:
             labels.add(label)
-        elif isinstance(button.get("label"), str | None) and kind not in _FIXED:
+        elif isinstance(button.get("label"), str | None) and kind not in _FIXED_LABELS:
             yield flaw("button label", place, name=name)
         if kind == "visit_website":
-            yield from _website(button, texts, field, name)
+            yield from _check_website_button(button, texts, field, name)
         elif kind == "call_phone":
-            yield from _number(texts, field, name)
+            yield from _check_phone_number(texts, field, name)
         elif kind == "copy_offer_code" and not (
-            texts.get("value", "").strip() or entry.authenticates
+            texts.get("value", "").strip() or entry.is_authentication
         ):
             yield flaw("button code", f"{field}.value", name=name)
 
 
-def _together(kinds: list[Any]) -> Iterator[Flaw]:
+def _check_button_types(kinds: list[Any]) -> Iterator[Flaw]:
     if len(kinds) > MOST:
         yield flaw("button count", "buttons", count=len(kinds), most=MOST)
     count = Counter(kind for kind in kinds if isinstance(kind, str) and kind in TYPES)
@@ -403,7 +408,7 @@ def _together(kinds: list[Any]) -> Iterator[Flaw]:
     if quick and quick[-1] - quick[0] >= len(quick):
         yield flaw("button grouping", "buttons")
     mixed = 0 < len(quick) < len(kinds)
-    if len(kinds) >= _DESKTOP or mixed:
+    if len(kinds) >= _DESKTOP_LIMIT or mixed:
         why = "custom and other buttons are mixed" if mixed else f"it has {len(kinds)} buttons"
         yield flaw("button on desktop", "buttons", why=why)
 
@@ -418,17 +423,13 @@ u.to urlz.fr v.gd vk.cc wa.link wa.me
 _SHORT_LINKS = frozenset(_SHORTENERS.split())
 
 
-def _host(address: str) -> str:
-    """Name the host of an address, without www."""
-    return (
-        re.split(r"[/?#]", address.strip().partition("//")[2])[0]
-        .rpartition("@")[2]
-        .lower()
-        .removeprefix("www.")
-    )
+def _host_name(address: str) -> str:
+    """Return the host of an address, without www."""
+    host = re.split(r"[/?#]", address.strip().partition("//")[2])[0].rpartition("@")[2]
+    return host.lower().removeprefix("www.")
 
 
-def _website(
+def _check_website_button(
     button: Mapping[str, Any], texts: Mapping[str, str], field: str, name: str
 ) -> Iterator[Flaw]:
     value, kind = texts.get("value", ""), texts.get("url_type")
@@ -437,8 +438,8 @@ def _website(
         rule = "button url/address" if value else "button url/missing"
         yield flaw(rule, place, name=name, value=values(value))
         return
-    placeholders, sample, host = slots(value), button.get("dynamic_url"), _host(value)
-    yield from _placeholders(value, place, placeholders)
+    placeholders, sample, host = slots(value), button.get("dynamic_url"), _host_name(value)
+    yield from _check_placeholders(value, place, placeholders)
     if host in _SHORT_LINKS:
         yield flaw("button short link", place, name=name, host=host)
     if isinstance(sample, str) and sample and kind != "static" and "{" not in host:
@@ -446,7 +447,7 @@ def _website(
         wrong = ""
         if not _ADDRESS.fullmatch(sample.strip()):
             wrong = "is not a whole address"
-        elif _host(sample) != host:
+        elif _host_name(sample) != host:
             wrong = f"is not on {host}"
         elif not sample.strip().casefold().startswith(begin.casefold()):
             wrong = f"does not begin with {cut(begin, 60)}"
@@ -467,8 +468,8 @@ def _website(
         yield flaw("button url type/static", type_place, name=name)
 
 
-def _number(texts: Mapping[str, str], field: str, name: str) -> Iterator[Flaw]:
-    """Read the number of a button as that of a contact."""
+def _check_phone_number(texts: Mapping[str, str], field: str, name: str) -> Iterator[Flaw]:
+    """Check the phone number of a button as that of a contact."""
     value, code = texts.get("value", ""), texts.get("country_code", "")
     country = numbers.country_of(code) if re.fullmatch(r"\+[1-9][0-9]{0,2}", code) else None
     place = f"{field}.value"
@@ -502,23 +503,23 @@ AUTHENTICATION_VALIDITY = range(30, 901)
 MARKETING = 43_200  #: a marketing message is valid for so long at least, a utility one at most
 FOREVER = -1  #: 30 days, for all but marketing messages
 APPS = 5
-_HASH = re.compile("[A-Za-z0-9+/=]{11}")
+_SIGNATURE_HASH = re.compile("[A-Za-z0-9+/=]{11}")
 _PACKAGE = re.compile(r"[A-Za-z]\w*(\.[A-Za-z]\w*)+", re.ASCII)
 _PACKAGE_LENGTH = 224
-_LINK = re.compile(r"https?://|www\.", re.IGNORECASE)
+_WEB_ADDRESS = re.compile(r"https?://|www\.", re.IGNORECASE)
 
 
 def check_settings(case: Case) -> Iterator[Flaw]:
     """Check the settings of a content."""
     entry = case.entry
-    if entry.authenticates:
-        yield from _authentication(entry)
+    if entry.is_authentication:
+        yield from _check_authentication(entry)
     if "auth_code_expiration_seconds" in entry.fields:
-        yield from _expiry(entry)
+        yield from _check_code_expiry(entry)
     if entry.apps:
-        yield from _apps(entry)
+        yield from _check_apps(entry)
     if "validity_period_seconds" in entry.fields:
-        yield from _validity(entry)
+        yield from _check_validity(entry)
     kinds, catalog = [b.get("type") for b in entry.buttons], entry.fields.get("is_catalog")
     if catalog and "buttons" in entry.raw and "view_catalog" not in kinds:
         yield flaw("catalog", "buttons")
@@ -527,31 +528,31 @@ def check_settings(case: Case) -> Iterator[Flaw]:
             yield flaw("catalog/button", f"buttons.{number}.type", number=number + 1)
 
 
-def _authentication(entry: Entry) -> Iterator[Flaw]:
+def _check_authentication(entry: Entry) -> Iterator[Flaw]:
     if entry.headers:
         yield flaw("authentication/header", "headers")
     if entry.fields.get("is_catalog"):
         yield flaw("authentication/catalog", "is_catalog")
-    if match := _LINK.search(entry.text):
+    if match := _WEB_ADDRESS.search(entry.text):
         yield flaw("authentication/address", "text", match.start())
-    if match := emoji(entry.text):
+    if match := find_emoji(entry.text):
         yield flaw("authentication/emoji", "text", match.start())
     method = entry.fields.get("auth_delivery_method")
     if method in ("one_tap", "zero_tap") and "auth_apps" in entry.raw and not entry.apps:
         yield flaw("app count/none", "auth_apps", method=method)
 
 
-def _bounds(allowed: range) -> dict[str, str]:
+def _format_bounds(allowed: range) -> dict[str, str]:
     return {"least": str(allowed.start), "most": f"{allowed.stop - 1:,}"}
 
 
-def _expiry(entry: Entry) -> Iterator[Flaw]:
+def _check_code_expiry(entry: Entry) -> Iterator[Flaw]:
     field, added = "auth_code_expiration_seconds", entry.fields.get("auth_add_code_expiration")
     seconds = entry.fields[field]
     if added and seconds is None:
-        yield flaw("code expiry/missing", field, **_bounds(EXPIRY))
+        yield flaw("code expiry/missing", field, **_format_bounds(EXPIRY))
     elif added and seconds not in EXPIRY:
-        yield flaw("code expiry", field, seconds=f"{seconds:,}", **_bounds(EXPIRY))
+        yield flaw("code expiry", field, seconds=f"{seconds:,}", **_format_bounds(EXPIRY))
     elif added and seconds % 60:
         minutes = flaw("code expiry/minutes", field, seconds=f"{seconds:,}")
         yield minutes._replace(severity="note")
@@ -559,25 +560,25 @@ def _expiry(entry: Entry) -> Iterator[Flaw]:
         yield flaw("code expiry unused", field, seconds=f"{seconds:,}")
 
 
-def _apps(entry: Entry) -> Iterator[Flaw]:
+def _check_apps(entry: Entry) -> Iterator[Flaw]:
     if len(entry.apps) > APPS:
         yield flaw("app count", "auth_apps", apps=many(len(entry.apps), "app"), most=APPS)
     for number, app in enumerate(entry.apps):
         field = f"auth_apps.{number}"
-        if field in entry.wrong:
+        if field in entry.wrong_types:
             continue
         package, signature = part(app, "package_name"), part(app, "signature_hash")
         if len(package) > _PACKAGE_LENGTH or not _PACKAGE.fullmatch(package):
             yield flaw("app/package", f"{field}.package_name", package=values(package))
-        if not _HASH.fullmatch(signature):
+        if not _SIGNATURE_HASH.fullmatch(signature):
             characters = many(len(signature), "character")
             yield flaw("app/hash", f"{field}.signature_hash", characters=characters)
 
 
-def _validity(entry: Entry) -> Iterator[Flaw]:
+def _check_validity(entry: Entry) -> Iterator[Flaw]:
     field, custom = "validity_period_seconds", entry.fields.get("is_custom_validity_period")
     seconds = entry.fields[field]
-    allowed = AUTHENTICATION_VALIDITY if entry.authenticates else VALIDITY
+    allowed = AUTHENTICATION_VALIDITY if entry.is_authentication else VALIDITY
     if seconds is None:
         if custom:
             yield flaw("validity/missing", field)
@@ -589,8 +590,8 @@ def _validity(entry: Entry) -> Iterator[Flaw]:
     elif seconds == FOREVER:
         yield flaw("validity category/forever", field)
     elif seconds not in allowed:
-        yield flaw("validity", field, seconds=counted, **_bounds(allowed))
-    elif not entry.authenticates and seconds != MARKETING:
+        yield flaw("validity", field, seconds=counted, **_format_bounds(allowed))
+    elif not entry.is_authentication and seconds != MARKETING:
         short = "short" if seconds < MARKETING else "long"
         yield flaw(f"validity category/{short}", field, seconds=counted)
 
@@ -606,9 +607,9 @@ _SETTINGS = (
 )
 _LETTER = re.compile(r"[^\W\d_]")
 _SENTENCE = re.compile(r"(?<=[.!?…])\s+|\n+")
-_MOST = 50  #: sentences that are looked for
-#: A sentence that stands in both by no chance has so many characters, and words.
-_LONG, _LONG_WORDS = 20, 4
+_MAX_SENTENCES = 50  #: sentences that are looked for
+#: The characters and spaces of a sentence that is in both languages by no chance.
+_MIN_LENGTH, _MIN_SPACES = 20, 3
 
 
 def check_structure(case: Case) -> Iterator[Flaw]:
@@ -617,28 +618,28 @@ def check_structure(case: Case) -> Iterator[Flaw]:
     if original is None:
         return
     for field, compare in (
-        ("text", _same_text),
-        ("headers", _same_headers),
-        ("buttons", _same_buttons),
+        ("text", _compare_placeholders),
+        ("headers", _compare_headers),
+        ("buttons", _compare_buttons),
     ):
         if field in entry.raw and field in original.raw:
             yield from compare(entry, original)
 
 
-def _same_text(entry: Entry, original: Entry) -> Iterator[Flaw]:
+def _compare_placeholders(entry: Entry, original: Entry) -> Iterator[Flaw]:
     lang, mine = original.lang_code, {slot.name for slot in entry.slots}
     others = {slot.name for slot in original.slots}
     parts = []
     if lost := others - mine:
-        parts.append(f"{_named(lost)} of {lang} {'is' if len(lost) == 1 else 'are'} missing")
+        parts.append(f"{_slot_names(lost)} of {lang} {'is' if len(lost) == 1 else 'are'} missing")
     if more := mine - others:
-        parts.append(f"{_named(more)} {'is' if len(more) == 1 else 'are'} not in {lang}")
+        parts.append(f"{_slot_names(more)} {'is' if len(more) == 1 else 'are'} not in {lang}")
     if parts:
         first = min((slot.start for slot in entry.slots if slot.name in more), default=None)
         yield flaw("placeholders differ", "text", first, what=" and ".join(parts))
 
 
-def _named(names: Iterable[str]) -> str:
+def _slot_names(names: Iterable[str]) -> str:
     return ", ".join("{{" + cut(name, 20) + "}}" for name in sorted(names, key=_by_number)[:5])
 
 
@@ -646,7 +647,7 @@ def _by_number(name: str) -> tuple[int, str]:
     return (int(name) if name.isdecimal() and len(name) < 10 else 10**10), name
 
 
-def _same_headers(entry: Entry, original: Entry) -> Iterator[Flaw]:
+def _compare_headers(entry: Entry, original: Entry) -> Iterator[Flaw]:
     kinds, counts = [], []
     for each in (entry, original):
         kinds.append(" and ".join(values(header.get("type")).strip('"') for header in each.headers))
@@ -659,7 +660,7 @@ def _same_headers(entry: Entry, original: Entry) -> Iterator[Flaw]:
         yield flaw("header differs/placeholders", "headers.0.text", lang=original.lang_code)
 
 
-def _same_buttons(entry: Entry, original: Entry) -> Iterator[Flaw]:
+def _compare_buttons(entry: Entry, original: Entry) -> Iterator[Flaw]:
     mine, others = ([button.get("type") for button in one.buttons] for one in (entry, original))
     lang = original.lang_code
     if len(mine) != len(others):
@@ -671,15 +672,15 @@ def _same_buttons(entry: Entry, original: Entry) -> Iterator[Flaw]:
         yield flaw("buttons differ/kinds", "buttons", how=how, lang=lang)
     else:
         for number, pair in enumerate(zip(entry.buttons, original.buttons, strict=True)):
-            yield from _same_button(*pair, number, lang)
+            yield from _compare_button(*pair, number, lang)
 
 
-def _same_button(
+def _compare_button(
     button: Mapping[str, Any], other: Mapping[str, Any], number: int, lang: str
 ) -> Iterator[Flaw]:
     field, name, kind = f"buttons.{number}", f"button {number + 1}", button.get("type")
     if kind == "visit_website":
-        mine, others = _texts(button), _texts(other)
+        mine, others = _text_fields(button), _text_fields(other)
         asks = [{slot.name for slot in slots(one.get("value", ""))} for one in (mine, others)]
         if asks[0] != asks[1]:
             has = "has a placeholder" if asks[0] else "has no placeholder"
@@ -698,7 +699,7 @@ def _same_button(
 
 
 def check_parity(case: Case) -> Iterator[Flaw]:
-    """Compare footer and settings with those of the source, and find what was not translated."""
+    """Compare footer and settings with those of the source, and find untranslated texts."""
     entry, original = case.entry, case.original
     if original is None:
         return
@@ -715,37 +716,37 @@ def check_parity(case: Case) -> Iterator[Flaw]:
     if language.base(entry.lang_code) == language.base(lang):
         return
     if entry.text:
-        yield from _untranslated_text(entry, original)
+        yield from _find_untranslated(entry, original)
     for field, what, text in entry.pieces:
         same = original.texts.get(field, "").strip() == text.strip()
         if field != "text" and same and field in original.texts and _has_words(text):
-            rule = "same as source" if may_be_alike(field, text, lang) else "untranslated"
+            rule = "same as source" if may_be_same(field, text, lang) else "untranslated"
             yield flaw(rule, field, name=what, lang=lang)
 
 
-def _untranslated_text(entry: Entry, original: Entry) -> Iterator[Flaw]:
-    """Find a text, or its first sentence, that is still that of the source language."""
+def _find_untranslated(entry: Entry, original: Entry) -> Iterator[Flaw]:
+    """Check that neither the text nor a sentence of it is still that of the source language."""
     lang = original.lang_code
     if entry.text.strip() == original.text.strip() and _has_words(entry.text):
         yield flaw("untranslated", "text", name="the text", lang=lang)
         return
-    for sentence in sentences(original):
+    for sentence in distinctive_sentences(original):
         if (at := entry.text.find(sentence)) >= 0:
             yield flaw("untranslated/sentence", "text", at, sentence=cut(sentence, 40), lang=lang)
             return
 
 
-def may_be_alike(field: str, text: str, lang_code: str) -> bool:
+def may_be_same(field: str, text: str, lang_code: str) -> bool:
     """Return whether a text may be the same in another language: one word, a name in the footer."""
     first = [word[0] for word in re.findall(r"\w+", text)]
     name = field == "footer" and all(letter.isupper() or letter.isdigit() for letter in first)
-    return name or (language.spaced(lang_code) and words(text) < 2)
+    return name or (language.spaced(lang_code) and count_words(text) < 2)
 
 
-def sentences(source: Entry) -> list[str]:
-    """Return the sentences of a text that would stand in another language by no chance."""
-    parts = _SENTENCE.split(source.text, _MOST)[:_MOST]
-    return [s for s in map(str.strip, parts) if len(s) >= _LONG and s.count(" ") >= _LONG_WORDS - 1]
+def distinctive_sentences(source: Entry) -> list[str]:
+    """Return the sentences of a text that are too long to be equal in two languages by chance."""
+    parts = map(str.strip, _SENTENCE.split(source.text, _MAX_SENTENCES)[:_MAX_SENTENCES])
+    return [s for s in parts if len(s) >= _MIN_LENGTH and s.count(" ") >= _MIN_SPACES]
 
 
 def _has_words(text: str) -> bool:
@@ -774,11 +775,11 @@ def check_language(case: Case) -> Iterator[Flaw]:
 
 
 def check_duplicate(case: Case) -> Iterator[Flaw]:
-    """Find the same words in two templates, which the platform takes for one."""
+    """Find a text that another template has too: the platform takes the two for one."""
     entry = case.entry
     if not entry.template_code or not entry.text.strip():
         return
-    if entry.authenticates or "footer" not in entry.raw:
+    if entry.is_authentication or "footer" not in entry.raw:
         return
     form = language.normal(entry.lang_code)
     first = case.firsts.setdefault((form, entry.text, entry.footer), entry).template_code
@@ -801,8 +802,8 @@ CHECKS: Mapping[Check, Scope] = {
 }
 
 
-def findings(case: Case, scopes: Collection[Scope] = SCOPES) -> Iterator[ContentFinding]:
-    """Yield the findings of the checks with these scopes in a content."""
+def run_checks(case: Case, scopes: Collection[Scope] = SCOPES) -> Iterator[ContentFinding]:
+    """Run the checks of these scopes on a content, and yield their findings."""
     for check, scope in CHECKS.items():
         for each in check(case) if scope in scopes else ():
-            yield each.of(case.entry)
+            yield each.to_finding(case.entry)

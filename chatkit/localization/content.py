@@ -40,12 +40,12 @@ _TYPES: dict[str, tuple[type, str]] = {
     "validity_period_seconds": (int, "a whole number"),
     "auth_code_expiration_seconds": (int, "a whole number"),
 }
-_AUTHENTICATES = (
+_AUTHENTICATION_FIELDS = (
     *("auth_delivery_method", "auth_add_security_recommendation", "auth_add_code_expiration"),
 )
 #: What the platform writes itself, the number in bold or not.
 AUTHENTICATION_TEXT = "{{1}} is your verification code."
-_LARGE = 2**63  #: the service keeps smaller numbers
+_INTEGER_LIMIT = 2**63  #: the service keeps smaller numbers
 _NESTED = ("variables", "headers", "buttons", "auth_apps")
 
 #: A placeholder, whatever stands between its braces.
@@ -68,7 +68,7 @@ class Slot(NamedTuple):
 
 
 def slots(text: str) -> list[Slot]:
-    """Find the placeholders of a text, in order."""
+    """Return the placeholders of a text, in order."""
     if "{{" not in text:
         return []
     return [
@@ -82,8 +82,8 @@ def without_slots(text: str) -> str:
     return SLOT.sub(" ", text) if "{{" in text else text
 
 
-def words(text: str, most: int | None = None) -> int:
-    """Count the words of a text that stand in no placeholder, up to a number if one is passed."""
+def count_words(text: str, most: int | None = None) -> int:
+    """Count the words of a text without its placeholders, up to `most` if that is passed."""
     return sum(1 for _ in islice(_WORD.finditer(without_slots(text)), most))
 
 
@@ -96,7 +96,7 @@ class TextPiece(NamedTuple):
 
 
 def text_label(field: str) -> str:
-    """Name a text as a person would: "Header", "Text", "Footer", "Button 1"."""
+    """Return the label of a text field for people: "Header", "Text", "Footer", "Button 1"."""
     if match := re.fullmatch(r"buttons\.(\d{1,4})\.label", field):
         return f"Button {int(match[1]) + 1}"
     return {"headers.0.text": "Header", "text": "Text", "footer": "Footer"}.get(field, field)
@@ -110,21 +110,21 @@ class Entry:
         self.lang_code = lang_code
         self.raw = raw
         #: Fields of another type than the API document says, and what it says.
-        self.wrong: dict[str, str] = {}
+        self.wrong_types: dict[str, str] = {}
         self.text = part(raw, "text")
         self.footer = part(raw, "footer")
-        self.headers = self._objects("headers")
-        self.buttons = self._objects("buttons")
-        self.apps = self._objects("auth_apps")
+        self.headers = self._read_objects("headers")
+        self.buttons = self._read_objects("buttons")
+        self.apps = self._read_objects("auth_apps")
         for name, (kind, expected) in _TYPES.items():
-            if (value := raw.get(name)) is not None and not _fits(value, kind):
-                self.wrong[name] = expected
+            if (value := raw.get(name)) is not None and not _has_type(value, kind):
+                self.wrong_types[name] = expected
         #: The fields, those of the wrong type taken out.
-        self.fields = {name: raw[name] for name in raw if name not in self.wrong}
+        self.fields = {name: raw[name] for name in raw if name not in self.wrong_types}
         self.variables: Mapping[str, Any] = self.fields.get("variables") or {}
         self.is_draft = self.fields.get("is_draft") is True
         #: Whether it is an authentication content: by its settings, or by the platform's own text.
-        self.authenticates = any(map(self.fields.get, _AUTHENTICATES)) or (
+        self.is_authentication = any(map(self.fields.get, _AUTHENTICATION_FIELDS)) or (
             self.text.replace("*", "").startswith(AUTHENTICATION_TEXT)
         )
         pieces = [
@@ -156,8 +156,8 @@ class Entry:
     def __repr__(self) -> str:
         return f"<content {self.template_code!r} {self.lang_code!r}>"
 
-    def filled(self) -> str:
-        """Write it in one line as a customer reads it, with the samples in their places."""
+    def summary(self) -> str:
+        """Return the message in one line, with samples in place of the placeholders."""
         text, end = "", 0
         for slot in self.slots:
             sample = self.variables.get(slot.name)
@@ -168,24 +168,24 @@ class Entry:
         parts = [*heads, text + self.text[end:], self.footer]
         return " / ".join(each for each in parts if each.strip()) + labels
 
-    def _objects(self, name: str) -> list[Mapping[str, Any]]:
+    def _read_objects(self, name: str) -> list[Mapping[str, Any]]:
         value = self.raw.get(name)
         items = list(value) if isinstance(value, list) else []
         for number, item in enumerate(items):
             if not isinstance(item, Mapping):
                 items[number] = {}
-                self.wrong[f"{name}.{number}"] = "an object"
+                self.wrong_types[f"{name}.{number}"] = "an object"
         return items
 
 
-def _fits(value: Any, kind: type) -> bool:
+def _has_type(value: Any, kind: type) -> bool:
     if isinstance(value, bool):
         return kind is bool
-    return isinstance(value, kind) and not (isinstance(value, int) and abs(value) >= _LARGE)
+    return isinstance(value, kind) and not (isinstance(value, int) and abs(value) >= _INTEGER_LIMIT)
 
 
 def part(item: Mapping[str, Any], name: str) -> str:
-    """Return a text of a header, button or app; empty if it is absent or no text."""
+    """Return a text field of a header, button or app; empty if it is absent or no text."""
     value = item.get(name)
     return value if isinstance(value, str) else ""
 
@@ -196,21 +196,21 @@ def entries(contents: Contents) -> list[Entry]:
     Raises:
         InputError: They are none of these, or a frame has no languages.
     """
-    return list(_entries(contents))
+    return list(_iter_entries(contents))
 
 
-def _entries(contents: Any) -> Iterator[Entry]:
+def _iter_entries(contents: Any) -> Iterator[Entry]:
     if isinstance(contents, Entry):
         yield contents
     elif hasattr(contents, "columns") and hasattr(contents, "index"):
-        yield from _rows(contents)
+        yield from _read_rows(contents)
     elif isinstance(contents, Mapping):
-        yield _entry(contents)
+        yield _make_entry(contents)
     elif hasattr(contents, "model_dump"):
-        yield _entry(contents.model_dump(exclude_unset=True))
+        yield _make_entry(contents.model_dump(exclude_unset=True))
     elif isinstance(contents, Iterable) and not isinstance(contents, str | bytes):
         for each in contents:
-            yield from _entries(each)
+            yield from _iter_entries(each)
     else:
         raise InputError(
             f"A {type(contents).__name__} cannot be read as contents: pass a frame of contents, a "
@@ -218,7 +218,7 @@ def _entries(contents: Any) -> Iterator[Entry]:
         )
 
 
-def _rows(frame: pd.DataFrame) -> Iterator[Entry]:
+def _read_rows(frame: pd.DataFrame) -> Iterator[Entry]:
     columns: dict[str, list[Any]] = {}
     for label, column in frame.reset_index(drop=True).items():  # each has a view of the index
         columns.setdefault(str(label), column.tolist())
@@ -231,11 +231,11 @@ def _rows(frame: pd.DataFrame) -> Iterator[Entry]:
             'called lang_code. templates.frame(["code"], full=True) has it.'
         )
     for row in zip(*columns.values(), strict=True):
-        yield _entry(dict(zip(columns, row, strict=True)))
+        yield _make_entry(dict(zip(columns, row, strict=True)))
 
 
-def _entry(raw: Mapping[Any, Any]) -> Entry:
-    """Make an entry of plain values.
+def _make_entry(raw: Mapping[Any, Any]) -> Entry:
+    """Make an entry of the fields of a content, with plain values.
 
     Where a list or an object is missing in a row of a frame, that row was read without the field:
     it is no null.
@@ -243,13 +243,13 @@ def _entry(raw: Mapping[Any, Any]) -> Entry:
     fields = {
         str(name): plain
         for name, value in raw.items()
-        if (plain := _plain(value)) is not None or value is None or name not in _NESTED
+        if (plain := _plain_value(value)) is not None or value is None or name not in _NESTED
     }
     return Entry(fields, part(fields, "template_code"), part(fields, "lang_code"))
 
 
-def _plain(value: Any) -> Any:
-    """Return None for a missing value of pandas, and plain values for those of numpy."""
+def _plain_value(value: Any) -> Any:
+    """Convert a value of pandas or numpy to one of Python; a missing value is None."""
     if value is None or isinstance(value, str | bool | int | list | dict):
         return value
     if isinstance(value, float):
@@ -259,32 +259,40 @@ def _plain(value: Any) -> Any:
     if type(value).__name__ in ("NAType", "NaTType"):
         return None
     if getattr(value, "ndim", 1) == 0:
-        return _plain(value.item())
+        return _plain_value(value.item())
     if type(value).__name__ == "ndarray":
         return value.tolist()
     return list(value) if isinstance(value, tuple) else value
 
 
 def texts_in(fields: Mapping[str, Any]) -> dict[str, str]:
-    """Return every text that a customer reads, by its field, of some fields of a content."""
+    """Return the texts that a customer reads, by field, in some fields of a content."""
     return Entry(fields, "", "").texts
 
 
-def grouped(contents: Sequence[Entry]) -> dict[str, list[Entry]]:
-    """Put the contents of each template together, in the order of their first."""
+def group_by_template(contents: Sequence[Entry]) -> dict[str, list[Entry]]:
+    """Group contents by template code, in the order of their first."""
     templates: dict[str, list[Entry]] = {}
     for entry in contents:
         templates.setdefault(entry.template_code, []).append(entry)
     return templates
 
 
-def source_of(members: Sequence[Entry], source: str) -> Entry | None:
-    """Find the content that the others of a template are translated from."""
+def group_with_source(
+    contents: Sequence[Entry], source: str
+) -> Iterator[tuple[list[Entry], Entry | None]]:
+    """Yield the contents of each template, and among them that of the source language, if any."""
+    for members in group_by_template(contents).values():
+        yield members, find_source(members, source)
+
+
+def find_source(members: Sequence[Entry], source: str) -> Entry | None:
+    """Return the content that the others of a template are translated from, if there is one."""
     code = language.find(source, [entry.lang_code for entry in members])
     return next((entry for entry in members if entry.lang_code == code), None)
 
 
-def enumerated(items: Sequence[str], most: int) -> str:
-    """List the first of some items, and count the rest: "a, b and 3 more"."""
+def shorten_list(items: Sequence[str], most: int) -> str:
+    """Join the first of some items, and count the rest: "a, b and 3 more"."""
     more = len(items) - most
     return ", ".join(items[:most]) + (f" and {more:,} more" if more > 0 else "")

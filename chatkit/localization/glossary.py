@@ -63,10 +63,10 @@ class Glossary:
     """
 
     def __init__(self, source: GlossarySource) -> None:
-        self._rows = list(_rows(source))
-        if problems := list(_problems(self._rows)):
+        self._rows = list(_read_rows(source))
+        if problems := list(_find_problems(self._rows)):
             raise InputError("The glossary cannot be used:", problems)
-        self._of: dict[str, tuple[list[_GlossaryRow], str]] = {}
+        self._by_language: dict[str, tuple[list[_GlossaryRow], str]] = {}
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -76,7 +76,7 @@ class Glossary:
         return f"<glossary: {len(self._rows):,} rows, {languages:,} languages>"
 
     def breaches(self, source: str, target: str, lang_code: str, source_code: str) -> list[Flaw]:
-        """Hold one translation against the glossary.
+        """Return the flaws of one translation against the glossary.
 
         Args:
             source: The text in the source language; empty where there is none.
@@ -84,21 +84,24 @@ class Glossary:
             lang_code: The language of the translation.
             source_code: The source language.
         """
-        rows, address = self._for(lang_code)
-        return [*_of_terms(rows, source, target, lang_code, source_code),
-                *_of_address(address, target, lang_code)]  # fmt: skip
+        rows, address = self._rows_for(lang_code)
+        return [*_check_terms(rows, source, target, lang_code, source_code),
+                *_check_address(address, target, lang_code)]  # fmt: skip
 
-    def without_kept(self, text: str, lang_code: str, source_code: str) -> str:
-        """Take the terms out of a text that are not translated into a language."""
-        for row in self._for(lang_code)[0]:
+    def without_kept_terms(self, text: str, lang_code: str, source_code: str) -> str:
+        """Return a text without the terms that stay untranslated in a language."""
+        for row in self._rows_for(lang_code)[0]:
             if row.keep:
-                text = _word(row.term, source_code).sub(" ", text)
+                text = _word_pattern(row.term, source_code).sub(" ", text)
         return text
 
-    def _for(self, lang_code: str) -> tuple[list[_GlossaryRow], str]:
-        """Choose the rows for a language; of one term the row that names it most exactly."""
+    def _rows_for(self, lang_code: str) -> tuple[list[_GlossaryRow], str]:
+        """Return the rows for a language, and how it addresses people.
+
+        Of several rows for a term the one that names the language most exactly counts.
+        """
         form = language.normal(lang_code)
-        if form not in self._of:
+        if form not in self._by_language:
             rows: dict[tuple[str, int], _GlossaryRow] = {}
             address = ""
             for own in ("", language.base(form), form):
@@ -106,8 +109,8 @@ class Glossary:
                     if language.normal(row.language) == own:
                         rows[row.term.casefold(), 0 if row.term else row.number] = row
                         address = row.address or address
-            self._of[form] = sorted(rows.values(), key=lambda row: row.number), address
-        return self._of[form]
+            self._by_language[form] = sorted(rows.values(), key=lambda row: row.number), address
+        return self._by_language[form]
 
 
 # --- compare a translation ---------------------------------------------------------
@@ -125,33 +128,40 @@ def check_glossary(case: Case) -> Iterator[Flaw]:
             yield each._replace(field=field, message=f"{name}: {each.message}")
 
 
-def _of_terms(
+def _check_terms(
     rows: Sequence[_GlossaryRow], source: str, target: str, lang_code: str, source_code: str
 ) -> Iterator[Flaw]:
     original, mine = without_slots(source), target.casefold()
     for row in rows:
         term = cut(row.term, 40)
         if row.term and row.keep:
-            if _word(row.term, source_code).search(original) and row.term not in target:
+            if _word_pattern(row.term, source_code).search(original) and row.term not in target:
                 yield flaw("glossary/kept", "", term=term)
             continue
-        named = row.term and _word(row.term, source_code, forms=True).search(original)
+        named = row.term and _word_pattern(row.term, source_code, forms=True).search(original)
         if named and row.use and not any(word.casefold() in mine for word in row.use):
             own = " or ".join(f"“{cut(word, 40)}”" for word in row.use)
             yield flaw("glossary/translated", "", term=term, own=own)
         if row.term and not named:
             continue
         for word in row.never:
-            if match := _word(word, lang_code, capitals=False).search(target):
+            if match := _word_pattern(word, lang_code, capitals=False).search(target):
                 instead = f"It says “{cut(row.use[0], 40)}”." if row.use else "Take it out."
                 short = cut(match[0], 40)
                 yield flaw("glossary/never", "", match.start(), part=short, instead=instead)
 
 
-def _word(
+def _word_pattern(
     word: str, lang_code: str, *, capitals: bool = True, forms: bool = False
 ) -> re.Pattern[str]:
-    """Find a word, in a script with spaces as a whole one; `forms` takes its plural in English."""
+    """Return the pattern of a word, which is a whole one in a script with spaces.
+
+    Args:
+        word: The word.
+        lang_code: Its language.
+        capitals: Whether they count.
+        forms: Whether the English plural counts, too.
+    """
     ignore = 0 if capitals and not forms else re.IGNORECASE
     if not language.spaced(lang_code):
         return re.compile(re.escape(word), ignore)
@@ -159,7 +169,7 @@ def _word(
     return re.compile(rf"(?<!\w){re.escape(word)}{plural}(?!\w)", ignore)
 
 
-def _pattern(words: str) -> re.Pattern[str]:
+def _address_pattern(words: str) -> re.Pattern[str]:
     proper = "|".join(word.replace("*", r"\w*") for word in words.split() if word[0].isupper())
     others = "|".join(word.replace("*", r"\w*") for word in words.split() if word[0].islower())
     inside = rf"(?:(?<=[^\W\d_] )|(?<=, ))(?:{proper})\b" if proper else ""
@@ -168,12 +178,12 @@ def _pattern(words: str) -> re.Pattern[str]:
 
 #: What addresses people formally, and informally, by language.
 _ADDRESSES = {
-    code: (_pattern(formal), _pattern(other))
+    code: (_address_pattern(formal), _address_pattern(other))
     for code, (formal, other) in language.DATA["address"].items()
 }
 
 
-def _of_address(address: str, target: str, lang_code: str) -> Iterator[Flaw]:
+def _check_address(address: str, target: str, lang_code: str) -> Iterator[Flaw]:
     form, base = language.normal(lang_code), language.base(lang_code)
     patterns = _ADDRESSES.get(form, _ADDRESSES.get(base)) if address else None
     if patterns is None:
@@ -187,11 +197,11 @@ def _of_address(address: str, target: str, lang_code: str) -> Iterator[Flaw]:
 # --- from what is given -------------------------------------------------------------------
 
 
-def _rows(source: Any) -> Iterator[_GlossaryRow]:
+def _read_rows(source: Any) -> Iterator[_GlossaryRow]:
     if isinstance(source, Glossary):
         yield from source._rows
         return
-    name, table = _table(source)
+    name, table = _read_table(source)
     if unknown := [key for key in dict.fromkeys(k for _, row in table for k in row)
                    if key not in COLUMNS]:  # fmt: skip
         names = ", ".join(visible(str(key))[:40] for key in unknown)
@@ -200,7 +210,7 @@ def _rows(source: Any) -> Iterator[_GlossaryRow]:
             f"{', '.join(COLUMNS)}; leave out what you do not need."
         )
     for number, row in table:
-        cells = {key: _cell(row.get(key)) for key in COLUMNS}
+        cells = {key: _cell_text(row.get(key)) for key in COLUMNS}
         if any(cells.values()):
             use, never = (
                 tuple(filter(None, map(str.strip, cells[key].split("|"))))
@@ -216,10 +226,10 @@ def _rows(source: Any) -> Iterator[_GlossaryRow]:
             )
 
 
-def _table(source: Any) -> tuple[str, list[tuple[int, Mapping[str, Any]]]]:
-    """Return what the glossary is called, and its rows with their numbers."""
+def _read_table(source: Any) -> tuple[str, list[tuple[int, Mapping[str, Any]]]]:
+    """Return the name of a glossary for messages, and its rows with their numbers."""
     if isinstance(source, str | os.PathLike):
-        return _of_file(source)
+        return _read_file(source)
     if hasattr(source, "to_dict") and hasattr(source, "columns"):
         rows = source.to_dict("records")
     elif isinstance(source, Iterable) and not isinstance(source, bytes | Mapping):
@@ -234,24 +244,24 @@ def _table(source: Any) -> tuple[str, list[tuple[int, Mapping[str, Any]]]]:
     return "The glossary", list(enumerate(rows, 1))
 
 
-def _of_file(path: str | os.PathLike[str]) -> tuple[str, list[tuple[int, Mapping[str, Any]]]]:
+def _read_file(path: str | os.PathLike[str]) -> tuple[str, list[tuple[int, Mapping[str, Any]]]]:
     from chatkit.imports.tables import read_source
 
     name, content = read_source(path)
     try:
-        table = table_of(content, _known)
+        table = read_small_table(content, _count_known_columns)
     except InputError as error:
         raise InputError(f"{visible(name)}: {error}") from None
     if not table.rows:
         raise InputError(f"{visible(name)} is empty: its first row names the columns.")
-    names = [_cell(cell).casefold() for cell in table.rows[0].cells]
+    names = [_cell_text(cell).casefold() for cell in table.rows[0].cells]
     return visible(name), [
         (row.number, {key: cell for key, cell in zip(names, row.cells, strict=False) if key})
         for row in table.rows[1:]
     ]
 
 
-def table_of(content: bytes | str, known: Callable[[Sequence[str]], int]) -> RawTable:
+def read_small_table(content: bytes | str, known: Callable[[Sequence[str]], int]) -> RawTable:
     """Read a small table from a workbook or CSV.
 
     Args:
@@ -275,16 +285,16 @@ def table_of(content: bytes | str, known: Callable[[Sequence[str]], int]) -> Raw
     return table
 
 
-def _known(row: Sequence[str]) -> int:
+def _count_known_columns(row: Sequence[str]) -> int:
     return sum(cell.strip().casefold() in COLUMNS for cell in row)
 
 
-def _cell(value: Any) -> str:
+def _cell_text(value: Any) -> str:
     text = getattr(value, "text", value)  # a cell that holds nothing usable, as it is seen
     return "" if text is None or text != text else str(text).strip()
 
 
-def _problems(rows: Iterable[_GlossaryRow]) -> Iterator[Problem]:
+def _find_problems(rows: Iterable[_GlossaryRow]) -> Iterator[Problem]:
     seen: dict[tuple[str, str], int] = {}
     for row in rows:
         where, base = f"row {row.number}", language.base(row.language)

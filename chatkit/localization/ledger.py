@@ -29,7 +29,7 @@ from chatkit.bulk.journal import person
 from chatkit.bulk.stores import journal_folder
 from chatkit.errors import InputError, file_bytes
 from chatkit.localization import language
-from chatkit.localization.content import Contents, Entry, entries, grouped, source_of
+from chatkit.localization.content import Contents, Entry, entries, group_with_source
 from chatkit.localization.table import frame_of
 from chatkit.report import Report, ReportPart, marked, paragraph
 from chatkit.util.display import changed_words, many, values, visible
@@ -383,8 +383,7 @@ def ledger_of_sources(contents: Contents, source: str) -> Ledger:
     beside the one that it was made from, also where the file has lost that.
     """
     ledger = Ledger()
-    for members in grouped(entries(contents)).values():
-        original = source_of(members, source)
+    for _, original in group_with_source(entries(contents), source):
         for _, _, text in original.pieces if original is not None else ():
             ledger.add_source(text)
     return ledger
@@ -404,8 +403,7 @@ def accepted(
     members = entries(contents)
     named = languages_meant(members, languages)
     new, rows, sources, at = Ledger(), list[tuple[str, str, int, str]](), 0, _now()
-    for group in grouped(members).values():
-        original = source_of(group, source)
+    for group, original in group_with_source(members, source):
         sources += original is not None
         order = language.in_order((entry.lang_code for entry in group), source)
         for entry in sorted(group, key=lambda each: order.index(each.lang_code)):

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 
 from chatkit.localization.content import slots
 from chatkit.localization.rules import Case, Flaw, flaw
-from chatkit.localization.typography import ADDRESS, UNSPACED, emoji
+from chatkit.localization.typography import ADDRESS, UNSPACED, find_emoji
 from chatkit.util.display import cut
 
 #: The signs, and the element that each stands for.
@@ -26,8 +26,8 @@ Tagged: TypeAlias = tuple[int, int, tuple[str, ...]]
 
 
 @cache
-def _between(signs: str) -> re.Pattern[str]:
-    """Find what stands between two of these signs, each beside the end of a word."""
+def _sign_pattern(signs: str) -> re.Pattern[str]:
+    """Return the pattern of text between two of these signs, each beside the end of a word."""
     fence = "```(?P<fence>[^`]+)```|" if "`" in signs else ""
     return re.compile(
         rf"{fence}(?<![^\W_])(?P<sign>[{re.escape(signs)}])(?=\S)(?!(?P=sign))(?P<inner>[^\n]{{0,1100}}?\S)"
@@ -36,10 +36,10 @@ def _between(signs: str) -> re.Pattern[str]:
 
 
 def tagged_parts(text: str, tags: tuple[str, ...] = (), offset: int = 0) -> Iterator[Tagged]:
-    """Yield the parts of a text without their signs, with the elements that they stand in."""
+    """Yield the parts of a text between its signs, each with the elements that it stands in."""
     open_ = "".join(sign for sign, tag in SIGNS.items() if tag not in tags)
     last = 0
-    for match in _between(open_).finditer(text) if open_ and "code" not in tags else ():
+    for match in _sign_pattern(open_).finditer(text) if open_ and "code" not in tags else ():
         yield offset + last, offset + match.start(), tags
         name = "inner" if match["sign"] else "fence"
         inside = (*tags, SIGNS[match["sign"] or "`"])
@@ -78,8 +78,8 @@ _MAY_HAVE_RESIDUE = re.compile(r"[]<&\\}>%]")
 _PATH = re.compile(r"\b[A-Za-z]:\\\S*|(?<!\S)\\\\\w[\w.-]*\\\S*|\b(?:https?://|www\.)[^\s<>]*")
 
 
-def residue(text: str) -> list[re.Match[str]]:
-    """Find what programs leave in texts: tags, entities and escapes, in their order."""
+def find_residue(text: str) -> list[re.Match[str]]:
+    """Return the matches of what programs leave in a text: tags, entities and escapes."""
     if not _MAY_HAVE_RESIDUE.search(text):
         return []
     rest = _PATH.sub(lambda match: " " * len(match[0]), text)
@@ -130,8 +130,8 @@ _HINTS = {
 }
 
 
-def _without_markup(text: str) -> tuple[str, Counter[str]]:
-    """Put NUL in place of the signs that count, and count them."""
+def _mask_signs(text: str) -> tuple[str, Counter[str]]:
+    """Replace the signs that format a text by NUL; return the text and the count of each sign."""
     parts = [*tagged_parts(text)]
     gaps = [text[one[1] : other[0]] for one, other in pairwise(parts)]
     rest = "".join(
@@ -141,8 +141,8 @@ def _without_markup(text: str) -> tuple[str, Counter[str]]:
     return rest, Counter("".join(gaps))
 
 
-def _readable(text: str, samples: Mapping[str, Any]) -> str:
-    """Put letters or digits in place of placeholders, as their samples have, and of addresses."""
+def _fill_placeholders(text: str, samples: Mapping[str, Any]) -> str:
+    """Replace each placeholder by letters or digits, as its sample has, and addresses by digits."""
     text = ADDRESS.sub(lambda match: "0" * len(match[0]), text.replace("\0", " "))
     parts, end = list[str](), 0
     for slot in slots(text):
@@ -152,8 +152,8 @@ def _readable(text: str, samples: Mapping[str, Any]) -> str:
     return "".join(parts) + text[end:]
 
 
-def _typed_markup(text: str, source: str, field: str) -> tuple[str, int, int] | None:
-    """Find markup that does not count, and is shown as it is typed.
+def _find_typed_markup(text: str, source: str, field: str) -> tuple[str, int, int] | None:
+    """Find markup that formats nothing, so that customers read it as it is typed.
 
     Args:
         text: A text, without placeholders and addresses.
@@ -161,9 +161,9 @@ def _typed_markup(text: str, source: str, field: str) -> tuple[str, int, int] | 
         field: Its place in the content.
 
     Returns:
-        What is wrong, where it begins and where it has ended.
+        The kind of the fault, a key of `_HINTS`, with its start and its end; None if all is well.
     """
-    rest, count = _without_markup(text)
+    rest, count = _mask_signs(text)
     if count and field != "text":
         return "plain", rest.index("\0"), rest.rindex("\0") + 1
     for kind, pattern, where in (
@@ -177,7 +177,7 @@ def _typed_markup(text: str, source: str, field: str) -> tuple[str, int, int] | 
                 return (kind, *match.span())
             if not _is_footnote(match, rest, field):
                 return kind, match.start(), _word_end(text, match.end())
-    expected = _without_markup(source)[1]
+    expected = _mask_signs(source)[1]
     for at, sign in enumerate(rest.translate(_WIDE_SIGNS) if expected else ""):
         if count[sign] < expected[sign]:
             return "source", at, _word_end(text, at)
@@ -189,7 +189,7 @@ def _word_end(text: str, at: int) -> int:
 
 
 def _is_footnote(match: re.Match[str], text: str, field: str) -> bool:
-    """Return whether a sign before a word belongs to one after another word, or to a picture."""
+    """Return whether a sign before a word marks a footnote, or belongs to a picture."""
     sign, before, after = re.escape(match[0][0]), text[: match.start()], text[match.end() :]
     if re.search(rf"[^\s{sign}]{sign}(?!\w)", before):
         return True
@@ -210,7 +210,7 @@ CODES = {
 
 
 def check_markup(case: Case) -> Iterator[Flaw]:
-    """Find line breaks, emoji and markup where none may be, and what is shown as it is typed."""
+    """Find line breaks, emoji and markup where none may be, markup without effect, and residue."""
     entry, original = case.entry, case.original
     for field, name, text in entry.pieces:
         code = CODES[field.partition(".")[0]]
@@ -223,20 +223,20 @@ def check_markup(case: Case) -> Iterator[Flaw]:
             if match := _LINE_BREAK.search(text):
                 message = f"a line break is in {name}"
                 yield Flaw(code, field, message, "Take it out.", match.start())
-            if not text.isascii() and (match := emoji(text)):
+            if not text.isascii() and (match := find_emoji(text)):
                 message = f"{cut(match[0], 4)} is in {name}"
                 hint = "The platform was seen to refuse this: take it out."
                 yield Flaw(code, field, message, hint, match.start())
         if len(text) < _LONGEST and _MAY_HAVE_MARKUP.search(text):
             source = "" if original is None else original.texts.get(field, "")
-            typed = _typed_markup(
-                _readable(text, entry.variables),
-                _readable(source, original.variables if original else {}),
+            typed = _find_typed_markup(
+                _fill_placeholders(text, entry.variables),
+                _fill_placeholders(source, original.variables if original else {}),
                 field,
             )
             if typed:
                 kind, start, end = typed
                 message = f"“{cut(text[start:end], 20)}” is shown as it is written"
                 yield Flaw(code, field, message, _HINTS[kind], start)
-        for match in residue(text)[:1]:
+        for match in find_residue(text)[:1]:
             yield flaw("residue", field, match.start(), part=cut(match[0], 20))

@@ -17,7 +17,7 @@ from chatkit.errors import InputError
 from chatkit.frames.frame import collector_paused
 from chatkit.localization import language
 from chatkit.localization.audit import check_contents
-from chatkit.localization.content import Contents, Entry, entries, grouped, source_of, text_label
+from chatkit.localization.content import Contents, Entry, entries, group_with_source, text_label
 from chatkit.localization.ledger import Ledger, LedgerFile, marked_changes, translation_key
 from chatkit.localization.rules import ContentFinding
 from chatkit.localization.table import frame_of
@@ -484,17 +484,16 @@ class TranslationMemory:
 
 
 def _pairs(contents: Contents, lang_code: str, source: str) -> Iterator[Suggestion]:
-    for template, members in grouped(entries(contents)).items():
-        original = source_of(members, source)
-        for entry in members if original else ():
+    for members, original in group_with_source(entries(contents), source):
+        for entry in members:
             if original is None or entry is original:
                 continue
             if not language.same(entry.lang_code, lang_code):
                 continue
-            live = not entry.is_draft
+            place, live = (entry.template_code, entry.lang_code), not entry.is_draft
             for field, _, translation in entry.pieces:
                 if (text := original.texts.get(field)) and text != translation:
-                    yield Suggestion(translation, text, 1.0, template, entry.lang_code, field, live)
+                    yield Suggestion(translation, text, 1.0, *place, field, live)
 
 
 def _most_alike(text: str, others: Sequence[str]) -> list[tuple[float, int]]:

@@ -29,7 +29,7 @@ _DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 
 
 class Rule(NamedTuple):
-    """The meaning of a code: how grave, by which source, whether the content is refused."""
+    """The meaning of a finding code: its severity, its source, whether the content is refused."""
 
     severity: Severity
     source: str
@@ -46,7 +46,7 @@ _GRAVITIES: dict[str, tuple[Severity, bool]] = {
 }
 
 
-def _rule(fields: Mapping[str, Any]) -> Rule:
+def _parse_rule(fields: Mapping[str, Any]) -> Rule:
     [gravity] = fields.keys() & _GRAVITIES.keys()
     messages = {
         name: (Template(texts[0]), Template("".join(texts[1:])))
@@ -58,7 +58,7 @@ def _rule(fields: Mapping[str, Any]) -> Rule:
     return Rule(severity, source, refused, messages)
 
 
-RULES: dict[str, Rule] = {code: _rule(fields) for code, fields in _DATA["rules"].items()}
+RULES: dict[str, Rule] = {code: _parse_rule(fields) for code, fields in _DATA["rules"].items()}
 
 #: Codes of `chatkit.imports.characters` for the characters of a text, none of them refused.
 CHARACTERS = (
@@ -94,7 +94,7 @@ class ContentFinding(Finding):
 
     @property
     def source(self) -> str:
-        """The document that states it."""
+        """The document that states the rule."""
         return rule_of(self.code, self.severity).source
 
     @property
@@ -128,8 +128,8 @@ class Flaw(NamedTuple):
     position: int | None = None
     severity: Severity | None = None  #: where it is not that of the rule
 
-    def of(self, entry: Entry) -> ContentFinding:
-        """Return it as a finding in this content."""
+    def to_finding(self, entry: Entry) -> ContentFinding:
+        """Return this flaw as a finding in a content."""
         return ContentFinding(
             code=self.code,
             severity=self.severity or rule_of(self.code).severity,
@@ -149,7 +149,7 @@ def flaw(
     /,
     **parts: object,
 ) -> Flaw:
-    """Return a flaw with a message of `rules.toml`.
+    """Build a flaw with the message and the hint of a rule in `rules.toml`.
 
     Args:
         name: The code, and the name of the message if it has several: "wrong type/sample".
@@ -163,7 +163,7 @@ def flaw(
 
 
 class Case(NamedTuple):
-    """One content, and what it is compared with."""
+    """One content to check, and what it is compared with."""
 
     entry: Entry
     #: The first contents that were checked: by template and language, and by language and texts.

@@ -29,31 +29,30 @@ from chatkit.util.display import cut, invisible_positions, right_to_left, values
 
 def check_characters(case: Case) -> Iterator[Flaw]:
     """Check every text that a customer reads, and the samples."""
-    entry, own = case.entry, language.letters(case.entry.lang_code)
+    entry = case.entry
     for field, name, text in entry.pieces:
-        yield from _characters(text, field, name)
-        yield from _emoji(text, field, name)
-        if own:
-            yield from _script(text, field, name, entry.lang_code, own)
+        yield from _check_text_characters(text, field, name)
+        yield from _check_emoji_count(text, field, name)
+        yield from _check_script(text, field, name, entry.lang_code)
         if not text.isascii() and right_to_left(text):
             if finding := find_both_directions(_without_names(text)):
                 yield flaw("both directions", field, name=name, message=finding.message)
             if field == "text" or field.startswith("headers"):
-                yield from _direction(text, field, name, language.direction(entry.lang_code))
+                yield from _check_direction(text, field, name, language.direction(entry.lang_code))
     for key, sample in entry.variables.items():
         if isinstance(sample, str):
             short = cut(str(key), 20)
-            yield from _characters(sample, f"variables.{short}", f"the sample {short}")
+            yield from _check_text_characters(sample, f"variables.{short}", f"the sample {short}")
 
 
-_UNSEEN = {"control characters", "invisible", "direction marks", "unknown characters"}
+_INVISIBLE_CODES = {"control characters", "invisible", "direction marks", "unknown characters"}
 
 
-def _characters(text: str, field: str, name: str) -> Iterator[Flaw]:
+def _check_text_characters(text: str, field: str, name: str) -> Iterator[Flaw]:
     if text.isascii() and text.replace("\n", "").isprintable():
         return
     for finding in check_text(text):
-        places = invisible_positions(text) if finding.code in _UNSEEN else []
+        places = invisible_positions(text) if finding.code in _INVISIBLE_CODES else []
         meant = finding.suggestion
         hint = "" if meant is None else f"It may be meant as {values(meant)}."
         at = min(places, default=None)
@@ -61,8 +60,8 @@ def _characters(text: str, field: str, name: str) -> Iterator[Flaw]:
 
 
 @lru_cache(100_000)
-def _letter(c: str) -> str:
-    """Name the script of a letter as Unicode does: LATIN; empty for what is none."""
+def _letter_script(c: str) -> str:
+    """Return the script of a letter as Unicode names it, like LATIN; empty for other characters."""
     name = unicodedata.name(c, "").partition(" ")[0] if c.isalpha() else ""
     return name if name in language.KNOWN_LETTERS else ""
 
@@ -84,52 +83,52 @@ _SIGN = (
     f"(?:[{_PICTURES}]\ufe0f?|[^\\s0-9#*]\ufe0f)[\U0001f3fb-\U0001f3ff]?[\U000e0020-\U000e007f]*"
 )
 _EMOJI = re.compile(f"[\U0001f1e6-\U0001f1ff]{{2}}|[0-9#*]\ufe0f?\u20e3|{_SIGN}(?:\u200d{_SIGN})*")
-EMOJI = 10  #: so many emoji in a text were taken
+MAX_EMOJI = 10  #: so many emoji in a text were taken
 
 
-def emoji(text: str) -> re.Match[str] | None:
-    """Find the first emoji of a text."""
+def find_emoji(text: str) -> re.Match[str] | None:
+    """Return the match of the first emoji in a text."""
     return _EMOJI.search(text)
 
 
-def _emoji(text: str, field: str, name: str) -> Iterator[Flaw]:
+def _check_emoji_count(text: str, field: str, name: str) -> Iterator[Flaw]:
     matches = [*_EMOJI.finditer(text)] if field == "text" and not text.isascii() else []
-    if len(matches) > EMOJI:
-        yield flaw(
-            "emoji", field, matches[EMOJI].start(), count=len(matches), name=name, most=EMOJI
-        )
+    if len(matches) > MAX_EMOJI:
+        at, count = matches[MAX_EMOJI].start(), len(matches)
+        yield flaw("emoji", field, at, count=count, name=name, most=MAX_EMOJI)
 
 
-_NAMES = re.compile(r"https?://\S+|www\.\S+|[^\s@]{1,64}@\S+|[#@]\w+", re.IGNORECASE)
-_ABOUT = 3  #: letters from which on a text has a script
-_WORD = 2  #: letters of another script that are no mere sign
-_HALF = 0.5
+_ADDRESS_OR_TAG = re.compile(r"https?://\S+|www\.\S+|[^\s@]{1,64}@\S+|[#@]\w+", re.IGNORECASE)
+_MIN_LETTERS = 3  #: letters from which on a text has a script
+_MIN_OTHER_LETTERS = 2  #: letters of another script that are no mere sign
+_MIN_SHARE = 0.5
 
 
 def _without_names(text: str) -> str:
-    """Take out of a text what is in no language: placeholders, addresses."""
-    return _NAMES.sub(" ", without_slots(text))
+    """Return a text without what is in no language: placeholders, addresses, hashtags."""
+    return _ADDRESS_OR_TAG.sub(" ", without_slots(text))
 
 
-def _script(text: str, field: str, name: str, code: str, own: frozenset[str]) -> Iterator[Flaw]:
-    """Find letters of other languages; a Latin name may be in any."""
-    if "LATIN" in own and text.isascii():
+def _check_script(text: str, field: str, name: str, code: str) -> Iterator[Flaw]:
+    """Find letters that are not of the scripts of a language; a Latin name may be in any."""
+    own = language.letters(code)
+    if not own or ("LATIN" in own and text.isascii()):
         return
-    count = Counter(filter(None, map(_letter, _without_names(text))))
+    count = Counter(filter(None, map(_letter_script, _without_names(text))))
     total, mine = count.total(), sum(count[letter] for letter in own)
     others = [letter for letter, _ in count.most_common() if letter not in own]
-    if not others or total < _ABOUT:
+    if not others or total < _MIN_LETTERS:
         return
     scripts = " and ".join(letter.title() for letter in others)
     parts = {"name": name, "language": language.name(code), "scripts": scripts}
-    if field == "text" and mine < _HALF * total:
+    if field == "text" and mine < _MIN_SHARE * total:
         yield flaw("wrong script", field, share=f"{(total - mine) / total:.0%}", **parts)
-    elif not mine or any(count[each] >= _WORD and each != "LATIN" for each in others):
+    elif not mine or any(count[each] >= _MIN_OTHER_LETTERS and each != "LATIN" for each in others):
         yield flaw("other script", field, **parts)
 
 
-def _direction(text: str, field: str, name: str, way: str) -> Iterator[Flaw]:
-    """Check that the first letter turns a text into the direction of its language."""
+def _check_direction(text: str, field: str, name: str, way: str) -> Iterator[Flaw]:
+    """Check that the first letter of a text has the direction of its language."""
     for at, c in enumerate(text):
         kind = unicodedata.bidirectional(c)
         if kind in ("L", "R", "AL"):
@@ -140,26 +139,26 @@ def _direction(text: str, field: str, name: str, way: str) -> Iterator[Flaw]:
 
 
 def check_typography(case: Case) -> Iterator[Flaw]:
-    """Check how the texts of a content are set, and compare them with those of its source."""
+    """Check spaces, quotes, punctuation, numbers and dates, also against the source."""
     entry, original = case.entry, case.original
     originals = {} if original is None else original.texts
     for field, name, text in entry.pieces:
         if text.strip():
-            line = _TextLine(field, name, entry.lang_code, _masked(text))
-            for rule in (_spaces, _quotes, _punctuation):
+            line = _TextLine(field, name, entry.lang_code, _mask_text(text))
+            for rule in (_check_spaces, _check_quotes, _check_punctuation):
                 yield from rule(line)
             if original is not None and (source := originals.get(field)):
-                for compare in (_ending, _numbers, _months):
-                    yield from compare(line, _masked(source), original.lang_code)
-            yield from _times(line)
+                for compare in (_compare_ending, _compare_numbers, _compare_months):
+                    yield from compare(line, _mask_text(source), original.lang_code)
+            yield from _check_times(line)
     if original is not None:
-        yield from _addresses(entry, original)
+        yield from _compare_addresses(entry, original)
     if language.direction(entry.lang_code) == "rtl":
-        yield from _isolates(entry)
+        yield from _check_isolation(entry)
 
 
-#: What stands for a placeholder, and for an address, while the rest is looked at.
-_SLOT, _OTHER = "\ue000", "\ue001"
+#: The characters that stand for placeholders and addresses in a masked text.
+_SLOT_MARK, _ADDRESS_MARK = "\ue000", "\ue001"
 #: In Chinese and Japanese no space parts it from the words beside it.
 UNSPACED = "\u3000-\u9fff\uff00-\uffef"
 ADDRESS = re.compile(
@@ -167,19 +166,19 @@ ADDRESS = re.compile(
     rf"[^\s<>\"@.,;:!?)»”'。،؟{UNSPACED}]",
     re.IGNORECASE,
 )
-#: What each address has: without it nothing need be tried at every character of a text.
+#: What each address has: a text without it need not be searched at every character.
 _MAY_HAVE_ADDRESS = re.compile(r"@|://|www\.", re.IGNORECASE)
 
 
 @lru_cache(4096)  # a source is compared with each of its translations
-def _masked(text: str) -> str:
-    """Hide placeholders and addresses; each character stays at its place."""
-    text = text.replace(_SLOT, " ").replace(_OTHER, " ")
+def _mask_text(text: str) -> str:
+    """Replace placeholders and addresses by marks; each other character stays at its place."""
+    text = text.replace(_SLOT_MARK, " ").replace(_ADDRESS_MARK, " ")
     for slot in slots(text):
-        text = text[: slot.start] + _SLOT * (slot.end - slot.start) + text[slot.end :]
+        text = text[: slot.start] + _SLOT_MARK * (slot.end - slot.start) + text[slot.end :]
     if not _MAY_HAVE_ADDRESS.search(text):
         return text
-    return ADDRESS.sub(lambda match: _OTHER * len(match[0]), text)
+    return ADDRESS.sub(lambda match: _ADDRESS_MARK * len(match[0]), text)
 
 
 class _TextLine(NamedTuple):
@@ -211,7 +210,7 @@ _TIGHT = re.compile(r"(?<=[\w)\]»%\ue000])[;:!?](?=\s|\Z)|«(?=\S)|(?<=[^\s«])
 _TIGHT_COLON = re.compile(r"(?<=[\w)\]»%\ue000]):(?=\s|\Z)|«(?=\S)|(?<=[^\s«])»")
 
 
-def _spaces(line: _TextLine) -> Iterator[Flaw]:
+def _check_spaces(line: _TextLine) -> Iterator[Flaw]:
     if match := _DOUBLED.search(line.text):
         yield line.flaw("doubled spaces", match)
     if match := _EDGE.search(line.text):
@@ -225,19 +224,21 @@ def _spaces(line: _TextLine) -> Iterator[Flaw]:
 
 
 #: The quotation marks of each language.
-_OF = {code: marks for marks, codes in language.DATA["quotes"].items() for code in codes.split()}
+_QUOTES = {
+    code: marks for marks, codes in language.DATA["quotes"].items() for code in codes.split()
+}
 #: Straight ones, which stand for those of a language where these look otherwise. That of an inch
 #: is none of a pair.
-_STRAIGHT = re.compile(r'(?<![\w"])"(?=[^\s"])[^"\n]*(?<=\S)"(?![\w"])')
+_STRAIGHT_QUOTES = re.compile(r'(?<![\w"])"(?=[^\s"])[^"\n]*(?<=\S)"(?![\w"])')
 _QUOTE = re.compile("[„“”«»‹›「」『』]|‚(?=\\w)|(?<!\\w)‘(?=\\w)")
 
 
-def _quotes(line: _TextLine) -> Iterator[Flaw]:
-    own = _OF.get(language.normal(line.code)) or _OF.get(line.base, "“”‘")
+def _check_quotes(line: _TextLine) -> Iterator[Flaw]:
+    own = _QUOTES.get(language.normal(line.code)) or _QUOTES.get(line.base, "“”‘")
     others = (match for match in _QUOTE.finditer(line.text) if match[0] not in own)
     if match := next(others, None):
         yield line.flaw("quotes", match, mark=match[0], own=" ".join(own))
-    elif own[0] not in "“”" and (match := _STRAIGHT.search(line.text)):
+    elif own[0] not in "“”" and (match := _STRAIGHT_QUOTES.search(line.text)):
         yield line.flaw("quotes/straight", match, own=" ".join(own))
 
 
@@ -256,7 +257,7 @@ _MARKS = {
 _SENTENCE = re.compile(r"(?<![^.!?\n])[^.!?\n]*([!?])")
 
 
-def _punctuation(line: _TextLine) -> Iterator[Flaw]:
+def _check_punctuation(line: _TextLine) -> Iterator[Flaw]:
     where, marks = _MARKS.get(line.base, (None, {}))
     if where and (match := where.search(line.text)):
         yield line.flaw("punctuation/other", match, mark=match[0], own=marks[match[0]])
@@ -267,7 +268,7 @@ def _punctuation(line: _TextLine) -> Iterator[Flaw]:
             return
 
 
-_ENDS = {
+_END_MARKS = {
     **dict.fromkeys(".。．।۔", "a full stop"),
     **dict.fromkeys("?？؟", "a question mark"),
     **dict.fromkeys("!！", "an exclamation mark"),
@@ -275,22 +276,22 @@ _ENDS = {
     "…": "an ellipsis",
 }
 #: These need no full stop at the end of a sentence.
-_STOPLESS = frozenset(("th", "lo", "km", "my"))
+_WITHOUT_FULL_STOP = frozenset(("th", "lo", "km", "my"))
 
 
-def _end(text: str, base: str) -> str:
+def _end_mark(text: str, base: str) -> str:
     text = text.rstrip(' \n\t\u00a0»”“")』」')
     if text.endswith("..."):
-        return _ENDS["…"]
+        return _END_MARKS["…"]
     if text.endswith(";"):
-        return _ENDS["?"] if base == "el" else "none"
-    return _ENDS.get(text[-1:], "none")
+        return _END_MARKS["?"] if base == "el" else "none"
+    return _END_MARKS.get(text[-1:], "none")
 
 
-def _ending(line: _TextLine, original: str, source: str) -> Iterator[Flaw]:
-    mine, other = _end(line.text, line.base), _end(original, language.base(source))
-    stop = _ENDS["."]
-    if mine != other and not (line.base in _STOPLESS and stop in (mine, other)):
+def _compare_ending(line: _TextLine, original: str, source: str) -> Iterator[Flaw]:
+    mine, other = _end_mark(line.text, line.base), _end_mark(original, language.base(source))
+    stop = _END_MARKS["."]
+    if mine != other and not (line.base in _WITHOUT_FULL_STOP and stop in (mine, other)):
         ends = [f"ends {'without a mark' if end == 'none' else f'with {end}'}"
                 for end in (mine, other)]  # fmt: skip
         parts = {"mine": ends[0], "other": ends[1], "lang": source}
@@ -304,14 +305,14 @@ _DATE = re.compile(r"(?<![\w./-])\d{1,2}([./-])\d{1,2}\1\d{2}(?:\d{2})?(?![\w/-]
 _CLOCK = re.compile(r"(?<![\w:.])\d{1,2}(?:[:.]\d{2})? ?[ap]\.?m\b\.?", re.IGNORECASE)
 
 
-def _numbers(line: _TextLine, original: str, source: str) -> Iterator[Flaw]:
-    """Find numbers and dates of the source that stand there as the source writes them."""
+def _compare_numbers(line: _TextLine, original: str, source: str) -> Iterator[Flaw]:
+    """Find numbers and dates of the source that are still written as in the source language."""
     here, source_form = language.conventions(line.code), language.conventions(source)
     if here is None or source_form is None:
         return
     numbers = {match[0] for match in _NUMBER.finditer(original)}
     for match in _NUMBER.finditer(line.text):
-        own = _rewritten(match[0], source_form, here)
+        own = _rewrite_number(match[0], source_form, here)
         if own and own != match[0] and match[0] in numbers:
             yield line.flaw("number form", match, lang=source, own=own)
             break
@@ -320,12 +321,12 @@ def _numbers(line: _TextLine, original: str, source: str) -> Iterator[Flaw]:
     )
     for match in _DATE.finditer(line.text):
         if match[0] in dates:
-            yield line.flaw("date form/order", match, lang=source, own=_spelled(here.date))
+            yield line.flaw("date form/order", match, lang=source, own=_date_order(here.date))
             break
 
 
-def _rewritten(number: str, source_form: Conventions, here: Conventions) -> str | None:
-    """Write a number of one language as another does; None if it is no such number there."""
+def _rewrite_number(number: str, source_form: Conventions, here: Conventions) -> str | None:
+    """Return a number in the form of another language; None if it is none in its own."""
     whole, decimal, rest = number.partition(source_form.decimal)
     groups = whole.split(source_form.group)
     if not all(part.isdecimal() for part in groups) or (decimal and not rest.isdecimal()):
@@ -335,15 +336,15 @@ def _rewritten(number: str, source_form: Conventions, here: Conventions) -> str 
     return here.group.join(groups) + (here.decimal + rest if decimal else "")
 
 
-def _spelled(order: str) -> str:
+def _date_order(order: str) -> str:
     names = {"d": "day", "m": "month", "y": "year"}
     sign = order[3:] or "/"
     return sign.join(names.get(letter, letter) for letter in order[:3])
 
 
 @lru_cache(4096)
-def _days(code: str) -> re.Pattern[str] | None:
-    """Find days of a month by its name in a language; None where months have no names."""
+def _day_pattern(code: str) -> re.Pattern[str] | None:
+    """Return the pattern of days with the name of a month; None where months have no names."""
     names = [name for name in language.months(code) if len(name) > 2 and name.isalpha()]
     if not names:
         return None
@@ -357,16 +358,16 @@ def _days(code: str) -> re.Pattern[str] | None:
 
 
 @lru_cache(4096)  # a source is compared with each of its translations
-def _days_in(original: str, source: str) -> dict[str, str]:
-    """Find the days of months in a source text, and the name of the month in each."""
-    if (days := _days(source)) is None:
+def _find_days(original: str, source: str) -> dict[str, str]:
+    """Return the days of months in a source text, each with the name of its month."""
+    if (days := _day_pattern(source)) is None:
         return {}
     return {match[0]: match["month"] or match["name"] for match in days.finditer(original)}
 
 
-def _months(line: _TextLine, original: str, source: str) -> Iterator[Flaw]:
+def _compare_months(line: _TextLine, original: str, source: str) -> Iterator[Flaw]:
     """Find days whose month is named, or stands, as the source writes it."""
-    source_form, days = _days_in(original, source), _days(source)
+    source_form, days = _find_days(original, source), _day_pattern(source)
     own = language.months(line.code)
     if not source_form or not own or days is None or line.base == language.base(source):
         return
@@ -385,7 +386,7 @@ def _months(line: _TextLine, original: str, source: str) -> Iterator[Flaw]:
             return
 
 
-def _times(line: _TextLine) -> Iterator[Flaw]:
+def _check_times(line: _TextLine) -> Iterator[Flaw]:
     here = language.conventions(line.code)
     if here is not None and not here.noon and (match := _CLOCK.search(line.text)):
         yield line.flaw("date form/time", match, part=match[0].strip())
@@ -394,20 +395,20 @@ def _times(line: _TextLine) -> Iterator[Flaw]:
 _LEADS = "visit_website"
 
 
-def _addresses(entry: Entry, original: Entry) -> Iterator[Flaw]:
-    """Find addresses of the source that are missing, and others; a language in them may differ."""
+def _compare_addresses(entry: Entry, original: Entry) -> Iterator[Flaw]:
+    """Find addresses that the source lacks, or that are missing; their language may differ."""
     codes = (entry.lang_code, original.lang_code)
     for number, pair in enumerate(zip(entry.buttons, original.buttons, strict=False)):
         mine, other = (part(button, "value") for button in pair)
         if not mine or not other or not all(button.get("type") == _LEADS for button in pair):
             continue
         alike = {slot.name for slot in slots(mine)} == {slot.name for slot in slots(other)}
-        if alike and _neutral(mine, codes) != _neutral(other, codes):
+        if alike and _neutral_link(mine, codes) != _neutral_link(other, codes):
             named = {"mine": cut(mine, 60), "other": cut(other, 60), "lang": codes[1]}
             field = f"buttons.{number}.value"
             yield flaw("addresses differ/button", field, number=number + 1, **named)
-    links = {_neutral(each.address, codes): each for each in reversed(_links(entry, original))}
-    known = {_neutral(each.address, codes): each for each in reversed(_links(original, entry))}
+    links = {_neutral_link(each.address, codes): each for each in reversed(_links(entry, original))}
+    known = {_neutral_link(each.address, codes): each for each in reversed(_links(original, entry))}
     lost = [known[address] for address in reversed(known) if address not in links][:1]
     more = [links[address] for address in reversed(links) if address not in known][:1]
     parts = [f"{cut(each.address, 60)} of {codes[1]} is not there" for each in lost]
@@ -426,7 +427,7 @@ class _Link(NamedTuple):
 
 
 def _links(entry: Entry, other: Entry) -> list[_Link]:
-    """Find the addresses in the texts of a content that were read of the other one, too."""
+    """Return the addresses in those texts of a content that the other one has, too."""
     return [
         _Link(field, match.start(), match[0])
         for field, _, text in entry.pieces
@@ -435,8 +436,8 @@ def _links(entry: Entry, other: Entry) -> list[_Link]:
     ]
 
 
-def _neutral(link: str, codes: tuple[str, ...]) -> str:
-    """Take the languages of both sides out of an address: /de/shop is /en/shop."""
+def _neutral_link(link: str, codes: tuple[str, ...]) -> str:
+    """Replace both language codes in an address by a star: /de/shop and /en/shop are equal."""
     names = {form for code in codes for form in (language.normal(code), language.base(code))}
     forms = sorted({*names, *(name.replace("_", "-") for name in names)}, key=len, reverse=True)
     either = "|".join(map(re.escape, forms))
@@ -445,15 +446,15 @@ def _neutral(link: str, codes: tuple[str, ...]) -> str:
 
 
 _DIRECTION_MARKS = "\u200e\u200f\u061c"
-_LEFT = re.compile(r"[A-Za-z]|\d\W+\d")
+_LEFT_TO_RIGHT = re.compile(r"[A-Za-z]|\d\W+\d")
 
 
-def _isolates(entry: Entry) -> Iterator[Flaw]:
-    """Find placeholders whose value, in letters of the other direction, moves its neighbours."""
+def _check_isolation(entry: Entry) -> Iterator[Flaw]:
+    """Find placeholders whose left-to-right value would move what stands around it."""
     text = entry.text
     for slot in entry.slots:
         sample = entry.variables.get(slot.name)
-        if not isinstance(sample, str) or not _LEFT.search(sample):
+        if not isinstance(sample, str) or not _LEFT_TO_RIGHT.search(sample):
             continue
         before, after = text[slot.start - 1 : slot.start], text[slot.end : slot.end + 1]
         if (before in tuple("\u2066\u2067\u2068") and after == "\u2069") or (

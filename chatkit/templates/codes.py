@@ -82,12 +82,12 @@ def _of_file(path: Path) -> list[str]:
     """Read codes from a file."""
     from chatkit.imports.tables import file_kind  # slow to load, as pandas is
     from chatkit.imports.tables.delimited import decode_text
-    from chatkit.localization.glossary import table_of
+    from chatkit.localization.glossary import read_small_table
 
     content = file_bytes(path)
     try:
         if path.suffix.lower() in (".csv", ".tsv") or file_kind(content) == "xlsx":
-            return _of_table(table_of(content, _named))
+            return _of_table(read_small_table(content, _named))
         lines = map(str.strip, decode_text(content, count_headings=_named)[0].splitlines())
         return [line for line in lines if line and not line.startswith("#")]
     except InputError as error:

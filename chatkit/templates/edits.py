@@ -13,11 +13,11 @@ from chatkit.localization.content import (
     Entry,
     Slot,
     entries,
-    enumerated,
-    grouped,
+    find_source,
+    group_by_template,
     part,
+    shorten_list,
     slots,
-    source_of,
 )
 from chatkit.localization.table import assembled
 from chatkit.localization.translation.units import new_draft, put_texts
@@ -202,8 +202,8 @@ def drafted(
     Returns:
         The contents with the drafts, and notes that count these in words.
     """
-    templates = grouped(entries(contents))
-    originals = {code: source_of(templates.get(code, []), source) for code in codes}
+    templates = group_by_template(entries(contents))
+    originals = {code: find_source(templates.get(code, []), source) for code in codes}
     rows = [
         new_draft(original, lang)
         for lang in languages
@@ -333,16 +333,18 @@ def _untranslated(
     A text of several words that is that of its source, in another language, is not translated,
     unless somebody accepted it, the glossary keeps the words, or it is a name in the footer.
     """
-    from chatkit.localization.checks import may_be_alike
+    from chatkit.localization.checks import may_be_same
 
     same = {each.field for each in draft.findings if each.code in _SAME}
     entry, lang_code, names = draft.entry, original.lang_code, []
     for field, name, text in entry.pieces:
         words = (
-            text if glossary is None else glossary.without_kept(text, entry.lang_code, lang_code)
+            text
+            if glossary is None
+            else glossary.without_kept_terms(text, entry.lang_code, lang_code)
         )
         accepted = ledger.is_accepted(entry, field, original, text)
-        if field in same and not accepted and not may_be_alike(field, words, lang_code):
+        if field in same and not accepted and not may_be_same(field, words, lang_code):
             names.append(name)
     return names
 
@@ -360,7 +362,7 @@ class Publication(NamedTuple):
     def _messages(self) -> dict[str, Entry]:
         """The drafts that go live, each by a note that shows it as a customer sees it."""
         return {
-            f"{draft.place} as a customer sees it: {cut(draft.entry.filled(), _LINE)}": draft.entry
+            f"{draft.place} as a customer sees it: {cut(draft.entry.summary(), _LINE)}": draft.entry
             for draft in self.drafts
             if not draft.reasons
         }
@@ -409,6 +411,6 @@ class Publication(NamedTuple):
             )
         for why, (what, then) in _LEFT.items():
             if places := [draft.reasons[why] for draft in self.drafts if why in draft.reasons]:
-                named = visible(enumerated(places, _FEW))
+                named = visible(shorten_list(places, _FEW))
                 notes.append(f"Left as drafts, as they {what}: {named}. {then}")
         return notes

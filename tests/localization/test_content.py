@@ -6,7 +6,7 @@ import pytest
 from localization.contents import GOOD, content, frame
 
 from chatkit.errors import InputError
-from chatkit.localization.content import Entry, entries, grouped, part
+from chatkit.localization.content import Entry, entries, group_by_template, part
 from chatkit.templates import Content, ContentBody
 
 
@@ -23,7 +23,7 @@ def test_a_dict_a_record_a_body_and_a_frame_are_read_alike():
         assert (entry.lang_code, entry.text, entry.footer) == ("en", GOOD["text"], "Larkspur")
         assert [slot.name for slot in entry.slots] == ["1", "2"]
         assert entry.variables == GOOD["variables"]
-        assert entry.wrong == {}
+        assert entry.wrong_types == {}
 
 
 def test_frames_tell_language_and_template_in_a_column_or_in_the_index():
@@ -56,7 +56,7 @@ def test_numbers_and_flags_of_pandas_become_plain_ones():
     assert first.fields.get("validity_period_seconds") == 600
     assert second.fields.get("validity_period_seconds") is None
     assert first.fields.get("is_draft") is False
-    assert first.wrong == second.wrong == {}
+    assert first.wrong_types == second.wrong_types == {}
     assert (
         only(content(validity_period_seconds=np.int64(5))).fields.get("validity_period_seconds")
         == 5
@@ -81,7 +81,7 @@ def test_numbers_and_flags_of_pandas_become_plain_ones():
 )
 def test_what_is_of_another_type_is_named_and_not_looked_at(field, value):
     entry = only(content(**{field: value}))
-    assert set(entry.wrong) == {field}
+    assert set(entry.wrong_types) == {field}
     assert entry.fields.get(field) is None
     assert isinstance(entry.text + entry.footer, str)
     assert isinstance([*entry.headers, *entry.buttons, *entry.apps], list)
@@ -89,7 +89,7 @@ def test_what_is_of_another_type_is_named_and_not_looked_at(field, value):
 
 def test_items_that_are_no_objects_keep_their_place():
     entry = only(content(buttons=["x", {"type": "custom", "label": "Go"}]))
-    assert set(entry.wrong) == {"buttons.0"}
+    assert set(entry.wrong_types) == {"buttons.0"}
     assert part(entry.buttons[1], "label") == "Go"
 
 
@@ -126,7 +126,7 @@ def test_of_two_columns_of_one_name_the_first_counts():
 
 def test_templates_are_grouped_in_the_order_of_their_first():
     given = entries(pd.concat([frame(content(), template=t) for t in ("b", "a", "b")]))
-    assert [(code, len(members)) for code, members in grouped(given).items()] == [
+    assert [(code, len(members)) for code, members in group_by_template(given).items()] == [
         ("b", 2),
         ("a", 1),
     ]

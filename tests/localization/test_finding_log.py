@@ -23,8 +23,8 @@ def finding(
 
 def test_a_flaw_becomes_a_finding_in_its_content():
     (entry,) = entries({**content(), "template_code": "hello"})
-    first = Flaw("placeholder edge", "text", "it stands first", "Move it.", 0).of(entry)
-    second = Flaw("garbled", "footer", "it is garbled", severity="note").of(entry)
+    first = Flaw("placeholder edge", "text", "it stands first", "Move it.", 0).to_finding(entry)
+    second = Flaw("garbled", "footer", "it is garbled", severity="note").to_finding(entry)
     assert first == finding(
         "placeholder edge", "it stands first", "Move it.", "hello", "en", position=0
     )

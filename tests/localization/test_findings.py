@@ -20,7 +20,7 @@ from localization.contents import audit, button, codes, content, frame, website
 from chatkit.imports.characters import check_text
 from chatkit.localization.audit import check_contents
 from chatkit.localization.checks import lengths, utf16
-from chatkit.localization.content import Slot, slots, without_slots, words
+from chatkit.localization.content import Slot, count_words, slots, without_slots
 from chatkit.localization.language import SUPPORTED
 
 
@@ -110,7 +110,7 @@ def test_placeholders_have_their_places_and_words_are_counted_without_them() -> 
     assert slots("Hi {{1}}, {{02}}.") == [Slot("1", 3, 8, 1), Slot("02", 10, 16, None)]
     assert slots("no { } here") == []
     assert without_slots("a {{1}} b") == "a   b"
-    assert words("नमस्ते {{1}}, ठीक - हो गई।") == 4
+    assert count_words("नमस्ते {{1}}, ठीक - हो गई।") == 4
 
 
 def test_a_long_text_without_an_end_mark_is_read_once() -> None:

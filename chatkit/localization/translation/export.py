@@ -11,7 +11,7 @@ from chatkit.errors import InputError, Problem
 from chatkit.imports.tables import write_file
 from chatkit.localization import language
 from chatkit.localization.checks import text_limit
-from chatkit.localization.content import Entry, enumerated, grouped, source_of, words
+from chatkit.localization.content import Entry, count_words, group_with_source, shorten_list
 from chatkit.localization.ledger import Ledger, no_source, text_digest, translation_key
 from chatkit.localization.table import frame_of
 from chatkit.localization.translation import files
@@ -84,14 +84,14 @@ def export(
         for code in dict.fromkeys(unit.lang_code for unit in members):
             mine = [unit for unit in members if unit.lang_code == code]
             templates = len({unit.template_code for unit in mine})
-            count = sum(words(unit.source) for unit in mine)
+            count = sum(count_words(unit.source) for unit in mine)
             lines.append((str(each), code, templates, len(mine), count))
     across = many(len({unit.lang_code for unit in units}), "language")
-    names = enumerated([visible(each.name) for each in encoded], 3)
+    names = shorten_list([visible(each.name) for each in encoded], 3)
     texts = f"{many(len(units), 'text')} in {across} → {names}"
     print_line(texts if units else "Nothing to translate: no file was written.")
     if unplaced:
-        some = enumerated(list(map(visible, unplaced)), 3)
+        some = shorten_list(list(map(visible, unplaced)), 3)
         print_line(f"  left out, for another kind of header or button stands there: {some}")
     return frame_of(lines, ("path", "lang_code", "templates", "texts", "words"))
 
@@ -153,11 +153,10 @@ def pair_units(
     """
     if isinstance(languages, str):
         raise InputError("Pass languages as a list: languages=['de', 'pt_BR'].")
-    templates = grouped(members)
-    originals = {code: source_of(group, source) for code, group in templates.items()}
-    if not any(originals.values()):
+    templates = list(group_with_source(members, source))
+    sources = {original.lang_code for _, original in templates if original}
+    if not sources:
         raise InputError(no_source(members, source))
-    sources = {each.lang_code for each in originals.values() if each is not None}
     languages_read = list(dict.fromkeys(entry.lang_code for entry in members))
     written = {language.normal(code): code for code in reversed(languages_read)}
     named = (
@@ -168,21 +167,21 @@ def pair_units(
         codes = language.in_order(codes, source)
     pairs: list[tuple[Unit, Entry, Entry | None]] = []
     unplaced: list[str] = []
-    for template, original in originals.items():
+    for group, original in templates:
         for lang_code in codes if original else ():
             if original is None or language.same(lang_code, original.lang_code):
                 continue
-            alike = [e for e in templates[template] if language.same(e.lang_code, lang_code)]
+            alike = [entry for entry in group if language.same(entry.lang_code, lang_code)]
             exact = [entry for entry in alike if entry.lang_code == lang_code]
             entry = next(iter([*exact, *alike]), None)
             code = lang_code if entry is None else entry.lang_code
             for field, text in original.texts.items():
                 if text_group(entry, original, field) is None:
-                    unplaced.append(f"{template} {code} {field}")
+                    unplaced.append(f"{original.template_code} {code} {field}")
                     continue
                 target = "" if entry is None else entry.texts.get(field, "")
                 limit = text_limit(field)
-                unit = Unit(template, code, field, text, target, limit=limit)
+                unit = Unit(original.template_code, code, field, text, target, limit=limit)
                 pairs.append((_with_state(unit, original, entry, known), original, entry))
     _refuse_unexportable([unit for unit, *_ in pairs], source, languages_read)
     return pairs, list(dict.fromkeys(unplaced))

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 from chatkit.frames.frame import collector_paused
 from chatkit.localization import language
 from chatkit.localization.checks import text_limit
-from chatkit.localization.content import Entry, grouped, slots, text_label
+from chatkit.localization.content import Entry, group_by_template, slots, text_label
 from chatkit.localization.ledger import Ledger, marked_changes, worded_changes
-from chatkit.localization.markup import ENTITY, residue
+from chatkit.localization.markup import ENTITY, find_residue
 from chatkit.localization.table import assembled, attribute_frame, frame_of
 from chatkit.localization.translation.units import (
     Stamp,
@@ -330,7 +330,7 @@ class _Importer:
         exported = self._ledger.sources.values() if any(unit.stamp for unit in units) else ()
         #: The sources that went out, by the digest that a stamp has of them.
         self._exported = {digest(text): text for text in exported}
-        self._members, self._templates = members, grouped(members)
+        self._members, self._templates = members, group_by_template(members)
         self._rows: dict[tuple[str, str], int] = {}
         for row, entry in enumerate(members):
             self._rows.setdefault((entry.template_code, entry.lang_code), row)
@@ -550,7 +550,7 @@ def strip_residue(text: str, source: str) -> str:
     Those are entities, the tags of our own files, backslashes before quotation marks, and line
     breaks around it: where nothing else can be meant.
     """
-    if not residue(source):
+    if not find_residue(source):
         plain = ENTITY.sub(lambda match: unescape(match[0]), text)
         text = re.sub(r"\\(['\"])", r"\1", _OWN_TAG.sub(r"\1", plain))
     return text if _EDGE_BREAK.search(source) or not _EDGE_BREAK.search(text) else text.strip()
@@ -561,7 +561,7 @@ def _describe_residue(unit: Unit, source: str) -> str:
     where = unit.cell_reference("translation")
     if unit.struck:
         return f"words in it are struck through{where}: take them out, or format them as the others"
-    left, expected = (Counter(match[0] for match in residue(s)) for s in (unit.target, source))
+    left, expected = (Counter(match[0] for match in find_residue(s)) for s in (unit.target, source))
     left -= expected
     what = f"“{cut(next(iter(left)), 40)}”" if left else ""
     if not left and _INDENTED_LINE.search(unit.target) and not _INDENTED_LINE.search(source):

@@ -159,7 +159,7 @@ def text_group(entry: Entry | None, source: Entry, field: str) -> str | None:
     """
     if entry is None:
         return ""
-    if field.partition(".")[0] in entry.wrong:
+    if field.partition(".")[0] in entry.wrong_types:
         return None
     match = _ITEM_FIELD.fullmatch(field)
     if not match:
@@ -167,7 +167,7 @@ def text_group(entry: Entry | None, source: Entry, field: str) -> str | None:
     name, number = match[1], int(match[2])
     items: list[Mapping[str, Any]] = getattr(entry, name)
     source_items: list[Mapping[str, Any]] = getattr(source, name)
-    if number >= len(source_items) or f"{name}.{number}" in entry.wrong:
+    if number >= len(source_items) or f"{name}.{number}" in entry.wrong_types:
         return None
     if number >= len(items):
         return name
