@@ -395,7 +395,7 @@ class FolderReader:
     def _ledger(self) -> None:
         if (text := self._utf8(LEDGER)) is not None:
             try:
-                self.contents.ledger = Ledger.of_text(text, "it")
+                self.contents.ledger = Ledger.from_text(text, "it")
             except (InputError, RecursionError) as error:
                 self._refuse(LEDGER, None, f"cannot be read: {error}")
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from chatkit.localization import language
@@ -42,7 +41,7 @@ _COLUMNS = (
     *("message", "hint", "source"),
 )
 #: Fields that are not checked when a frame does not have them.
-_LOOKED_AT = ("text", "variables", "footer", "headers", "buttons")
+_CHECKED_FIELDS = ("text", "variables", "footer", "headers", "buttons")
 
 
 _STYLE = """
@@ -56,7 +55,7 @@ _STYLE = """
 
 
 class Audit(FindingSequence[ContentFinding], Report):
-    """All findings in contents, in their order. Empty is good.
+    """The findings in contents, in their order. Empty is good.
 
     Errors break what the API document states. All else warns and never blocks, for the API
     document says nothing of it; `refused` are those of which a document says that the service
@@ -91,7 +90,7 @@ class Audit(FindingSequence[ContentFinding], Report):
         lang_code: str | None = None,
         code: str | None = None,
     ) -> Audit:
-        """Choose findings.
+        """Return some of the findings.
 
         Args:
             template_code: Those of this template.
@@ -115,30 +114,31 @@ class Audit(FindingSequence[ContentFinding], Report):
 
     def _parts(self) -> Iterator[ReportPart]:
         yield headline(heading(self))
-        for group in groups(self):
-            lines = wrapped("", f"{_SIGNS[group[0].severity]} {_title(group)} ({group[0].source})")
-            alike = shared(group)
-            few = FEW if group[0].severity != "note" else _FEW_NOTES
-            for line in alike[:few]:
-                first = line.first
-                where = f"{cut(first.template_code, LABEL)} {line.named}".strip()
-                place = ", ".join(filter(None, (where, cut(first.place, LABEL))))
-                lines += wrapped("    ", f"{place}: {visible(first.message)}.")
-            if (more := len(group) - sum(len(line.languages) for line in alike[:few])) > 0:
+        for group in group_by_code(self):
+            first = group[0]
+            title = f"{_SIGNS[first.severity]} {_group_title(group)} ({first.source})"
+            lines, few = wrapped("", title), FEW if first.severity != "note" else _FEW_NOTES
+            merged = merge_languages(group)[:few]
+            for line in merged:
+                each = line.first
+                where = f"{cut(each.template_code, LABEL)} {line.language_list}".strip()
+                place = ", ".join(filter(None, (where, cut(each.place, LABEL))))
+                lines += wrapped("    ", f"{place}: {visible(each.message)}.")
+            if (more := len(group) - sum(len(line.languages) for line in merged)) > 0:
                 lines.append(f"    … and {more:,} more: audit.frame() has them all")
-            hints = dict.fromkeys(line.first.hint for line in alike[:few] if line.first.hint)
+            hints = dict.fromkeys(line.first.hint for line in merged if line.first.hint)
             for hint in list(hints)[:_FEW_HINTS]:
                 lines += wrapped("    -> ", visible(hint))
             yield ReportPart(lines)
         yield ReportPart(html=self._html)
-        notes = notes_of(self)
+        notes = audit_notes(self)
         yield ReportPart(
             [line for note in notes for line in wrapped("", note)],
             "".join(f"<p>{marked(note)}</p>" for note in notes),
         )
 
     def _html(self) -> str:
-        alike = groups(self)
+        alike = group_by_code(self)
         most = max(MANY // max(len(alike), 1), FEW)
         first = "".join(_html_group(group, 0, FEW) for group in alike)
         more = "".join(_html_group(group, FEW, most) for group in alike)
@@ -181,28 +181,27 @@ def check_contents(
     members = entries(contents)
     reported: list[ContentFinding] = []
     silent: list[ContentFinding] = []
-    for each in chain.from_iterable(
-        case[2] for case in reviewed(members, source, glossary=glossary)
-    ):
-        place = each.code, each.lang_code, each.template_code, each.field
-        silenced = ledger is not None and not each.refused and ledger.is_silent(*place)
-        (silent if silenced else reported).append(each)
+    for _, _, findings in review_contents(members, source, glossary=glossary):
+        for each in findings:
+            place = each.code, each.lang_code, each.template_code, each.field
+            silenced = ledger is not None and not each.refused and ledger.is_silent(*place)
+            (silent if silenced else reported).append(each)
     checked = [(entry.template_code, entry.lang_code) for entry in members]
-    return Audit(reported, checked, fields_missing(members), silent)
+    return Audit(reported, checked, missing_fields(members), silent)
 
 
-def fields_missing(contents: Sequence[Entry]) -> list[str]:
-    """Return the fields that some contents do not have, so that they could not be checked."""
-    return [name for name in _LOOKED_AT if any(name not in entry.raw for entry in contents)]
+def missing_fields(contents: Sequence[Entry]) -> list[str]:
+    """Return the checked fields that some of the contents do not have."""
+    return [name for name in _CHECKED_FIELDS if any(name not in entry.raw for entry in contents)]
 
 
-def reviewed(
+def review_contents(
     contents: Sequence[Entry],
     source: str,
     scopes: Collection[Scope] = SCOPES,
     glossary: Glossary | None = None,
 ) -> Iterator[tuple[Entry, Entry | None, list[ContentFinding]]]:
-    """Yield each content, the one that it is translated from, if any, and its findings.
+    """Check contents; yield each with the one that it is translated from, if any, and its findings.
 
     Args:
         contents: All contents of their templates.
@@ -230,7 +229,7 @@ _WIDTHS = {"template": 23, "language": 12, "field": 23, "finding": 42}
 
 
 def heading(audit: Audit) -> str:
-    """Count the findings in words."""
+    """Return the heading of an audit: the counts of contents and of findings."""
     templates = many(len({code for code, _ in audit.checked if code}), "template")
     contents = many(len(audit.checked), "content")
     of = f"{templates}, {contents}" if any(code for code, _ in audit.checked) else contents
@@ -241,8 +240,8 @@ def heading(audit: Audit) -> str:
     return f"{of}: {counts or 'nothing found'}.{what}"
 
 
-def groups(audit: Audit) -> list[list[ContentFinding]]:
-    """Put findings of one code together: the gravest first, then those that are refused."""
+def group_by_code(audit: Audit) -> list[list[ContentFinding]]:
+    """Group findings by code: by severity, the gravest first, then those that are refused."""
     codes: dict[tuple[str, str], list[ContentFinding]] = {}
     for each in audit:
         codes.setdefault((each.severity, each.code), []).append(each)
@@ -261,13 +260,13 @@ class SharedFinding(NamedTuple):
     languages: list[str]
 
     @property
-    def named(self) -> str:
-        """The languages, a few of them."""
+    def language_list(self) -> str:
+        """The first of the languages, and the count of the rest."""
         return shorten_list([cut(lang, 20) for lang in self.languages], FEW)
 
 
-def shared(group: Iterable[ContentFinding]) -> list[SharedFinding]:
-    """Put findings with the same message in several languages of one template together."""
+def merge_languages(group: Iterable[ContentFinding]) -> list[SharedFinding]:
+    """Merge findings with the same message in several languages of a template."""
     alike: dict[tuple[str, str, str], SharedFinding] = {}
     for each in group:
         key = each.template_code, each.field, each.message
@@ -275,23 +274,23 @@ def shared(group: Iterable[ContentFinding]) -> list[SharedFinding]:
     return list(alike.values())
 
 
-def _title(group: list[ContentFinding]) -> str:
-    """Name a group: its severity, its code, its number."""
+def _group_title(group: list[ContentFinding]) -> str:
+    """Return the title of a group of findings: severity, code and count."""
     first = group[0]
     refused = ", refused" if first.refused and first.severity != "error" else ""
     return f"{first.severity}{refused}: {visible(first.code)}, {len(group):,}"
 
 
-def missing_note(unseen: Sequence[str]) -> list[str]:
-    """Return a note of the fields that could not be checked, if there are some."""
+def missing_fields_note(unseen: Sequence[str]) -> list[str]:
+    """Return a note of the fields that could not be checked; an empty list if there are none."""
     names = ", ".join(unseen)
     note = f"Not given everywhere, and not judged there: {names}. full=True reads them."
     return [note] if unseen else []
 
 
-def notes_of(audit: Audit) -> list[str]:
-    """Return notes of the fields that could not be checked, and of silenced findings."""
-    notes = missing_note(audit.unseen)
+def audit_notes(audit: Audit) -> list[str]:
+    """Return the notes of an audit: fields that could not be checked, and silenced findings."""
+    notes = missing_fields_note(audit.unseen)
     if audit.silent:
         codes = ", ".join(dict.fromkeys(visible(each.code) for each in audit.silent))
         are = "is" if len(audit.silent) == 1 else "are"
@@ -303,15 +302,15 @@ def notes_of(audit: Audit) -> list[str]:
 
 
 def _html_group(group: list[ContentFinding], start: int, stop: int) -> str:
-    """Make a table body of one group, from one line on to another."""
+    """Return some lines of a group of findings as the body of a table."""
     first, rows = group[0], ""
-    for line in shared(group)[start:stop]:
+    for line in merge_languages(group)[start:stop]:
         each = line.first
         hint = f" <i>{marked(visible(each.hint))}</i>" if each.hint else ""
-        cells = [cut(each.template_code, LABEL), line.named, cut(each.place, LABEL)]
+        cells = [cut(each.template_code, LABEL), line.language_list, cut(each.place, LABEL)]
         row = "".join(f'<td dir="auto">{marked(cell)}</td>' for cell in cells)
         rows += f'<tr>{row}<td dir="auto">{marked(visible(each.message))}.{hint}</td></tr>'
     sign = f'<b class="{first.severity}" aria-hidden="true">{_SIGNS[first.severity]}</b> '
-    title = f"{sign}{marked(_title(group))} <i>{marked(f'({first.source})')}</i>"
+    title = f"{sign}{marked(_group_title(group))} <i>{marked(f'({first.source})')}</i>"
     head = f'<tr><th colspan="{len(_WIDTHS)}" scope="rowgroup">{title}</th></tr>'
     return f"<tbody>{head}{rows}</tbody>" if rows else ""

@@ -23,11 +23,11 @@ from chatkit.errors import InputError
 from chatkit.localization import language
 from chatkit.localization.audit import (
     Audit,
+    audit_notes,
     check_contents,
-    fields_missing,
-    missing_note,
-    notes_of,
-    reviewed,
+    missing_fields,
+    missing_fields_note,
+    review_contents,
 )
 from chatkit.localization.content import Contents, Entry, entries, shorten_list
 from chatkit.localization.ledger import (
@@ -38,7 +38,7 @@ from chatkit.localization.ledger import (
     worded_changes,
 )
 from chatkit.localization.rules import AGREED, STRUCTURE, ContentFinding
-from chatkit.localization.table import attribute_frame, frame_of, states_of
+from chatkit.localization.table import attribute_frame, make_frame, states_frame
 from chatkit.report import (
     FEW,
     LABEL,
@@ -91,13 +91,13 @@ _STYLE = """
 
 
 class BoardCell(NamedTuple):
-    """One template in one language: its state, and why it is no better."""
+    """One template in one language: its state, and the reasons for it."""
 
     template_code: str
-    lang_code: str  #: as the content has it; as the column says where there is none
+    lang_code: str  #: that of the content; that of the column where there is no content
     state: State
     reasons: tuple[str, ...] = ()
-    changes: tuple[SourceChange, ...] = ()  #: the texts whose source is not as it was
+    changes: tuple[SourceChange, ...] = ()  #: the texts whose source has changed
 
     @property
     def reason(self) -> str:
@@ -147,15 +147,16 @@ class Board(Report):
 
     @cached_property
     def audit(self) -> Audit:
-        """All findings in the contents: they are looked for when this is first asked for."""
+        """The findings in all contents, which are checked when this is first read."""
         return check_contents(
             self._contents, self.source, glossary=self._glossary, ledger=self._ledger
         )
 
     def _notes(self) -> list[str]:
-        """Return notes of unchecked fields, and of silenced findings where they were looked for."""
-        known = "audit" in self.__dict__
-        return notes_of(self.audit) if known else missing_note(fields_missing(self._contents))
+        """Return notes of unchecked fields, and of silenced findings if the audit was made."""
+        if "audit" in self.__dict__:
+            return audit_notes(self.audit)
+        return missing_fields_note(missing_fields(self._contents))
 
     def counts(self) -> dict[State, int]:
         """Count the contents of each state."""
@@ -165,10 +166,10 @@ class Board(Report):
     def frame(self) -> pd.DataFrame:
         """Return the states as a DataFrame: a row for each template, a column for each language."""
         states = {place: cell.state for place, cell in self._cells.items()}
-        return states_of(states, self.codes, self.languages)
+        return states_frame(states, self.codes, self.languages)
 
     def cells(self, *states: State) -> pd.DataFrame:
-        """Return a DataFrame with a row for each content: its state, and why it is no better.
+        """Return a DataFrame with a row for each content: its state and the reason for it.
 
         Args:
             *states: Only those in these states.
@@ -177,19 +178,19 @@ class Board(Report):
         return attribute_frame(cells, _COLUMNS)
 
     def changes(self) -> pd.DataFrame:
-        """Return a DataFrame of what was changed since the time that the board was asked for.
+        """Return a DataFrame of the changes since the time that was passed to `board`.
 
-        It has a row for each content of each run, the earliest first, and says who it was.
+        It has a row for each content of each run, the earliest first, and names the author.
         `chatkit.account.journal(run)` shows all of a run, and `chatkit.undo(run)` takes it back,
         if it was begun here. What one call wrote without a plan, and what a ledger of colleagues
         that was merged tells, is a row too: of translations alone, as a ledger has no others.
 
         Raises:
-            InputError: It was not asked for one.
+            InputError: No time was passed.
         """
         if self.since is None:
             raise InputError('This board tells no changes: board(since="2026-11-01") does.')
-        return frame_of(self._changed, ContentChange._fields)
+        return make_frame(self._changed, ContentChange._fields)
 
     def sources(self) -> pd.DataFrame:
         """Return a DataFrame of the texts whose source changed: as it was, and as it is.
@@ -202,12 +203,12 @@ class Board(Report):
             for cell in self
             for each in cell.changes
         ]
-        return frame_of(rows, ("template_code", "lang_code", "field", "before", "after"))
+        return make_frame(rows, ("template_code", "lang_code", "field", "before", "after"))
 
     def _parts(self) -> list[ReportPart]:
-        """Return signs below the languages, in as many tables as the text needs."""
+        """Return the board as text: tables with a sign for each content, as wide as lines are."""
         blocks = [wrapped("", heading(self))]
-        codes = self.codes[:_ROWS]
+        codes = self.codes[:_MAX_TEXT_ROWS]
         names = {code: cut_middle(code, LABEL) or "(one template)" for code in codes}
         first = max(map(columns, names.values()), default=0)
         heads = {lang: cut(lang, 12) for lang in self.languages}
@@ -219,21 +220,21 @@ class Board(Report):
                 width = first + 2 + columns(head) + 2
             tables[-1].append(lang)
         for table in tables:
-            lines = ["".join([_padded("", first), *(_padded(heads[lang]) for lang in table)])]
+            lines = ["".join([_pad("", first), *(_pad(heads[lang]) for lang in table)])]
             for code in codes:
                 signs = [
-                    _padded(SIGNS[self[code, lang].state], columns(heads[lang])) for lang in table
+                    _pad(SIGNS[self[code, lang].state], columns(heads[lang])) for lang in table
                 ]
-                lines.append("".join([_padded(names[code], first), *signs]))
+                lines.append("".join([_pad(names[code], first), *signs]))
             blocks.append([line.rstrip() for line in lines])
-        if (more := len(self.codes) - _ROWS) > 0:
+        if (more := len(self.codes) - _MAX_TEXT_ROWS) > 0:
             blocks.append([f"… and {many(more, 'more template')}: board.frame() has them all."])
         used = [state for state, count in self.counts().items() if count]
         blocks.append(["  ".join(f"{SIGNS[state]} {state}" for state in used)])
-        blocks.append(_changed_text(self))
+        blocks.append(_changed_source_lines(self))
         blocks += [
             [line for note in notes for line in wrapped("", note)]
-            for notes in (_who(self), self._notes())
+            for notes in (_author_lines(self), self._notes())
         ]
         return [*(ReportPart(block) for block in blocks if any(block)), ReportPart(html=self._html)]
 
@@ -245,18 +246,19 @@ class Board(Report):
             for lang in self.languages
         )
         head = f'<thead><tr><th scope="col">template</th>{heads}</tr></thead>'
-        most = max(_CELLS // max(len(self.languages), 1), _FIRST)
-        rows = [_row(self, code) for code in self.codes[:most]]
+        most = max(_MAX_CELLS // max(len(self.languages), 1), _FIRST_ROWS)
+        rows = [_html_row(self, code) for code in self.codes[:most]]
         first, more = (
             f'{head}<tbody dir="ltr">{"".join(part)}</tbody></table>'
-            for part in (rows[:_FIRST], rows[_FIRST:])
+            for part in (rows[:_FIRST_ROWS], rows[_FIRST_ROWS:])
         )
         parts = [html_heading(title), f"<table><caption hidden>{marked(title)}</caption>{first}"]
-        if len(rows) > _FIRST:
-            rest = _rest(len(self.codes) - len(rows), "board.frame()")
-            summary = f"<summary>{len(self.codes) - _FIRST:,} more</summary>"
+        if len(rows) > _FIRST_ROWS:
+            rest = _html_more(len(self.codes) - len(rows), "board.frame()")
+            summary = f"<summary>{len(self.codes) - _FIRST_ROWS:,} more</summary>"
             parts.append(f"<details>{summary}<table>{more}{rest}</details>")
-        parts += [_reasons(self), _changed_html(self), html_list("who", "", _who(self))]
+        authors = html_list("who", "", _author_lines(self))
+        parts += [_html_reasons(self), _html_changed_sources(self), authors]
         return "".join([*parts, *(f"<p>{marked(note)}</p>" for note in self._notes())])
 
 
@@ -271,7 +273,7 @@ def board(
     since: datetime | None = None,
     changed: Sequence[ContentChange] = (),
 ) -> Board:
-    """Put contents on a board: template × language, with the state of each.
+    """Make a board of contents: template × language, with the state of each.
 
     Args:
         contents: A frame of contents, read with `full=True` to see all that is broken; or
@@ -292,18 +294,18 @@ def board(
         raise InputError("Pass codes and languages as lists: codes=['order_ready'].")
     members = entries(contents)
     cells: dict[tuple[str, str], BoardCell] = {}
-    for entry, original, findings in reviewed(members, source, ("content", "state")):
+    for entry, original, findings in review_contents(members, source, ("content", "state")):
         place = entry.template_code, language.normal(entry.lang_code)
         # of two that mean the same language the first counts; the audit has both
         if place not in cells:
-            cells[place] = _cell(entry, original, findings, ledger)
+            cells[place] = _make_cell(entry, original, findings, ledger)
     rows = list(dict.fromkeys((*(code for code, _ in cells), *codes)))
     used = {*map(language.normal, languages), *(lang for _, lang in cells)}
     if since is not None:
         changed = [each for each in changed if each.template_code in rows]
         touched = {each.template_code for each in changed}
         rows = [code for code in rows if code in touched]
-    columns = language.in_order(used, source)
+    columns = language.sort_codes(used, source)
     places = product(rows, columns)
     return Board(
         {place: cells.get(place) or BoardCell(*place, "missing") for place in places},
@@ -319,7 +321,7 @@ def board(
 def recorded_changes(
     ledger: Ledger, since: datetime, besides: Collection[str]
 ) -> list[ContentChange]:
-    """List the contents whose translation was written since a time, as the ledger has it.
+    """List the contents whose translations were written since a time, by the ledger.
 
     Args:
         ledger: The records of this account, and those merged from colleagues.
@@ -343,18 +345,18 @@ def parse_time(since: object) -> datetime:
     """
     if isinstance(since, date) and not isinstance(since, datetime):
         since = since.isoformat()
-    if (time := _time(since)) is None:
+    if (time := _read_time(since)) is None:
         raise InputError(f'since= takes a date like "2026-11-01", or a time, not {since!r:.40}.')
     return time
 
 
-def _cell(
+def _make_cell(
     entry: Entry,
     original: Entry | None,
     findings: Sequence[ContentFinding],
     ledger: Ledger | None,
 ) -> BoardCell:
-    """Find the state of one content; the gravest reason comes first, and all of them are listed."""
+    """Make the cell of one content: its state with all reasons, the gravest first."""
     refused = [f"{each.code}: {each.message}" for each in findings if each.refused]
     differs = [each for each in findings if each.code in STRUCTURE]
     record = Provenance()
@@ -363,9 +365,9 @@ def _cell(
     if original is not None:
         if ledger is not None:
             record = ledger.provenance(entry, original)
-            if differs and ledger.agrees(entry, original):
+            if differs and ledger.is_structure_accepted(entry, original):
                 differs = [each for each in differs if each.code not in AGREED]
-        older = (ledger is None or bool(record.unknown)) and _older(entry, original)
+        older = (ledger is None or bool(record.unknown)) and _is_older(entry, original)
     later = [f"{original.lang_code} was written later"] if original and older else []
     structure = [*later, *(each.message for each in differs)]
     state: State = "draft" if entry.is_draft else "unknown" if record.unknown else "live"
@@ -379,28 +381,28 @@ def _cell(
         ]
         reasons = [*changed, *structure, *reasons]
     elif original and record.unknown and not refused:
-        reasons.append(_unknown(record, original.lang_code))
+        reasons.append(_unknown_reason(record, original.lang_code))
     if refused:
         state, reasons = "broken", [*refused, *reasons]
     return BoardCell(entry.template_code, entry.lang_code, state, tuple(reasons), record.changes)
 
 
-def _unknown(record: Provenance, source: str) -> str:
-    """Name the texts of which nothing is recorded, where something is of others."""
+def _unknown_reason(record: Provenance, source: str) -> str:
+    """Return the reason of the state "unknown", with the texts that have no record."""
     first, *more = record.unknown
     texts = f"{first} and {many(len(more), 'other text')}" if more else first
     subject = f"{texts} {'were' if more else 'was'}" if record.known else "it was"
     return f"it is not recorded from which text in {source} {subject} made"
 
 
-def _older(entry: Entry, source: Entry) -> bool:
-    """Return whether a content was written before the source, as far as both tell."""
-    mine, other = (_time(each.raw.get("updated_at")) for each in (entry, source))
+def _is_older(entry: Entry, source: Entry) -> bool:
+    """Return whether a content was written before its source; False if a time is not known."""
+    mine, other = (_read_time(each.raw.get("updated_at")) for each in (entry, source))
     return mine is not None and other is not None and mine < other
 
 
-def _time(value: Any) -> datetime | None:
-    """Read a time; one without an offset is UTC, as the API writes all times."""
+def _read_time(value: Any) -> datetime | None:
+    """Parse a time, in UTC if it has no offset, as the API writes all times; None if it is none."""
     if isinstance(value, str):
         try:
             value = datetime.fromisoformat(value)
@@ -430,24 +432,24 @@ MEANINGS: dict[State, str] = {
     "broken": "the platform would refuse it",
     "missing": "the template has no content in this language",
 }
-_ROWS = 20  #: templates of the text
-_FIRST, _CELLS = 25, 3000  #: templates that are shown at once, and contents in all
-_REASONS = 200  #: contents whose reasons are written out
-_WHY = 120  #: characters of a reason
-_CHANGED = 4  #: source texts that changed, of the text
-_LONG = 400  #: characters of a source text
+_MAX_TEXT_ROWS = 20  #: templates of the text
+_FIRST_ROWS, _MAX_CELLS = 25, 3000  #: templates that are shown at once, and contents in all
+_MAX_REASONS = 200  #: contents whose reasons are written out
+_REASON_LENGTH = 120  #: characters of a reason
+_MAX_CHANGES = 4  #: source texts that changed, of the text
+_SOURCE_LENGTH = 400  #: characters of a source text
 
 
 def heading(board: Board) -> str:
-    """Count the board in words."""
+    """Return the heading of a board: its size and the count of each state."""
     rows, across = many(len(board.codes), "template"), many(len(board.languages), "language")
     counts = ", ".join(f"{count:,} {state}" for state, count in board.counts().items() if count)
     title = f"{rows} × {across}: {counts or 'nothing'}."
-    return title if board.since is None else f"{_since(board)} {title}"
+    return title if board.since is None else f"{_changes_heading(board)} {title}"
 
 
-def _since(board: Board) -> str:
-    """Count the contents that were changed, and the runs, in words."""
+def _changes_heading(board: Board) -> str:
+    """Return the sentence that counts the changed contents, and the runs that changed them."""
     runs = len({each.run for each in board._changed if each.run})
     single = sum(not each.run for each in board._changed)
     contents = len({each[:2] for each in board._changed})
@@ -458,8 +460,8 @@ def _since(board: Board) -> str:
     return f"{' and '.join(counted)} changed {many(contents, 'content')} since {when}."
 
 
-def _who(board: Board) -> list[str]:
-    """List the authors, their runs and how many contents these changed, the earliest first."""
+def _author_lines(board: Board) -> list[str]:
+    """Return a line for each author and run, with the count of changed contents, by time."""
     authors: dict[tuple[str, str], set[tuple[str, ...]]] = {}
     for each in board._changed:
         authors.setdefault((each.by, each.run), set()).add(each[:2])
@@ -476,102 +478,107 @@ def _who(board: Board) -> list[str]:
 # --- as text ------------------------------------------------------------------------------
 
 
-class _Changed(NamedTuple):
-    """A source text that changed, and the languages that were made from the one before."""
+class _ChangedSource(NamedTuple):
+    """A source text that changed, and the languages made from the earlier one."""
 
     template_code: str
     change: SourceChange
     languages: list[str]
 
     @property
-    def who(self) -> str:
-        """Name the text, and the languages, a few of them."""
+    def sources(self) -> tuple[str, str]:
+        """The beginnings of the earlier and of the present source."""
+        return self.change.before[:_SOURCE_LENGTH], self.change.after[:_SOURCE_LENGTH]
+
+    @property
+    def label(self) -> str:
+        """The template, the field and a few of the languages."""
         langs = shorten_list([cut(lang, 20) for lang in self.languages], FEW)
         return (
             f"{cut_middle(self.template_code, LABEL)} {self.change.field}".strip() + f" ({langs})"
         )
 
 
-def _changed(board: Board) -> list[_Changed]:
-    """Put together the languages that were made from the same text."""
-    alike: dict[tuple[str, SourceChange], _Changed] = {}
+def _changed_sources(board: Board) -> list[_ChangedSource]:
+    """Return the changed sources of a board, each with all languages made from it."""
+    alike: dict[tuple[str, SourceChange], _ChangedSource] = {}
     for cell in board:
         for each in cell.changes:
             key = cell.template_code, each
-            alike.setdefault(key, _Changed(*key, [])).languages.append(cell.lang_code)
+            alike.setdefault(key, _ChangedSource(*key, [])).languages.append(cell.lang_code)
     return list(alike.values())
 
 
-def _changed_text(board: Board) -> list[str]:
-    """Show what changed in the source: [-what was taken out-] and {+what was put in+}."""
-    texts = _changed(board)
+def _changed_source_lines(board: Board) -> list[str]:
+    """Show the changed sources as text: [-what was taken out-] and {+what was put in+}."""
+    texts = _changed_sources(board)
     lines = []
-    for one in texts[:_CHANGED]:
-        words = worded_changes(one.change.before[:_LONG], one.change.after[:_LONG])
-        lines += [f"The source of {one.who} has changed:", *wrapped("    ", words)]
-    if (more := len(texts) - _CHANGED) > 0:
+    for one in texts[:_MAX_CHANGES]:
+        words = worded_changes(*one.sources)
+        lines += [f"The source of {one.label} has changed:", *wrapped("    ", words)]
+    if (more := len(texts) - _MAX_CHANGES) > 0:
         lines.append(f"… and {many(more, 'more text')}: board.sources() has them all.")
     return lines
 
 
-def _padded(text: str, width: int = 0) -> str:
+def _pad(text: str, width: int = 0) -> str:
     return text + " " * (max(width - columns(text), 0) + 2)
 
 
 # --- as HTML ------------------------------------------------------------------------------
 
 
-def _rest(unseen: int, where: str) -> str:
+def _html_more(unseen: int, where: str) -> str:
     more = f"<p>… and {unseen:,} more: <code>{where}</code> has them all.</p>"
     return more if unseen > 0 else ""
 
 
-def _reasons(board: Board) -> str:
-    """List why contents are broken or stale: a tooltip is not for everyone."""
+def _html_reasons(board: Board) -> str:
+    """List the reasons of broken and stale contents as HTML: a tooltip is not for everyone."""
     cells = [cell for cell in board if cell.state in ("broken", "stale")]
     rows = "".join(
-        f'<tr><th scope="row" dir="auto">{_name(cell.template_code)}</th>'
+        f'<tr><th scope="row" dir="auto">{_html_template(cell.template_code)}</th>'
         f'<td dir="auto">{marked(cut(cell.lang_code, LABEL))}</td>{_html_cell(cell)}'
-        f'<td class="why" dir="auto">{marked(cut(cell.reason, 2 * _WHY))}</td></tr>'
-        for cell in cells[:_REASONS]
+        f'<td class="why" dir="auto">{marked(cut(cell.reason, 2 * _REASON_LENGTH))}</td></tr>'
+        for cell in cells[:_MAX_REASONS]
     )
     need = "content needs" if len(cells) == 1 else "contents need"
     table = f'<summary>Why {len(cells):,} {need} work</summary><table dir="ltr">{rows}</table>'
-    rest = _rest(len(cells) - _REASONS, "board.cells()")
+    rest = _html_more(len(cells) - _MAX_REASONS, "board.cells()")
     return f"<details>{table}{rest}</details>" if cells else ""
 
 
-def _changed_html(board: Board) -> str:
-    """Show the sources that changed, as they were beside as they are, changed words marked."""
-    texts = _changed(board)
+def _html_changed_sources(board: Board) -> str:
+    """Show each changed source as HTML, before and now next to each other, with marked words."""
+    texts = _changed_sources(board)
     rows = [
-        f'<tr><th scope="row" dir="auto">{marked(one.who)}</th>'
-        f"{_source_cell(one.change, 'out')}{_source_cell(one.change, 'in')}</tr>"
-        for one in texts[:_REASONS]
+        f'<tr><th scope="row" dir="auto">{marked(one.label)}</th>'
+        f"{_html_source_cell(one, 'out')}{_html_source_cell(one, 'in')}</tr>"
+        for one in texts[:_MAX_REASONS]
     ]
     widths = dict.fromkeys(("text", "source before", "now"), 0)
     table = html_tables(widths, rows, [], len(texts), "board.sources()")
     summary = f"<summary>What changed in {many(len(texts), 'source text')}</summary>"
-    rest = _rest(len(texts) - _REASONS, "board.sources()")
+    rest = _html_more(len(texts) - _MAX_REASONS, "board.sources()")
     return f"<details>{summary}{table}{rest}</details>" if texts else ""
 
 
-def _source_cell(change: SourceChange, kind: str) -> str:
-    """Make the cell of one side; words that the other one does not have are marked."""
-    words = marked_changes(change.before[:_LONG], change.after[:_LONG], ("same", kind))
+def _html_source_cell(one: _ChangedSource, kind: str) -> str:
+    """Return the HTML cell of an earlier ("out") or present ("in") source, changed words marked."""
+    words = marked_changes(*one.sources, ("same", kind))
     return f'<td class="side" dir="auto">{words}</td>'
 
 
-def _name(code: str) -> str:
-    """Name a template; a frame of one template does not tell its code."""
+def _html_template(code: str) -> str:
+    """Return a template code as HTML; a frame of one template does not have it."""
     return marked(cut_middle(code, LABEL)) or "(one template)"
 
 
-def _row(board: Board, code: str) -> str:
+def _html_row(board: Board, code: str) -> str:
     cells = "".join(_html_cell(board[code, lang]) for lang in board.languages)
-    return f'<tr><th scope="row" dir="auto">{_name(code)}</th>{cells}</tr>'
+    return f'<tr><th scope="row" dir="auto">{_html_template(code)}</th>{cells}</tr>'
 
 
 def _html_cell(cell: BoardCell) -> str:
-    why = f' title="{escape(cut(cell.reason, _WHY))}"' if cell.reason else ""
+    why = f' title="{escape(cut(cell.reason, _REASON_LENGTH))}"' if cell.reason else ""
     return f'<td class="{cell.state}"{why}><b>{SIGNS[cell.state]}</b> {cell.state}</td>'

@@ -234,7 +234,7 @@ def _check_positions(entry: Entry) -> Iterator[Flaw]:
             short = cut(str(slot), 20)
             yield flaw(rule, "text", slot.start, slot=short, where=where, order=order)
     enough = _MIN_WORDS * len(placeholders)
-    if language.spaced(entry.lang_code) and (count := count_words(text, enough + 1)) <= enough:
+    if language.has_spaces(entry.lang_code) and (count := count_words(text, enough + 1)) <= enough:
         counts = many(count, "word"), many(len(placeholders), "placeholder")
         yield flaw("placeholder ratio", "text", words=counts[0], placeholders=counts[1])
 
@@ -740,7 +740,7 @@ def may_be_same(field: str, text: str, lang_code: str) -> bool:
     """Return whether a text may be the same in another language: one word, a name in the footer."""
     first = [word[0] for word in re.findall(r"\w+", text)]
     name = field == "footer" and all(letter.isupper() or letter.isdigit() for letter in first)
-    return name or (language.spaced(lang_code) and count_words(text) < 2)
+    return name or (language.has_spaces(lang_code) and count_words(text) < 2)
 
 
 def distinctive_sentences(source: Entry) -> list[str]:
@@ -768,7 +768,7 @@ def check_language(case: Case) -> Iterator[Flaw]:
     if first is not case.entry:
         rule = "language twice" if first.lang_code == code else "language twice/form"
         yield flaw(rule, "lang_code", first=first.lang_code[:20], lang=code[:20])
-    if not language.supported(code):
+    if not language.is_supported(code):
         yield flaw("language", "lang_code", lang=code[:20])
     elif form != code:
         yield flaw("language form", "lang_code", form=form)

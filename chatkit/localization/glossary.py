@@ -163,7 +163,7 @@ def _word_pattern(
         forms: Whether the English plural counts, too.
     """
     ignore = 0 if capitals and not forms else re.IGNORECASE
-    if not language.spaced(lang_code):
+    if not language.has_spaces(lang_code):
         return re.compile(re.escape(word), ignore)
     plural = "(?:e?s)?" if forms and language.base(lang_code) == "en" else ""
     return re.compile(rf"(?<!\w){re.escape(word)}{plural}(?!\w)", ignore)

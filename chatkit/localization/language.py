@@ -20,7 +20,7 @@ from babel.core import get_global
 
 Direction = Literal["ltr", "rtl"]
 
-#: What is known of languages beside CLDR.
+#: The data on languages that CLDR does not have.
 DATA = tomllib.loads(Path(__file__).with_name("languages.toml").read_text("utf-8"))
 SUPPORTED = tuple(DATA["listed"].split())  #: the codes of the platform
 _SUPPORTED = frozenset(SUPPORTED)
@@ -30,13 +30,13 @@ _CODE = re.compile("([A-Za-z]{2,3})(?:[-_]([A-Za-z]{4}))?(?:[-_]([A-Za-z]{2}|[0-
 _NAMES = {"prs": "Dari"}
 _SCRIPTS = {"prs": "Arab"}
 #: Languages that are written in another script too.
-_TWICE = {"az": "Cyrl", "bs": "Cyrl", "kk": "Latn", "sr": "Latn", "uz": "Cyrl"}
+_SECOND_SCRIPTS = {"az": "Cyrl", "bs": "Cyrl", "kk": "Latn", "sr": "Latn", "uz": "Cyrl"}
 _RIGHT_TO_LEFT = frozenset(("Adlm", "Arab", "Hebr", "Nkoo", "Rohg", "Syrc", "Thaa"))
 #: Scripts that put no space between two words.
 _UNSPACED = frozenset(("Hans", "Hant", "Jpan", "Khmr", "Laoo", "Mymr", "Thai"))
 #: What is written where Norwegian is meant: the platform has Bokmål.
 _NORWEGIAN = {"no": "nb", "nn": "nb"}
-_FEW = 3  #: so many codes are named of those that may be meant
+_MAX_SUGGESTIONS = 3  #: so many codes are named of those that may be meant
 #: The names of the letters of each script.
 _LETTERS = {script: tuple(names.split()) for script, names in DATA["letters"].items()}
 #: The names of the letters of all these scripts.
@@ -44,8 +44,8 @@ KNOWN_LETTERS = frozenset(name for names in _LETTERS.values() for name in names)
 
 
 @lru_cache(4096)
-def _parts(code: str) -> tuple[str, str, str] | None:
-    """Split a code into language, script and region; None if it is not built like one."""
+def _split_code(code: str) -> tuple[str, str, str] | None:
+    """Split a code into language, script and region; None if it has another form."""
     match = _CODE.fullmatch(code)
     if not match:
         return None
@@ -55,8 +55,8 @@ def _parts(code: str) -> tuple[str, str, str] | None:
 
 @lru_cache(4096)
 def normal(code: str) -> str:
-    """Write a code in the form in which two of them are compared: en-US and en_us are en_US."""
-    parts = _parts(code.strip())
+    """Return a code in its normal form, for comparison: en-US and en_us become en_US."""
+    parts = _split_code(code.strip())
     return "_".join(filter(None, parts)) if parts else code
 
 
@@ -68,41 +68,42 @@ def same(one: str, other: str) -> bool:
 @lru_cache(4096)
 def base(code: str) -> str:
     """Return the language of a code without its region: en of en_US."""
-    parts = _parts(code.strip())
+    parts = _split_code(code.strip())
     return parts[0] if parts else code
 
 
 def find(code: str, among: Iterable[str]) -> str | None:
-    """Find a code among others: itself, else the only one of its language, else None."""
+    """Return a code among others: itself, else the only one of its language, else None."""
     codes = list(dict.fromkeys(among))
-    alike = [other for other in codes if same(code, other)]
-    near = [other for other in codes if base(code) == base(other)]
-    if alike:
-        return code if code in alike else alike[0]
-    return near[0] if len(near) == 1 else None
+    if code in codes:
+        return code
+    if equal := [other for other in codes if same(code, other)]:
+        return equal[0]
+    related = [other for other in codes if base(code) == base(other)]
+    return related[0] if len(related) == 1 else None
 
 
-def meant(code: str, among: Iterable[str]) -> list[str]:
-    """Name the codes that may be meant by one that is not among these, the likeliest first.
+def suggest_codes(code: str, among: Iterable[str]) -> list[str]:
+    """Return the codes that may be meant by one that is not among them, the likeliest first.
 
     They are the same code written otherwise, else its language without the region, else forms of
     this language for other regions; only where there is none of these, one that is spelled alike.
     """
     codes = list(dict.fromkeys(among))
-    form = _current(code)
+    form = _current_code(code)
     own = base(form)
     for meaning in (form, own):
-        if alike := [other for other in codes if same(other, meaning)]:
-            return alike[:1]
+        if equal := [other for other in codes if same(other, meaning)]:
+            return equal[:1]
     if forms := [other for other in codes if base(other) == own]:
         return sorted(forms, key=lambda other: script(other) != script(form))
     folded = {other.casefold(): other for other in codes}
     return [folded[near] for near in get_close_matches(code.casefold(), folded, 1)]
 
 
-def _current(code: str) -> str:
-    """Write a code with the name that CLDR has today for its language and its region."""
-    parts = _parts(code.strip())
+def _current_code(code: str) -> str:
+    """Return a code with the present codes of CLDR for its language and region."""
+    parts = _split_code(code.strip())
     if not parts:
         return code
     language, script, region = parts
@@ -112,35 +113,32 @@ def _current(code: str) -> str:
 
 
 def did_you_mean(code: str, among: Iterable[str]) -> str:
-    """Ask about the codes that may be meant: "did you mean pt_BR or pt_PT?"; empty for none."""
-    *first, last = meant(code, among)[:_FEW] or [""]
+    """Return the question "did you mean pt_BR or pt_PT?"; empty if no code is like this one."""
+    *first, last = suggest_codes(code, among)[:_MAX_SUGGESTIONS] or [""]
     return f"did you mean {', '.join(first)}{' or ' if first else ''}{last}?" if last else ""
 
 
-def listed(codes: str | Iterable[str]) -> list[str]:
-    """List the languages that somebody named; one may be named alone."""
+def as_list(codes: str | Iterable[str]) -> list[str]:
+    """Return languages as a list; a text is one language."""
     return [codes] if isinstance(codes, str) else list(codes)
 
 
-def in_order(codes: Iterable[str], source: str = "en") -> list[str]:
-    """Put languages in the order in which they stand everywhere.
-
-    The source language comes first, then its relatives, then all others by their code.
-    """
+def sort_codes(codes: Iterable[str], source: str = "en") -> list[str]:
+    """Sort languages: the source first, then its regional forms, then all others by their code."""
     own, near = normal(source), base(source)
     return sorted(codes, key=lambda code: (normal(code) != own, base(code) != near, normal(code)))
 
 
 @lru_cache(4096)
-def supported(code: str) -> bool:
-    """Return whether the platform has templates in this language, by its page of November 2025."""
+def is_supported(code: str) -> bool:
+    """Return whether the platform has templates in a language, by its page of November 2025."""
     return normal(code) in _SUPPORTED
 
 
 @lru_cache(4096)
 def name(code: str) -> str:
-    """Name a language: German (Switzerland). A code that CLDR does not know names itself."""
-    parts = _parts(code.strip())
+    """Return the name of a language: German (Switzerland). An unknown code is its own name."""
+    parts = _split_code(code.strip())
     if not parts:
         return code
     language, script, region = parts
@@ -158,8 +156,8 @@ def name(code: str) -> str:
 
 @lru_cache(4096)
 def script(code: str) -> str:
-    """Name the script of a language by its code of ISO 15924: Latn. Empty if it is not known."""
-    parts = _parts(code.strip())
+    """Return the script of a language as in ISO 15924: Latn. Empty if it is not known."""
+    parts = _split_code(code.strip())
     if not parts:
         return ""
     language, own, region = parts
@@ -172,13 +170,13 @@ def script(code: str) -> str:
 
 @lru_cache(4096)
 def letters(code: str) -> frozenset[str]:
-    """Name the letters a language is written with, as Unicode calls them. Empty if unknown."""
-    scripts = (script(code), _TWICE.get(base(code), ""))
+    """Return the names in Unicode of the letters of a language, like LATIN. Empty if unknown."""
+    scripts = (script(code), _SECOND_SCRIPTS.get(base(code), ""))
     return frozenset(name for one in scripts for name in _LETTERS.get(one, ()))
 
 
 @lru_cache(4096)
-def spaced(code: str) -> bool:
+def has_spaces(code: str) -> bool:
     """Return whether a language puts spaces between its words."""
     return script(code) not in _UNSPACED
 
@@ -203,7 +201,7 @@ class Conventions(NamedTuple):
 
 @lru_cache(4096)
 def conventions(code: str) -> Conventions | None:
-    """Look up how a language writes numbers; None for what CLDR does not have."""
+    """Return how a language writes numbers, dates and times; None if CLDR does not have it."""
     try:
         locale = Locale.parse(normal(code))
     except (ValueError, UnknownLocaleError):
@@ -233,8 +231,8 @@ def months(code: str) -> dict[str, int]:
     }
 
 
-def written_day(code: str, month: int, day: int) -> str:
-    """Write a day of a month as a language does that has `months`: 25. November."""
+def format_day(code: str, month: int, day: int) -> str:
+    """Format a day of a month in a language that has `months`: 25. November."""
     from babel.dates import format_skeleton  # only here: it takes long to import
 
     locale = Locale.parse(normal(code))
@@ -248,15 +246,15 @@ def written_day(code: str, month: int, day: int) -> str:
 
 
 def is_tag(lang_code: str) -> bool:
-    """Return whether a code can be written as a tag."""
-    return _parts(lang_code) is not None
+    """Return whether a code has the form of a language tag."""
+    return _split_code(lang_code) is not None
 
 
 def bcp47_tag(lang_code: str) -> str:
-    """Write a code as XLIFF wants it: en_US as en-US."""
+    """Return a code as XLIFF writes it: en-US for en_US."""
     return normal(lang_code).replace("_", "-")
 
 
 def gettext_locale(lang_code: str) -> str:
-    """Write a code as PO files want it: en-US as en_US."""
+    """Return a code as PO files write it: en_US for en-US."""
     return normal(lang_code).replace("-", "_")

@@ -1,4 +1,4 @@
-"""Ledger: which source text each translation was made from.
+"""Ledger: the record of the source text that each translation was made from.
 
 A line says of one translation, by its digest, from which text of the source language it was made;
 the text itself stands in a line of its own, once. A translation that is written again later, as
@@ -30,7 +30,7 @@ from chatkit.bulk.stores import journal_folder
 from chatkit.errors import InputError, file_bytes
 from chatkit.localization import language
 from chatkit.localization.content import Contents, Entry, entries, group_with_source
-from chatkit.localization.table import frame_of
+from chatkit.localization.table import make_frame
 from chatkit.report import Report, ReportPart, marked, paragraph
 from chatkit.util.display import changed_words, many, values, visible
 from chatkit.util.files import replace_file, rewrite_file
@@ -41,11 +41,11 @@ if TYPE_CHECKING:
 
     from chatkit.localization.translation.units import Unit
 
-#: What a line was written by: files that came back, a run or a single call, a person.
+#: The origin of a line: a returned file, a run or a single call, or a person.
 How = Literal["import", "apply", "accept"]
-_HOWS: tuple[How, ...] = get_args(How)
+_HOW_VALUES: tuple[How, ...] = get_args(How)
 
-_HEAD = (
+_HEADER = (
     "# chatkit: which source text each translation was made from. To merge two of these files, "
     "put their lines together in any order."
 )
@@ -56,12 +56,12 @@ _CONFLICT = ("<<<<<<<", "=======", ">>>>>>>", "|||||||")
 
 
 def text_digest(text: str) -> str:
-    """Return twenty characters that are others for another text."""
+    """Return a digest of a text in twenty characters."""
     return blake2b(json.dumps(text).encode(), digest_size=10).hexdigest()
 
 
 class TranslationKey(NamedTuple):
-    """One translation of one text: where it stands, and by its digest, what it is."""
+    """The key of one translated text: its place, and its digest."""
 
     template_code: str
     lang_code: str  #: in the form in which two codes are compared
@@ -71,7 +71,7 @@ class TranslationKey(NamedTuple):
 
 
 class Origin(NamedTuple):
-    """From what a translation was made; of two the greater counts, which is the later."""
+    """The source that a translation was made from; of two the greater counts, which is later."""
 
     at: str  #: ISO 8601, UTC
     source: str  #: the digest of the source text
@@ -81,7 +81,7 @@ class Origin(NamedTuple):
 
 
 class SourceChange(NamedTuple):
-    """A text whose source is not what its translation was made from."""
+    """A change of a source text since its translation was made."""
 
     field: str
     what: str  #: the field in words
@@ -89,21 +89,27 @@ class SourceChange(NamedTuple):
     after: str  #: the source text as it is now; empty if it was taken out
 
 
-_MARKS = {"same": "{}", "out": "[-{}-]", "in": "{{+{}+}}"}
-_TAGS = {"same": "{}", "out": "<del>{}</del>", "in": "<ins>{}</ins>"}
+_TEXT_MARKS = {"same": "{}", "out": "[-{}-]", "in": "{{+{}+}}"}
+_HTML_MARKS = {"same": "{}", "out": "<del>{}</del>", "in": "<ins>{}</ins>"}
 
 
 def worded_changes(before: str, after: str) -> str:
-    """Show two texts in one: [-what was taken out-] and {+what was put in+}."""
+    """Show the changes of a text in one line: [-what was taken out-] and {+what was put in+}."""
     changes = changed_words(before, after)
-    return "".join(_MARKS[kind].format(visible(text)) for kind, text in changes)
+    return "".join(_TEXT_MARKS[kind].format(visible(text)) for kind, text in changes)
 
 
-def marked_changes(before: str, after: str, kinds: Collection[str] = tuple(_TAGS)) -> str:
-    """Show two texts, or the side with these kinds of words, in one as HTML."""
+def marked_changes(before: str, after: str, kinds: Collection[str] = tuple(_HTML_MARKS)) -> str:
+    """Show the changes of a text as HTML: all words, or only those of some kinds.
+
+    Args:
+        before: The earlier text.
+        after: The present text.
+        kinds: "same", "out" for words that were taken out, "in" for those that were put in.
+    """
     changes = changed_words(before, after)
     return "".join(
-        _TAGS[kind].format(marked(visible(text))) for kind, text in changes if kind in kinds
+        _HTML_MARKS[kind].format(marked(visible(text))) for kind, text in changes if kind in kinds
     )
 
 
@@ -116,7 +122,7 @@ class Provenance(NamedTuple):
 
 
 class Annotation(NamedTuple):
-    """A remark of a person on a place; of two the greater counts, which is the later."""
+    """A comment of a person on a text, or a silenced finding; of two the later counts."""
 
     at: str  #: ISO 8601, UTC
     text: str  #: empty where it was taken back
@@ -124,7 +130,7 @@ class Annotation(NamedTuple):
 
 
 #: The kinds of lines: how many texts name their place, and the record of it.
-_KINDS: dict[str, tuple[int, type[Origin | Annotation]]] = {
+_RECORD_KINDS: dict[str, tuple[int, type[Origin | Annotation]]] = {
     "made": (len(TranslationKey._fields), Origin),
     "comment": (3, Annotation),
     "silenced": (4, Annotation),
@@ -138,7 +144,7 @@ _COLUMNS = (
 
 
 class Ledger:
-    """Lines of one account, or of several people, taken together.
+    """The lines of one account, or of several people.
 
     Two ledgers with the same lines are equal, in whatever order these came.
     """
@@ -172,29 +178,29 @@ class Ledger:
         return f"<ledger of {len(self.origins):,} translations, {len(self.sources):,} source texts>"
 
     def __str__(self) -> str:
-        """Write it as text: the same for the same lines."""
-        lines = {_line("source", digest, text) for digest, text in self.sources.items()}
-        return "\n".join([_HEAD, *sorted(lines | self.lines()), ""])
+        """Return the ledger as text, which is the same for the same lines."""
+        lines = {_format_line("source", digest, text) for digest, text in self.sources.items()}
+        return "\n".join([_HEADER, *sorted(lines | self.lines()), ""])
 
     def lines(self) -> set[str]:
         """Return the records as lines, without the source texts that they name."""
         return {
-            _line(kind, *place, *record)
+            _format_line(kind, *place, *record)
             for kind, records in self._records.items()
             for place, record in records.items()
         }
 
     @classmethod
-    def of_text(cls, text: str, name: str = "the ledger") -> Ledger:
-        """Read lines, in any order, repeated or with the marks of a merge between them.
+    def from_text(cls, text: str, name: str = "the ledger") -> Ledger:
+        """Parse lines, in any order, repeated or with the marks of a merge between them.
 
         Raises:
-            InputError: Some cannot be read: which, and what to do.
+            InputError: Some lines cannot be read: which, and what to do.
         """
         ledger, bad = cls(), []
         for number, line in enumerate(text.split("\n"), 1):
             line = line.strip()
-            if line and not line.startswith(("#", *_CONFLICT)) and not ledger._read(line):
+            if line and not line.startswith(("#", *_CONFLICT)) and not ledger._read_line(line):
                 bad.append(number)
         if bad:
             some = ", ".join(map(str, bad[:5])) + (" …" if len(bad) > 5 else "")
@@ -204,8 +210,8 @@ class Ledger:
             )
         return ledger
 
-    def _read(self, line: str) -> bool:
-        """Read a line; return whether it can be read."""
+    def _read_line(self, line: str) -> bool:
+        """Add the record of a line; return whether it could be parsed."""
         try:
             values = json.loads(line)
         except (ValueError, RecursionError):
@@ -214,25 +220,25 @@ class Ledger:
             case ["source", str(digest), str(text)] if text_digest(text) == digest:
                 self.sources[digest] = text
                 return True
-            case [str(kind), *rest] if kind in _KINDS:
-                size, record_type = _KINDS[kind]
+            case [str(kind), *rest] if kind in _RECORD_KINDS:
+                size, record_type = _RECORD_KINDS[kind]
                 if not all(isinstance(each, str) for each in rest):
                     return False
                 if len(rest) != size + len(record_type._fields) or not _TIME.fullmatch(rest[size]):
                     return False
                 place = TranslationKey(*rest[:size]) if kind == "made" else tuple(rest[:size])
-                self._keep(kind, place, record_type(*rest[size:]))
+                self._keep_later(kind, place, record_type(*rest[size:]))
                 return True
         return False
 
-    def _keep(self, kind: str, place: tuple[str, ...], record: Origin | Annotation) -> None:
-        """Keep the later of two records of one place."""
+    def _keep_later(self, kind: str, place: tuple[str, ...], record: Origin | Annotation) -> None:
+        """Keep a record unless a later one of its place is known."""
         known = self._records[kind].get(place)
         if known is None or known < record:
             self._records[kind][place] = record
 
     def merge(self, other: Ledger) -> Ledger:
-        """Return the lines of both: for each translation the later line counts.
+        """Return a ledger with the lines of both: for each translation the later line counts.
 
         The order of the two does not matter, nor how often they are merged.
         """
@@ -241,18 +247,18 @@ class Ledger:
             both.sources |= each.sources
             for kind, records in each._records.items():
                 for place, record in records.items():
-                    both._keep(kind, place, record)
+                    both._keep_later(kind, place, record)
         return both
 
     # --- write down -------------------------------------------------------------------
 
     def add_source(self, source: str) -> str:
-        """Keep a source text, and return its digest."""
+        """Add a source text, and return its digest."""
         digest = text_digest(source)
         self.sources[digest] = source
         return digest
 
-    def note(
+    def record_source(
         self,
         key: TranslationKey,
         source: str,
@@ -262,10 +268,10 @@ class Ledger:
         at: str = "",
         run: str = "",
     ) -> None:
-        """Write down that a translation was made from this source text, unless that is known.
+        """Record that a translation was made from this source text, unless that is known.
 
-        It counts over what is known, also where the clock of another computer is ahead. That a
-        person accepted it is written down, too, where it was known from something else.
+        The record is later than the known one, also where the clock of another computer is ahead.
+        That a person accepted it is recorded, too, where it was known from something else.
         """
         at, before = at or _now(), known.origins.get(key)
         if before is not None:
@@ -275,10 +281,10 @@ class Ledger:
             if before.at >= at:
                 later = datetime.fromisoformat(before.at) + timedelta(microseconds=1)
                 at = later.isoformat(timespec="microseconds")
-        self._keep("made", key, Origin(at, self.add_source(source), how, run, person()))
+        self._keep_later("made", key, Origin(at, self.add_source(source), how, run, person()))
 
     def comment(self, place: tuple[str, str, str], text: str) -> None:
-        """Write down the comment of a person on a text; an empty text takes it back."""
+        """Record the comment of a person on a text; an empty comment takes it back."""
         self.comments[place] = Annotation(_now(), text, person())
 
     def silence(
@@ -290,7 +296,7 @@ class Ledger:
         *,
         off: bool = False,
     ) -> None:
-        """Write down that findings of this code are silenced; what is empty means every one."""
+        """Record that findings of a code are silenced, or not any more; empty means every one."""
         place = code, language.normal(lang_code), template_code, field
         self.silenced[place] = Annotation(_now(), "" if off else "yes", person())
 
@@ -301,8 +307,8 @@ class Ledger:
     ) -> bool:
         """Return whether findings of this code are silenced for a text.
 
-        A remark on a template counts over one on all, then so with the language, then with the
-        field.
+        A record for the template counts over one for all, then one for the language, then one for
+        the field.
         """
         languages = language.normal(lang_code), ""
         for template, lang, name in product((template_code, ""), languages, (field, "")):
@@ -311,17 +317,17 @@ class Ledger:
         return False
 
     def is_accepted(self, entry: Entry, field: str, original: Entry, text: str) -> bool:
-        """Return whether a person said that this text of a content is right as it is."""
+        """Return whether a person accepted this text of a content as it is."""
         origin = self.origins.get(translation_key(entry, field, original.lang_code, text))
         return origin is not None and origin.how == "accept"
 
     def silences(self) -> pd.DataFrame:
-        """Return what is silenced, a row each; an empty cell means every one."""
+        """Return a DataFrame of what is silenced; an empty cell means every one."""
         rows = [(*place, each.at) for place, each in sorted(self.silenced.items()) if each.text]
-        return frame_of(rows, ("code", "lang_code", "template_code", "field", "at"))
+        return make_frame(rows, ("code", "lang_code", "template_code", "field", "at"))
 
     def provenance(self, entry: Entry, original: Entry) -> Provenance:
-        """Compare the sources that a content was made from with its source as it is now."""
+        """Compare the recorded sources of a content with its source as it is now."""
         changes, unknown, known = [], [], 0
         for field, name, text in entry.pieces:
             source = original.texts.get(field, "")
@@ -337,21 +343,21 @@ class Ledger:
                 unknown.append(name)
         return Provenance(tuple(changes), tuple(unknown), known)
 
-    def agrees(self, entry: Entry, original: Entry) -> bool:
+    def is_structure_accepted(self, entry: Entry, original: Entry) -> bool:
         """Return whether somebody accepted that a content has another header or other buttons."""
         if not self.origins:
             return False
-        key = translation_key(entry, _STRUCTURE, original.lang_code, _structure(entry))
+        key = translation_key(entry, _STRUCTURE, original.lang_code, _structure_of(entry))
         origin = self.origins.get(key)
-        return origin is not None and origin.source == text_digest(_structure(original))
+        return origin is not None and origin.source == text_digest(_structure_of(original))
 
     def frame(self) -> pd.DataFrame:
-        """Return it as a DataFrame, a row for each translation, in the order of its lines."""
+        """Return a DataFrame with a row for each translation, in the order of the lines."""
         rows = [
             (*key[:4], self.sources.get(origin.source, ""), origin.at, *origin[2:], key.target)
             for key, origin in sorted(self.origins.items())
         ]
-        return frame_of(rows, _COLUMNS)
+        return make_frame(rows, _COLUMNS)
 
 
 def translation_key(
@@ -362,12 +368,12 @@ def translation_key(
     return TranslationKey(content.template_code, *codes, text_digest(text))
 
 
-#: Stands for a field where it is about which header and buttons a content has.
+#: The field of a record of which header and buttons a content has.
 _STRUCTURE = "headers and buttons"
 
 
-def _structure(entry: Entry) -> str:
-    """Write down the kinds of header and buttons of a content: what is compared of them."""
+def _structure_of(entry: Entry) -> str:
+    """Return the types of header and buttons of a content as JSON, for comparison."""
     headers = [
         [values(header.get("type")), len(entry.placeholders.get(f"headers.{number}.text", ()))]
         for number, header in enumerate(entry.headers)
@@ -376,11 +382,11 @@ def _structure(entry: Entry) -> str:
 
 
 def ledger_of_sources(contents: Contents, source: str) -> Ledger:
-    """Return a ledger of the source texts of an export, so that a returned text finds its own.
+    """Return a ledger of the source texts of an export.
 
-    An export makes no translation, so it has no line of its own. The source text that went out is
-    kept: by the digest in a stamp it is found again, so that a text that comes back is shown
-    beside the one that it was made from, also where the file has lost that.
+    An export makes no translation, so it has no line of its own. By the digest in a stamp the
+    exported source is found again, so that a returned text is compared with the source that it
+    was made from, also where the file has lost that.
     """
     ledger = Ledger()
     for _, original in group_with_source(entries(contents), source):
@@ -389,23 +395,23 @@ def ledger_of_sources(contents: Contents, source: str) -> Ledger:
     return ledger
 
 
-def accepted(
+def accept_contents(
     contents: Contents, languages: str | Iterable[str] | None, source: str, known: Ledger
 ) -> tuple[pd.DataFrame, Ledger]:
-    """Write down that contents were made from their source as it is now.
+    """Record that contents were made from their source as it is now.
 
     Returns:
-        A row for each content, and the new lines.
+        A DataFrame with a row for each content, and a ledger of the new lines.
 
     Raises:
         InputError: None of them is in such a language, or there is no source.
     """
     members = entries(contents)
-    named = languages_meant(members, languages)
+    named = select_languages(members, languages)
     new, rows, sources, at = Ledger(), list[tuple[str, str, int, str]](), 0, _now()
     for group, original in group_with_source(members, source):
         sources += original is not None
-        order = language.in_order((entry.lang_code for entry in group), source)
+        order = language.sort_codes((entry.lang_code for entry in group), source)
         for entry in sorted(group, key=lambda each: order.index(each.lang_code)):
             if original is None or entry is original:
                 continue
@@ -419,28 +425,28 @@ def accepted(
                 if original.texts.get(field)
             }
             rows.append((entry.template_code, entry.lang_code, len(made), before))
-            structure = _structure(entry), _structure(original)
+            structure = _structure_of(entry), _structure_of(original)
             if structure[0] != structure[1] and not entry.is_draft:  # a draft may lack them for now
                 made[_STRUCTURE] = structure
             for field, (text, origin) in made.items():
                 key = translation_key(entry, field, original.lang_code, text)
-                new.note(key, origin, "accept", known, at=at)
+                new.record_source(key, origin, "accept", known, at=at)
     if not sources:
-        raise InputError(no_source(members, source))
-    return frame_of(rows, ("template_code", "lang_code", "texts", "before")), new
+        raise InputError(no_source_message(members, source))
+    return make_frame(rows, ("template_code", "lang_code", "texts", "before")), new
 
 
-def languages_meant(
+def select_languages(
     contents: Sequence[Entry], languages: str | Iterable[str] | None
 ) -> set[str] | None:
-    """Return the languages that are meant; None for all.
+    """Return the languages that are meant, in their normal form; None for all.
 
     Raises:
         InputError: No content is in one of them.
     """
     if languages is None:
         return None
-    named = language.listed(languages)
+    named = language.as_list(languages)
     known = dict.fromkeys(language.normal(entry.lang_code) for entry in contents)
     if strange := [code for code in named if language.normal(code) not in known]:
         asked = language.did_you_mean(strange[0], known)
@@ -449,8 +455,8 @@ def languages_meant(
     return {language.normal(code) for code in named}
 
 
-def no_source(contents: Sequence[Entry], source: str) -> str:
-    """Return the message that no content is in the source language, with a proposal."""
+def no_source_message(contents: Sequence[Entry], source: str) -> str:
+    """Return the message that no content is in the source language, with a suggestion."""
     asked = language.did_you_mean(source, (entry.lang_code for entry in contents))
     end = f"; {asked}" if asked else "."
     return f"No template has a content in {source!r} to translate from{end}"
@@ -460,8 +466,8 @@ def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="microseconds")
 
 
-def _line(*texts: str) -> str:
-    """Write one line; characters that an editor may take for the end of one are spelled out."""
+def _format_line(*texts: str) -> str:
+    """Format a record as a line; characters that an editor may take for its end are escaped."""
     plain = all(each.isprintable() for each in texts)
     return json.dumps(texts, ensure_ascii=not plain, separators=(",", ":"))
 
@@ -472,7 +478,7 @@ def _line(*texts: str) -> str:
 
 
 class WrittenText(NamedTuple):
-    """A text that a plan writes: plain texts, so that a plan that is saved keeps them.
+    """A text that a plan writes, as plain texts, so that a saved plan keeps them.
 
     Where a text was only replaced by rule, `carried` is the digest of the text before, and of
     its source before: the new one then is as up to date as that was.
@@ -489,7 +495,7 @@ class WrittenText(NamedTuple):
     carried_source: str = ""
 
 
-def note_written(
+def record_written(
     ledger: Ledger,
     known: Ledger,
     written: Iterable[Sequence[str]],
@@ -497,28 +503,28 @@ def note_written(
     *,
     add: bool = False,
 ) -> None:
-    """Write down what a run writes.
+    """Record the sources of the texts that a run writes.
 
     Args:
         ledger: Takes the new lines.
-        known: What was written down before.
-        written: What the plan said, each a `WrittenText`.
+        known: What was recorded before.
+        written: The texts of the plan, each a `WrittenText`.
         run: The name of the run.
-        add: Leave what was written down of the same translations.
+        add: Leave what was recorded of the same translations.
     """
     at = _now()
     for one in map(WrittenText._make, written):
         key, source = TranslationKey(*one[:5]), one.source
         if add and key in known.origins:
             continue
-        how: How = one.how if one.how in _HOWS else "apply"
+        how: How = one.how if one.how in _HOW_VALUES else "apply"
         if one.carried:
             origin = known.origins.get(key._replace(target=one.carried))
             if origin is None:
                 continue
             if origin.source != one.carried_source:
                 source = known.sources.get(origin.source, "")
-        ledger.note(key, source, how, known, at=at, run=run)
+        ledger.record_source(key, source, how, known, at=at, run=run)
 
 
 # --- the file of an account ---------------------------------------------------------------
@@ -551,7 +557,7 @@ class LedgerFile(Report):
         return [paragraph(f"{many(len(ledger), 'translation')} of {texts} recorded.")]
 
     def frame(self) -> pd.DataFrame:
-        """Return all that is recorded: from which source each translation was made, when, how.
+        """Return a DataFrame of all records: the source of each translation, when and how.
 
         Raises:
             InputError: Some lines cannot be read.
@@ -559,7 +565,7 @@ class LedgerFile(Report):
         return self.read().frame()
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write it as text into a file: sorted lines, the same for the same records.
+        """Write the ledger as text into a file: sorted lines, the same for the same records.
 
         Raises:
             OSError: The file cannot be written.
@@ -568,7 +574,7 @@ class LedgerFile(Report):
             file.write(str(self.read()).encode())
 
     def merge(self, path: str | os.PathLike[str]) -> None:
-        """Take what a file has recorded that `save` wrote, here or elsewhere.
+        """Add the records of a file that `save` wrote, here or elsewhere.
 
         For a translation that both have recorded the later line counts. The order in which files
         are merged does not matter, nor how often.
@@ -578,13 +584,13 @@ class LedgerFile(Report):
             OSError: It cannot be opened.
         """
         file = Path(path).expanduser()
-        other = _parsed(file_bytes(file), file.name)
+        other = _parse_ledger(file_bytes(file), file.name)
         known, lines = self.read().lines(), other.lines()
         new = len(self.add(other).lines() - known)
         print_line(f"{new:,} of {many(len(lines), 'line')} {'was' if new == 1 else 'were'} new.")
 
     def read(self) -> Ledger:
-        """Read what was recorded; nothing if there is no file yet.
+        """Read the ledger; it is empty if there is no file yet.
 
         Raises:
             InputError: Some lines cannot be read.
@@ -594,10 +600,10 @@ class LedgerFile(Report):
             content = self.path.read_bytes()
         except FileNotFoundError:
             return Ledger()
-        return _parsed(content, str(self.path)).merge(Ledger())
+        return _parse_ledger(content, str(self.path)).merge(Ledger())
 
     def add(self, new: Ledger) -> Ledger:
-        """Merge these lines into the file, and return all that it then says.
+        """Merge these lines into the file, and return the ledger with all lines.
 
         Several processes may do so at once: none loses what another wrote. The file is the old
         one or the new one, whenever the machine stops.
@@ -608,20 +614,20 @@ class LedgerFile(Report):
         """
         both = Ledger()
 
-        def merged(content: bytes) -> bytes:
+        def merge_content(content: bytes) -> bytes:
             nonlocal both
-            known = _parsed(content, str(self.path))
+            known = _parse_ledger(content, str(self.path))
             both = known.merge(new)
             return content if both == known else str(both).encode()
 
-        rewrite_file(self.path, merged)
+        rewrite_file(self.path, merge_content)
         return both
 
 
 @lru_cache(1)  # the lines of a thousand translations are read at each check of a form
-def _parsed(content: bytes, name: str) -> Ledger:
+def _parse_ledger(content: bytes, name: str) -> Ledger:
     try:
-        return Ledger.of_text(content.decode("utf-8-sig"), name)
+        return Ledger.from_text(content.decode("utf-8-sig"), name)
     except UnicodeDecodeError:
         raise InputError(
             f"{visible(name)} is not UTF-8 text, so it is not a ledger of translations. Bring "

@@ -20,7 +20,7 @@ from chatkit.localization.audit import check_contents
 from chatkit.localization.content import Contents, Entry, entries, group_with_source, text_label
 from chatkit.localization.ledger import Ledger, LedgerFile, marked_changes, translation_key
 from chatkit.localization.rules import ContentFinding
-from chatkit.localization.table import frame_of
+from chatkit.localization.table import make_frame
 from chatkit.localization.translation.export import UNIT_STATES, UnitState, pair_units
 from chatkit.localization.translation.units import (
     Unit,
@@ -158,7 +158,7 @@ class Queue(Report):
             )
             for item in self.items
         ]
-        return frame_of(rows, _COLUMNS)
+        return make_frame(rows, _COLUMNS)
 
     # --- answer -----------------------------------------------------------------------
 
@@ -347,7 +347,7 @@ class Queue(Report):
             unit = item.unit
             if item.answer == "accepted":
                 key = translation_key(unit, unit.field, item.original.lang_code, unit.target)
-                new.note(key, unit.source, "accept", self._known)
+                new.record_source(key, unit.source, "accept", self._known)
             if item.commented:
                 lang_code = language.normal(unit.lang_code)
                 new.comment((unit.template_code, lang_code, unit.field), item.comment)

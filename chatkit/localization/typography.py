@@ -380,7 +380,7 @@ def _compare_months(line: _TextLine, original: str, source: str) -> Iterator[Fla
         month = language.months(source)[name]
         if not 0 < day <= monthrange(2024, month)[1]:
             continue
-        written = language.written_day(line.code, month, day)
+        written = language.format_day(line.code, month, day)
         if borrowed or written[0].isdigit() != bool(match["after"]):  # the day stands elsewhere
             yield line.flaw("date form", match, lang=source, own=written)
             return

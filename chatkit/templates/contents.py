@@ -5,14 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import (
-    TYPE_CHECKING,
-    Annotated,
-    Any,
-    ClassVar,
-    Literal,
-    TypeAlias,
-)
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias
 
 from pydantic import AfterValidator, Field
 
@@ -489,7 +482,7 @@ def sorted_by_language(frame: pd.DataFrame) -> pd.DataFrame:
     from chatkit.frames.frame import sorted_by_key
     from chatkit.localization import language
 
-    return sorted_by_key(frame, language.in_order)
+    return sorted_by_key(frame, language.sort_codes)
 
 
 #: The fields that hold texts for customers.
@@ -868,12 +861,12 @@ def keep_written(
     The run goes on if that is impossible: its translations are then unknown on the board.
     `add` leaves what is recorded of a translation.
     """
-    from chatkit.localization.ledger import Ledger, LedgerFile, note_written
+    from chatkit.localization.ledger import Ledger, LedgerFile, record_written
 
     file = LedgerFile(connection)
     try:
         new = Ledger()
-        note_written(new, file.read(), written, run, add=add)
+        record_written(new, file.read(), written, run, add=add)
         file.add(new)
     except (OSError, InputError) as error:
         print_line(f"It is not recorded from which source these translations are made: {error}")

@@ -19,7 +19,7 @@ from chatkit.localization.content import (
     shorten_list,
     slots,
 )
-from chatkit.localization.table import assembled
+from chatkit.localization.table import apply_edits
 from chatkit.localization.translation.units import new_draft, put_texts
 from chatkit.util.display import cut, escaped, has_half_character, many, values, visible
 
@@ -88,7 +88,7 @@ class Replacement:
             if new:
                 edits[row] = put_texts(entry.raw, entry, new)
                 self._touched.append(entry)
-        return assembled(contents, edits, [])
+        return apply_edits(contents, edits, [])
 
     def notes(self) -> list[str]:
         """Count the replacements in words, and list the places that were left alone."""
@@ -175,7 +175,7 @@ def languages_to_draft(languages: str | Iterable[str]) -> list[str]:
     Raises:
         InputError: No language is named, or one is not written as the API writes it.
     """
-    named, problems = language.listed(languages), []
+    named, problems = language.as_list(languages), []
     for code in named:
         form = language.normal(code) if isinstance(code, str) else ""
         if not isinstance(code, str) or not code.strip():
@@ -216,7 +216,7 @@ def drafted(
     if sourceless := [code for code, original in originals.items() if original is None]:
         named = visible(", ".join(sourceless))
         notes.append(f"Without a content in {source}, left alone: {named}.")
-    return assembled(contents, {}, rows), notes
+    return apply_edits(contents, {}, rows), notes
 
 
 _SEEN = 12  #: messages that a plan shows as customers will see them
@@ -284,17 +284,17 @@ def publication(
     Raises:
         InputError: No content is in one of the languages.
     """
-    from chatkit.localization.audit import reviewed
+    from chatkit.localization.audit import review_contents
     from chatkit.localization.board import board
-    from chatkit.localization.ledger import languages_meant
+    from chatkit.localization.ledger import select_languages
     from chatkit.localization.rules import AGREED, STRUCTURE
 
     members = entries(contents)
-    named = languages_meant(members, languages)
+    named = select_languages(members, languages)
     states = board(members, source, ledger=ledger)
     drafts, live = list[_Draft](), 0
     # what is silenced holds back a draft, too
-    for entry, original, findings in reviewed(members, source, glossary=glossary):
+    for entry, original, findings in review_contents(members, source, glossary=glossary):
         if named is not None and language.normal(entry.lang_code) not in named:
             continue
         if not entry.is_draft:
@@ -311,7 +311,7 @@ def publication(
         if original is None:
             continue
         differs = STRUCTURE & {each.code for each in draft.findings}
-        if ledger.agrees(entry, original):
+        if ledger.is_structure_accepted(entry, original):
             differs -= AGREED
         if states[place].state == "stale" or states[place].changes or differs:
             draft.reasons["stale"] = draft.place
@@ -383,7 +383,7 @@ class Publication(NamedTuple):
         """Return a copy of the contents in which these drafts are none."""
         ready = {id(draft.entry) for draft in self.drafts if not draft.reasons}
         rows = [row for row, entry in enumerate(self.members) if id(entry) in ready]
-        return assembled(self.contents, {row: {"is_draft": False} for row in rows}, [])
+        return apply_edits(self.contents, {row: {"is_draft": False} for row in rows}, [])
 
     def notes(self) -> list[str]:
         """Show the messages as customers will see them, and list the drafts that are left out."""

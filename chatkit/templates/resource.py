@@ -311,7 +311,7 @@ class Templates(metaclass=HelpPage):
         from chatkit.localization.ledger import Ledger
         from chatkit.localization.rules import CAN_BE_SILENCED, RULES
 
-        named = language.listed(languages)
+        named = language.as_list(languages)
         if not code:
             if off or template_code or field or named != [""]:
                 raise InputError('Name the warning: silence("quotes", "de"). silence() lists all.')
@@ -397,7 +397,7 @@ class Templates(metaclass=HelpPage):
 
         if languages is None:
             return None
-        named = language.listed(languages)
+        named = language.as_list(languages)
         if len(frame):
             self._bulk.checks.languages.require(str(frame.index[0][0]), named)
         return named
@@ -457,10 +457,10 @@ class Templates(metaclass=HelpPage):
         >>> client.templates.board(["order_ready"]).counts()["unknown"]
         0
         """
-        from chatkit.localization.ledger import accepted
+        from chatkit.localization.ledger import accept_contents
 
         frame = self.frame(codes, full=True)
-        report, new = accepted(frame, languages, source, self.ledger.read())
+        report, new = accept_contents(frame, languages, source, self.ledger.read())
         self.ledger.add(new)
         texts = many(int(report["texts"].sum()), "text")
         are = "is" if texts == "1 text" else "are"

@@ -20,7 +20,7 @@ from chatkit.widgets.controls import Panel, joined_module, style_sheet
 if TYPE_CHECKING:
     from chatkit.templates import Templates
 
-_NAME, _WHY = 80, 160  #: characters of a template code, and of a reason
+_NAME, _REASON_LENGTH = 80, 160  #: characters of a template code, and of a reason
 
 
 class BoardTable(anywidget.AnyWidget):
@@ -65,7 +65,7 @@ class BoardTable(anywidget.AnyWidget):
                 cell = board[code, lang]
                 row += str(STATES.index(cell.state))
                 if cell.reasons:
-                    reason = cut(cell.reason, _WHY)
+                    reason = cut(cell.reason, _REASON_LENGTH)
                     why[f"{r},{c}"] = reasons.setdefault(reason, len(reasons))
             rows.append(row)
         with self.hold_sync(), self.hold_trait_notifications():

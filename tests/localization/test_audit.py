@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from localization.contents import CONTENT, button, content, demo, frame, naughty  # noqa: F401
 
 from chatkit.errors import InputError
-from chatkit.localization.audit import Audit, check_contents, reviewed
+from chatkit.localization.audit import Audit, check_contents, review_contents
 from chatkit.localization.content import Contents, entries
 from chatkit.localization.rules import RULES, STRUCTURE, ContentFinding
 
@@ -129,7 +129,7 @@ def deciding(found: Iterable[ContentFinding]) -> list[ContentFinding]:
 
 def for_states(contents: Contents) -> Iterator[ContentFinding]:
     """What is found for a board."""
-    for _, _, found in reviewed(entries(contents), "en", ("content", "state")):
+    for _, _, found in review_contents(entries(contents), "en", ("content", "state")):
         yield from found
 
 

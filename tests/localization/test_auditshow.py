@@ -10,9 +10,9 @@ from chatkit.localization.audit import (
     Audit,
     SharedFinding,
     check_contents,
-    groups,
+    group_by_code,
     heading,
-    shared,
+    merge_languages,
 )
 from chatkit.localization.rules import ContentFinding
 
@@ -65,8 +65,8 @@ def many_languages():
 
 def test_what_is_said_alike_of_many_languages_is_said_once():
     found = many_languages().of(code="footer placeholder")
-    (line,) = shared(found)
-    assert line.named == "en, de, es, fr, it, nl, pl, sv and 3 more"
+    (line,) = merge_languages(found)
+    assert line.language_list == "en, de, es, fr, it, nl, pl, sv and 3 more"
     assert repr(found).count("is in the footer") == 1
 
 
@@ -77,9 +77,9 @@ def test_what_is_said_alike_of_many_languages_is_said_once():
 def test_only_a_few_languages_are_named_and_none_at_length(count, said):
     found = check_contents([content(lang_code="en", footer="{{1}}")]).of(code="footer placeholder")
     line = SharedFinding(found[0], [f"l{n}" for n in range(count)])
-    assert line.named.endswith(said)
+    assert line.language_list.endswith(said)
     for long, shown in (("x" * 20, "x" * 20), ("x" * 21, "x" * 19 + "…")):
-        assert SharedFinding(found[0], [long]).named == shown
+        assert SharedFinding(found[0], [long]).language_list == shown
 
 
 def test_long_groups_are_cut_and_their_rest_is_counted():
@@ -96,7 +96,8 @@ def test_long_groups_are_cut_and_their_rest_is_counted():
 
 def test_groups_hold_every_finding_once():
     found = many_languages()
-    assert sorted(str(each) for group in groups(found) for each in group) == sorted(map(str, found))
+    listed = [str(each) for group in group_by_code(found) for each in group]
+    assert sorted(listed) == sorted(map(str, found))
     assert heading(found).startswith("1 template, 11 contents: ")
 
 

@@ -35,7 +35,7 @@ def test_what_is_no_code_stays_as_it_is_and_names_itself(odd):
     assert language.name(odd) == odd
     assert language.letters(odd) == frozenset()
     assert language.direction(odd) == "ltr"
-    assert not language.supported(odd)
+    assert not language.is_supported(odd)
 
 
 def test_the_supported_codes_and_directions_are_those_of_the_facts(shared: Path):
@@ -49,7 +49,7 @@ def test_the_supported_codes_and_directions_are_those_of_the_facts(shared: Path)
 @pytest.mark.parametrize("code", language.SUPPORTED)
 def test_every_supported_code_has_a_name_letters_and_its_own_form(code):
     assert language.normal(code) == code
-    assert language.supported(code.replace("_", "-").lower())
+    assert language.is_supported(code.replace("_", "-").lower())
     assert language.name(code) != code
     assert language.letters(code)
 
@@ -115,7 +115,7 @@ def test_any_text_can_be_asked_for(code):
     ],
 )
 def test_a_code_that_is_meant_is_of_the_same_language_before_it_is_spelled_alike(code, expected):
-    assert language.meant(code, language.SUPPORTED) == expected
+    assert language.suggest_codes(code, language.SUPPORTED) == expected
 
 
 def test_codes_that_may_be_meant_are_asked_about():
@@ -148,8 +148,8 @@ def test_months_are_known_by_their_long_and_short_names():
     assert set(german.values()) == set(range(1, 13))
     assert not any(name.endswith(".") for name in german)
     assert language.months("xx") == language.months("") == {}
-    assert language.written_day("de", 11, 25) == "25. November"
-    assert language.written_day("en-us", 2, 29) == "February 29"
+    assert language.format_day("de", 11, 25) == "25. November"
+    assert language.format_day("en-us", 2, 29) == "February 29"
 
 
 def test_of_two_forms_of_a_code_that_are_there_the_one_asked_for_is_found():
@@ -160,6 +160,6 @@ def test_of_two_forms_of_a_code_that_are_there_the_one_asked_for_is_found():
 
 def test_the_source_comes_first_then_its_relatives_then_the_others_by_their_code():
     codes = ["fr", "pt-BR", "de", "pt", "ar", "pt_PT"]
-    assert language.in_order(codes, "pt_PT") == ["pt_PT", "pt", "pt-BR", "ar", "de", "fr"]
-    assert language.in_order(codes) == ["ar", "de", "fr", "pt", "pt-BR", "pt_PT"]
-    assert language.listed("pt") == ["pt"] and language.listed(codes) == codes
+    assert language.sort_codes(codes, "pt_PT") == ["pt_PT", "pt", "pt-BR", "ar", "de", "fr"]
+    assert language.sort_codes(codes) == ["ar", "de", "fr", "pt", "pt-BR", "pt_PT"]
+    assert language.as_list("pt") == ["pt"] and language.as_list(codes) == codes

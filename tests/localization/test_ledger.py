@@ -26,8 +26,8 @@ from chatkit.localization.ledger import (
     Origin,
     TranslationKey,
     WrittenText,
-    accepted,
-    note_written,
+    accept_contents,
+    record_written,
     text_digest,
     translation_key,
 )
@@ -198,7 +198,7 @@ def test_one_template_and_its_form_record_like_many(client):
 def test_broken_is_graver_than_stale_and_stale_than_draft_and_draft_than_unknown():
     english, german = content(), content(lang_code="de", text=GERMAN)
     before = frame(english, german)
-    ledger = accepted(before, "de", "en", Ledger())[1]
+    ledger = accept_contents(before, "de", "en", Ledger())[1]
 
     def of(**fields):
         given = frame(content(text=NEW), {**german, **fields})
@@ -215,7 +215,7 @@ def test_broken_is_graver_than_stale_and_stale_than_draft_and_draft_than_unknown
 def test_a_source_that_was_taken_out_or_is_the_same_in_both_is_told():
     english = content(footer="Open from 9 to 6")
     german = content(lang_code="de", text=GERMAN, footer="Von 9 bis 18 Uhr")
-    ledger = accepted(frame(english, german), None, "en", Ledger())[1]
+    ledger = accept_contents(frame(english, german), None, "en", Ledger())[1]
     found = board(frame(content(footer=""), german), ledger=ledger)["order_ready", "de"]
     assert found.reason == "the footer was taken out in en"
     same = content(lang_code="de", text=GERMAN, footer=GOOD["footer"])
@@ -227,7 +227,7 @@ def test_the_times_count_only_where_nothing_is_recorded():
     german = content(lang_code="de", text=GERMAN, updated_at=early)
     given = frame(content(updated_at=late), german)
     assert board(given, ledger=Ledger())["order_ready", "de"].state == "stale"
-    ledger = accepted(given, None, "en", Ledger())[1]
+    ledger = accept_contents(given, None, "en", Ledger())[1]
     assert board(given, ledger=ledger)["order_ready", "de"].state == "live"
 
 
@@ -283,9 +283,9 @@ def test_what_a_colleague_changed_is_seen_once_their_ledger_is_merged(
     theirs, place = Ledger(), ("order_ready", "de")
     for field in ("buttons.0.label", "buttons.1.label", "text"):
         key = TranslationKey(*place, field, "en", text_digest(field))
-        theirs.note(key, "Hello", "import", theirs, at=at, run=run)
+        theirs.record_source(key, "Hello", "import", theirs, at=at, run=run)
     key = TranslationKey("order_ready", "fr", "text", "en", text_digest("fr"))
-    theirs.note(key, "Hello", "accept", theirs, at=at)  # changes nothing
+    theirs.record_source(key, "Hello", "accept", theirs, at=at)  # changes nothing
     (tmp_path / "hers.jsonl").write_text(str(theirs), encoding="utf-8")
     client.templates.ledger.merge(tmp_path / "hers.jsonl")
     found = client.templates.board(["order_ready"], since="2026-11-05")
@@ -337,16 +337,16 @@ def test_each_line_says_who_recorded_it(monkeypatch):
         f'["made","a","de","text","en","{"0" * 20}","{at}","{text_digest("Hello")}","apply","",""]',
         f'["silenced","quotes","","","","{at}","yes",""]',
     ]
-    known = Ledger.of_text("\n".join(old))
+    known = Ledger.from_text("\n".join(old))
     assert known.origins[key].by == known.comments["a", "de", "text"].by == ""
     assert str(known).split("\n")[1:-1] == old
     monkeypatch.setenv("CHATKIT_USER", "Amara")
-    known.note(key, "Hi", "accept", known)
+    known.record_source(key, "Hi", "accept", known)
     known.comment(("a", "de", "text"), "")
     known.silence("quotes", "", off=True)
     new = str(known).split("\n")[1:-1]
     assert all(line.endswith(',"Amara"]') for line in new if not line.startswith('["source"'))
-    assert Ledger.of_text("\n".join([*old, *new])) == known
+    assert Ledger.from_text("\n".join([*old, *new])) == known
     assert known.frame().by.tolist() == ["Amara"]
 
 
@@ -399,8 +399,8 @@ def test_merging_does_not_depend_on_the_order_nor_on_how_often(a, b, c):
 def test_lines_of_two_put_together_in_any_order_are_both(a, b, random):
     lines = [*str(a).split("\n"), "<<<<<<< mine", *str(b).split("\n"), "======="]
     random.shuffle(lines)
-    assert Ledger.of_text("\n".join(lines)) == a.merge(b)
-    assert Ledger.of_text(str(a)) == a
+    assert Ledger.from_text("\n".join(lines)) == a.merge(b)
+    assert Ledger.from_text(str(a)) == a
     assert str(a).split("\n")[1:-1] == sorted(str(a).split("\n")[1:-1])
 
 
@@ -428,7 +428,7 @@ def test_lines_of_two_put_together_in_any_order_are_both(a, b, random):
 )
 def test_lines_that_cannot_be_read_are_named(line):
     with pytest.raises(InputError, match="lines that cannot be read: 2, 4"):
-        Ledger.of_text(f"# x\n{line}\n\n{line}", "mine.jsonl")
+        Ledger.from_text(f"# x\n{line}\n\n{line}", "mine.jsonl")
 
 
 @pytest.mark.parametrize(
@@ -438,7 +438,7 @@ def test_five_lines_that_cannot_be_read_are_named(count, shown):
     with pytest.raises(
         InputError, match=re.escape(f"the ledger has lines that cannot be read: {shown}")
     ):
-        Ledger.of_text("x\n" * count)
+        Ledger.from_text("x\n" * count)
 
 
 def test_a_ledger_says_how_much_is_in_it_and_lists_it_in_its_order(client):
@@ -456,7 +456,7 @@ def test_a_ledger_says_how_much_is_in_it_and_lists_it_in_its_order(client):
                                     "headers.0.text", "text"]  # fmt: skip
     assert set(frame.how) == {"accept"} and set(frame.source_code) == {"en"}
     assert frame.source.iloc[-1] == client.templates("order_ready").get("en").text
-    assert ledger != str(ledger) and ledger == Ledger.of_text(str(ledger))
+    assert ledger != str(ledger) and ledger == Ledger.from_text(str(ledger))
 
 
 def test_a_line_of_a_ledger_is_one_line_whatever_its_text_holds():
@@ -466,16 +466,16 @@ def test_a_line_of_a_ledger_is_one_line_whatever_its_text_holds():
     lines = str(ledger).splitlines()
     assert len(lines) == 1 + 3
     assert sum(line.isascii() for line in lines[1:]) == 2, "what can be read is written as it is"
-    assert Ledger.of_text(str(ledger)).sources == ledger.sources
+    assert Ledger.from_text(str(ledger)).sources == ledger.sources
 
 
 def test_one_line_that_is_new_was_and_several_were(client, tmp_path, capsys):
     one, path = Ledger(), tmp_path / "one.jsonl"
-    one.note(TranslationKey("a", "de", "text", "en", "0" * 20), "Hello", "accept", one)
+    one.record_source(TranslationKey("a", "de", "text", "en", "0" * 20), "Hello", "accept", one)
     path.write_text(str(one), encoding="utf-8")
     client.templates.ledger.merge(path)
     client.templates.ledger.merge(path)
-    one.note(TranslationKey("a", "fr", "text", "en", "0" * 20), "Hello", "accept", one)
+    one.record_source(TranslationKey("a", "fr", "text", "en", "0" * 20), "Hello", "accept", one)
     path.write_text(str(one), encoding="utf-8")
     client.templates.ledger.merge(path)
     said = capsys.readouterr().out
@@ -497,28 +497,28 @@ def test_comments_and_silences_that_are_taken_are_counted(client, tmp_path, caps
 def test_of_two_notes_of_a_translation_the_later_counts_and_the_same_is_not_noted_again():
     key, known = TranslationKey("a", "de", "text", "en", "0" * 20), Ledger()
     noon, one = "2026-11-20T12:00:00.000000+00:00", "2026-11-20T13:00:00.000000+00:00"
-    known.note(key, "Hello", "apply", known, at=noon, run="r1")
+    known.record_source(key, "Hello", "apply", known, at=noon, run="r1")
     again = Ledger()
-    again.note(key, "Hello", "import", known, at=one)
+    again.record_source(key, "Hello", "import", known, at=one)
     assert len(again) == 0
-    again.note(key, "Hi", "accept", known, at=noon)
+    again.record_source(key, "Hi", "accept", known, at=noon)
     assert again.origins[key].at == noon.replace("00:00.000000", "00:00.000001")
     assert known.merge(again).origins[key].source == text_digest("Hi")
     later = Ledger()
-    later.note(key, "Hi", "accept", known, at=one)
+    later.record_source(key, "Hi", "accept", known, at=one)
     assert later.origins[key] == Origin(one, text_digest("Hi"), "accept", "", person())
 
 
 def test_what_a_person_accepts_is_noted_once_although_a_run_wrote_it():
     key, known = TranslationKey("a", "de", "text", "en", "0" * 20), Ledger()
-    known.note(key, "Hello", "apply", known)
+    known.record_source(key, "Hello", "apply", known)
     new = Ledger()
-    new.note(key, "Hello", "accept", known)
+    new.record_source(key, "Hello", "accept", known)
     both = known.merge(new)
     assert both.origins[key].how == "accept"
     for how in ("accept", "import"):
         again = Ledger()
-        again.note(key, "Hello", how, both)
+        again.record_source(key, "Hello", how, both)
         assert len(again) == 0
 
 
@@ -526,7 +526,7 @@ def test_what_a_run_writes_is_noted_with_its_name_and_how():
     known, new = Ledger(), Ledger()
     place = ("a", "de", "text", "en")
     made_from = text_digest("Old")
-    known.note(TranslationKey(*place, text_digest("alt")), "Old", "apply", known)
+    known.record_source(TranslationKey(*place, text_digest("alt")), "Old", "apply", known)
     written = [
         WrittenText(*place, text_digest("neu"), "New", "import"),
         WrittenText(*place, text_digest("odd"), "New", "by magic"),
@@ -534,7 +534,7 @@ def test_what_a_run_writes_is_noted_with_its_name_and_how():
         WrittenText(*place, text_digest("x"), "New!", "import", text_digest("alt"), "other"),
         WrittenText(*place, text_digest("y"), "New!", "import", text_digest("nobody's"), "other"),
     ]
-    note_written(new, known, written, "run-1")
+    record_written(new, known, written, "run-1")
     found = {key.target: (origin.how, new.sources[origin.source], origin.run)
              for key, origin in new.origins.items()}  # fmt: skip
     assert found == {
@@ -621,7 +621,7 @@ def test_a_clock_that_is_ahead_elsewhere_does_not_make_an_acceptance_old():
     ahead = Ledger()
     origin = Origin("2099-01-01T00:00:00.000000+00:00", ahead.add_source("Old"), "apply")
     ahead.origins[key] = origin
-    new = accepted([english, german], None, "en", ahead)[1]
+    new = accept_contents([english, german], None, "en", ahead)[1]
     assert ahead.merge(new).origins[key].source == text_digest(english.text)
 
 
@@ -634,7 +634,7 @@ file.path = Path(sys.argv[1])
 for n in range(20):
     new = Ledger()
     key = TranslationKey("t", "de", f"{sys.argv[2]}.{n}", "en", "0" * 20)
-    new.note(key, f"text {n}", "apply", new)
+    new.record_source(key, f"text {n}", "apply", new)
     file.add(new)
 """
 
@@ -646,7 +646,7 @@ def test_processes_that_write_at_once_lose_nothing(tmp_path):
         for name in ("one", "two")
     ]
     assert [writer.wait(60) for writer in writers] == [0, 0]
-    assert len(Ledger.of_text(path.read_text(encoding="utf-8"))) == 40
+    assert len(Ledger.from_text(path.read_text(encoding="utf-8"))) == 40
     assert [each.name for each in tmp_path.iterdir() if each.suffix != ".lock"] == [path.name]
 
 

@@ -5,7 +5,7 @@ import pytest
 from localization.contents import content, frame
 
 from chatkit.localization.checks import Length
-from chatkit.localization.table import assembled, attribute_frame, frame_of, states_of
+from chatkit.localization.table import apply_edits, attribute_frame, make_frame, states_frame
 
 
 def test_numbers_are_numbers_and_all_else_is_text():
@@ -15,21 +15,21 @@ def test_numbers_are_numbers_and_all_else_is_text():
     assert table.template_code.dtype == "str"
     assert table.characters.dtype == "int64"
     assert table.share.iloc[0] == 5 / 1024
-    assert frame_of([], ("template_code", "limit")).limit.dtype == "int64"
+    assert make_frame([], ("template_code", "limit")).limit.dtype == "int64"
 
 
 def test_states_have_a_row_for_each_template_and_a_column_for_each_language():
     states = {("a", "en"): "live", ("a", "de"): "missing"}
-    table = states_of(states, ["a"], ["en", "de"])
+    table = states_frame(states, ["a"], ["en", "de"])
     assert table.loc["a"].to_dict() == {"en": "live", "de": "missing"}
     assert (table.index.name, table.columns.name) == ("template_code", "lang_code")
-    assert states_of({}, [], []).empty
+    assert states_frame({}, [], []).empty
 
 
 @pytest.mark.parametrize("keys", [["template_code", "lang_code"], ["lang_code"], ["row"], []])
 def test_a_frame_whose_cells_change_keeps_its_index_as_it_is(keys):
     given = frame(content(), content(lang_code="de")).reset_index().assign(row=["first", "second"])
     given = given.set_index(keys) if keys else given
-    changed = assembled(given, {1: {"text": "Hallo"}}, [])
+    changed = apply_edits(given, {1: {"text": "Hallo"}}, [])
     assert changed.text.tolist() == [given.text.iloc[0], "Hallo"]
     pd.testing.assert_index_equal(changed.index, given.index, exact=True)

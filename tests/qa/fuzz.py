@@ -190,7 +190,7 @@ def kinds(home: Path) -> dict[str, Kind]:
                 read(run.stem, at=folder)
 
     def read_ledger(path: Path) -> None:
-        str(Ledger.of_text(path.read_bytes().decode("utf-8", "replace")))
+        str(Ledger.from_text(path.read_bytes().decode("utf-8", "replace")))
 
     codes = ["order_ready"]
     client.templates.accept(codes=codes)

@@ -199,7 +199,7 @@ def test_remarks_merge_in_any_order_and_the_later_counts() -> None:
     one.silence("quotes", "de", "order_ready", off=True)
     other.silence("quotes", "de", "order_ready")
     both, also = one.merge(other), other.merge(one)
-    assert both == also == both.merge(one) == Ledger.of_text(str(both))
+    assert both == also == both.merge(one) == Ledger.from_text(str(both))
     assert both.comments["a", "de", "text"].text == "second"
     assert not both.is_silent("quotes", "de")
     assert both.is_silent("quotes", "de", "order_ready", "text")
@@ -207,4 +207,4 @@ def test_remarks_merge_in_any_order_and_the_later_counts() -> None:
                  '["silenced","a","","yesterday","yes"]',
                  '["silenced text","a","","2026-01-01T00:00:00.000000+00:00","yes"]'):  # fmt: skip
         with pytest.raises(InputError, match="cannot be read"):
-            Ledger.of_text(line)
+            Ledger.from_text(line)

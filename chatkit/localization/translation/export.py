@@ -12,8 +12,8 @@ from chatkit.imports.tables import write_file
 from chatkit.localization import language
 from chatkit.localization.checks import text_limit
 from chatkit.localization.content import Entry, count_words, group_with_source, shorten_list
-from chatkit.localization.ledger import Ledger, no_source, text_digest, translation_key
-from chatkit.localization.table import frame_of
+from chatkit.localization.ledger import Ledger, no_source_message, text_digest, translation_key
+from chatkit.localization.table import make_frame
 from chatkit.localization.translation import files
 from chatkit.localization.translation.units import (
     Unit,
@@ -93,7 +93,7 @@ def export(
     if unplaced:
         some = shorten_list(list(map(visible, unplaced)), 3)
         print_line(f"  left out, for another kind of header or button stands there: {some}")
-    return frame_of(lines, ("path", "lang_code", "templates", "texts", "words"))
+    return make_frame(lines, ("path", "lang_code", "templates", "texts", "words"))
 
 
 # --- the texts to translate -------------------------------------------------------------
@@ -156,7 +156,7 @@ def pair_units(
     templates = list(group_with_source(members, source))
     sources = {original.lang_code for _, original in templates if original}
     if not sources:
-        raise InputError(no_source(members, source))
+        raise InputError(no_source_message(members, source))
     languages_read = list(dict.fromkeys(entry.lang_code for entry in members))
     written = {language.normal(code): code for code in reversed(languages_read)}
     named = (
@@ -164,7 +164,7 @@ def pair_units(
     )
     codes = list(dict.fromkeys(written.get(language.normal(code), code) for code in named))
     if languages is None:
-        codes = language.in_order(codes, source)
+        codes = language.sort_codes(codes, source)
     pairs: list[tuple[Unit, Entry, Entry | None]] = []
     unplaced: list[str] = []
     for group, original in templates:

@@ -21,7 +21,7 @@ from chatkit.localization.checks import text_limit
 from chatkit.localization.content import Entry, group_by_template, slots, text_label
 from chatkit.localization.ledger import Ledger, marked_changes, worded_changes
 from chatkit.localization.markup import ENTITY, find_residue
-from chatkit.localization.table import assembled, attribute_frame, frame_of
+from chatkit.localization.table import apply_edits, attribute_frame, make_frame
 from chatkit.localization.translation.units import (
     Stamp,
     Unit,
@@ -172,7 +172,7 @@ class Translations(Report):
     @property
     def changed(self) -> pd.DataFrame:
         """Every text that was taken, with what was there before."""
-        return frame_of(self._changed, _CHANGED_COLUMNS)
+        return make_frame(self._changed, _CHANGED_COLUMNS)
 
     @property
     def rejected(self) -> pd.DataFrame:
@@ -302,7 +302,7 @@ def import_units(
             read_full_contents(frame), units, glossary, ledger, any_order=any_order, broken=broken
         )
         edits, new = importer.build_edits()
-        result = assembled(frame, edits, new)
+        result = apply_edits(frame, edits, new)
         for text in importer.texts:
             while text.duplicate_of:
                 text.set_verdict(text.duplicate_of.verdict, text.duplicate_of.message)

@@ -5,18 +5,18 @@ import pytest
 from localization.contents import DEMO, demo  # noqa: F401
 from localization.translation.translator import ENGLISH, both, english
 
-from chatkit.localization.table import assembled
+from chatkit.localization.table import apply_edits
 
 
 def test_nothing_to_do_is_the_same_frame(demo):
-    result = assembled(demo, {}, [])
+    result = apply_edits(demo, {}, [])
     pd.testing.assert_frame_equal(result, demo)
     assert result.attrs == demo.attrs != {}
 
 
 def test_a_cell_changes_and_the_frame_that_was_given_does_not(demo):
     before = demo.text.iloc[1]
-    result = assembled(demo, {1: {"text": "Neu", "buttons": [{"label": "x"}]}}, [])
+    result = apply_edits(demo, {1: {"text": "Neu", "buttons": [{"label": "x"}]}}, [])
     assert result.text.iloc[1] == "Neu"
     assert result.buttons.iloc[1] == [{"label": "x"}]
     assert demo.text.iloc[1] == before
@@ -27,7 +27,7 @@ def test_a_cell_changes_and_the_frame_that_was_given_does_not(demo):
 
 def test_new_rows_come_last_with_their_labels_and_nothing_where_they_say_nothing(demo):
     new = {"template_code": "order_ready", "lang_code": "it", "text": "Ciao", "is_draft": True}
-    result = assembled(demo, {}, [new])
+    result = apply_edits(demo, {}, [new])
     assert result.index.tolist() == [*demo.index.tolist(), ("order_ready", "it")]
     assert result.index.names == demo.index.names
     row = result.iloc[-1]
@@ -43,7 +43,7 @@ def test_codes_may_stand_in_columns(shape):
     if shape == "language alone":
         frame = frame.set_index("lang_code")
     new = {**ENGLISH, "template_code": "order_ready", "lang_code": "it"}
-    result = assembled(frame, {}, [new])
+    result = apply_edits(frame, {}, [new])
     whole = result.reset_index()
     assert whole.lang_code.tolist() == ["en", "de", "it"]
     assert result.index.is_unique
@@ -54,4 +54,4 @@ def test_codes_may_stand_in_columns(shape):
 def test_a_column_that_held_nothing_takes_a_text():
     frame = english()
     frame["footer"] = float("nan")
-    assert assembled(frame, {0: {"footer": "F"}}, []).footer.tolist() == ["F"]
+    assert apply_edits(frame, {0: {"footer": "F"}}, []).footer.tolist() == ["F"]

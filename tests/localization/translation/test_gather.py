@@ -6,7 +6,7 @@ from localization.contents import button, content, frame
 from localization.translation.translator import ENGLISH, GERMAN, both, english, full
 
 from chatkit.errors import InputError
-from chatkit.localization.ledger import Ledger, accepted
+from chatkit.localization.ledger import Ledger, accept_contents
 from chatkit.localization.translation.export import collect_units, filter_by_state
 from chatkit.localization.translation.units import read_full_contents
 
@@ -144,7 +144,7 @@ def test_without_languages_those_that_are_there_stand_in_their_order():
 
 def test_the_state_of_a_text_is_what_the_ledger_knows():
     german = {**GERMAN, "buttons": [GERMAN["buttons"][0], {**GERMAN["buttons"][1], "label": " "}]}
-    ledger = accepted(full(ENGLISH, german), None, "en", Ledger())[1]
+    ledger = accept_contents(full(ENGLISH, german), None, "en", Ledger())[1]
     now = full({**ENGLISH, "text": f"{ENGLISH['text']} Bye."}, {**german, "headers": [
         {"type": "text", "text": "Dein Rad"}]})  # fmt: skip
     units, _ = collect_units(now, "en", None, ledger)
