@@ -18,8 +18,8 @@ from chatkit.localization.content import AUTHENTICATION_TEXT, Entry, part, slots
 from chatkit.localization.markup import tagged_parts
 from chatkit.util.display import cut, invisible_positions, many
 
-#: What the platform writes on buttons that have no label, by their type.
-_WRITTEN = {"copy_offer_code": "Copy offer code", "view_catalog": "View catalog"}
+#: The labels that the platform writes itself, by the type of the button.
+_PLATFORM_LABELS = {"copy_offer_code": "Copy offer code", "view_catalog": "View catalog"}
 _SIGNS = {
     "custom": "↩",
     "visit_website": "↗",
@@ -27,13 +27,13 @@ _SIGNS = {
     "copy_offer_code": "⧉",
     "view_catalog": "▤",
 }
-_BUTTONS = 12  #: buttons that are drawn; ten are allowed
-_LONG = 200  #: characters of a label, a file name or an address
-_KEEP = " For your security, do not share this code."
+_MAX_BUTTONS = 12  #: buttons that are drawn; ten are allowed
+_MAX_LENGTH = 200  #: characters of a label, a file name or an address
+_SECURITY_TEXT = " For your security, do not share this code."
 
 
 class Tap(NamedTuple):
-    """A button as it is seen: its type, what stands on it, and what it does."""
+    """A button as a customer sees it: its type, its label, and where it leads."""
 
     kind: str
     label: list[TextRun]
@@ -41,7 +41,7 @@ class Tap(NamedTuple):
 
 
 class Bubble(NamedTuple):
-    """A message as it is seen."""
+    """A message as a customer sees it."""
 
     lang_code: str
     direction: str
@@ -54,16 +54,16 @@ class Bubble(NamedTuple):
     missing: list[str]  #: placeholders without a sample
     written: bool  #: whether the platform writes the body itself
 
-    def sent(self) -> dict[str, Any]:
-        """Return it as JSON for a page, without halves of characters, which none can read."""
-        value: dict[str, Any] = _whole(self._asdict())
+    def to_json(self) -> dict[str, Any]:
+        """Return the message as JSON for a page, without half characters, which none can read."""
+        value = {name: _to_json(one) for name, one in self._asdict().items()}
         value["name"] = language.name(self.lang_code)
-        value["buttons"] = [tap._asdict() | {"label": _whole(tap.label)} for tap in self.buttons]
+        value["buttons"] = [tap._asdict() | {"label": _to_json(tap.label)} for tap in self.buttons]
         return value
 
 
 def bubble(entry: Entry, samples: Mapping[str, str]) -> Bubble:
-    """Return a content as a customer sees it.
+    """Return the message of a content as a customer sees it.
 
     Args:
         entry: The content.
@@ -74,7 +74,7 @@ def bubble(entry: Entry, samples: Mapping[str, str]) -> Bubble:
     written = entry.is_authentication and not text.strip()
     if written:  # the platform writes it, and the API does not show it
         text = AUTHENTICATION_TEXT.replace("{{1}}", "*{{1}}*")
-        text += _KEEP if entry.fields.get("auth_add_security_recommendation") else ""
+        text += _SECURITY_TEXT if entry.fields.get("auth_add_security_recommendation") else ""
         seconds = entry.fields.get("auth_code_expiration_seconds")
         if (
             entry.fields.get("auth_add_code_expiration")
@@ -90,7 +90,7 @@ def bubble(entry: Entry, samples: Mapping[str, str]) -> Bubble:
     header = runs(line, {slot.name: sample for slot in slots(line)} | dict(samples), marked=False)
     body = runs(text, values)
     missing = [run.text[2:-2] for run in (*header, *body) if run.mark == "missing"]
-    taps = [tap for button in entry.buttons[:_BUTTONS] if (tap := _tap(button))]
+    taps = [tap for button in entry.buttons[:_MAX_BUTTONS] if (tap := _make_tap(button))]
     if not entry.buttons and entry.fields.get("auth_delivery_method") == "copy_code":
         taps = [Tap("copy_offer_code", [TextRun("Copy code")], "")]
     return Bubble(
@@ -98,7 +98,7 @@ def bubble(entry: Entry, samples: Mapping[str, str]) -> Bubble:
         direction=language.direction(entry.lang_code),
         header=header,
         medium=kind if isinstance(kind, str) and kind in MEDIA else "",
-        file=_file(first),
+        file=_file_name(first),
         body=body,
         footer=runs(footer, {}, marked=False),
         buttons=taps,
@@ -107,48 +107,46 @@ def bubble(entry: Entry, samples: Mapping[str, str]) -> Bubble:
     )
 
 
-def _file(header: Mapping[str, Any]) -> str:
+def _file_name(header: Mapping[str, Any]) -> str:
     name = part(header, "file_name")
     try:
         name = name or urlsplit(part(header, "link")).path.rpartition("/")[2]
     except ValueError:  # no address at all
         return ""
-    return cut(name, _LONG)
+    return cut(name, _MAX_LENGTH)
 
 
-def _tap(button: Mapping[str, Any]) -> Tap | None:
-    kind, value = button.get("type"), cut(part(button, "value"), _LONG)
+def _make_tap(button: Mapping[str, Any]) -> Tap | None:
+    kind, value = button.get("type"), cut(part(button, "value"), _MAX_LENGTH)
     if not isinstance(kind, str) or kind not in _SIGNS:
         return None
-    label = part(button, "label") or _WRITTEN.get(kind, "")
+    label = part(button, "label") or _PLATFORM_LABELS.get(kind, "")
     about = {
-        "visit_website": cut(part(button, "dynamic_url"), _LONG) or value,
+        "visit_website": cut(part(button, "dynamic_url"), _MAX_LENGTH) or value,
         "call_phone": f"{cut(part(button, 'country_code'), 10)} {value}".strip(),
         "copy_offer_code": value,
     }
-    return Tap(kind, runs(label[:_LONG], {}, marked=False), about.get(kind, ""))
+    return Tap(kind, runs(label[:_MAX_LENGTH], {}, marked=False), about.get(kind, ""))
 
 
-def _whole(value: Any) -> Any:
-    """Make values of runs and texts that can be sent to a page."""
+def _to_json(value: Any) -> Any:
+    """Convert runs and texts to values that can be sent to a page."""
     if isinstance(value, TextRun):
-        return [_whole(value.text), list(value.tags), value.mark]
+        return [_to_json(value.text), list(value.tags), value.mark]
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode()
-    if isinstance(value, list):
-        return [_whole(one) for one in value]
-    return {name: _whole(one) for name, one in value.items()} if isinstance(value, dict) else value
+    return [_to_json(one) for one in value] if isinstance(value, list) else value
 
 
 # --- as plain HTML ------------------------------------------------------------------
 
 #: In JupyterLab as the notebook is, light or dark; elsewhere dark letters on white.
-_BOX = (
+_BOX_STYLE = (
     "background: var(--jp-layout-color1, #fff); border: 1px solid var(--jp-border-color2, #ccd3d7);"
     " border-radius: 0.6em; color: var(--jp-content-font-color1, #111b21); max-width: 22em;"
     " overflow-wrap: anywhere; padding: 0.2em 0.9em; text-align: start"
 )
-_LOOKS = {
+_MARK_STYLES = {
     "sample": "text-decoration: underline dotted",
     "missing": "background: #ffe3b8; color: #8a4b00",
     "odd": "color: var(--jp-error-color1, #b3261e)",
@@ -156,56 +154,56 @@ _LOOKS = {
 
 
 def plain_text(runs: Iterable[TextRun]) -> str:
-    """Return what the runs say."""
+    """Return the text of runs."""
     return "".join(run.text for run in runs)
 
 
 def bubble_html(seen: Bubble) -> str:
-    """Draw a message in an exported notebook: no script, nothing fetched, everything escaped."""
+    """Return a message as plain HTML, for exported notebooks: no script, everything escaped."""
     parts = []
     if seen.medium:
         file = f": {escape(seen.file)}" if seen.file else ""
         parts.append(f"<p>[{seen.medium}{file}]</p>")
     if seen.header:
-        parts.append(f'<p dir="auto"><strong>{_html(seen.header)}</strong></p>')
-    parts.append(f'<p dir="auto" style="white-space: pre-wrap">{_html(seen.body)}</p>')
+        parts.append(f'<p dir="auto"><strong>{_runs_html(seen.header)}</strong></p>')
+    parts.append(f'<p dir="auto" style="white-space: pre-wrap">{_runs_html(seen.body)}</p>')
     if seen.footer:
-        parts.append(f'<p dir="auto"><small>{_html(seen.footer)}</small></p>')
+        parts.append(f'<p dir="auto"><small>{_runs_html(seen.footer)}</small></p>')
     for tap in seen.buttons:
         about = f" <small>({escape(tap.about)})</small>" if tap.about else ""
         parts.append(
-            f'<p dir="auto">{_SIGNS[tap.kind]} <strong>{_html(tap.label)}</strong>{about}</p>'
+            f'<p dir="auto">{_SIGNS[tap.kind]} <strong>{_runs_html(tap.label)}</strong>{about}</p>'
         )
     lang = escape(seen.lang_code.replace("_", "-"))
-    paragraphs = "".join(f"<p><em>{escape(note)}</em></p>" for note in notes(seen))
-    box = f'<div dir="{seen.direction}" lang="{lang}" style="{_BOX}">{"".join(parts)}</div>'
+    paragraphs = "".join(f"<p><em>{escape(note)}</em></p>" for note in bubble_notes(seen))
+    box = f'<div dir="{seen.direction}" lang="{lang}" style="{_BOX_STYLE}">{"".join(parts)}</div>'
     return f'<div class="tex2jax_ignore mathjax_ignore">{box}{paragraphs}</div>'
 
 
-def notes(seen: Bubble) -> list[str]:
-    """Return notes on what a customer would not see in this way."""
+def bubble_notes(seen: Bubble) -> list[str]:
+    """Return notes on a message: placeholders without a sample, a text of the platform."""
     names = ", ".join("{{" + cut(name, 20) + "}}" for name in seen.missing[:9])
     written = "The platform writes this text itself, in the language of the content."
     return [f"No sample for {names}."] * bool(names) + [written] * seen.written
 
 
-def _html(runs: Iterable[TextRun]) -> str:
+def _runs_html(runs: Iterable[TextRun]) -> str:
     parts = []
     for run in runs:
         text = escape(run.text.encode("utf-8", "replace").decode())
         for tag in reversed(run.tags):
             text = f"<{tag}>{text}</{tag}>"
-        parts.append(f'<span style="{_LOOKS[run.mark]}">{text}</span>' if run.mark else text)
+        parts.append(f'<span style="{_MARK_STYLES[run.mark]}">{text}</span>' if run.mark else text)
     return "".join(parts)
 
 
 # --- text with its markup ------------------------------------------------------------------
 
-_LONGEST = 5000  #: characters that are shown: the longest message has fewer
+_MAX_TEXT_LENGTH = 5000  #: characters that are shown: the longest message has fewer
 
 
 class TextRun(NamedTuple):
-    """A part of a text that looks alike.
+    """A part of a text with the same format.
 
     `tags` are the elements it stands in, from outside in. `mark` is "sample" where a value
     stands for a placeholder, "missing" where there is none, "odd" for a character that would
@@ -218,42 +216,42 @@ class TextRun(NamedTuple):
 
 
 def runs(text: str, samples: Mapping[str, Any], *, marked: bool = True) -> list[TextRun]:
-    """Cut a text into runs.
+    """Split a text into runs.
 
     Args:
         text: What was written, with placeholders.
         samples: A value for each placeholder, by what stands between its braces.
         marked: Whether signs count; those of a header and of a button do not.
     """
-    filled, marks = _filled(text[:_LONGEST], samples)
+    filled, marks = _fill_samples(text[:_MAX_TEXT_LENGTH], samples)
     tagged = tagged_parts(filled) if marked else [(0, len(filled), ())]
-    return [run for start, end, tags in tagged for run in _cut(filled, marks, start, end, tags)]
+    return [run for part in tagged for run in _split_by_mark(filled, marks, *part)]
 
 
-def _filled(text: str, samples: Mapping[str, Any]) -> tuple[str, list[str]]:
-    """Put samples in place of placeholders, and mark the origin of each character."""
+def _fill_samples(text: str, samples: Mapping[str, Any]) -> tuple[str, list[str]]:
+    """Replace placeholders by samples; return the text and a mark for each character."""
     parts, marks, last = [], list[str](), 0
     for slot in slots(text):
         sample = samples.get(slot.name)
         value, mark = str(slot), "missing"
         if isinstance(sample, str) and sample.strip():
-            value, mark = sample[:_LONGEST], "sample"
+            value, mark = sample[:_MAX_TEXT_LENGTH], "sample"
         parts += [text[last : slot.start], value]
         marks += [""] * (slot.start - last) + [mark] * len(value)
         last = slot.end
     parts.append(text[last:])
     marks += [""] * (len(text) - last)
-    filled = "".join(parts)[:_LONGEST]
+    filled = "".join(parts)[:_MAX_TEXT_LENGTH]
     for n in invisible_positions(filled):
         if filled[n] != "\n":
             marks[n] = "odd"
     return filled, marks
 
 
-def _cut(
+def _split_by_mark(
     text: str, marks: list[str], start: int, end: int, tags: tuple[str, ...]
 ) -> Iterator[TextRun]:
-    """Cut a part wherever its mark changes; spell out what would not be seen."""
+    """Split a part of a text where the mark changes; write unseen characters as U+200B."""
     while start < end:
         mark, stop = marks[start], start + 1
         while stop < end and marks[stop] == mark:

@@ -1,9 +1,9 @@
 """Queue: texts to review, one after the other across templates, until a plan takes all answers.
 
-Each text is a unit as it goes out to translators, so an answer is taken back as a file of theirs
-is: compared with the contents of today, its placeholders counted, nothing half translated.
+Each text is a unit as in a file for translators, so an answer is imported as a returned file is:
+compared with the contents of today, its placeholders counted, nothing half translated.
 
-Suggestions for a text are how the account has translated it before, or one much like it.
+Suggestions for a text are earlier translations of it, or of one much like it, in the account.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ _COLUMNS = (
 
 
 class QueueItem:
-    """One text to review: its place, its source, its translation, and the answer to it."""
+    """One text to review, with its source, its translation and the answer."""
 
     def __init__(self, unit: Unit, original: Entry, entry: Entry | None) -> None:
         self.unit = unit
@@ -71,7 +71,7 @@ class QueueItem:
         self.answer: Answer = ""
         self.new_translation = ""  #: the text in its place; empty unless it was edited
         self.comment = unit.comment
-        self.commented = False  #: whether the comment is a new one
+        self.commented = False  #: whether a plan has still to record the comment
         self.known = {unit.target}  #: the texts that were there, or that plans have put there
 
     def __repr__(self) -> str:
@@ -84,17 +84,17 @@ class QueueItem:
 
     @property
     def source_before(self) -> str:
-        """The source that it was made from; empty unless it is stale."""
+        """The source that the translation was made from; empty unless it is stale."""
         return self.unit.source_before
 
     @property
     def note(self) -> str:
-        """The note for its translator."""
+        """The note for the translator."""
         return translator_note(self.unit.field, self.original)
 
     @property
     def text(self) -> str:
-        """The translation as it is to be."""
+        """The edited translation, or the present one."""
         return self.new_translation or self.unit.target
 
 
@@ -118,27 +118,28 @@ class Queue(Report):
         *,
         ledger: LedgerFile,
         glossary: Glossary | None,
-        read: Callable[[list[str]], pd.DataFrame],
-        take: Callable[[Sequence[Unit], pd.DataFrame], Plan],
-        others: Callable[[Iterable[str]], pd.DataFrame] | None,
+        read_frame: Callable[[list[str]], pd.DataFrame],
+        plan_units: Callable[[Sequence[Unit], pd.DataFrame], Plan],
+        read_other_frame: Callable[[Iterable[str]], pd.DataFrame] | None,
     ) -> None:
         states = tuple([only] if isinstance(only, str) else only)
         if unknown := [str(state) for state in states if state not in UNIT_STATES]:
             named = visible(", ".join(unknown))[:60]
             raise InputError(f"only= takes {', '.join(UNIT_STATES)}, not {named}.")
         self.source = source
-        self._frame, self._ledger, self._glossary = frame, ledger, glossary
-        self._read, self._take = read, take
+        self._frame, self._ledger_file, self._glossary = frame, ledger, glossary
+        self._read_frame, self._plan_units = read_frame, plan_units
         self._planned = False  #: whether a plan may have changed the contents that were read
-        self._known = ledger.read()
+        self._records = ledger.read()
         #: By language, and whether the other templates are in it.
         self._memories: dict[tuple[str, bool], TranslationMemory] = {}
-        self._others = others  #: reads the other templates in some languages; None: there are none
-        self._reading = Lock()  #: held while they are read
-        self._elsewhere: list[Entry] | None = [] if others is None else None
+        #: Reads the templates outside of the queue in some languages; None if there are none.
+        self._read_other_frame = read_other_frame
+        self._reading_lock = Lock()  #: held while they are read
+        self._other_contents: list[Entry] | None = [] if read_other_frame is None else None
         with collector_paused():
             self._contents = read_full_contents(frame)
-            pairs, _ = pair_units(self._contents, source, languages, self._known)
+            pairs, _ = pair_units(self._contents, source, languages, self._records)
         #: The texts, language by language, in the order of the templates.
         self.items = [QueueItem(*pair) for pair in pairs if pair[0].state in states]
         order = list(dict.fromkeys(language.normal(unit.lang_code) for unit, *_ in pairs))
@@ -163,12 +164,12 @@ class Queue(Report):
     # --- answer -----------------------------------------------------------------------
 
     def edit(self, number: int, text: str) -> list[ContentFinding]:
-        """Write another translation, and return what the rules say of it.
+        """Answer a text with another translation, and return the findings in it.
 
         Raises:
             InputError: There is no such text, or it would be empty.
         """
-        item = self._at(number)
+        item = self._item_at(number)
         if not text.strip():
             raise InputError("A translation cannot be empty; skip(number) leaves it as it is.")
         if text == item.unit.target:
@@ -178,36 +179,37 @@ class Queue(Report):
         return self.findings(number)
 
     def accept(self, number: int) -> None:
-        """Accept a translation as it is, as made from the source as it is now.
+        """Answer that a translation is right for the source as it is now.
 
         Raises:
             InputError: There is no such text, or it has no translation.
         """
-        item = self._at(number)
+        item = self._item_at(number)
         if not item.unit.target.strip():
             raise InputError(f"Text {number} has no translation yet: edit(number, text) writes it.")
         item.answer, item.new_translation = "accepted", ""
 
     def skip(self, number: int) -> None:
-        """Leave a text as it is, and take back what was answered.
+        """Leave a text as it is, and drop an earlier answer.
 
         Raises:
             InputError: There is no such text.
         """
-        item = self._at(number)
+        item = self._item_at(number)
         item.answer, item.new_translation = "skipped", ""
 
     def comment(self, number: int, text: str) -> None:
-        """Note something about a text, for colleagues; an empty text takes it back.
+        """Comment on a text, for colleagues; an empty comment takes it back.
 
         Raises:
             InputError: There is no such text.
         """
-        item = self._at(number)
+        item = self._item_at(number)
         item.commented = item.commented or text.strip() != item.comment
         item.comment = text.strip()
 
-    def _at(self, number: int) -> QueueItem:
+    def _item_at(self, number: int) -> QueueItem:
+        """Return the item with a number, or raise an error that has the range of numbers."""
         if not 0 <= number < len(self.items):
             last = len(self.items) - 1
             numbers = f"they go from 0 to {last}" if self.items else "nothing is to be reviewed"
@@ -217,33 +219,33 @@ class Queue(Report):
     # --- what helps -------------------------------------------------------------------
 
     def content(self, number: int, text: str | None = None) -> dict[str, Any]:
-        """Return the fields of the content that a text is part of, as they would be.
+        """Return the fields of the content of a text, with the answers put in.
 
         Args:
             number: The number of the text.
-            text: Another translation; without it the one that was answered.
+            text: Another translation; without it the answer.
         """
-        item = self._at(number)
+        item = self._item_at(number)
         original, entry, unit = item.original, item.entry, item.unit
         fields = new_draft(original, unit.lang_code) if entry is None else entry.raw
-        changed = put_texts(fields, original, self._answered(number, text))
+        changed = put_texts(fields, original, self._answered_texts(number, text))
         return {**fields, **changed, "template_code": unit.template_code}
 
     def untranslated(self, number: int, text: str | None = None) -> list[str]:
-        """Return the fields that `content` shows in the language of the source, for want of others.
+        """Return the fields of `content` that are still in the language of the source.
 
         Args:
             number: The number of the text.
-            text: Another translation; without it the one that was answered.
+            text: Another translation; without it the answer.
         """
         (content,) = entries(self.content(number, text))
         entry = self.items[number].entry
         known = {} if entry is None else dict(entry.texts)
-        known |= self._answered(number, text)
+        known |= self._answered_texts(number, text)
         return [field for field in content.texts if field not in known]
 
-    def _answered(self, number: int, text: str | None) -> dict[str, str]:
-        """Return the texts of the content that a text is part of, by field, as they would be."""
+    def _answered_texts(self, number: int, text: str | None) -> dict[str, str]:
+        """Return the edited texts of the content of a text, by field."""
         item = self.items[number]
         texts = {
             other.unit.field: other.text
@@ -254,17 +256,17 @@ class Queue(Report):
         return {field: text for field, text in texts.items() if text.strip()}
 
     def findings(self, number: int, text: str | None = None) -> list[ContentFinding]:
-        """Return what the rules and the glossary say of a translation.
+        """Return the findings of the rules and the glossary in a translation.
 
         Args:
             number: The number of the text.
-            text: Another translation; without it the one that was answered.
+            text: Another translation; without it the answer.
         """
-        item = self._at(number)
+        item = self._item_at(number)
         if not (item.text if text is None else text).strip():
             return []
         pair = [item.original, self.content(number, text)]
-        audit = check_contents(pair, self.source, glossary=self._glossary, ledger=self._known)
+        audit = check_contents(pair, self.source, glossary=self._glossary, ledger=self._records)
         fields = item.unit.field, item.unit.field.split(".")[0]
         return [
             each
@@ -272,65 +274,65 @@ class Queue(Report):
             if each.field in fields and each.severity != "note"
         ]
 
-    def remembers(self, number: int) -> bool:
-        """Return whether suggestions for a text are at hand; the first of a language wait."""
-        return (self._at(number).unit.lang_code, self.complete) in self._memories
+    def has_memory(self, number: int) -> bool:
+        """Return whether the memory for suggestions in the language of a text is ready."""
+        return (self._item_at(number).unit.lang_code, self.has_other_contents) in self._memories
 
     @property
-    def complete(self) -> bool:
-        """Return whether the other templates were read, from which suggestions come too."""
-        return self._elsewhere is not None
+    def has_other_contents(self) -> bool:
+        """Return whether the templates outside of the queue were read, for suggestions."""
+        return self._other_contents is not None
 
     def read_others(self) -> None:
-        """Read the templates that are not in the queue, for suggestions, unless that was done.
+        """Read the templates outside of the queue, for suggestions, if that was not done yet.
 
         Raises:
             CallError: The service did not answer, or refused.
         """
-        with self._reading:
-            if self._elsewhere is None and self._others is not None:
-                frame = self._others(dict.fromkeys(item.unit.lang_code for item in self.items))
-                self._elsewhere = read_full_contents(frame)
+        with self._reading_lock:
+            if self._other_contents is None and self._read_other_frame is not None:
+                languages = dict.fromkeys(item.unit.lang_code for item in self.items)
+                self._other_contents = read_full_contents(self._read_other_frame(languages))
 
     def suggestions(self, number: int, *, at_hand: bool = False) -> list[Suggestion]:
-        """Return how this text, or one much like it, was translated: in the account and here.
+        """Return translations of this text, or of one much like it, in the account and here.
 
         Args:
             number: The number of the text.
-            at_hand: Wait for nothing: if the other templates were not read yet, suggest from
-                the templates of the queue alone.
+            at_hand: Do not wait: if the other templates were not read yet, suggest from the
+                templates of the queue alone.
 
         Raises:
             InputError: There is no such text.
             CallError: The other templates cannot be read; `at_hand=True` does without them.
         """
-        unit = self._at(number).unit
+        unit = self._item_at(number).unit
         if not at_hand:
             self.read_others()
-        elsewhere = self._elsewhere
-        key = unit.lang_code, elsewhere is not None
+        others = self._other_contents
+        key = unit.lang_code, others is not None
         memory = self._memories.get(key)
         if memory is None:
-            known = [*self._contents, *(elsewhere or ())]
-            memory = self._memories[key] = TranslationMemory(known, unit.lang_code, self.source)
-        here = [
+            contents = [*self._contents, *(others or ())]
+            memory = self._memories[key] = TranslationMemory(contents, unit.lang_code, self.source)
+        own = [
             Suggestion(item.new_translation, item.unit.source, 1.0, *item.unit.text_key, None)
             for item in self.items
             if item.answer == "edited" and item.unit.lang_code == unit.lang_code
         ]
-        return memory.suggest(unit.source, besides=(unit.template_code, unit.field), unsaved=here)
+        return memory.suggest(unit.source, besides=(unit.template_code, unit.field), unsaved=own)
 
     # --- the end ----------------------------------------------------------------------
 
     def counts(self) -> dict[str, int]:
-        """Count the texts by their answer; "" is not answered yet."""
+        """Return the count of texts by answer; "" is not answered yet."""
         count = Counter(item.answer for item in self.items)
         return {answer: count[answer] for answer in get_args(Answer)}
 
     def plan(self) -> Plan:
-        """Plan all edits at once; what was accepted, and comments, are recorded at once.
+        """Plan all edits; accepted texts and comments are recorded at once.
 
-        After a plan was applied the queue goes on: the next one has what was edited since.
+        The queue goes on after a plan was applied: the next plan has what was edited since.
 
         Raises:
             InputError: Nothing was answered.
@@ -347,19 +349,19 @@ class Queue(Report):
             unit = item.unit
             if item.answer == "accepted":
                 key = translation_key(unit, unit.field, item.original.lang_code, unit.target)
-                new.record_source(key, unit.source, "accept", self._known)
+                new.record_source(key, unit.source, "accept", self._records)
             if item.commented:
                 lang_code = language.normal(unit.lang_code)
                 new.comment((unit.template_code, lang_code, unit.field), item.comment)
                 item.commented = False
-        self._known = self._ledger.add(new)
+        self._records = self._ledger_file.add(new)
         edited = [item for item in self.items if item.answer == "edited"]
-        frame = self._read_again(edited) if self._planned and edited else self._frame
+        frame = self._reread_templates(edited) if self._planned and edited else self._frame
         units = [
             item.unit.with_stamp(item.original.lang_code)._replace(target=item.new_translation)
             for item in edited
         ]
-        plan = self._take(units, frame)
+        plan = self._plan_units(units, frame)
         self._planned = True
         for item in edited:
             item.known.add(item.new_translation)
@@ -371,9 +373,9 @@ class Queue(Report):
             plan.notes.append(f"{many(comments, 'comment')} {are} recorded for colleagues.")
         return plan
 
-    def _read_again(self, edited: Iterable[QueueItem]) -> pd.DataFrame:
-        """Read the templates with edits anew, with the texts that an earlier plan has written."""
-        frame = self._read(list(dict.fromkeys(item.unit.template_code for item in edited)))
+    def _reread_templates(self, edited: Iterable[QueueItem]) -> pd.DataFrame:
+        """Read the templates with edits again, after an earlier plan has changed them."""
+        frame = self._read_frame(list(dict.fromkeys(item.unit.template_code for item in edited)))
         live = {(each.template_code, each.lang_code): each for each in read_full_contents(frame)}
         for item in self.items:
             entry = live.get(item.unit.text_key[:2])
@@ -425,12 +427,12 @@ def _html_row(number: int, item: QueueItem) -> str:
     return f'<tr>{row}<td dir="auto">{source}</td><td dir="auto">{target}</td></tr>'
 
 
-_LEAST = 0.7  #: how alike two texts must be for one to be of use to a translator
-MOST = 5  #: suggestions for one text
+_MIN_LIKENESS = 0.7  #: how alike two texts must be for one to be of use to a translator
+MAX_SUGGESTIONS = 5  #: suggestions for one text
 
 
 class Suggestion(NamedTuple):
-    """A translation that the account has, of a text that is the same or much like it."""
+    """A translation in the account of a text that is the same, or much like it."""
 
     translation: str
     source: str  #: the text that it translates
@@ -451,12 +453,12 @@ class TranslationMemory:
     """
 
     def __init__(self, contents: Contents, lang_code: str, source: str = "en") -> None:
-        self._pairs = list(dict.fromkeys(_pairs(contents, lang_code, source)))
+        self._translations = list(dict.fromkeys(_find_translations(contents, lang_code, source)))
         # live ones before drafts: of two that are equally alike the first is taken
-        self._pairs.sort(key=lambda one: not one.live)
+        self._translations.sort(key=lambda one: not one.live)
 
     def __len__(self) -> int:
-        return len(self._pairs)
+        return len(self._translations)
 
     def suggest(
         self,
@@ -473,17 +475,18 @@ class TranslationMemory:
             unsaved: Translations that no content has yet; they go before what is as much alike.
         """
         best: dict[str, Suggestion] = {}
-        for known in (unsaved, self._pairs) if text.strip() else ():
-            for score, place in _most_alike(text, [one.source for one in known]):
+        for known in (unsaved, self._translations) if text.strip() else ():
+            for score, place in _most_similar(text, [one.source for one in known]):
                 one = known[place]
                 if besides != (one.template_code, one.field):
                     alike = 1.0 if one.source == text else round(min(score, 0.99), 2)
                     if one.translation not in best or best[one.translation].alike < alike:
                         best[one.translation] = one._replace(alike=alike)
-        return sorted(best.values(), key=lambda one: (-one.alike, one.live is False))[:MOST]
+        ranked = sorted(best.values(), key=lambda one: (-one.alike, one.live is False))
+        return ranked[:MAX_SUGGESTIONS]
 
 
-def _pairs(contents: Contents, lang_code: str, source: str) -> Iterator[Suggestion]:
+def _find_translations(contents: Contents, lang_code: str, source: str) -> Iterator[Suggestion]:
     for members, original in group_with_source(entries(contents), source):
         for entry in members:
             if original is None or entry is original:
@@ -496,15 +499,15 @@ def _pairs(contents: Contents, lang_code: str, source: str) -> Iterator[Suggesti
                     yield Suggestion(translation, text, 1.0, *place, field, live)
 
 
-def _most_alike(text: str, others: Sequence[str]) -> list[tuple[float, int]]:
-    """Find the texts that are most like one, and how much: capitals do not count.
+def _most_similar(text: str, others: Sequence[str]) -> list[tuple[float, int]]:
+    """Find the texts that are most similar to one; capitals do not count.
 
     The measure is twice the length of their longest common subsequence, as a share of the length
     of both. It is computed for a whole text at once, a bit for each of its characters: Hyyrö 2004,
     "Bit-parallel LCS-length computation revisited".
 
     Returns:
-        The share and the place of each, the most alike first.
+        The share and the index of each, the most similar first.
     """
     text = text.casefold()
     bits: dict[str, int] = {}
@@ -513,13 +516,13 @@ def _most_alike(text: str, others: Sequence[str]) -> list[tuple[float, int]]:
     alike = []
     for place, other in enumerate(map(str.casefold, others)):
         both = len(text) + len(other)
-        if 2 * min(len(text), len(other)) < _LEAST * both:
+        if 2 * min(len(text), len(other)) < _MIN_LIKENESS * both:
             continue
         rest = whole = (1 << len(text)) - 1  # a bit of 0 for each character of the subsequence
         for character in other:
             matches = rest & bits.get(character, 0)
             rest = (rest + matches | rest - matches) & whole
         share = 2 * (len(text) - rest.bit_count()) / both
-        if share >= _LEAST:
+        if share >= _MIN_LIKENESS:
             alike.append((share, place))
-    return sorted(alike, key=lambda each: -each[0])[: 8 * MOST]
+    return sorted(alike, key=lambda each: -each[0])[: 8 * MAX_SUGGESTIONS]

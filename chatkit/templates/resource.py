@@ -121,7 +121,7 @@ class Templates(metaclass=HelpPage):
         known = [*self.codes, *self._bulk.codes()]
         return next(iter(get_close_matches(code, [each for each in known if each != code], 1)), "")
 
-    def _known(self) -> list[str]:
+    def _known_codes(self) -> list[str]:
         """Name all templates that are known: remembered, used by this client, in the ledger."""
         recorded = (key.template_code for key in self.ledger.read().origins)
         return list(dict.fromkeys([*self.codes, *self._bulk.codes(), *recorded]))
@@ -373,21 +373,22 @@ class Templates(metaclass=HelpPage):
 
         words = self.glossary if glossary is None else _glossary(glossary)
         frame = self.frame(codes, full=True)
-        known = self._known() if memory is None else _codes_or_none(memory)
+        known = self._known_codes() if memory is None else _codes_or_none(memory)
         read_codes = {*frame.index.get_level_values(0)}
-        elsewhere = [code for code in known if code not in read_codes]
+        others = [code for code in known if code not in read_codes]
+        read_others = partial(self._bulk.translations, others, source=source)
         return Queue(
-            *(frame, self._into(languages, frame), source, only),
+            *(frame, self._target_languages(languages, frame), source, only),
             ledger=self.ledger,
             glossary=words,
-            read=lambda again: self.frame(again, full=True),
-            take=self._taken,
-            others=partial(self._bulk.translations, elsewhere, source=source)
-            if elsewhere
-            else None,
+            read_frame=partial(self.frame, full=True),
+            plan_units=self._plan_units,
+            read_other_frame=read_others if others else None,
         )
 
-    def _into(self, languages: str | Iterable[str] | None, frame: pd.DataFrame) -> list[str] | None:
+    def _target_languages(
+        self, languages: str | Iterable[str] | None, frame: pd.DataFrame
+    ) -> list[str] | None:
         """Return the languages to translate into, once it is known that they can be.
 
         Raises:
@@ -402,19 +403,19 @@ class Templates(metaclass=HelpPage):
             self._bulk.checks.languages.require(str(frame.index[0][0]), named)
         return named
 
-    def _taken(self, units: Sequence[Unit], frame: pd.DataFrame) -> Plan:
-        """Plan texts that were written here, and tell of those that were not taken."""
+    def _plan_units(self, units: Sequence[Unit], frame: pd.DataFrame) -> Plan:
+        """Plan the edits of a queue; notes of the plan name those that were rejected."""
         from chatkit.localization.translation import import_units
 
         returned = import_units(units, frame, any_order=True)
         plan = self._bulk.planned(returned.frame, source=returned.source or "en")
-        lost = returned.refused
-        for each in lost[:FEW]:
+        rejected = returned.refused
+        for each in rejected[:FEW]:
             where = f"{each.template_code} {each.lang_code} {each.field}"
             why = _SINCE.get(each.verdict, each.message)
             plan.notes.append(f"Not taken: {where}: {each.verdict}: {why}.")
-        if len(lost) > FEW:
-            plan.notes.append(f"… and {len(lost) - FEW:,} more that were not taken.")
+        if len(rejected) > FEW:
+            plan.notes.append(f"… and {len(rejected) - FEW:,} more that were not taken.")
         return plan
 
     # --- the ledger of sources --------------------------------------------------------
@@ -672,7 +673,7 @@ class Templates(metaclass=HelpPage):
             frame,
             target,
             source=source,
-            languages=self._into(languages, frame),
+            languages=self._target_languages(languages, frame),
             only=only,
             replace=replace,
             ledger=self.ledger.read(),

@@ -20,14 +20,15 @@ from chatkit.widgets.controls import Panel, joined_module, style_sheet
 if TYPE_CHECKING:
     from chatkit.templates import Templates
 
-_NAME, _REASON_LENGTH = 80, 160  #: characters of a template code, and of a reason
+_MAX_CODE_LENGTH, _MAX_REASON_LENGTH = 80, 160  #: characters of a template code, and of a reason
 
 
 class BoardTable(anywidget.AnyWidget):
-    """A board as a table that is walked with the arrow keys.
+    """A board as a table with a cell for each content; arrow keys go from cell to cell.
 
     Args:
-        opens: What is called with the row and the column of a cell that is opened.
+        on_open: Called with the row and the column of a cell that is opened.
+        height: How high the table may become, in pixels.
     """
 
     _esm = joined_module(["keys.js", "side.js", "elements.js", "board/board.js"])
@@ -37,26 +38,26 @@ class BoardTable(anywidget.AnyWidget):
     #: The templates, and the languages by code, name and direction.
     codes: traitlets.List[str] = traitlets.List().tag(sync=True)
     languages: traitlets.List[Any] = traitlets.List().tag(sync=True)
-    #: One letter a cell: which of the states it is in.
+    #: A digit for each cell: the number of its state.
     cells: traitlets.List[str] = traitlets.List().tag(sync=True)
-    #: Why contents are no better, each reason once; and the number of its reason by cell.
+    #: The reasons of states, each once; and the number of its reason by cell.
     reasons: traitlets.List[str] = traitlets.List().tag(sync=True)
     why: traitlets.Dict[str, int] = traitlets.Dict().tag(sync=True)
-    #: The states that are looked for; all if it is empty.
+    #: The states to show; all if it is empty.
     only: traitlets.List[int] = traitlets.List().tag(sync=True)
     #: Row and column of the cell whose form is open.
     opened: traitlets.List[int] = traitlets.List().tag(sync=True)
     height = traitlets.Int(480).tag(sync=True)
 
-    def __init__(self, opens: Callable[[int, int], object], height: int) -> None:
+    def __init__(self, on_open: Callable[[int, int], object], height: int) -> None:
         super().__init__(
             states=[[state, SIGNS[state], MEANINGS[state]] for state in STATES], height=height
         )
-        self._opens = opens
+        self._on_open = on_open
         self.on_msg(self._receive)
 
     def fill(self, board: Board) -> None:
-        """Show a board."""
+        """Fill the table with a board."""
         reasons: dict[str, int] = {}
         rows, why = [], {}
         for r, code in enumerate(board.codes):
@@ -65,11 +66,11 @@ class BoardTable(anywidget.AnyWidget):
                 cell = board[code, lang]
                 row += str(STATES.index(cell.state))
                 if cell.reasons:
-                    reason = cut(cell.reason, _REASON_LENGTH)
+                    reason = cut(cell.reason, _MAX_REASON_LENGTH)
                     why[f"{r},{c}"] = reasons.setdefault(reason, len(reasons))
             rows.append(row)
         with self.hold_sync(), self.hold_trait_notifications():
-            self.codes = [cut(code, _NAME) for code in board.codes]
+            self.codes = [cut(code, _MAX_CODE_LENGTH) for code in board.codes]
             self.languages = [
                 [cut(lang, 20), cut(language.name(lang), 40)] for lang in board.languages
             ]
@@ -80,7 +81,7 @@ class BoardTable(anywidget.AnyWidget):
             case {"open": [int(r), int(c)]} if 0 <= r < len(self.codes) and 0 <= c < len(
                 self.languages
             ):
-                self._opens(r, c)
+                self._on_open(r, c)
 
 
 class BoardGrid(Panel):
@@ -119,9 +120,9 @@ class BoardGrid(Panel):
         self._templates, self._source = templates, source
         self._codes = None if codes is None else template_codes(codes)
         self._languages = list(languages)
-        self.board = self._read()  #: the states that are shown
+        self.board = self._read_board()  #: the states that are shown
         self.form: ContentForm | None = None  #: the form of the cell that was opened last
-        self._kept: dict[tuple[str, str], ContentForm] = {}
+        self._forms: dict[tuple[str, str], ContentForm] = {}
         self._table = BoardTable(
             lambda r, c: self._attempt(self.edit, self.board.codes[r], self.board.languages[c]),
             height,
@@ -130,12 +131,12 @@ class BoardGrid(Panel):
         self._below = w.VBox()
         super().__init__([self._table, self._message, self._below])
 
-    def _read(self) -> Board:
+    def _read_board(self) -> Board:
         return self._templates.board(self._codes, self._source, languages=self._languages)
 
     def refresh(self) -> Board:
         """Read all contents anew and show their states."""
-        self.board = self._read()
+        self.board = self._read_board()
         self._table.fill(self.board)
         return self.board
 
@@ -160,19 +161,19 @@ class BoardGrid(Panel):
         except KeyError:
             raise InputError(f"The board has no {template_code} in {lang_code}.") from None
         lang = language.normal(cell.lang_code)
-        self._kept = {place: form for place, form in self._kept.items() if form.touched}
-        form = self._kept.get((template_code, lang))
+        self._forms = {place: form for place, form in self._forms.items() if form.touched}
+        form = self._forms.get((template_code, lang))
         if form is None:
             resource = self._templates(template_code)
-            form = ContentForm(resource, cell.lang_code, self._source, saved=self._again)
-            self._kept[template_code, lang] = form
+            form = ContentForm(resource, cell.lang_code, self._source, saved=self._refresh_states)
+            self._forms[template_code, lang] = form
         self.form = form
         columns = list(map(language.normal, self.board.languages))
         self._table.opened = [self.board.codes.index(template_code), columns.index(lang)]
         others = [
             f"{cut(code, 40)} in {lang}"
             for code, lang in self.unsaved
-            if form is not self._kept[code, lang]
+            if form is not self._forms[code, lang]
         ]
         self._message.show(f"Not saved yet: {', '.join(others)}." if others else "")
         self._below.children = [self.form]
@@ -182,10 +183,10 @@ class BoardGrid(Panel):
     @property
     def unsaved(self) -> list[tuple[str, str]]:
         """The contents with edits that are not saved; their forms keep them."""
-        return [place for place, form in self._kept.items() if form.touched]
+        return [place for place, form in self._forms.items() if form.touched]
 
-    def _again(self) -> None:
-        """Show what has become of the states after something was saved."""
+    def _refresh_states(self) -> None:
+        """Show the states again after a form was saved."""
         try:
             self.refresh()
         except ChatkitError as error:

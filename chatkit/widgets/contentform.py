@@ -1,9 +1,8 @@
 """Form for a template in one language, beside the language it is translated from.
 
-Each field that a customer sees stands beside what the source has there, with the lengths of what
-is typed and what the rules find in it. Headers, buttons and samples have inputs of their own: of a
-header or a button only the fields that its type uses are shown, and those that hold something all
-the same.
+Each field that a customer sees stands beside that of the source, with the length of what is typed
+and the findings of the rules. Headers, buttons and samples have inputs of their own: of a header or
+a button only the fields that its type uses are shown, and others that hold something all the same.
 """
 
 from __future__ import annotations
@@ -48,12 +47,12 @@ if TYPE_CHECKING:
 
 
 #: The fields that stand beside the source, in the order in which a customer sees them.
-_PAIRED = ("headers", "text", "variables", "footer", "buttons")
-_MOST_BUTTONS = 10
+_PAIRED_FIELDS = ("headers", "text", "variables", "footer", "buttons")
+_MAX_BUTTONS = 10
 
 
-class Moved(InputError):
-    """Somebody else has changed a record since its form was opened."""
+class ChangedMeanwhile(InputError):
+    """An error: somebody else has changed a record since its form was opened."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -100,20 +99,20 @@ class ContentForm(Panel):
         self._endpoints = endpoints_of(resource)
         self.audit = Audit((), (), ())  #: what the rules find in what is typed now
         self.view: Saving | None = None  #: the plan that was last shown
-        self._saved = saved or (lambda: None)
-        self._load(source)
+        self._on_saved = saved or (lambda: None)
+        self._read_contents(source)
         self._headers, self._samples = Bodies("headers", Header, most=1), Samples("variables")
-        self._buttons = Bodies("buttons", Button, most=_MOST_BUTTONS)
+        self._buttons = Bodies("buttons", Button, most=_MAX_BUTTONS)
         self._fields = Fieldset(
             resource,
-            self._known,
-            self._changed,
+            self._live,
+            self._on_change,
             inputs={each.label: each for each in (self._headers, self._buttons, self._samples)},
-            unfolded={*_PAIRED, "lang_code", "is_draft"},
+            unfolded={*_PAIRED_FIELDS, "lang_code", "is_draft"},
         )
-        self._build()
+        self._build_panes()
         super().__init__([self._panes, self._below])
-        self._begin()
+        self._fill()
 
     # --- what is there --------------------------------------------------------------
 
@@ -122,47 +121,47 @@ class ContentForm(Panel):
         """The message about the last action."""
         return self._status.text
 
-    def _load(self, source: str) -> None:
-        """Read the content if there is one, and the source if there is one."""
+    def _read_contents(self, source: str) -> None:
+        """Read the content and its source, as far as the service has them."""
         codes = list(self._endpoints.base(None, now=True).frame.index)
         mine = [code for code in codes if language.same(code, self.lang_code)]
         self.lang_code = self.lang_code if self.lang_code in mine else (mine or [self.lang_code])[0]
-        origin = language.find(source, codes)
+        original = language.find(source, codes)
         self.new = not mine  #: whether the language has no content yet
-        self.source = origin if origin != self.lang_code else None  #: the source language
+        self.source = original if original != self.lang_code else None  #: the source language
         self._opened = OpenedRecord(self.resource, None if self.new else self.lang_code)
-        self._known = None if self.new else self._record(self.lang_code)
-        self._origin = None if self.source is None else self._record(self.source)
+        self._live = None if self.new else self._read_fields(self.lang_code)
+        self._original = None if self.source is None else self._read_fields(self.source)
 
-    def _record(self, lang_code: str) -> dict[str, Any]:
+    def _read_fields(self, lang_code: str) -> dict[str, Any]:
         return self._endpoints.visible_fields(self.resource.get(lang_code))
 
-    def _begin(self, mine: Mapping[str, Any] = MappingProxyType({})) -> None:
-        """Show what is there, and what was typed over it.
+    def _fill(self, mine: Mapping[str, Any] = MappingProxyType({})) -> None:
+        """Fill the fields with the content, and with the edits `mine`.
 
         A new language begins with what the source has that needs no translation.
         """
-        origin = self._origin or {}
-        self._headers.hints = parts_of(origin, "headers")
-        self._buttons.hints = parts_of(origin, "buttons")
-        self._samples.hints = origin.get("variables") or {}
-        self._fields.fill(self._known)
+        original = self._original or {}
+        self._headers.hints = items_of(original, "headers")
+        self._buttons.hints = items_of(original, "buttons")
+        self._samples.hints = original.get("variables") or {}
+        self._fields.fill(self._live)
         if self.new:
             self._fields.fields["lang_code"].show(self.lang_code)
-            for name, value in begun_translation(origin).items():
+            for name, value in initial_translation(original).items():
                 if value is not None:
                     self._fields.fields[name].show(value)
-        self._first = self.content
+        self._initial = self.content
         for name, value in mine.items():
             if name not in self._fields.fixed:
                 self._fields.fields[name].show(value)
-        self._look()
+        self._refresh_panes()
 
     # --- what is typed --------------------------------------------------------------
 
     @property
     def values(self) -> dict[str, Any]:
-        """The fields that would be sent: those that hold something else than at first.
+        """The fields that would be sent: those that have changed.
 
         Raises:
             InputError: What is typed in a field is no value.
@@ -172,7 +171,7 @@ class ContentForm(Panel):
     @property
     def content(self) -> dict[str, Any]:
         """The whole content as it is typed now."""
-        typed = dict(self._known or {})
+        typed = dict(self._live or {})
         for name, field in self._fields.fields.items():
             with suppress(ValueError):  # said at the field
                 typed[name] = field.read()
@@ -181,7 +180,7 @@ class ContentForm(Panel):
     @property
     def touched(self) -> bool:
         """True while something was typed that is not saved."""
-        return self.content != self._first
+        return self.content != self._initial
 
     def set(self, name: str, value: Any) -> None:
         """Fill in a field as if it had been typed.
@@ -210,11 +209,11 @@ class ContentForm(Panel):
         """
         plan = self._opened.plan(self._fields.checked()[0])
         if self.new and plan.counts["update"]:
-            raise Moved
+            raise ChangedMeanwhile
         return plan
 
     def review(self) -> Saving:
-        """Show the plan below the form; it is applied there.
+        """Plan to save what is typed, and show the plan below the form, where it is applied.
 
         Raises:
             InputError: A field is missing or wrong; the form shows which.
@@ -224,8 +223,8 @@ class ContentForm(Panel):
             raise PlanRefused("The last change is being saved.")
         try:
             plan = self.plan()
-        except Moved:
-            self._moved()
+        except ChangedMeanwhile:
+            self._merge_edits()
             raise
         except InputError as error:
             left = self._fields.mark(error.problems)
@@ -239,7 +238,7 @@ class ContentForm(Panel):
         self._below.children = [self.view]
         return self.view
 
-    def _clicked(self) -> None:
+    def _on_click(self) -> None:
         try:
             self.review()
         except ChatkitError as error:
@@ -253,25 +252,25 @@ class ContentForm(Panel):
         self._form.draw()
 
     def _after_saving(self, view: Saving) -> None:
-        """Go on with what the service has now: saved, or changed by somebody else."""
+        """Show the content as the service has it now: saved, or changed by somebody else."""
         if view.conflict:
-            self._moved()
+            self._merge_edits()
         elif view.took_effect and self._reload({}, "It is saved"):
             self._report(f"Saved {visible(self.resource.code)} in {language.name(self.lang_code)}.")
-            self._saved()
+            self._on_saved()
 
-    def _moved(self) -> None:
-        """Lay what was typed over what somebody else has made of the content."""
+    def _merge_edits(self) -> None:
+        """Read the content that somebody else has changed, and keep the edits over it."""
         if self._reload(self._fields.read()[0], "Somebody has changed it meanwhile"):
-            self._report(str(Moved()), wrong=True)
+            self._report(str(ChangedMeanwhile()), wrong=True)
 
     def _reload(self, mine: Mapping[str, Any], why: str) -> bool:
         try:
-            self._load(self.source or self.lang_code)
+            self._read_contents(self.source or self.lang_code)
         except ChatkitError as error:
             self._report(f"{why}, but it cannot be read again: {error}", wrong=True)
             return False
-        self._begin(mine)
+        self._fill(mine)
         return True
 
     # --- what is shown --------------------------------------------------------------
@@ -280,28 +279,28 @@ class ContentForm(Panel):
         self._status.write(text, wrong=wrong)
         self._form.draw()
 
-    def _build(self) -> None:
+    def _build_panes(self) -> None:
         self._title, self._status, self._code = Html(), Status(), CodeText()
         self._rest = Html()
-        self._button = FormButton("Review the change", self._clicked)
+        self._button = FormButton("Review the change", self._on_click)
         self._button.css = "primary"
         bar = FormGroup([self._button], css="chatkit-actions chatkit-sticky", row=True)
         self._preview = Preview({"lang_code": self.lang_code})
         self._below = w.VBox()
         heads, previews = [self.lang_code], [self._preview]
-        if self.source is not None and self._origin is not None:
+        if self.source is not None and self._original is not None:
             heads.insert(0, self.source)
-            previews.append(Preview(self._origin))
+            previews.append(Preview(self._original))
         head = FormGroup(
             [Html(language_heading(code)) for code in heads], css="cf-pair cf-heads", row=True
         )
         rows = []
         right_to_left = " cf-rtl" if language.direction(self.lang_code) == "rtl" else ""
-        for name in _PAIRED:
+        for name in _PAIRED_FIELDS:
             control = self._fields.fields[name]
             control.css += f" cf-edit{right_to_left}"
-            origin = self._origin
-            source = [] if origin is None else [Html(source_field_html(name, origin))]
+            original = self._original
+            source = [] if original is None else [Html(source_field_html(name, original))]
             rows.append(FormGroup([*source, control], css="cf-pair", row=True))
         draft = self._fields.fields["is_draft"]
         fields = [head, *rows, draft, self._fields.more, self._rest]
@@ -312,35 +311,34 @@ class ContentForm(Panel):
         columns = [boxed(w.VBox, "cf-fields", [self._form]), boxed(w.VBox, "cf-seen", previewed)]
         self._panes = boxed(w.HBox, "cf-desk", columns)
 
-    def _changed(self) -> None:
-        """Look again at what is typed; a plan of something else is out of date."""
+    def _on_change(self) -> None:
+        """Check the changed content, and whether the plan below is still of it."""
         if self.view is not None:
             self.view.recheck()
         self._report("")
-        self._look()
+        self._refresh_panes()
 
-    def _look(self) -> None:
-        """Show what is typed: as a customer sees it, its lengths, and what the rules find."""
-        content = {**self.content, "template_code": self.resource.code}
-        entry = Entry(content, self.resource.code, self.lang_code)
-        self._samples.ask([slot.name for slot in entry.slots])
-        origin = (
-            [] if self._origin is None else [{**self._origin, "template_code": self.resource.code}]
-        )
+    def _refresh_panes(self) -> None:
+        """Show the preview, the lengths and the findings of the typed content."""
+        code = self.resource.code
+        content = {**self.content, "template_code": code}
+        entry = Entry(content, code, self.lang_code)
+        self._samples.show_lines([slot.name for slot in entry.slots])
+        original = [] if self._original is None else [{**self._original, "template_code": code}]
         source = self.source or self.lang_code
-        audit = checks_of(self.resource).check([*origin, content], source)
+        audit = checks_of(self.resource).check([*original, content], source)
         self.audit = audit.of(lang_code=self.lang_code)
         findings: dict[str, list[ContentFinding]] = {}
         for each in self.audit:
             findings.setdefault(each.field.split(".")[0], []).append(each)
-        for name in _PAIRED:
+        for name in _PAIRED_FIELDS:
             notes = lengths_html(name, entry) + findings_html(findings.pop(name, []))
             self._fields.fields[name].notes = notes
         others = [each for some in findings.values() for each in some]
         self._rest.value = findings_html(others, places=True)
         self._preview.show(content)
         made = "New language" if self.new else "Content"
-        title = f"{made} · {visible(self.resource.code)} · {language.name(self.lang_code)}"
+        title = f"{made} · {visible(code)} · {language.name(self.lang_code)}"
         self._title.value = f'<h3 dir="auto">{escape(title)}</h3>'
         self._button.disabled = not self.touched
         self._code.value = self.line if self.touched else ""
@@ -348,67 +346,67 @@ class ContentForm(Panel):
 
     @steady
     def __repr__(self) -> str:
-        names = [name for name, value in self.content.items() if value != self._first.get(name)]
+        names = [name for name, value in self.content.items() if value != self._initial.get(name)]
         edits = f"edited: {', '.join(names)}" if names else "nothing edited"
         about = "new, " if self.new else ""
         return f"<content form: {cut(self.resource.code, 40)} {self.lang_code}, {about}{edits}>"
 
     def _page(self) -> str:
-        contents = [one for one in (self._origin, self.content) if one is not None]
-        parts = [self._title.value, *map(source_page, contents)]
+        contents = [one for one in (self._original, self.content) if one is not None]
+        parts = [self._title.value, *map(content_html, contents)]
         parts += [self.audit._repr_html_(), f"<pre>{escape(self._code.value)}</pre>"]
         return "".join(parts)
 
 
 class Samples(FormGroup):
-    """A sample text for each placeholder: one line for each that the text has."""
+    """The inputs of samples: a line for each placeholder of the text."""
 
     def __init__(self, label: str) -> None:
         super().__init__((), label, "chatkit-rows cf-samples")
         self.hints: Mapping[str, Any] = {}  #: what empty lines show
         self._lines: dict[str, Text] = {}
-        self._known: dict[str, str] = {}
+        self._values: dict[str, str] = {}
 
     def read(self) -> dict[str, str]:
-        """Return the texts that are filled in: an emptied one is taken away."""
+        """Return the texts by placeholder, without the empty ones."""
         return {name: line.value for name, line in self._lines.items() if line.value}
 
     def show(self, value: Any) -> None:
-        """Show texts by their names."""
-        self._known = {
+        """Show texts by placeholder."""
+        self._values = {
             require_type(name, str, "text"): require_type(text, str, "text")
             for name, text in require_type(value or {}, dict, "a dict").items()
         }
         self._lines = {}
-        self.ask(())
+        self.show_lines(())
 
-    def ask(self, names: Iterable[str]) -> None:
-        """Show a line for each of these; those that are filled in stay."""
-        before, needed = self._lines, {*names, *self.read(), *self._known}
+    def show_lines(self, names: Iterable[str]) -> None:
+        """Show a line for each of these placeholders, and for those that are filled in."""
+        before, needed = self._lines, {*names, *self.read(), *self._values}
         self._lines = {}
         for name in sorted(needed, key=lambda name: (not name.isdecimal(), len(name), name)):
             line = before.get(name) or Text("{{" + cut(name, 20) + "}}")
             if name not in before:
-                line.show(self._known.get(name, ""))
+                line.show(self._values.get(name, ""))
             line.placeholder = cut(part(self.hints, name), 100)
             self._lines[name] = line
         self.children = [*self._lines.values()]
 
 
-_MOST = 8  #: findings that are shown at one field
-_EMPTY = {"text": TEXT_LIMIT, "footer": FOOTER_LIMIT}
+_MAX_FINDINGS = 8  #: findings that are shown at one field
+_TEXT_LIMITS = {"text": TEXT_LIMIT, "footer": FOOTER_LIMIT}
 
 
 def lengths_html(name: str, entry: Entry) -> str:
-    """Write how long a field is, as a share of its limit; an empty one too."""
+    """Return the lengths of a field as HTML, as shares of their limits; also of an empty field."""
     measured = [one for one in lengths([entry]) if one.field.split(".")[0] == name]
-    if name in _EMPTY and not measured:
-        measured = [Length("", "", name, 0, 0, _EMPTY[name])]
+    if name in _TEXT_LIMITS and not measured:
+        measured = [Length("", "", name, 0, 0, _TEXT_LIMITS[name])]
     return "".join(map(_length_html, measured))
 
 
 def field_place(field: str) -> str:
-    """Name a place within a field as a person counts: label of button 2."""
+    """Return a place within a field in words: label of button 2."""
     name, *steps = field.split(".")
     numbered = [step for step in steps if step.isdecimal()]
     parts = [step for step in steps if not step.isdecimal()]
@@ -429,24 +427,24 @@ def _length_html(one: Length) -> str:
 
 
 def findings_html(findings: Sequence[ContentFinding], *, places: bool = False) -> str:
-    """Write findings as a list: how grave, what, and what to do.
+    """Return findings as an HTML list: severity, message and hint.
 
     Args:
         findings: The findings.
-        places: Whether the field is named too: they do not stand beside it.
+        places: Whether to name the field, too, for a list that stands elsewhere.
     """
     lines = []
-    for each in findings[:_MOST]:
+    for each in findings[:_MAX_FINDINGS]:
         where = each.field if places else field_place(each.field)
         grave = "refused" if each.refused and each.severity != "error" else each.severity
         lead = f"{where}: " if where else ""
         lines.append((each.severity, f"{lead}{each.message}.", each.hint, grave))
-    more = len(findings) - _MOST
+    more = len(findings) - _MAX_FINDINGS
     return finding_list(lines) + (f"<p>… and {more:,} more</p>" if more > 0 else "")
 
 
-#: What a new translation takes over from its source: all but what is translated.
-_SETTINGS = (
+#: The settings that a new translation takes over from its source.
+_COPIED_SETTINGS = (
     *("parameter_format", "is_catalog", "catalog_format", "connected_catalog_id"),
     *("is_catalog_connected", "is_custom_validity_period", "validity_period_seconds"),
     *("auth_delivery_method", "auth_add_security_recommendation", "auth_add_code_expiration"),
@@ -455,26 +453,26 @@ _SETTINGS = (
 
 
 def language_heading(code: str) -> str:
-    """Name a language, with its code."""
+    """Return the name of a language with its code, as HTML."""
     name = language.name(code)
     suffix = f" <small>{escaped(code)}</small>" if name != code else ""
     return f"<p><strong>{escaped(name)}</strong>{suffix}</p>"
 
 
-def source_page(content: Mapping[str, Any]) -> str:
-    """Draw a content under the name of its language, where no widget is live."""
+def content_html(content: Mapping[str, Any]) -> str:
+    """Return a content under the name of its language as HTML, where no widget is live."""
     entry = Entry(content, "", str(content["lang_code"]))
     return language_heading(entry.lang_code) + bubble_html(bubble(entry, {}))
 
 
-def source_field_html(name: str, origin: Mapping[str, Any]) -> str:
-    """Write what the source language has in a field, to be read beside its translation."""
-    code = str(origin["lang_code"])
-    entry = Entry(origin, "", code)
+def source_field_html(name: str, original: Mapping[str, Any]) -> str:
+    """Return a field of the source as HTML, to be read beside its translation."""
+    code = str(original["lang_code"])
+    entry = Entry(original, "", code)
     if name == "variables":
         lines = [f"{{{{{cut(key, 20)}}}}} {text}" for key, text in entry.variables.items()]
     elif name in ("headers", "buttons"):
-        lines = [_brief(item) for item in parts_of(origin, name)]
+        lines = [_describe_item(item) for item in items_of(original, name)]
     else:
         lines = [entry.text if name == "text" else entry.footer]
     drawn = "".join(
@@ -488,33 +486,32 @@ def source_field_html(name: str, origin: Mapping[str, Any]) -> str:
     return f'<div class="cf-source tex2jax_ignore mathjax_ignore">{label}{body}</div>'
 
 
-def _brief(item: Mapping[str, Any]) -> str:
+def _describe_item(item: Mapping[str, Any]) -> str:
     kind = str(item.get("type"))
     text = item.get("label") or item.get("text") or item.get("file_name") or item.get("link")
     value = item.get("value")
     return f"{text or ''} ({kind}{f': {value}' if value else ''})".strip()
 
 
-def parts_of(origin: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
+def items_of(original: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
     """Return the headers or buttons of a content."""
-    value = origin.get(name)
+    value = original.get(name)
     listed = value if isinstance(value, list) else []
     return [item if isinstance(item, Mapping) else {} for item in listed]
 
 
-def begun_translation(origin: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a new language takes over from its source: all but the words."""
-    if not origin:
+def initial_translation(original: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the first fields of a new language: those of its source without the words."""
+    if not original:
         return {}
-    begun = {name: origin.get(name) for name in _SETTINGS}
-    begun["headers"] = [
-        _without(item, "text", "text_variable") for item in parts_of(origin, "headers")
+    draft = {name: original.get(name) for name in _COPIED_SETTINGS}
+    draft["headers"] = [
+        _drop_fields(item, "text", "text_variable") for item in items_of(original, "headers")
     ]
-    begun["buttons"] = [_without(item, "label") for item in parts_of(origin, "buttons")]
-    return {**begun, "is_draft": True}
+    draft["buttons"] = [_drop_fields(item, "label") for item in items_of(original, "buttons")]
+    return {**draft, "is_draft": True}
 
 
-def _without(item: Mapping[str, Any], *names: str) -> dict[str, Any]:
-    """Leave out the words, and the keys that the service shows as null: they say nothing."""
-    left = {name: value for name, value in item.items() if name not in names}
-    return {name: value for name, value in left.items() if value is not None}
+def _drop_fields(item: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    """Return a header or button without these fields, and without those that are null."""
+    return {name: v for name, v in item.items() if name not in names and v is not None}

@@ -9,7 +9,7 @@ import anywidget
 import traitlets
 
 from chatkit.errors import InputError, steady
-from chatkit.localization.bubble import bubble, bubble_html, notes, plain_text
+from chatkit.localization.bubble import bubble, bubble_html, bubble_notes, plain_text
 from chatkit.localization.content import Contents, entries
 from chatkit.util.display import cut
 from chatkit.widgets.controls import Exported, joined_module, style_sheet
@@ -36,7 +36,7 @@ class Preview(Exported, anywidget.AnyWidget):
     _esm = joined_module(["elements.js", "preview/preview.js"])
     _css = style_sheet("preview/preview.css")
 
-    #: What is seen, for the page.
+    #: The message as JSON, for the page.
     message: traitlets.Dict[str, Any] = traitlets.Dict().tag(sync=True)
     notes: traitlets.List[str] = traitlets.List().tag(sync=True)
     dark = traitlets.Bool(None, allow_none=True).tag(sync=True)
@@ -69,13 +69,13 @@ class Preview(Exported, anywidget.AnyWidget):
                 "frame.loc[['en']]."
             )
         self._entry = contents[0]
-        self._seen = bubble(self._entry, self._samples)
+        self._bubble = bubble(self._entry, self._samples)
         with self.hold_sync():
-            self.message, self.notes = self._seen.sent(), [*notes(self._seen), *more]
+            self.message, self.notes = self._bubble.to_json(), [*bubble_notes(self._bubble), *more]
 
     @steady
     def __repr__(self) -> str:
-        seen = self._seen
+        seen = self._bubble
         name = cut(f"{self._entry.template_code} {self._entry.lang_code}".strip(), 40)
         parts = [seen.medium, plain_text(seen.header), plain_text(seen.body)]
         text = " ".join(" / ".join(filter(None, parts)).split())
@@ -83,4 +83,4 @@ class Preview(Exported, anywidget.AnyWidget):
         return f"<message{f' {name}' if name else ''}: {cut(text, 70)}{buttons}>"
 
     def _page(self) -> str:
-        return bubble_html(self._seen)
+        return bubble_html(self._bubble)

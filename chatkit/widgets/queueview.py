@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from threading import Thread
 from typing import Any
 
@@ -20,84 +20,84 @@ from chatkit.widgets.controls import ActionButton, Panel, boxed, joined_module, 
 from chatkit.widgets.planview import PlanView
 from chatkit.widgets.preview import Preview
 
-_NAME = 80  #: characters of a template code
-_AHEAD = 3  #: texts that are sent before they are asked for
-_COLUMNS = {"flex_flow": "row wrap", "align_items": "flex-start", "grid_gap": "8px 20px"}
-_WIDE = {"flex": "1 1 420px", "min_width": "0"}
-_LETTERS = {"": " ", "accepted": "a", "edited": "e", "skipped": "s"}
+_MAX_CODE_LENGTH = 80  #: characters of a template code
+_PRELOADED = 3  #: texts that are sent before they are asked for
+_ROW_LAYOUT = {"flex_flow": "row wrap", "align_items": "flex-start", "grid_gap": "8px 20px"}
+_CARD_LAYOUT = {"flex": "1 1 420px", "min_width": "0"}
+_ANSWER_LETTERS = {"": " ", "accepted": "a", "edited": "e", "skipped": "s"}
 
 
 class QueueCard(anywidget.AnyWidget):
-    """The text that is reviewed, and what is typed there.
+    """The card of the text under review, and of the translation that is typed.
 
     Args:
         queue: The texts.
-        shows: What is called with the number of a text when it is shown, and with each
-            translation that is typed.
-        answered: What is called after each answer.
+        on_show: Called with the number of a text when it is shown, and with each translation
+            that is typed.
+        on_answer: Called after each answer.
     """
 
     _esm = joined_module(["keys.js", "elements.js", "content/queue.js"])
     _css = style_sheet("content/queue.css")
 
-    #: A letter for each text: how it was answered.
+    #: The answers so far, a letter for each text.
     answers = traitlets.Unicode().tag(sync=True)
     #: The first text, which is drawn before the kernel is asked for anything.
     first: traitlets.Dict[str, Any] = traitlets.Dict().tag(sync=True)
 
-    def __init__(self, queue: Queue, shows: Any, answered: Callable[[], object]) -> None:
-        self._queue, self._shows, self._answered = queue, shows, answered
+    def __init__(self, queue: Queue, on_show: Any, on_answer: Callable[[], object]) -> None:
+        self._queue, self._on_show, self._on_answer = queue, on_show, on_answer
         self._current = 0  #: the number of the text that the page shows
         self._reader: Thread | None = None  #: reads the other templates, for suggestions
-        first = self._sent(0) if len(queue) else {}
-        super().__init__(answers=self._letters(), first=first, layout=_WIDE)
+        first = self._item_message(0) if len(queue) else {}
+        super().__init__(answers=self._answer_letters(), first=first, layout=_CARD_LAYOUT)
         self.on_msg(self._receive)
 
-    def _letters(self) -> str:
-        return "".join(_LETTERS[item.answer] for item in self._queue.items)
+    def _answer_letters(self) -> str:
+        return "".join(_ANSWER_LETTERS[item.answer] for item in self._queue.items)
 
     def _receive(self, _: Any, message: Any, __: Any) -> None:
         try:
             match message:
                 case {"look": int(number)} if 0 <= number < len(self._queue):
-                    self._show(number)
+                    self._show_item(number)
                 case {"check": [int(number), str(text)]} if 0 <= number < len(self._queue):
-                    findings = _findings(self._queue.findings(number, text))
+                    findings = _format_findings(self._queue.findings(number, text))
                     self.send({"checked": [number, text, findings]})
-                    self._shows(number, text)
+                    self._on_show(number, text)
                 case {"answer": [str(kind), int(number), str(text)]}:
-                    self._answer(kind, number, text)
+                    self._record_answer(kind, number, text)
                 case {"comment": [int(number), str(text)]}:
                     self._queue.comment(number, text)
         except ChatkitError as error:
             self.send({"failed": str(error)})
 
-    def _show(self, number: int) -> None:
-        """Send a text first, then what a person looks at later: suggestions, the next texts."""
+    def _show_item(self, number: int) -> None:
+        """Send a text at once, then what is read later: suggestions and the next texts."""
         self._current = number
-        remembered = self._queue.remembers(number)
-        self.send({"items": [self._sent(number)]})
-        self._shows(number, None)
+        remembered = self._queue.has_memory(number)
+        self.send({"items": [self._item_message(number)]})
+        self._on_show(number, None)
         if not remembered:
-            self.send({"near": [number, self._near(number)]})
-        last = min(number + _AHEAD, len(self._queue))
+            self.send({"near": [number, self._suggestions(number)]})
+        last = min(number + _PRELOADED, len(self._queue))
         if number + 1 < last:
-            self.send({"items": [self._sent(n) for n in range(number + 1, last)]})
-        if not self._queue.complete and self._reader is None:
+            self.send({"items": [self._item_message(n) for n in range(number + 1, last)]})
+        if not self._queue.has_other_contents and self._reader is None:
             self._reader = Thread(target=self._read_others, name="chatkit memory", daemon=True)
             self._reader.start()
 
     def _read_others(self) -> None:
-        """Read the other templates while the page goes on, and send what they suggest."""
+        """Read the other templates in a thread of its own, and send their suggestions."""
         try:
             with working_for("", watch=lambda done, total: None):  # no bar: nobody waits for it
                 self._queue.read_others()
-            self.send({"near": [self._current, self._near(self._current)]})
+            self.send({"near": [self._current, self._suggestions(self._current)]})
         except ChatkitError as error:
             problem = "Suggestions come from this queue alone; other templates cannot be read"
             self.send({"failed": f"{problem}: {error}"})
 
-    def _answer(self, kind: str, number: int, text: str) -> None:
+    def _record_answer(self, kind: str, number: int, text: str) -> None:
         try:
             if kind == "edit":
                 self._queue.edit(number, text)
@@ -105,18 +105,18 @@ class QueueCard(anywidget.AnyWidget):
                 self._queue.accept(number)
             elif kind == "skip":
                 self._queue.skip(number)
-            self.send({"items": [self._sent(number)]})
+            self.send({"items": [self._item_message(number)]})
         finally:  # the page has marked it already
-            self.answers = self._letters()
+            self.answers = self._answer_letters()
             self.send_state("answers")
-            self._answered()
+            self._on_answer()
 
-    def _sent(self, number: int) -> dict[str, Any]:
+    def _item_message(self, number: int) -> dict[str, Any]:
         item = self._queue.items[number]
         unit = item.unit
         return {
             "n": number,
-            "template": cut(unit.template_code, _NAME),
+            "template": cut(unit.template_code, _MAX_CODE_LENGTH),
             "language": f"{language.name(unit.lang_code)} ({cut(unit.lang_code, 20)})",
             "lang": language.bcp47_tag(unit.lang_code),
             "dir": language.direction(unit.lang_code),
@@ -124,40 +124,40 @@ class QueueCard(anywidget.AnyWidget):
             "what": unit.field,
             "state": item.state,
             "changed": bool(item.source_before),
-            "source": _words(item.source_before, unit.source),
+            "source": _word_changes(item.source_before, unit.source),
             "original": unit.source,
             "note": visible(item.note),
             "target": unit.target,
             "text": item.text,
             "limit": unit.limit,
             "comment": item.comment,
-            "findings": _findings(self._queue.findings(number)),
-            "near": self._near(number) if self._queue.remembers(number) else [],
+            "findings": _format_findings(self._queue.findings(number)),
+            "near": self._suggestions(number) if self._queue.has_memory(number) else [],
         }
 
-    def _near(self, number: int) -> list[list[Any]]:
+    def _suggestions(self, number: int) -> list[list[Any]]:
         source = self._queue.items[number].unit.source
         return [
             [
-                *(one.translation, round(100 * one.alike), _from(one)),
-                [] if one.source == source else _words(one.source, source),
+                *(one.translation, round(100 * one.alike), _suggestion_origin(one)),
+                [] if one.source == source else _word_changes(one.source, source),
             ]
             for one in self._queue.suggestions(number, at_hand=True)
         ]
 
 
-def _words(before: str, source: str) -> list[list[str]]:
-    """Part a source into what stayed, what went out and what came in since one before."""
+def _word_changes(before: str, source: str) -> list[list[str]]:
+    """Split a source into words that stayed, went out and came in since an earlier one."""
     if not before:
         return [["same", visible(source)]]
     return [[kind, visible(text)] for kind, text in changed_words(before, source)]
 
 
-def _findings(findings: list[ContentFinding]) -> list[list[str]]:
+def _format_findings(findings: list[ContentFinding]) -> list[list[str]]:
     return [[each.severity, visible(f"{each.message}."), visible(each.hint)] for each in findings]
 
 
-def _from(one: Suggestion) -> str:
+def _suggestion_origin(one: Suggestion) -> str:
     kind = {None: ", answered here", False: ", a draft"}.get(one.live, "")
     return f"{cut(one.template_code, 40)}{kind}"
 
@@ -191,7 +191,7 @@ class QueueView(Panel):
             )
         self.queue = queue
         self.plan_view: PlanView | None = None  #: the plan that was made last
-        self._card = QueueCard(queue, self._show_preview, self._recheck)
+        self._card = QueueCard(queue, self._show_preview, self._recheck_plan)
         self._preview = Preview(queue.content(0)) if len(queue) else None
         if len(queue):
             self._show_preview(0, None)
@@ -200,21 +200,20 @@ class QueueView(Panel):
         )
         self._below = w.VBox()
         columns = [self._card, *([self._preview] if self._preview else [])]
-        row = w.HBox(columns, layout=w.Layout(**_COLUMNS))
+        row = w.HBox(columns, layout=w.Layout(**_ROW_LAYOUT))
         bar = boxed(w.HBox, "chatkit-sticky", [self._review])
         super().__init__([row, bar, self._message, self._below])
 
     def _show_preview(self, number: int, text: str | None) -> None:
-        if self._preview is not None:
-            self._preview.show(self.queue.content(number, text), self._borrowed(number, text))
-
-    def _borrowed(self, number: int, text: str | None) -> Iterator[str]:
+        if self._preview is None:
+            return
+        notes, source = [], language.name(self.queue.items[number].original.lang_code)
         if fields := self.queue.untranslated(number, text):
-            source = language.name(self.queue.items[number].original.lang_code)
-            yield f"Not translated yet, so in {source} here: {', '.join(fields)}."
+            notes.append(f"Not translated yet, so in {source} here: {', '.join(fields)}.")
+        self._preview.show(self.queue.content(number, text), notes)
 
     def plan(self) -> PlanView:
-        """Make one plan from all answers, and show it below.
+        """Plan all answers, and show the plan below.
 
         Once it was applied the queue goes on: the next plan has what was answered since.
 
@@ -225,17 +224,17 @@ class QueueView(Panel):
         if self.plan_view is not None and self.plan_view.running:
             raise PlanRefused("The changes below are being applied: wait, or stop them there.")
         view = PlanView(self.queue.plan())
-        answers = self._answers()
-        view.bind(lambda: self._answers() == answers, self.plan)
+        answers = self._current_answers()
+        view.bind(lambda: self._current_answers() == answers, self.plan)
         self.plan_view = view
         self._below.children = [view]
         self._message.show("")
         return view
 
-    def _answers(self) -> list[tuple[str, str]]:
+    def _current_answers(self) -> list[tuple[str, str]]:
         return [(item.answer, item.text) for item in self.queue.items]
 
-    def _recheck(self) -> None:
+    def _recheck_plan(self) -> None:
         if self.plan_view is not None:
             self.plan_view.recheck()
 

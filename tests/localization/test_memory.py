@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from localization.contents import button, content
 
-from chatkit.localization.queue import MOST, TranslationMemory
+from chatkit.localization.queue import MAX_SUGGESTIONS, TranslationMemory
 
 READY = "Your bike is ready. Come and collect it today."
 BEREIT = "Dein Rad ist fertig. Hol es heute ab."
@@ -71,5 +71,5 @@ def test_suggestions_are_translations_that_are_there(
     ]
     found = TranslationMemory(given_, "de").suggest(text)
     assert {(one.source, one.translation) for one in found} <= {*pairs}
-    assert len(found) <= MOST
+    assert len(found) <= MAX_SUGGESTIONS
     assert [one.alike for one in found] == sorted((one.alike for one in found), reverse=True)

@@ -247,12 +247,12 @@ def test_a_language_that_is_not_there_yet_is_judged_as_a_draft_of_the_source(cli
 
 def test_suggestions_come_from_the_other_templates(client: Any) -> None:
     queue = client.templates.queue(["de"], BOTH)
-    assert not queue.remembers(2)
+    assert not queue.has_memory(2)
     client.templates("rental_reminder").update("en", text=SOURCE)
     queue = client.templates.queue(["de"], BOTH)
     text = next(n for n, i in enumerate(queue.items) if i.unit.text_key[::2] == (BOTH[1], "text"))
     [found] = queue.suggestions(text)
-    assert queue.remembers(text)
+    assert queue.has_memory(text)
     assert "ist repariert" in found.translation
 
 
@@ -328,10 +328,10 @@ def waits(client: Any) -> str:
 def test_a_queue_of_one_template_suggests_what_the_others_have(client: Any) -> None:
     german = waits(client)
     queue = client.templates.queue(["de"], ["order_waits"], only="missing")
-    assert not queue.complete and queue.suggestions(0, at_hand=True) == []
+    assert not queue.has_other_contents and queue.suggestions(0, at_hand=True) == []
     (one,) = queue.suggestions(0)
     assert (one.translation, one.template_code, one.lang_code) == (german, CODE, "de")
-    assert queue.complete and queue.remembers(0)
+    assert queue.has_other_contents and queue.has_memory(0)
     assert queue.suggestions(0, at_hand=True) == [one]
 
 
@@ -353,7 +353,7 @@ def test_suggestions_come_from_templates_that_this_client_has_not_read(
 def test_an_empty_memory_reads_and_suggests_nothing_else(client: Any) -> None:
     waits(client)
     queue = client.templates.queue(["de"], ["order_waits"], memory=[])
-    assert queue.complete and queue.suggestions(0) == []
+    assert queue.has_other_contents and queue.suggestions(0) == []
 
 
 def test_only_the_languages_of_the_queue_are_read_for_suggestions_and_only_once(

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from localization.contents import CONTENT, button, content, website
 from volume import volume
 
-from chatkit.localization.bubble import bubble, bubble_html, notes, plain_text
+from chatkit.localization.bubble import bubble, bubble_html, bubble_notes, plain_text
 from chatkit.localization.content import Entry
 
 EVIL = "<img src=x onerror=alert(1)>"
@@ -45,7 +45,7 @@ def test_it_has_the_parts_of_a_message():
         ("custom", "Yes", ""),
         ("visit_website", "See", "https://a.example/x"),
     ]
-    assert (shown.direction, shown.missing, notes(shown)) == ("ltr", [], [])
+    assert (shown.direction, shown.missing, bubble_notes(shown)) == ("ltr", [], [])
 
 
 @pytest.mark.parametrize("kind", ["image", "video", "document"])
@@ -69,7 +69,7 @@ def test_samples_that_are_given_go_before_those_of_the_content():
 def test_what_has_no_sample_is_named():
     shown = seen(text="Hi {{1}} {{2}} {{1}}", variables={"2": "x"})
     assert shown.missing == ["1"]
-    assert notes(shown) == ["No sample for {{1}}."]
+    assert bubble_notes(shown) == ["No sample for {{1}}."]
 
 
 def test_a_sample_of_the_text_is_none_of_the_header():
@@ -123,5 +123,5 @@ def test_everything_of_a_stranger_is_escaped():
 def test_any_content_can_be_seen_and_sent_to_a_page(fields):
     lang = fields["lang_code"] if isinstance(fields["lang_code"], str) else ""
     shown = bubble(Entry(fields, "", lang), {})
-    json.dumps(shown.sent(), allow_nan=False).encode()
+    json.dumps(shown.to_json(), allow_nan=False).encode()
     bubble_html(shown).encode()

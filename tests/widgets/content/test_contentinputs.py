@@ -132,7 +132,7 @@ def lines(samples):
 def test_each_placeholder_has_a_line_for_its_sample():
     samples = Samples("variables")
     samples.show({"2": "b", "1": "a"})
-    samples.ask(["1", "2", "10", "3"])
+    samples.show_lines(["1", "2", "10", "3"])
     assert list(lines(samples)) == ["{{1}}", "{{2}}", "{{3}}", "{{10}}"]
     assert samples.read() == {"1": "a", "2": "b"}
     type_into(samples, "{{3}}", "c")
@@ -143,7 +143,7 @@ def test_a_sample_stays_until_it_is_emptied():
     samples, heard = Samples("variables"), []
     samples.entered = lambda: heard.append(samples.read())
     samples.show({"1": "a"})
-    samples.ask([])
+    samples.show_lines([])
     assert lines(samples) == {"{{1}}": "a"}
     type_into(samples, "{{1}}", "")
     assert samples.read() == {}
@@ -152,8 +152,8 @@ def test_a_sample_stays_until_it_is_emptied():
 
 def test_lines_that_nobody_asks_for_any_more_go_away():
     samples = Samples("variables")
-    samples.ask(["1", "2"])
-    samples.ask(["1"])
+    samples.show_lines(["1", "2"])
+    samples.show_lines(["1"])
     assert list(lines(samples)) == ["{{1}}"]
     samples.show({"1": "x"})
     assert lines(samples) == {"{{1}}": "x"}
@@ -173,7 +173,7 @@ def test_samples_of_another_kind_are_refused(value):
 def test_samples_hint_at_the_source_and_can_be_locked():
     samples = Samples("variables")
     samples.hints = {"1": "Ana"}
-    samples.ask(["1"])
+    samples.show_lines(["1"])
     assert find(samples, "{{1}}").placeholder == "Ana"
     samples.lock(True)
     assert find(samples, "{{1}}").disabled

@@ -8,11 +8,11 @@ from localization.contents import CONTENT, button, content
 from volume import volume
 
 from chatkit.widgets.contentform import (
-    begun_translation,
+    content_html,
+    initial_translation,
+    items_of,
     language_heading,
-    parts_of,
     source_field_html,
-    source_page,
 )
 
 EVIL = "<img src=x onerror=alert(1)>"
@@ -47,17 +47,17 @@ def test_a_source_written_from_the_right_is_so_too():
 
 
 def test_a_new_language_takes_over_all_but_the_words():
-    origin = content(
+    original = content(
         headers=[{"type": "text", "text": "Hi", "text_variable": "Ana"}],
         buttons=[button("call_phone", "Call", value="2025550142", country_code="+1")],
         validity_period_seconds=60,
     )
-    new = begun_translation(origin)
+    new = initial_translation(original)
     assert new["headers"] == [{"type": "text"}]
     assert new["buttons"] == [{"type": "call_phone", "value": "2025550142", "country_code": "+1"}]
     assert (new["is_draft"], new["validity_period_seconds"]) == (True, 60)
     assert not {"text", "footer", "variables", "lang_code", "id"} & new.keys()
-    assert begun_translation({}) == {}
+    assert initial_translation({}) == {}
 
 
 def test_a_language_is_named_with_its_code():
@@ -72,12 +72,12 @@ def test_a_language_is_named_with_its_code():
 @given(CONTENT)
 @settings(max_examples=volume(24, 600), deadline=None)
 def test_whatever_the_source_holds_can_be_read_and_is_escaped(fields):
-    origin = {**fields, "lang_code": str(fields["lang_code"])}
-    origin["footer"] = EVIL
+    original = {**fields, "lang_code": str(fields["lang_code"])}
+    original["footer"] = EVIL
     shown = "".join(
-        source_field_html(name, origin)
+        source_field_html(name, original)
         for name in ("headers", "text", "variables", "footer", "buttons")
     )
-    assert "<img" not in shown + source_page(origin)
-    assert all(isinstance(one, dict) for one in parts_of(origin, "buttons"))
-    begun_translation(origin)
+    assert "<img" not in shown + content_html(original)
+    assert all(isinstance(one, dict) for one in items_of(original, "buttons"))
+    initial_translation(original)
