@@ -23,8 +23,8 @@ from chatkit.templates.contents import (
     Content,
     ContentBody,
     ContentEndpoints,
-    keep_written,
-    origin_of,
+    record_sources,
+    snapshot_origin,
     sorted_by_language,
 )
 from chatkit.util.display import many, visible
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 ContentPlace: TypeAlias = tuple[ContentEndpoints, str]
 
 CODE, LANG = "template_code", "lang_code"
-_ROW = re.compile(r"\brows? ([0-9]+)")
+_ROW_NUMBER = re.compile(r"\brows? ([0-9]+)")
 
 
 class BulkTemplates:
@@ -71,11 +71,11 @@ class BulkTemplates:
         return self._opened[code]
 
     def codes(self) -> list[str]:
-        """Name the templates that were opened."""
+        """Return the codes of the templates that were opened."""
         return [code for code in self._opened if code]
 
     def base(self, frame: pd.DataFrame | None, *, now: bool = False) -> Snapshot:
-        """Return what a frame was when it was read, or else what is there now."""
+        """Return the snapshot of a frame from when it was read, or else of the contents now."""
         from chatkit.frames.frame import column_or_level
 
         kept = None if frame is None or now else self.snapshot(frame)
@@ -96,18 +96,18 @@ class BulkTemplates:
         return frame.drop(columns=columns.missing)
 
     def keep(self, written: Sequence[Sequence[str]], run: str) -> None:
-        """Write into the ledger from which source each translation was made."""
-        keep_written(self.transport.connection, written, run)
+        """Record in the ledger the source that each translation was made from."""
+        record_sources(self.transport.connection, written, run)
 
     def reader(self, codes: Iterable[str]) -> ContentReader:
-        """Begin to read the contents of these templates."""
+        """Return a reader of the contents of these templates."""
         from chatkit.imports import accessor
 
         accessor.register()
         return ContentReader(self, [self.of(code) for code in codes])
 
     def account_frame(self, codes: Iterable[str]) -> tuple[pd.DataFrame, list[str]]:
-        """Read the contents of these templates in full, and note which templates have none."""
+        """Read the contents of these templates in full; return notes of those without any, too."""
         reader = self.reader(dict.fromkeys(codes))
         frame = self.kept(reader.frame(full=True))
         absent = ", ".join([*reader.absent, *reader.empty])
@@ -124,10 +124,10 @@ class BulkTemplates:
         """Return the endpoints of these template codes."""
         return {code: self.of(code) for code in codes}
 
-    def translations(
+    def read_in_languages(
         self, codes: Iterable[str], languages: Iterable[str], source: str
     ) -> pd.DataFrame:
-        """Read in full what templates have in some languages, and in the one they are made from.
+        """Read the contents of templates in some languages, and in their source language, in full.
 
         Codes that the service does not know, or not any more, are left out.
         """
@@ -147,15 +147,15 @@ class BulkTemplates:
         return reader.contents(places)[1]
 
     def kept(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Remember a frame as it was read, and return it."""
+        """Keep a snapshot of a frame as it was read, and return the frame."""
         nested = ContentBody.updatable()
-        return keep_snapshot(frame, origin_of(self.transport), whole=True, nested=nested)
+        return keep_snapshot(frame, snapshot_origin(self.transport), whole=True, nested=nested)
 
     def snapshot(self, frame: pd.DataFrame) -> Snapshot | None:
-        """Return what a frame was when it was read, also one of a single template."""
+        """Return the snapshot of a frame from when it was read, also for a single template."""
         from chatkit.frames.frame import column_or_level, with_level
 
-        origin, code = origin_of(self.transport), read_origin(frame).get("code")
+        origin, code = snapshot_origin(self.transport), memory(frame).get("code")
         if code is not None and column_or_level(frame, CODE) is None:
             return None  # its rows do not name their template
         kept = snapshot_of(frame, {**origin, "code": code} if code else origin)
@@ -163,7 +163,7 @@ class BulkTemplates:
             return kept
         return kept._replace(frame=with_level(kept.frame, CODE, [code] * len(kept.frame)))
 
-    def planned(
+    def plan_frame(
         self,
         frame: pd.DataFrame | Iterable[Mapping[str, Any]],
         *,
@@ -176,25 +176,25 @@ class BulkTemplates:
         drawn: Mapping[str, str] | None = None,
         **options: Unpack[PlanOptions],
     ) -> Plan:
-        """Plan an edited frame, and say what the rules say of it.
+        """Plan an edited frame, with the findings of the rules in it.
 
         Args:
             frame: The edited frame.
             base: The frame that it was made from, where it does not hold that.
-            notes: What else is to be said, before that.
+            notes: Notes that the plan begins with.
             source: The language that the others are translated from.
-            expected: Codes of findings that are no news.
-            how: What writes translations, for the ledger.
+            expected: Codes of findings to leave out.
+            how: The origin of translations, for the ledger.
             by_rule: Whether texts are only replaced, so that each is as up to date as it was.
             drawn: Notes that are drawn, with the picture of each.
             **options: As for a plan.
         """
         from chatkit.bulk.planner import make_plan
 
-        any_of_them = ContentEndpoints(self.transport, "any", self.checks)
-        any_of_them.source, any_of_them.expected = source, expected
-        any_of_them.how, any_of_them.by_rule = how, by_rule
-        plan = make_plan(self, any_of_them, frame, base=base, **options)
+        endpoints = ContentEndpoints(self.transport, "any", self.checks)
+        endpoints.source, endpoints.expected = source, expected
+        endpoints.how, endpoints.by_rule = how, by_rule
+        plan = make_plan(self, endpoints, frame, base=base, **options)
         plan.notes[:0] = notes
         plan._drawn |= drawn or {}
         return plan
@@ -204,10 +204,10 @@ class BulkTemplates:
 
 
 class ContentReader:
-    """The contents of some templates, on their way into one frame.
+    """A reader of the contents of some templates into one frame.
 
-    One call reads the list of each template, several are under way at once, and what came
-    back is in columns at once: no more is kept than the frame will hold.
+    One call reads the list of each template, several are under way at once, and each answer is
+    put into columns at once: no more is kept than the frame will hold.
 
     Args:
         bulk: All templates of the account.
@@ -219,10 +219,10 @@ class ContentReader:
         self.empty: list[str] = []  #: codes of templates without a content
         self._transport, self._templates = bulk.transport, templates
         self._languages = bulk.checks.languages
-        self._lost: Refused = NotFound(Call("GET", ("templates",)), "not found", status=404)
+        self._last_refusal: Refused = NotFound(Call("GET", ("templates",)), "not found", status=404)
 
     def frame(self, *, full: bool = False) -> pd.DataFrame:
-        """Read them; `full` reads each content on its own as well.
+        """Read the contents; `full` reads each content on its own as well.
 
         Raises:
             BadAnswer: A list is not as documented, or only a part of it came.
@@ -233,11 +233,11 @@ class ContentReader:
         counts: list[int] = []
         calls = [template.list_call() for template in self._templates]
         try:
-            answers = zip(self._templates, calls, self._answers("template", calls), strict=True)
+            answers = zip(self._templates, calls, self._send_calls("template", calls), strict=True)
             for template, call, answer in answers:
                 counts.append(0)
                 if isinstance(answer, Refused):
-                    self._lost = answer
+                    self._last_refusal = answer
                     self.absent.append(str(template.code))
                     continue
                 counts[-1] = columns.add(answer.data)
@@ -246,20 +246,21 @@ class ContentReader:
                     self.empty.append(str(template.code))
             contents = columns.frame(LANG)
         except frames.WrongRows as error:
-            raise self._wrong_row(error, counts) from None
+            raise self._bad_row_error(error, counts) from None
         codes = [str(each.code) for each in self._templates]
         levels = list(chain.from_iterable(map(repeat, codes, counts)))
         frame = frames.with_level(contents, CODE, levels)
-        if doubles := frames.count_repeated_keys(frame):
-            _warn(f"the lists of contents moved while they were read: {doubles} rows came twice")
+        if doubles := frames.repeated(frame):
+            moved = f"the lists of contents moved while they were read: {doubles} rows came twice"
+            _warn_moved(moved)
         frame = sorted_by_language(frames.without_repeats(frame))
-        self._languages.note(frame)
+        self._languages.add_used(frame)
         if full:
             named = {str(template.code): template for template in self._templates}
             places = [(named[code], lang) for code, lang in frame.index]
             columns, frame = self.contents(places)
             if gone := len(places) - len(frame):
-                _warn(f"{gone} of {len(places)} contents were gone when each was read")
+                _warn_moved(f"{gone} of {len(places)} contents were gone when each was read")
         if missing := columns.missing:
             warnings.warn(
                 f"The service sent no {', '.join(missing)} for its contents: "
@@ -281,7 +282,7 @@ class ContentReader:
 
         def bodies() -> Iterator[Raw]:
             calls = [template.get_call(lang) for template, lang in places]
-            for place, answer in zip(places, self._answers("content", calls), strict=True):
+            for place, answer in zip(places, self._send_calls("content", calls), strict=True):
                 if isinstance(answer, Envelope):
                     kept.append(place)
                     yield answer.data
@@ -291,7 +292,7 @@ class ContentReader:
                 columns.add(page)
             frame = columns.frame(LANG)
         except frames.WrongRows as error:
-            template, lang = kept[_row(error, len(kept))]
+            template, lang = kept[_row_number(error, len(kept))]
             reason = f"the content is not as documented: {error}"
             raise BadAnswer(template.get_call(lang), reason) from None
         for (template, lang), read in zip(kept, frame.index, strict=True):
@@ -299,8 +300,8 @@ class ContentReader:
         codes = [str(template.code) for template, _ in kept]
         return columns, frames.with_level(frame, CODE, codes)
 
-    def _answers(self, noun: str, calls: Sequence[Call]) -> Iterator[Envelope | Refused]:
-        """Send calls, several at once; yield their answers in order, and show the progress."""
+    def _send_calls(self, noun: str, calls: Sequence[Call]) -> Iterator[Envelope | Refused]:
+        """Send calls, several at once; yield their answers in order, with a progress bar."""
         forecast, total = Forecast(), len(calls)
         with Progress(f"{noun}s", total) as progress:
             forecast.report(what := f"Reading {many(total, noun)}", 0, total, self._rate())
@@ -314,7 +315,7 @@ class ContentReader:
         return self._transport.pace().rate
 
     def refuse_absent(self) -> None:
-        """Name all codes that the service does not know, at once.
+        """Raise an error that names all codes that the service does not know.
 
         Raises:
             NotFound: There are some.
@@ -325,39 +326,39 @@ class ContentReader:
                 "this template" if total == 1 else f"{len(self.absent)} of these {total} templates"
             )
             raise NotFound(
-                self._lost.call,
-                f"the service does not know {what}: {_listed(self.absent)}. A code may be "
+                self._last_refusal.call,
+                f"the service does not know {what}: {_join_codes(self.absent)}. A code may be "
                 "misspelt, or the template has no content yet",
-                status=self._lost.status,
+                status=self._last_refusal.status,
             )
 
     def warn_of_empty(self) -> None:
-        """Name all codes that have no content, where the service does not tell why."""
+        """Warn of all codes that have no content, of which the service gives no reason."""
         if self.empty:
             warnings.warn(
-                f"There is no content for {_listed(self.empty)}: a code may be misspelt, or the "
-                "template has none yet.",
+                f"There is no content for {_join_codes(self.empty)}: a code may be misspelt, or "
+                "the template has none yet.",
                 stacklevel=4,
             )
 
-    def _wrong_row(self, error: Exception, counts: Sequence[int]) -> BadAnswer:
-        """Return the error of a row that is not as documented, with the list that it is in."""
+    def _bad_row_error(self, error: Exception, counts: Sequence[int]) -> BadAnswer:
+        """Return the error for a row that is not as documented, about the list that has it."""
         ends = list(accumulate(counts))
-        place = bisect_right(ends, _row(error, ends[-1] + 1))
+        place = bisect_right(ends, _row_number(error, ends[-1] + 1))
         template = self._templates[min(place, len(counts) - 1)]
         counted = f" (row 0 is the first of {self._templates[0].code})" if len(ends) > 1 else ""
         return BadAnswer(template.list_call(), f"the list is not as documented: {error}{counted}")
 
 
-def _row(error: Exception, most: int) -> int:
-    """Read the number of the row out of what is wrong with it."""
-    match = _ROW.search(str(error))
+def _row_number(error: Exception, most: int) -> int:
+    """Return the number of the row in the message of an error, or the last one."""
+    match = _ROW_NUMBER.search(str(error))
     return min(int(match[1]), most - 1) if match else most - 1
 
 
-def _listed(codes: Sequence[str]) -> str:
+def _join_codes(codes: Sequence[str]) -> str:
     return visible(", ".join(codes))
 
 
-def _warn(message: str) -> None:
+def _warn_moved(message: str) -> None:
     warnings.warn(f"{message[0].upper()}{message[1:]}. Read them again.", ListMoved, stacklevel=5)

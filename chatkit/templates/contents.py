@@ -88,9 +88,9 @@ class App(Body):
     signature_hash: str | None = None
 
 
-def _language(code: str) -> str:
-    """Refuse a language code that could not stand in the address of its content."""
-    if reason := segment_problem(code):
+def _validate_language(code: str) -> str:
+    """Return a language code; raise an error if it could not be a part of an address."""
+    if reason := why_no_segment(code):
         raise ValueError(reason)
     return code
 
@@ -101,7 +101,7 @@ class ContentBody(Body):
     lang_code: Annotated[
         str,
         Field(min_length=1, description="The language, like 'en' or 'en_US'."),
-        AfterValidator(_language),
+        AfterValidator(_validate_language),
     ]
     text: str = Field("", description="The body, with placeholders {{1}}, {{2}}, …")
     parameter_format: str = Field("TEXT", description="How placeholders are written; 'TEXT'.")
@@ -140,7 +140,7 @@ class ContentBody(Body):
 class AccountChecks:
     """The checks of an account: the rules and its glossary, without what is silenced.
 
-    All that checks contents of an account asks here, so that all tell the same.
+    Whatever checks contents of an account uses these, so that all have the same findings.
 
     Args:
         transport: Of the account.
@@ -159,15 +159,15 @@ class AccountChecks:
         Args:
             contents: A frame of contents, one content, or several.
             source: The language that the others are translated from.
-            glossary: What counts in place of the glossary of the account.
+            glossary: A glossary in place of that of the account.
         """
         from chatkit.localization.audit import check_contents
 
         words = self.glossary if glossary is None else glossary
-        return check_contents(contents, source, glossary=words, ledger=self._ledger())
+        return check_contents(contents, source, glossary=words, ledger=self._read_ledger())
 
-    def _ledger(self) -> Ledger:
-        """Read what is silenced; a ledger that cannot be read stops no check and no plan."""
+    def _read_ledger(self) -> Ledger:
+        """Read the ledger, for what is silenced; one that cannot be read stops no check."""
         from chatkit.localization.ledger import Ledger, LedgerFile
 
         try:
@@ -178,12 +178,12 @@ class AccountChecks:
 
 
 class ContentEndpoints(Endpoints[Content]):
-    """The calls of the contents of one template, and what is particular about them.
+    """The endpoints of the contents of one template.
 
     Args:
         transport: Sends the calls.
         code: The template code.
-        checks: What the account tells of contents.
+        checks: The checks of the account.
     """
 
     noun, attribute = "content", "templates"
@@ -216,13 +216,13 @@ class ContentEndpoints(Endpoints[Content]):
     def record_findings(
         self, fields: Mapping[str, Any], live: Mapping[str, Any] | None
     ) -> list[Finding]:
-        """Check a content as it would then be, and whether it goes live with what is refused."""
+        """Return the findings that would stop one content, as it would be after these fields."""
         findings = check_edit(fields, live)
         if live is not None and not live and (lang := fields.get("lang_code")):
             languages = self.checks.languages
             if lang not in languages.used:
-                languages.ask(self.code)
-            findings[:0] = languages.wrong(lang)
+                languages.read_lookup(self.code)
+            findings[:0] = languages.find_unknown(lang)
         return findings
 
     def compared(self, fields: Mapping[str, Any]) -> bool:
@@ -232,7 +232,7 @@ class ContentEndpoints(Endpoints[Content]):
     def examined(
         self, changes: Sequence[Planned], base: pd.DataFrame, full: ReadFull
     ) -> Mapping[int, Sequence[Finding]]:
-        """Check all contents as they would then be, each beside the other languages.
+        """Check all contents as a plan would leave them, each beside the other languages.
 
         Lists show a text without its buttons and samples: what a change leaves live, or makes
         live, is read in full, as for the update of one content.
@@ -250,17 +250,17 @@ class ContentEndpoints(Endpoints[Content]):
     def written(
         self, changes: Sequence[Planned], base: pd.DataFrame, full: ReadFull
     ) -> list[WrittenText]:
-        """Return from which source each translation is made that is written."""
+        """Return the translated texts that changes write, each with its source."""
         return written_texts(
             changes, base, full, source=self.source, how=self.how, by_rule=self.by_rule
         )
 
     def keep(self, written: Sequence[Sequence[str]], run: str) -> None:
-        """Write into the ledger from which source each translation was made."""
-        keep_written(self.transport.connection, written, run)
+        """Record in the ledger the source that each translation was made from."""
+        record_sources(self.transport.connection, written, run)
 
     def base(self, frame: pd.DataFrame | None, *, now: bool = False) -> Snapshot:
-        """Return what a frame was when it was read; a code that nobody knows has no contents."""
+        """Return the snapshot of a frame from when it was read; an unknown code has no contents."""
         try:
             return super().base(frame, now=now)
         except NotFound:
@@ -270,21 +270,20 @@ class ContentEndpoints(Endpoints[Content]):
             return Snapshot(empty, whole=True, now=True)
 
     def snapshot(self, frame: pd.DataFrame) -> Snapshot | None:
-        """Return what a frame was when it was read, also one of many templates."""
+        """Return the snapshot of a frame from when it was read, also of one of many templates."""
         kept = super().snapshot(frame)
-        if kept is None and (all_of_them := snapshot_of(frame, origin_of(self.transport))):
-            known = all_of_them.frame
-            rows = known[known.index.get_level_values(0) == self.code]
+        if kept is None and (every := snapshot_of(frame, snapshot_origin(self.transport))):
+            rows = every.frame[every.frame.index.get_level_values(0) == self.code]
             kept = Snapshot(rows.droplevel(0), whole=True) if len(rows) else None
         return kept
 
     @property
     def place(self) -> str:
-        """The code by which a person reaches these records."""
+        """The Python expression that opens these records."""
         return f"client.templates({self.code!r})"
 
     def next_step(self, error: Refused, key: Key | None, body: Mapping[str, Any]) -> str:
-        """Return how the API writes a language, and which languages there are."""
+        """Return the hint for an error: how the API writes a language, and which there are."""
         asked = str(body.get("lang_code", "") if key is None else key)
         written = asked.replace("-", "_")
         if error.status in (409, self.profile.clash_status) and key is not None:
@@ -319,11 +318,11 @@ class ContentEndpoints(Endpoints[Content]):
             return []
 
     def required(self) -> list[str]:
-        """Name the fields that a create requires, as the profile says."""
+        """Return the fields that a create requires, by the profile."""
         return list(dict.fromkeys(("lang_code", *self.profile.content_requires)))
 
     def undo(self, kind: str, known: Mapping[str, Any], after: Mapping[str, Any]) -> Undo:
-        """Return how well a change can be undone: a deleted content gets another id."""
+        """Return how exactly a change can be undone: a deleted content gets another id."""
         if kind == "delete":
             return "not exactly", "if created again, it has another id"
         return super().undo(kind, known, after)
@@ -351,7 +350,7 @@ class Contents(Resource[Content], endpoints=ContentEndpoints):
         self, endpoints: ContentEndpoints, known: Callable[[str], str] = lambda code: ""
     ) -> None:
         self._endpoints = endpoints
-        self._known = known
+        self._similar_code = known
 
     @property
     def code(self) -> str:
@@ -371,8 +370,8 @@ class Contents(Resource[Content], endpoints=ContentEndpoints):
             BadAnswer: The list is not as documented.
         """
         frame = sorted_by_language(self._frame(self._endpoints.search(search), full=full))
-        self._endpoints.checks.languages.note(frame)
-        if frame.empty and search is None and (known := self._known(self.code)):
+        self._endpoints.checks.languages.add_used(frame)
+        if frame.empty and search is None and (known := self._similar_code(self.code)):
             warnings.warn(
                 f"The template {self.code} has no content; did you mean {known}?", stacklevel=2
             )
@@ -392,15 +391,15 @@ class Contents(Resource[Content], endpoints=ContentEndpoints):
             UnknownOutcome: The answer was lost; the content may exist.
         """
         known, lang = self._endpoints.checks.languages, str(fields.get("lang_code", ""))
-        new = known.new(lang)
+        new = known.new_language_note(lang)
         made = super().create(broken=broken, **fields)
         if new:
-            known.noted.add(lang)
+            known.reported.add(lang)
             print_line(f"{new}.")
         return made
 
     def _took_effect(self, before: Content | None, made: Content, sent: Mapping[str, Any]) -> None:
-        """Write into the ledger from which source the texts were made, as a plan does."""
+        """Record in the ledger the source of the written texts, as a plan does."""
         from chatkit.bulk.changes import Change
         from chatkit.localization import language
 
@@ -423,7 +422,7 @@ class Contents(Resource[Content], endpoints=ContentEndpoints):
             )
             return
         # without the texts before it is not known which are new: what is recorded of them stays
-        keep_written(endpoints.transport.connection, written, "", add=before is None)
+        record_sources(endpoints.transport.connection, written, "", add=before is None)
 
     # --- all contents of the template -----------------------------------------------
 
@@ -452,7 +451,7 @@ class Contents(Resource[Content], endpoints=ContentEndpoints):
 
 
 def checks_of(contents: Contents) -> AccountChecks:
-    """Return what the account of these contents tells of them."""
+    """Return the checks of the account of these contents."""
     return contents._endpoints.checks
 
 
@@ -478,7 +477,7 @@ def read_languages(transport: Transport, code: str) -> pd.DataFrame:
 
 
 def sorted_by_language(frame: pd.DataFrame) -> pd.DataFrame:
-    """Put the contents of each template in the order that languages have everywhere."""
+    """Sort the contents of each template by language, in the common order."""
     from chatkit.frames.frame import sorted_by_key
     from chatkit.localization import language
 
@@ -490,7 +489,7 @@ _TEXTS = frozenset(("text", "footer", "headers", "buttons"))
 
 
 class KnownLanguages:
-    """The languages that a client knows of: of the lookup, in use, and noted as new.
+    """The languages that a client knows: those of the lookup, those in use, and reported ones.
 
     The lookup is read once, and only for a language that no content has that was read. Where it
     cannot be read, the service has the last word.
@@ -501,16 +500,16 @@ class KnownLanguages:
 
     def __init__(self, transport: Transport) -> None:
         self.used: set[str] = set()
-        self.noted: set[str] = set()
+        self.reported: set[str] = set()
         self._lookup: list[str] | None = None
         self._transport = transport
-        self._refused = transport.connection.profile.unknown_language == "refuse"
+        self._refuses_unknown = transport.connection.profile.unknown_language == "refuse"
 
-    def note(self, frame: pd.DataFrame) -> None:
-        """Remember which languages contents were read in."""
+    def add_used(self, frame: pd.DataFrame) -> None:
+        """Add the languages of a frame of contents to those in use."""
         self.used |= {str(lang) for lang in frame.index.unique(level=-1)}
 
-    def ask(self, code: str) -> None:
+    def read_lookup(self, code: str) -> None:
         """Read the lookup of a template, unless one was read."""
         if self._lookup is None:
             try:
@@ -518,33 +517,33 @@ class KnownLanguages:
             except CallError:
                 self._lookup = []
 
-    def _lacks(self, lang: str) -> bool:
-        """Return whether the lookup does not have a language, if it was read."""
+    def _is_unknown(self, lang: str) -> bool:
+        """Return whether the lookup was read, and does not have a language."""
         return bool(self._lookup) and lang not in (*(self._lookup or ()), *self.used)
 
-    def _hint(self, lang: str) -> str:
-        """Name the language of the lookup that may be meant by one that it lacks."""
+    def _suggestion(self, lang: str) -> str:
+        """Return a hint on the languages of the lookup that may be meant by one that it lacks."""
         from chatkit.localization import language
 
         asked = language.did_you_mean(lang, self._lookup or ())
         return asked[:1].upper() + asked[1:] or 'templates("code").languages() has all.'
 
-    def wrong(self, lang: str) -> list[Finding]:
-        """Return a finding if the lookup was read and does not have a language."""
+    def find_unknown(self, lang: str) -> list[Finding]:
+        """Return a finding if the lookup was read, and does not have a language."""
         from chatkit.report import Finding
 
-        if not self._lacks(lang):
+        if not self._is_unknown(lang):
             return []
-        severity: Severity = "error" if self._refused else "warning"
+        severity: Severity = "error" if self._refuses_unknown else "warning"
         message = f"the lookup of languages does not have {values(lang)}"
-        return [Finding("language", severity, "/lang_code", message, self._hint(lang))]
+        return [Finding("language", severity, "/lang_code", message, self._suggestion(lang))]
 
-    def new(self, lang: str) -> str:
-        """Return that no content is in a language yet; empty if there is, or if it was noted."""
+    def new_language_note(self, lang: str) -> str:
+        """Return a note that no content is in a language yet; empty if one is, or if reported."""
         from chatkit.localization import language
         from chatkit.localization.ledger import LedgerFile
 
-        if not self.used or lang in self.used or lang in self.noted:
+        if not self.used or lang in self.used or lang in self.reported:
             return ""
         try:
             origins = LedgerFile(self._transport.connection).read().origins
@@ -556,7 +555,7 @@ class KnownLanguages:
         return f"{name} is new: no content that was read is in {name}"
 
     def check(self, changes: Sequence[Planned], base: pd.DataFrame) -> dict[int, Finding]:
-        """Check the languages of new contents: whether there is such a one, and whether it is new.
+        """Check that the languages of new contents exist, and warn of those that are new.
 
         Args:
             changes: Creates, updates and deletes of contents.
@@ -574,25 +573,25 @@ class KnownLanguages:
             if each.kind == "create" and str(each.key) not in used
         }
         for each in new.values():
-            self.ask(str(each.code))
+            self.read_lookup(str(each.code))
         several = bool(used) and base.index.nlevels > 1  # one template does not tell what is in use
         findings = {}
         for n, each in new.items():
-            if wrong := self.wrong(lang := str(each.key)):
+            if wrong := self.find_unknown(lang := str(each.key)):
                 findings[n] = wrong[0]
-            elif several and (message := self.new(lang)):
-                self.noted.add(lang)
+            elif several and (message := self.new_language_note(lang)):
+                self.reported.add(lang)
                 findings[n] = Finding("language new", "warning", "/lang_code", message)
         return findings
 
-    def require(self, code: str, languages: Iterable[str]) -> None:
-        """Check the languages to translate into, before anybody works on them.
+    def require_known(self, code: str, languages: Iterable[str]) -> None:
+        """Raise an error for languages to translate into that the lookup does not have.
 
-        Where the service accepts any language, the ones that the lookup lacks are only named.
+        Where the service accepts any language, a message names them.
 
         Args:
-            code: A template that is there.
-            languages: As they were named.
+            code: A template that exists.
+            languages: The languages to translate into.
 
         Raises:
             InputError: The lookup does not have some.
@@ -601,13 +600,13 @@ class KnownLanguages:
 
         used = {language.normal(lang) for lang in self.used}
         if new := [lang for lang in languages if language.normal(lang) not in used]:
-            self.ask(code)
+            self.read_lookup(code)
         problems = [
             Problem("languages", values(lang), f"is not in the lookup of languages. {hint}")
             for lang in new
-            if self._lacks(lang) and (hint := self._hint(lang))
+            if self._is_unknown(lang) and (hint := self._suggestion(lang))
         ]
-        if problems and self._refused:
+        if problems and self._refuses_unknown:
             raise InputError("The service does not have these languages:", problems)
         for each in problems:
             print_line(f"{each.value} {each.reason}")
@@ -615,18 +614,18 @@ class KnownLanguages:
 
 # --- contents as they would be once they are sent ---------------------------------------
 
-#: What tells a finding from another one in the same content.
+#: The code, the field and the message of a finding, by which it is known in a content.
 FindingKey: TypeAlias = tuple[str, str, str]
-#: What the platform refuses stands in these, or beside them; lists show none of them.
-_DECIDE = frozenset(("variables", "headers", "buttons"))
-#: What is found in a draft that holds the words of its source, which was the wish.
+#: The fields by which the platform refuses a content; lists show none of them.
+_REFUSAL_FIELDS = frozenset(("variables", "headers", "buttons"))
+#: Codes of findings in a draft that is meant to hold the words of its source.
 COPIED = frozenset((
     *("untranslated", "same as source", "wrong script", "other script", "glossary", "quotes"),
     *("punctuation", "number form", "date form"),
 ))  # fmt: skip
 
 
-#: What is found in a draft that lacks the texts that were not taken, which the report lists.
+#: Codes of findings in a draft that lacks rejected texts, which the report lists.
 MISSING = frozenset((
     *("text empty", "header empty", "button label", "placeholders differ", "header differs"),
     *("sample surplus",),
@@ -634,7 +633,7 @@ MISSING = frozenset((
 
 
 def check_edit(fields: Mapping[str, Any], live: Mapping[str, Any] | None) -> list[Finding]:
-    """Check one content as it would be once these fields are sent, for what is refused.
+    """Check one content as it would be once these fields are sent; return what is refused.
 
     Args:
         fields: What is sent.
@@ -645,11 +644,11 @@ def check_edit(fields: Mapping[str, Any], live: Mapping[str, Any] | None) -> lis
     before = {"lang_code": "en", **(live or {})}
     known = {_finding_key(each) for each in check_contents([before])} if live else set()
     refused = check_contents([{**before, **fields}]).refused
-    return [_placed(each, before, fields, known) for each in refused]
+    return [_with_severity(each, before, fields, known) for each in refused]
 
 
 class _PlannedContents:
-    """The contents that a plan changes, as they were read and as they would be, by their place."""
+    """The contents that a plan changes, as they were read and as they would be, by place."""
 
     def __init__(
         self, changes: Sequence[Planned], base: pd.DataFrame, full: ReadFull | None
@@ -663,13 +662,13 @@ class _PlannedContents:
         self._deleted = {*places} - self.edits.keys()
         self._several, self._full = base.index.nlevels > 1, full
         self._codes = {change.code or "" for change in changes}
-        self.before = _contents_of(base, self._codes)
+        self.before = _contents_by_place(base, self._codes)
 
     def read(self, places: Iterable[tuple[str, str]]) -> None:
         """Read some contents in full, of which lists show a part."""
         keys = [place if self._several else place[1] for place in places]
         if keys and self._full is not None:
-            self.before |= _contents_of(self._full(keys), self._codes)
+            self.before |= _contents_by_place(self._full(keys), self._codes)
 
     def after(self, place: tuple[str, str]) -> dict[str, Any]:
         """Return a content as it would be."""
@@ -699,16 +698,16 @@ def check_plan(
         base: The contents as they were read. What a list does not show is not judged.
         full: Reads those of them in full that will be live, and of which lists show a part.
         source: The language that the others are translated from.
-        expected: Codes of findings that are no news to who plans this.
+        expected: Codes of findings to leave out.
         check: Checks the contents as they would be, as the account does; else by the rules alone.
 
     Returns:
-        What was found, by the place of the change.
+        The findings, by the place of the change.
     """
     from chatkit.localization.audit import check_contents
 
     contents = _PlannedContents(changes, base, full)
-    if _DECIDE - {*base.columns}:
+    if _REFUSAL_FIELDS - {*base.columns}:
         contents.read(
             place
             for place, (_, change) in contents.edits.items()
@@ -725,20 +724,20 @@ def check_plan(
         if place in contents.edits and each.severity != "note" and each.code not in expected:
             n, change = contents.edits[place]
             before, same = contents.before.get(place, {}), known.get(place, set())
-            findings.setdefault(n, []).append(_placed(each, before, change.after, same))
+            findings.setdefault(n, []).append(_with_severity(each, before, change.after, same))
     return findings
 
 
-def _placed(
+def _with_severity(
     finding: ContentFinding,
     before: Mapping[str, Any],
     sent: Mapping[str, Any],
     known: Collection[FindingKey],
 ) -> Finding:
-    """Call a finding an error if it stops the change, and else a warning.
+    """Return a finding as an error if it stops the change, and else as a warning.
 
-    It does if the service refuses it, or the platform a live content with it; but an edit of
-    something else does not stop at what is live with it already.
+    It stops the change if the service refuses it, or the platform a live content with it; but
+    not if the content is live with it already and something else is edited.
 
     Args:
         finding: In the content as it would be.
@@ -761,10 +760,13 @@ def _finding_key(finding: ContentFinding) -> FindingKey:
     return finding.code, finding.field, finding.message
 
 
-def _contents_of(
+def _contents_by_place(
     base: pd.DataFrame, codes: Collection[str | None]
 ) -> dict[tuple[str, str], dict[str, Any]]:
-    """Take the contents of some templates out of a frame; of one template it has no codes."""
+    """Return the contents of some templates in a frame, by code and language.
+
+    A frame of one template does not have its code.
+    """
     from chatkit.frames.frame import records
 
     one = next(iter(codes), "") or ""
@@ -789,7 +791,7 @@ def written_texts(
     how: str,
     by_rule: bool,
 ) -> list[WrittenText]:
-    """Return from which source text each translated text that is written is made.
+    """Return the translated texts that a plan writes, each with its source text.
 
     That is the source as it will be: as it was read, with what the plan changes in it. A list
     shows no footers, headers and buttons: where those are written too, the source is read in full.
@@ -848,18 +850,18 @@ def written_texts(
     return written
 
 
-def origin_of(transport: Transport) -> dict[str, str]:
-    """Return what frames of the contents of several templates remember."""
+def snapshot_origin(transport: Transport) -> dict[str, str]:
+    """Return the origin by which frames of several templates find their snapshot."""
     return {"account": transport.connection.account, "noun": ContentEndpoints.noun}
 
 
-def keep_written(
+def record_sources(
     connection: Connection, written: Sequence[Sequence[str]], run: str, *, add: bool = False
 ) -> None:
-    """Write down from which source the translations of a run are made.
+    """Record in the ledger the sources that the translations of a run are made from.
 
-    The run goes on if that is impossible: its translations are then unknown on the board.
-    `add` leaves what is recorded of a translation.
+    If that fails the run goes on, and its translations are unknown on the board. With `add` an
+    earlier record of a translation stays.
     """
     from chatkit.localization.ledger import Ledger, LedgerFile, record_written
 

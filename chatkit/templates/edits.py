@@ -1,4 +1,4 @@
-"""Edits: frames of contents edited as one: found and replaced, drafted where missing."""
+"""Edits: changes of whole frames of contents: replaced texts, new drafts, drafts to publish."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from chatkit.localization.ledger import Ledger
     from chatkit.localization.rules import ContentFinding
 
-#: Where can be replaced: `url` and `number` are what buttons lead to.
+#: The fields that can be searched; `url` and `number` are what buttons lead to.
 Field: TypeAlias = Literal["text", "footer", "header", "label", "url", "number"]
 FIELDS: tuple[Field, ...] = get_args(Field)
 
@@ -41,7 +41,7 @@ _BUTTONS: dict[str, dict[str, Field]] = {
     "call_phone": {"label": "label", "value": "number"},
 }
 _LABEL: dict[str, Field] = {"label": "label"}
-_FEW = 5
+_FEW = 5  #: places that a note names
 _LINE = 400  #: characters of a message
 
 
@@ -61,7 +61,7 @@ class Replacement:
     """
 
     def __init__(self, old: str, new: str, fields: Iterable[Field] | None = None) -> None:
-        self._fields = _fields(fields)
+        self._fields = _check_fields(fields)
         if not isinstance(old, str) or not isinstance(new, str):
             raise InputError("replace takes two texts: what is found, and what is put there.")
         if not old:
@@ -71,47 +71,47 @@ class Replacement:
         if has_half_character(old + new):
             raise InputError("Half a character can be neither found nor put anywhere.")
         self._old, self._new = old, new
-        self.times = 0
-        self.left: list[str] = []
-        self._touched: list[Entry] = []
+        self.count = 0
+        self.skipped: list[str] = []
+        self._edited: list[Entry] = []
 
     def frame(self, contents: pd.DataFrame) -> pd.DataFrame:
         """Return an edited copy of a frame of contents."""
         edits: dict[int, dict[str, Any]] = {}
         for row, entry in enumerate(entries(contents)):
             label, new = f"{entry.template_code}/{entry.lang_code}", dict[str, str]()
-            for field, place, text in _texts(entry):
+            for field, place, text in _replaceable_texts(entry):
                 if text and field in self._fields:
-                    after = self._replaced(text, f"{label} {field}")
+                    after = self._replace_in(text, f"{label} {field}")
                     if after != text:
                         new[place] = after
             if new:
                 edits[row] = put_texts(entry.raw, entry, new)
-                self._touched.append(entry)
+                self._edited.append(entry)
         return apply_edits(contents, edits, [])
 
     def notes(self) -> list[str]:
-        """Count the replacements in words, and list the places that were left alone."""
+        """Return notes that count the replacements, and list the places that were left alone."""
         old = values(self._old)
         where = ", ".join(self._fields)
-        if not self.times:
-            why = "stands in placeholders only" if self.left else "does not occur"
+        if not self.count:
+            why = "stands in placeholders only" if self.skipped else "does not occur"
             notes = [f"Nothing is replaced: {old} {why} (searched: {where})."]
         else:
-            codes = {entry.template_code for entry in self._touched}
+            codes = {entry.template_code for entry in self._edited}
             notes = [
-                f"{old} becomes {values(self._new)}: {many(self.times, 'time')} in "
-                f"{many(len(self._touched), 'content')} of {many(len(codes), 'template')}."
+                f"{old} becomes {values(self._new)}: {many(self.count, 'time')} in "
+                f"{many(len(self._edited), 'content')} of {many(len(codes), 'template')}."
             ]
-        if self.left:
-            places = visible(", ".join(self.left[:_FEW]))
-            more = len(self.left) - _FEW
+        if self.skipped:
+            places = visible(", ".join(self.skipped[:_FEW]))
+            more = len(self.skipped) - _FEW
             rest = f" and {more} more" if more > 0 else ""
             notes.append(f"Left as they are, because a placeholder would change: {places}{rest}.")
         return notes
 
-    def _replaced(self, text: str, place: str) -> str:
-        """Replace in one text; where a placeholder would change, leave it and note the place."""
+    def _replace_in(self, text: str, place: str) -> str:
+        """Return a text with the replacements; note its place if a placeholder would change."""
         before = slots(text)
         parts, end, left = [], 0, False
         for match in re.finditer(re.escape(self._old), text):
@@ -121,15 +121,16 @@ class Replacement:
                 parts += [text[end : match.start()], self._new]
                 end = match.end()
         after = "".join([*parts, text[end:]])
-        if _names(slots(after)) != _names(before):  # made of what stood beside each other
+        # a new placeholder may arise from what stood beside each other
+        if _slot_counts(slots(after)) != _slot_counts(before):
             after, parts, left = text, [], True
-        if left and place not in self.left:
-            self.left.append(place)
-        self.times += len(parts) // 2
+        if left and place not in self.skipped:
+            self.skipped.append(place)
+        self.count += len(parts) // 2
         return after
 
     def _keeps_placeholders(self, match: re.Match[str], placeholders: Sequence[Slot]) -> bool:
-        """Return whether the placeholders of a text stay as they are when a match is replaced."""
+        """Return whether replacing a match keeps the placeholders of a text."""
         start, end = match.span()
         inside = []
         for slot in placeholders:
@@ -137,11 +138,11 @@ class Replacement:
                 inside.append(slot)
             elif max(start, slot.start) < min(end, slot.end):
                 return False
-        return _names(slots(self._new)) == _names(inside)
+        return _slot_counts(slots(self._new)) == _slot_counts(inside)
 
 
-def _texts(entry: Entry) -> Iterator[tuple[Field, str, str]]:
-    """Yield the texts in which can be replaced: where, the field as in the API, the text."""
+def _replaceable_texts(entry: Entry) -> Iterator[tuple[Field, str, str]]:
+    """Yield the texts that can be searched, as kind of field, field as in the API, text."""
     yield "text", "text", entry.text
     yield "footer", "footer", entry.footer
     for number, header in enumerate(entry.headers):
@@ -152,11 +153,11 @@ def _texts(entry: Entry) -> Iterator[tuple[Field, str, str]]:
             yield field, f"buttons.{number}.{name}", part(button, name)
 
 
-def _names(placeholders: Iterable[Slot]) -> Counter[str]:
+def _slot_counts(placeholders: Iterable[Slot]) -> Counter[str]:
     return Counter(slot.name for slot in placeholders)
 
 
-def _fields(fields: Iterable[Field] | None) -> tuple[Field, ...]:
+def _check_fields(fields: Iterable[Field] | None) -> tuple[Field, ...]:
     if fields is None:
         return FIELDS
     chosen = (fields,) if isinstance(fields, str) else tuple(fields)
@@ -170,7 +171,7 @@ def _fields(fields: Iterable[Field] | None) -> tuple[Field, ...]:
 
 
 def languages_to_draft(languages: str | Iterable[str]) -> list[str]:
-    """Return the languages that each template is to have, each once.
+    """Check the languages that each template is to have, and return each once.
 
     Raises:
         InputError: No language is named, or one is not written as the API writes it.
@@ -188,7 +189,7 @@ def languages_to_draft(languages: str | Iterable[str]) -> list[str]:
     return list(dict.fromkeys(named))
 
 
-def drafted(
+def add_drafts(
     contents: pd.DataFrame, codes: Iterable[str], languages: Sequence[str], source: str
 ) -> tuple[pd.DataFrame, list[str]]:
     """Add drafts of the contents that are missing, made from those of the source language.
@@ -219,14 +220,10 @@ def drafted(
     return apply_edits(contents, {}, rows), notes
 
 
-_SEEN = 12  #: messages that a plan shows as customers will see them
-_FEW_FIELDS = 3  #: texts of a draft that are named
+_MAX_MESSAGES = 12  #: messages that a plan shows as customers will see them
+_MAX_FIELDS = 3  #: texts of a draft that are named
 #: Why a draft is left: what it does, and the next step.
-_LEFT = {
-    "missing": (
-        "lack texts that their source has",
-        "client.templates.queue(languages, codes) shows them to translate.",
-    ),
+_LEFT_OUT = {
     "broken": (
         "would be refused by the platform",
         "Say broken=True to set live those that are left for nothing else.",
@@ -245,13 +242,13 @@ _LEFT = {
         "If they are right, client.templates.accept(languages) records it.",
     ),
 }
-_SAME = ("untranslated", "same as source")
+_SAME_CODES = ("untranslated", "same as source")
 #: Codes that a publication reports itself.
 AGAINST_GLOSSARY = ("glossary", "formality")
 
 
 class _Draft(NamedTuple):
-    """A draft, and the reasons that hold it back: none if it goes live."""
+    """A draft, and the reasons to leave it out, by a key of `_LEFT_OUT`; none if it goes live."""
 
     entry: Entry
     findings: list[ContentFinding]
@@ -262,7 +259,7 @@ class _Draft(NamedTuple):
         return f"{self.entry.template_code}/{self.entry.lang_code}"
 
 
-def publication(
+def select_drafts(
     contents: pd.DataFrame,
     languages: str | Iterable[str] | None,
     source: str,
@@ -271,7 +268,7 @@ def publication(
     glossary: Glossary | None,
     broken: bool,
 ) -> Publication:
-    """Find the drafts of some contents that can go live: complete, checked and not stale.
+    """Select the drafts of some contents that can go live: complete, checked and not stale.
 
     Args:
         contents: Contents in full.
@@ -315,34 +312,32 @@ def publication(
             differs -= AGREED
         if states[place].state == "stale" or states[place].changes or differs:
             draft.reasons["stale"] = draft.place
-        elif same := _untranslated(draft, original, ledger, glossary):
-            rest = len(same) - _FEW_FIELDS
+        elif same := _untranslated_fields(draft, original, ledger, glossary):
+            rest = len(same) - _MAX_FIELDS
             more = f" and {many(rest, 'other text')}" if rest > 0 else ""
-            texts = f"{', '.join(same[:_FEW_FIELDS])}{more}"
+            texts = f"{', '.join(same[:_MAX_FIELDS])}{more}"
             draft.reasons["untranslated"] = f"{draft.place} ({texts})"
         elif ledger.provenance(entry, original).unknown:
             draft.reasons["unknown"] = draft.place
     return Publication(contents, members, drafts, live, ledger)
 
 
-def _untranslated(
+def _untranslated_fields(
     draft: _Draft, original: Entry, ledger: Ledger, glossary: Glossary | None
 ) -> list[str]:
-    """Return the texts that are still those of the source.
+    """Return the names of the fields that still have the text of the source.
 
     A text of several words that is that of its source, in another language, is not translated,
     unless somebody accepted it, the glossary keeps the words, or it is a name in the footer.
     """
     from chatkit.localization.checks import may_be_same
 
-    same = {each.field for each in draft.findings if each.code in _SAME}
+    same = {each.field for each in draft.findings if each.code in _SAME_CODES}
     entry, lang_code, names = draft.entry, original.lang_code, []
     for field, name, text in entry.pieces:
-        words = (
-            text
-            if glossary is None
-            else glossary.without_kept_terms(text, entry.lang_code, lang_code)
-        )
+        words = text
+        if glossary is not None:
+            words = glossary.without_kept_terms(text, entry.lang_code, lang_code)
         accepted = ledger.is_accepted(entry, field, original, text)
         if field in same and not accepted and not may_be_same(field, words, lang_code):
             names.append(name)
@@ -359,8 +354,8 @@ class Publication(NamedTuple):
     ledger: Ledger
 
     @property
-    def _messages(self) -> dict[str, Entry]:
-        """The drafts that go live, each by a note that shows it as a customer sees it."""
+    def _live_messages(self) -> dict[str, Entry]:
+        """The drafts that go live, by a note that has the message in one line."""
         return {
             f"{draft.place} as a customer sees it: {cut(draft.entry.summary(), _LINE)}": draft.entry
             for draft in self.drafts
@@ -369,27 +364,27 @@ class Publication(NamedTuple):
 
     @property
     def drawn(self) -> dict[str, str]:
-        """The notes that show a message, with its HTML as on a phone."""
+        """The HTML of the messages as on a phone, by the note that shows each."""
         from chatkit.localization.bubble import bubble, bubble_html
 
         drawn = {}
-        for note, entry in list(self._messages.items())[:_SEEN]:
+        for note, entry in list(self._live_messages.items())[:_MAX_MESSAGES]:
             place = f"{entry.template_code}/{entry.lang_code}"
             title = escaped(f"{place} ({language.name(entry.lang_code)})")
             drawn[note] = f"<figcaption>{title}</figcaption>{bubble_html(bubble(entry, {}))}"
         return drawn
 
     def frame(self) -> pd.DataFrame:
-        """Return a copy of the contents in which these drafts are none."""
+        """Return a copy of the contents in which the drafts that go live are no drafts."""
         ready = {id(draft.entry) for draft in self.drafts if not draft.reasons}
         rows = [row for row, entry in enumerate(self.members) if id(entry) in ready]
         return apply_edits(self.contents, {row: {"is_draft": False} for row in rows}, [])
 
     def notes(self) -> list[str]:
-        """Show the messages as customers will see them, and list the drafts that are left out."""
-        messages = list(self._messages)
-        notes = messages[:_SEEN]
-        if (more := len(messages) - _SEEN) > 0:
+        """Return notes with the messages that go live, and with the drafts that are left out."""
+        messages = list(self._live_messages)
+        notes = messages[:_MAX_MESSAGES]
+        if (more := len(messages) - _MAX_MESSAGES) > 0:
             notes.append(
                 f"… and {many(more, 'more message')}: chatkit.widgets.Preview(content) shows one."
             )
@@ -409,7 +404,7 @@ class Publication(NamedTuple):
             notes.append(
                 f"… and {more:,} more against the glossary: client.templates.check() has all."
             )
-        for why, (what, then) in _LEFT.items():
+        for why, (what, then) in _LEFT_OUT.items():
             if places := [draft.reasons[why] for draft in self.drafts if why in draft.reasons]:
                 named = visible(shorten_list(places, _FEW))
                 notes.append(f"Left as drafts, as they {what}: {named}. {then}")

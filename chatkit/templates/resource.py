@@ -12,7 +12,7 @@ from chatkit.api.transport import Transport
 from chatkit.errors import HelpPage, InputError, steady
 from chatkit.report import FEW
 from chatkit.templates.bulk_templates import BulkTemplates
-from chatkit.templates.codes import NONE, Codes, Remembered, template_codes
+from chatkit.templates.codes import NO_CODES, Codes, RememberedCodes, template_codes
 from chatkit.templates.contents import ContentEndpoints, Contents
 from chatkit.util.display import many
 from chatkit.util.progress import print_line
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from chatkit.templates.edits import Field
 
 
-#: What a queue says where the words of a file would not do.
-_SINCE = {
+#: Messages of a queue, by verdict, where those of a file would not fit.
+_QUEUE_MESSAGES = {
     "stale": "its source was changed since this queue was made: make it again",
     "conflict": "somebody else translated it since this queue was made: nothing was overwritten",
 }
@@ -71,7 +71,7 @@ class Templates(metaclass=HelpPage):
     def __init__(self, transport: Transport) -> None:
         self._bulk = BulkTemplates(transport)
         self._opened: dict[str, Contents] = {}
-        self._remembered = Remembered(transport.connection)
+        self._remembered = RememberedCodes(transport.connection)
 
     @property
     def _target(self) -> BulkTemplates:
@@ -89,7 +89,7 @@ class Templates(metaclass=HelpPage):
             InputError: It can be no code, like `' '` or `'..'`; nothing was sent.
         """
         if code not in self._opened:
-            self._opened[code] = Contents(self._bulk.of(code), self._alike)
+            self._opened[code] = Contents(self._bulk.of(code), self._similar_code)
         return self._opened[code]
 
     # --- codes ----------------------------------------------------------------------
@@ -116,19 +116,19 @@ class Templates(metaclass=HelpPage):
         """
         print_line(self._remembered.keep(_codes_or_none(codes)))
 
-    def _alike(self, code: str) -> str:
-        """Name a template that was used or remembered, and is written like this code."""
+    def _similar_code(self, code: str) -> str:
+        """Return a used or remembered code that is spelled like this one; empty if none is."""
         known = [*self.codes, *self._bulk.codes()]
         return next(iter(get_close_matches(code, [each for each in known if each != code], 1)), "")
 
     def _known_codes(self) -> list[str]:
-        """Name all templates that are known: remembered, used by this client, in the ledger."""
+        """Return all known codes: remembered, used by this client, or in the ledger."""
         recorded = (key.template_code for key in self.ledger.read().origins)
         return list(dict.fromkeys([*self.codes, *self._bulk.codes(), *recorded]))
 
-    def _codes(self, codes: Codes | None) -> list[str]:
+    def _resolve_codes(self, codes: Codes | None) -> list[str]:
         if codes is None and not self.codes:
-            raise InputError(NONE)
+            raise InputError(NO_CODES)
         return template_codes(self.codes if codes is None else codes)
 
     @property
@@ -147,7 +147,7 @@ class Templates(metaclass=HelpPage):
 
     @glossary.setter
     def glossary(self, source: GlossarySource | None) -> None:
-        self._bulk.checks.glossary = None if source is None else _glossary(source)
+        self._bulk.checks.glossary = None if source is None else _read_glossary(source)
 
     # --- read -----------------------------------------------------------------------
 
@@ -166,7 +166,7 @@ class Templates(metaclass=HelpPage):
             NotFound: The service does not know some; all of them are named.
             BadAnswer: A list is not as documented.
         """
-        reading = self._bulk.reader(self._codes(codes))
+        reading = self._bulk.reader(self._resolve_codes(codes))
         frame = reading.frame(full=full)
         reading.refuse_absent()
         reading.warn_of_empty()
@@ -203,7 +203,7 @@ class Templates(metaclass=HelpPage):
         from chatkit.bulk.stores import changes_since
         from chatkit.localization.board import ContentChange, board, parse_time, recorded_changes
 
-        named = self._codes(codes)
+        named = self._resolve_codes(codes)
         start = None if since is None else parse_time(since)
         ledger, changed = self.ledger.read(), list[ContentChange]()
         if start is not None:
@@ -261,7 +261,7 @@ class Templates(metaclass=HelpPage):
                     field               hint
         0  headers.0.text  It says “Velo”.
         """
-        words = None if glossary is None else _glossary(glossary)
+        words = None if glossary is None else _read_glossary(glossary)
         if hasattr(codes, "columns"):
             frame = cast("pd.DataFrame", codes)
         else:
@@ -371,12 +371,12 @@ class Templates(metaclass=HelpPage):
         """
         from chatkit.localization.queue import Queue
 
-        words = self.glossary if glossary is None else _glossary(glossary)
+        words = self.glossary if glossary is None else _read_glossary(glossary)
         frame = self.frame(codes, full=True)
         known = self._known_codes() if memory is None else _codes_or_none(memory)
         read_codes = {*frame.index.get_level_values(0)}
         others = [code for code in known if code not in read_codes]
-        read_others = partial(self._bulk.translations, others, source=source)
+        read_others = partial(self._bulk.read_in_languages, others, source=source)
         return Queue(
             *(frame, self._target_languages(languages, frame), source, only),
             ledger=self.ledger,
@@ -389,7 +389,7 @@ class Templates(metaclass=HelpPage):
     def _target_languages(
         self, languages: str | Iterable[str] | None, frame: pd.DataFrame
     ) -> list[str] | None:
-        """Return the languages to translate into, once it is known that they can be.
+        """Return the languages to translate into, after a check that the service has them.
 
         Raises:
             InputError: The lookup of languages does not have some.
@@ -400,7 +400,7 @@ class Templates(metaclass=HelpPage):
             return None
         named = language.as_list(languages)
         if len(frame):
-            self._bulk.checks.languages.require(str(frame.index[0][0]), named)
+            self._bulk.checks.languages.require_known(str(frame.index[0][0]), named)
         return named
 
     def _plan_units(self, units: Sequence[Unit], frame: pd.DataFrame) -> Plan:
@@ -408,11 +408,11 @@ class Templates(metaclass=HelpPage):
         from chatkit.localization.translation import import_units
 
         returned = import_units(units, frame, any_order=True)
-        plan = self._bulk.planned(returned.frame, source=returned.source or "en")
+        plan = self._bulk.plan_frame(returned.frame, source=returned.source or "en")
         rejected = returned.refused
         for each in rejected[:FEW]:
             where = f"{each.template_code} {each.lang_code} {each.field}"
-            why = _SINCE.get(each.verdict, each.message)
+            why = _QUEUE_MESSAGES.get(each.verdict, each.message)
             plan.notes.append(f"Not taken: {where}: {each.verdict}: {why}.")
         if len(rejected) > FEW:
             plan.notes.append(f"… and {len(rejected) - FEW:,} more that were not taken.")
@@ -489,7 +489,7 @@ class Templates(metaclass=HelpPage):
         Raises:
             InputError: The frame as a whole cannot be planned.
         """
-        return self._bulk.planned(
+        return self._bulk.plan_frame(
             frame,
             base=base,
             existing=existing,
@@ -529,7 +529,7 @@ class Templates(metaclass=HelpPage):
 
         replacement = Replacement(old, new, fields)
         edited = replacement.frame(self.frame(codes, full=True))
-        return self._bulk.planned(
+        return self._bulk.plan_frame(
             edited,
             notes=replacement.notes(),
             by_rule=True,
@@ -561,12 +561,12 @@ class Templates(metaclass=HelpPage):
             InputError: No language or code is named, or one is not written as the API does.
         """
         from chatkit.templates.contents import COPIED
-        from chatkit.templates.edits import drafted, languages_to_draft
+        from chatkit.templates.edits import add_drafts, languages_to_draft
 
-        drafts_in, named = languages_to_draft(languages), self._codes(codes)
+        drafts_in, named = languages_to_draft(languages), self._resolve_codes(codes)
         contents = self._bulk.kept(self._bulk.reader(named).frame(full=True))
-        frame, notes = drafted(contents, named, drafts_in, source)
-        return self._bulk.planned(
+        frame, notes = add_drafts(contents, named, drafts_in, source)
+        return self._bulk.plan_frame(
             frame,
             notes=notes,
             source=source,
@@ -609,13 +609,13 @@ class Templates(metaclass=HelpPage):
         >>> client.templates.publish("ar", ["rental_reminder"]).counts
         {'create': 0, 'update': 1, 'delete': 0}
         """
-        from chatkit.templates.edits import AGAINST_GLOSSARY, publication
+        from chatkit.templates.edits import AGAINST_GLOSSARY, select_drafts
 
-        words = self.glossary if glossary is None else _glossary(glossary)
+        words = self.glossary if glossary is None else _read_glossary(glossary)
         contents = self.frame(codes, full=True)
         known = self.ledger.read()
-        ready = publication(contents, languages, source, known, glossary=words, broken=broken)
-        return self._bulk.planned(
+        ready = select_drafts(contents, languages, source, known, glossary=words, broken=broken)
+        return self._bulk.plan_frame(
             ready.frame(),
             notes=ready.notes(),
             drawn=ready.drawn,
@@ -717,14 +717,14 @@ class Templates(metaclass=HelpPage):
         """
         from chatkit.frames.frame import collector_paused
         from chatkit.localization.translation import import_units, read_units
-        from chatkit.templates.codes import codes_of
+        from chatkit.templates.codes import unit_codes
         from chatkit.templates.contents import MISSING
 
-        words = self.glossary if glossary is None else _glossary(glossary)
+        words = self.glossary if glossary is None else _read_glossary(glossary)
         with collector_paused():
             units = read_units(paths, encoding)
         if codes is None:  # what a translator has spoilt is rejected, not looked for
-            contents = self._bulk.kept(self._bulk.reader(codes_of(units)).frame(full=True))
+            contents = self._bulk.kept(self._bulk.reader(unit_codes(units)).frame(full=True))
         else:
             contents = self.frame(codes, full=True)
         known = self.ledger.read()
@@ -737,7 +737,7 @@ class Templates(metaclass=HelpPage):
                 ledger=known,
                 broken=broken,
             )
-            plan = self._bulk.planned(
+            plan = self._bulk.plan_frame(
                 returned.frame,
                 source=returned.source or "en",
                 how="import",
@@ -773,12 +773,12 @@ class Templates(metaclass=HelpPage):
 
 
 def _codes_or_none(codes: Codes) -> list[str]:
-    """Return the codes that are meant; an empty list means none."""
+    """Return the codes of an argument or a file; an empty list is allowed."""
     empty = not isinstance(codes, str | os.PathLike) and not (codes := list(codes))
     return [] if empty else template_codes(codes)
 
 
-def _glossary(source: GlossarySource) -> Glossary:
+def _read_glossary(source: GlossarySource) -> Glossary:
     from chatkit.localization.glossary import Glossary
 
     return Glossary(source)

@@ -65,8 +65,8 @@ def test_contents_are_read_in_full_and_those_that_are_gone_are_not(desk):
 
 def test_what_else_is_to_be_said_comes_before_what_the_rules_say(desk):
     frame = desk.kept(desk.reader(["a"]).frame(full=True)).assign(text="{{1}}")
-    plan = desk.planned(frame, notes=["First."])
+    plan = desk.plan_frame(frame, notes=["First."])
     assert plan.notes[0] == "First."
     assert plan.notes[1].startswith("a/en has ")
-    quiet = desk.planned(frame, expected={"placeholder edge", "placeholder ratio"})
+    quiet = desk.plan_frame(frame, expected={"placeholder edge", "placeholder ratio"})
     assert quiet.notes == []

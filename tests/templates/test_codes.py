@@ -17,7 +17,7 @@ from chatkit import settings
 from chatkit.api.connection import Connection
 from chatkit.errors import InputError, SettingsError
 from chatkit.localization.translation import read_units
-from chatkit.templates.codes import Remembered, codes_of, template_codes
+from chatkit.templates.codes import RememberedCodes, template_codes, unit_codes
 
 STAGING = "https://staging.example.com"
 FILE = """# mine
@@ -220,7 +220,7 @@ def test_codes_come_out_of_a_file_as_they_were_written(tmp_path_factory, codes):
 
 
 def test_a_named_connection_keeps_them_in_its_table_and_nothing_else_moves(file):
-    said = Remembered(connection()).keep(["order_ready", "welcome"])
+    said = RememberedCodes(connection()).keep(["order_ready", "welcome"])
     assert said == "The connection staging remembers 2 template codes, for every client of it."
     kept = 'account_id = "1001"\ntemplates = ["order_ready", "welcome"]\n'
     assert file.read_text() == FILE.replace('account_id = "1001"\n', kept)
@@ -231,18 +231,18 @@ def test_a_named_connection_keeps_them_in_its_table_and_nothing_else_moves(file)
 
 
 def test_a_client_of_the_name_finds_them_again(file, monkeypatch):
-    Remembered(connection()).keep(["order_ready"])
+    RememberedCodes(connection()).keep(["order_ready"])
     monkeypatch.setenv("CHATKIT_TOKEN", "tok_0")
     with chatkit.connect("staging") as client:
         assert client.templates.codes == ("order_ready",)
 
 
 def test_those_before_are_replaced_and_none_forgets_them(file):
-    Remembered(connection()).keep([f"template_{n}" for n in range(30)])
+    RememberedCodes(connection()).keep([f"template_{n}" for n in range(30)])
     assert len(file.read_text().splitlines()) > 40  # one a line: a person edits it
-    Remembered(connection()).keep(["welcome"])
+    RememberedCodes(connection()).keep(["welcome"])
     assert settings.stored("staging").templates == ("welcome",)
-    Remembered(connection()).keep([])
+    RememberedCodes(connection()).keep([])
     assert file.read_text() == FILE
 
 
@@ -256,7 +256,7 @@ def test_those_before_are_replaced_and_none_forgets_them(file):
     ],
 )
 def test_others_are_remembered_while_the_client_lasts_and_it_says_so(file, other, why):
-    remembered = Remembered(connection(**other))
+    remembered = RememberedCodes(connection(**other))
     said = remembered.keep(["welcome"])
     assert said.startswith("This client remembers 1 template code until the kernel ends: ")
     assert why in said
@@ -274,7 +274,7 @@ def test_a_connection_kept_again_for_another_account_forgets_them(file, monkeypa
 
     keyring = Keyring()
     monkeypatch.setattr(settings, "ask_keyring", lambda question: question(keyring))
-    Remembered(connection()).keep(["welcome"])
+    RememberedCodes(connection()).keep(["welcome"])
     settings.save("staging", connection())
     assert settings.stored("staging").templates == ("welcome",)
     settings.save("staging", connection(account_id="2"))
@@ -295,6 +295,6 @@ def test_files_of_translations_name_their_templates(tmp_path):
     path, codes = tmp_path / "texts.csv", ["order_ready", "spring_offer"]
     with chatkit.connect(chatkit.Sandbox(seed="demo")) as client:
         client.templates.export(path, codes, only="all")
-    assert codes_of(read_units(path)) == codes
+    assert unit_codes(read_units(path)) == codes
     path.write_text(path.read_text("utf-8").replace("spring_offer", ".."), "utf-8")
-    assert codes_of(read_units(path)) == ["order_ready"]
+    assert unit_codes(read_units(path)) == ["order_ready"]

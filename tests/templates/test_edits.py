@@ -6,20 +6,12 @@ from collections import Counter
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from localization.contents import (
-    DEMO,
-    button,
-    content,
-    demo,
-    frame,
-    naughty,
-    website,
-)
+from localization.contents import DEMO, button, content, demo, frame, naughty, website
 from volume import volume
 
 from chatkit.errors import InputError
 from chatkit.localization.content import slots
-from chatkit.templates.edits import FIELDS, Replacement, drafted, languages_to_draft
+from chatkit.templates.edits import FIELDS, Replacement, add_drafts, languages_to_draft
 
 __all__ = ["demo"]
 
@@ -61,7 +53,7 @@ def test_a_text_is_replaced_everywhere_it_stands():
     }
     assert en.buttons[1:] == FULL["buttons"][1:]  # a code to copy is no text
     assert de.headers == [IMAGE | {"link": "https://new.example/a.png"}]
-    assert replacement.times == 7
+    assert replacement.count == 7
     [note] = replacement.notes()
     assert note == '"old" becomes "new": 7 times in 2 contents of 1 template.'
 
@@ -156,7 +148,7 @@ def test_the_neighbours_of_half_characters_are_characters():
 def test_a_single_field_may_be_named_as_a_text():
     replacement, edited = replaced("old", "new", FULL, fields="footer")
     assert edited.footer.iloc[0] == "so new" and edited.text.iloc[0] == FULL["text"]
-    assert replacement.times == 1
+    assert replacement.count == 1
 
 
 @pytest.mark.parametrize(
@@ -251,7 +243,7 @@ def test_a_text_without_placeholders_is_replaced_as_python_does(before, old, new
 
 
 def new_rows(contents, languages, source="en", codes=DEMO):
-    edited, notes = drafted(contents, codes, languages, source)
+    edited, notes = add_drafts(contents, codes, languages, source)
     return edited.iloc[len(contents) :], notes
 
 
