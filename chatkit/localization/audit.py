@@ -81,7 +81,7 @@ class Audit(FindingSequence[ContentFinding], Report):
 
     @property
     def refused(self) -> Audit:
-        """Findings that the service or the platform rejects, as the documents say."""
+        """The findings for which the service or the platform rejects a content."""
         return self._with(each for each in self if each.refused)
 
     def of(

@@ -182,8 +182,8 @@ class Board(Report):
 
         It has a row for each content of each run, the earliest first, and names the author.
         `chatkit.account.journal(run)` shows all of a run, and `chatkit.undo(run)` takes it back,
-        if it was begun here. What one call wrote without a plan, and what a ledger of colleagues
-        that was merged tells, is a row too: of translations alone, as a ledger has no others.
+        if it was begun here. An edit by a single call without a plan, and the records of a merged
+        ledger of colleagues, have rows too: of translations alone, as a ledger has no others.
 
         Raises:
             InputError: No time was passed.
@@ -193,7 +193,7 @@ class Board(Report):
         return make_frame(self._changed, ContentChange._fields)
 
     def sources(self) -> pd.DataFrame:
-        """Return a DataFrame of the texts whose source changed: as it was, and as it is.
+        """Return a DataFrame of the texts whose source changed: the source before and after.
 
         It has a row for each text of each stale content: `before` is the source that it was
         made from, `after` the source of today, empty if it was taken out.
@@ -319,29 +319,29 @@ def board(
 
 
 def recorded_changes(
-    ledger: Ledger, since: datetime, besides: Collection[str]
+    ledger: Ledger, since: datetime, exclude: Collection[str]
 ) -> list[ContentChange]:
     """List the contents whose translations were written since a time, by the ledger.
 
     Args:
         ledger: The records of this account, and those merged from colleagues.
         since: With an offset.
-        besides: Runs whose journals tell it, and which of their rows had no effect.
+        exclude: Runs to leave out, whose journals have the changes and their outcome.
     """
     start = since.astimezone(UTC).isoformat(timespec="microseconds")
     fields: dict[tuple[str, str, str, str, str], dict[str, None]] = {}
     for key, origin in sorted(ledger.origins.items()):
-        if origin.at >= start and origin.how in ("apply", "import") and origin.run not in besides:
+        if origin.at >= start and origin.how in ("apply", "import") and origin.run not in exclude:
             place = key.template_code, key.lang_code, origin.at, origin.by, origin.run
             fields.setdefault(place, {})[key.field.partition(".")[0]] = None
     return [ContentChange(*place, "write", ", ".join(names)) for place, names in fields.items()]
 
 
 def parse_time(since: object) -> datetime:
-    """Read a time that a person wrote: a date, or a time; UTC if it tells no offset.
+    """Parse a date or a time that a person wrote, in UTC if it has no offset.
 
     Raises:
-        InputError: It is none.
+        InputError: It is neither.
     """
     if isinstance(since, date) and not isinstance(since, datetime):
         since = since.isoformat()

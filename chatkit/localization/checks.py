@@ -1,7 +1,7 @@
 """Checks: the functions that apply the rules to one content, and the registry of them.
 
-A check yields a `Flaw` for each thing that it finds; the meaning and the source of its code stand
-in `rules`. `CHECKS` lists all checks in the order of their findings.
+A check yields a `Flaw` for each thing that it finds; `rules` has the meaning and the source of its
+code. `CHECKS` lists all checks in the order of their findings.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def check_content(content: Mapping[str, Any]) -> list[ContentFinding]:
 
 
 def check_types(case: Case) -> Iterator[Flaw]:
-    """Find fields of another type than the API document says."""
+    """Find fields of another type than in the API document."""
     for field, expected in case.entry.wrong_types.items():
         yield flaw("wrong type", field, expected=expected)
 
@@ -345,7 +345,7 @@ TYPES = {
     "view_catalog": 1,
 }
 MOST = 10
-#: The platform itself writes what stands on these.
+#: The types of buttons whose label the platform writes itself.
 _FIXED_LABELS = ("copy_offer_code", "view_catalog")
 _DESKTOP_LIMIT = 4  #: from so many buttons on a message is not shown on a computer
 

@@ -1,7 +1,7 @@
-"""Content: one content as the rules see it, whatever stands in its cells, and its placeholders.
+"""Content: one content with its texts and placeholders, as the rules check it.
 
-A frame, a record, a mapping or several of them become entries. A value of the wrong type is named
-once and not looked at.
+A frame, a record, a mapping or several of them become entries. A value of the wrong type is kept
+in `wrong_types` and not checked any further.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _WORD = re.compile(r"(?<!\S)[^\w\s]*\w")
 
 
 class Slot(NamedTuple):
-    """One placeholder: the text between its braces, where it begins, where it has ended."""
+    """One placeholder of a text: the name between its braces, its start and its end."""
 
     name: str
     start: int
@@ -109,7 +109,7 @@ class Entry:
         self.template_code = template_code
         self.lang_code = lang_code
         self.raw = raw
-        #: Fields of another type than the API document says, and what it says.
+        #: The expected type of each field that has another one.
         self.wrong_types: dict[str, str] = {}
         self.text = part(raw, "text")
         self.footer = part(raw, "footer")

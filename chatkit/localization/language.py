@@ -34,7 +34,7 @@ _SECOND_SCRIPTS = {"az": "Cyrl", "bs": "Cyrl", "kk": "Latn", "sr": "Latn", "uz":
 _RIGHT_TO_LEFT = frozenset(("Adlm", "Arab", "Hebr", "Nkoo", "Rohg", "Syrc", "Thaa"))
 #: Scripts that put no space between two words.
 _UNSPACED = frozenset(("Hans", "Hant", "Jpan", "Khmr", "Laoo", "Mymr", "Thai"))
-#: What is written where Norwegian is meant: the platform has Bokmål.
+#: Other codes for Norwegian, of which the platform has Bokmål.
 _NORWEGIAN = {"no": "nb", "nn": "nb"}
 _MAX_SUGGESTIONS = 3  #: so many codes are named of those that may be meant
 #: The names of the letters of each script.
@@ -242,7 +242,7 @@ def format_day(code: str, month: int, day: int) -> str:
 # --- locale tags: what a file format calls a language --------------------------------------
 
 # XLIFF wants the tags of BCP 47, en-US; a PO file the names of gettext, en_US. The `lang_code`
-# itself is never converted: what comes back is told by the code that stands beside the tag.
+# itself is never converted: a returned file has it beside the tag.
 
 
 def is_tag(lang_code: str) -> bool:

@@ -1,9 +1,8 @@
 """Ledger: the record of the source text that each translation was made from.
 
-A line says of one translation, by its digest, from which text of the source language it was made;
-the text itself stands in a line of its own, once. A translation that is written again later, as
-an undo does, so has the source that it had. One that no line knows was written elsewhere: nobody
-can tell from what.
+A line has the digest of one translation and that of its source text; the text itself has a line of
+its own, once. So a translation that is written again later, as an undo does, has the source that it
+had before. A translation without a line was written elsewhere: its source is unknown.
 
 The file of an account is text of sorted lines, and merging is putting the lines of two files
 together in any order. It holds codes, texts, times and the short names of those who recorded

@@ -34,7 +34,7 @@ class Rule(NamedTuple):
     severity: Severity
     source: str
     refused: bool = False
-    #: The message and the hint of its findings, by their names; "says" where it has one.
+    #: The message and the hint of its findings, by name; a single one is called "says".
     messages: Mapping[str, tuple[Template, Template]] = {}
 
 
@@ -70,7 +70,7 @@ CAN_BE_SILENCED = (*(code for code, rule in RULES.items() if not rule.refused), 
 
 #: Codes of a content whose source language moved on without it.
 STRUCTURE = frozenset(("placeholders differ", "header differs", "buttons differ"))
-#: Those of them that `client.templates.accept` can declare as meant.
+#: Those of them that `client.templates.accept` can accept.
 AGREED = STRUCTURE - {"placeholders differ"}
 
 
@@ -89,7 +89,7 @@ class ContentFinding(Finding):
 
     @property
     def field(self) -> str:
-        """Name the field as in the API: "buttons.1.label"; the first is 0."""
+        """The field as in the API: "buttons.1.label"; the first is 0."""
         return ".".join(steps(self.pointer))
 
     @property

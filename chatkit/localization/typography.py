@@ -224,11 +224,9 @@ def _check_spaces(line: _TextLine) -> Iterator[Flaw]:
 
 
 #: The quotation marks of each language.
-_QUOTES = {
-    code: marks for marks, codes in language.DATA["quotes"].items() for code in codes.split()
-}
-#: Straight ones, which stand for those of a language where these look otherwise. That of an inch
-#: is none of a pair.
+_QUOTES = {c: marks for marks, codes in language.DATA["quotes"].items() for c in codes.split()}
+#: A pair of straight quotation marks, in place of those of the language; the sign for an inch is
+#: no pair.
 _STRAIGHT_QUOTES = re.compile(r'(?<![\w"])"(?=[^\s"])[^"\n]*(?<=\S)"(?![\w"])')
 _QUOTE = re.compile("[„“”«»‹›「」『』]|‚(?=\\w)|(?<!\\w)‘(?=\\w)")
 
@@ -366,7 +364,7 @@ def _find_days(original: str, source: str) -> dict[str, str]:
 
 
 def _compare_months(line: _TextLine, original: str, source: str) -> Iterator[Flaw]:
-    """Find days whose month is named, or stands, as the source writes it."""
+    """Find days of a month that are still written as in the source language."""
     source_form, days = _find_days(original, source), _day_pattern(source)
     own = language.months(line.code)
     if not source_form or not own or days is None or line.base == language.base(source):
@@ -392,7 +390,7 @@ def _check_times(line: _TextLine) -> Iterator[Flaw]:
         yield line.flaw("date form/time", match, part=match[0].strip())
 
 
-_LEADS = "visit_website"
+_WEBSITE = "visit_website"
 
 
 def _compare_addresses(entry: Entry, original: Entry) -> Iterator[Flaw]:
@@ -400,7 +398,7 @@ def _compare_addresses(entry: Entry, original: Entry) -> Iterator[Flaw]:
     codes = (entry.lang_code, original.lang_code)
     for number, pair in enumerate(zip(entry.buttons, original.buttons, strict=False)):
         mine, other = (part(button, "value") for button in pair)
-        if not mine or not other or not all(button.get("type") == _LEADS for button in pair):
+        if not mine or not other or not all(button.get("type") == _WEBSITE for button in pair):
             continue
         alike = {slot.name for slot in slots(mine)} == {slot.name for slot in slots(other)}
         if alike and _neutral_link(mine, codes) != _neutral_link(other, codes):

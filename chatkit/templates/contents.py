@@ -335,7 +335,7 @@ class Contents(Resource[Content], endpoints=ContentEndpoints):
 
     Each content is checked before it is sent, as it would then be. What breaks the API document
     is not sent, and what the platform rejects does not get live, unless you say `broken=True`.
-    All else is told, also what is wrong with a draft.
+    All else is reported, also what is wrong with a draft.
 
     >>> contents = client.templates("order_ready")
     >>> contents.frame().index.tolist()
@@ -383,7 +383,7 @@ class Contents(Resource[Content], endpoints=ContentEndpoints):
         """Create a content and return it as the service now has it (read back).
 
         It is checked before it is sent, its language too: what has errors is sent with
-        `broken=True` only. A language in which no content was read is told, once.
+        `broken=True` only. A language in which no content was read is reported, once.
 
         Raises:
             InputError: A field is missing, unknown or wrong, or has errors; nothing was sent.
@@ -427,10 +427,10 @@ class Contents(Resource[Content], endpoints=ContentEndpoints):
     # --- all contents of the template -----------------------------------------------
 
     def check(self, source: str = "en") -> Audit:
-        """Hold the contents against the rules, and each language against the source language.
+        """Check the contents by the rules, and compare each language with the source language.
 
-        It tells what `client.templates.check` tells: `client.templates.glossary` counts, and what
-        is silenced is not told.
+        The findings are those of `client.templates.check`: `client.templates.glossary` counts,
+        and what is silenced is left out.
 
         Args:
             source: The language that the others are translated from.

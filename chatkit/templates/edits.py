@@ -275,8 +275,8 @@ def select_drafts(
         languages: One language, or several; None for all.
         source: The language that the others are translated from.
         ledger: The record of their sources.
-        glossary: The words of translations: a note lists what goes live against it.
-        broken: Whether what the platform would refuse goes live, too.
+        glossary: The words of translations: a note lists drafts that go live against it.
+        broken: Whether drafts that the platform would refuse go live, too.
 
     Raises:
         InputError: No content is in one of the languages.

@@ -47,7 +47,7 @@ class Templates(metaclass=HelpPage):
     """The message templates of the account: `templates("order_ready")` opens one by its code.
 
     The API has no list of templates, so codes are yours to know. Every method takes some, or
-    a file of them (.txt, .csv, .xlsx), or without any those that `remember` was told.
+    a file of them (.txt, .csv, .xlsx), or without any those that `remember` has kept.
 
     An edited frame becomes a plan, for all templates and languages at once. So all buttons
     that call get another number:
@@ -103,7 +103,7 @@ class Templates(metaclass=HelpPage):
         """Remember these codes, in place of those before: every method then takes them.
 
         They are kept in the connection, if it has a name (`chatkit login NAME`), else while
-        this client lasts; it is said which. An empty list forgets them.
+        this client lasts; a message says which. An empty list forgets them.
 
         Args:
             codes: Template codes, or a file of them: .txt with one a line, or .csv or .xlsx
@@ -133,7 +133,7 @@ class Templates(metaclass=HelpPage):
 
     @property
     def glossary(self) -> Glossary | None:
-        """The words of translations, for all that checks contents of this client.
+        """The glossary of translations, for every check of contents by this client.
 
         Those are `check`, `plan`, `board`, `queue`, `publish`, `read_translations` and forms.
         Set it once to a .csv or .xlsx file, a frame or rows, or to None; `glossary=` of a method
@@ -191,11 +191,11 @@ class Templates(metaclass=HelpPage):
             source: The language that the others are translated from.
             languages: Languages to show although no template has them.
             since: A date, like "2026-11-01": show only templates in which something was changed
-                since then; `changes()` of the board tells what, by whom and by which run. Seen
-                are runs whose journals lie in your data folder or where CHATKIT_RUNS says, not
-                those that are kept elsewhere, and of translations what the ledger
-                tells: single edits, and what colleagues wrote whose ledger you merged. Your own
-                name is that of your user on this computer, or what CHATKIT_USER says.
+                since then; `changes()` of the board lists the changes, with their authors and
+                runs. Known are the runs whose journals lie in your data folder or in that of
+                CHATKIT_RUNS, not those that are kept elsewhere, and of translations the records
+                of the ledger: single edits, and those of colleagues whose ledger you merged.
+                Your own name is that of your user on this computer, or CHATKIT_USER.
 
         Raises:
             InputError: No code is named, or `since` is not a date.
@@ -236,7 +236,7 @@ class Templates(metaclass=HelpPage):
         *,
         glossary: GlossarySource | None = None,
     ) -> Audit:
-        """Hold contents against the rules, and each language against the source language.
+        """Check contents by the rules, and compare each language with the source language.
 
         What the API document does not state warns and never blocks; `silence` takes such a
         warning away.
@@ -288,11 +288,11 @@ class Templates(metaclass=HelpPage):
             languages: A language, or several; without it every one.
             template_code: Only the contents of this template.
             field: Only this text of a content, named as in a finding: "footer".
-            off: Tell of it again. What was said of a template counts over what was said of all,
-                then what was said of a language, then of a field.
+            off: Report it again. A record for a template counts over one for all, then one for
+                a language, then one for a field.
 
         Returns:
-            What is silenced then, a row each; an empty cell means every one.
+            A row for each silenced warning; an empty cell means every one.
 
         Raises:
             InputError: There is no such warning, or a language is not written as the API does.
@@ -338,7 +338,7 @@ class Templates(metaclass=HelpPage):
         glossary: GlossarySource | None = None,
         memory: Codes | None = None,
     ) -> Queue:
-        """Put the texts in a queue that a person has to look at, string by string.
+        """Make a queue of the texts that a person has to review, string by string.
 
         `chatkit.widgets.QueueView(queue)` shows one after the other; in a program
         `edit(number, text)`, `accept(number)` and `skip(number)` answer, and `plan()` takes all
@@ -510,7 +510,7 @@ class Templates(metaclass=HelpPage):
     ) -> Plan:
         """Plan to replace a text everywhere. Nothing is sent before `plan.apply()`.
 
-        Placeholders stay as they are: what would change one is left alone, and told.
+        Placeholders stay as they are: what would change one is left alone, and a note names it.
 
         Args:
             old: What is found, as it is written; capitals count.
@@ -692,7 +692,7 @@ class Templates(metaclass=HelpPage):
         skip_invalid: bool = False,
         broken: bool = False,
     ) -> Translations:
-        """Take back what translators made of the files that `export` wrote, as a plan.
+        """Read the files that `export` wrote, after translators worked in them, as a plan.
 
         Nothing is overwritten that changed since the export. That is in `rejected`, with all else
         that was not taken, and why: its source has changed, it is too long, a placeholder is

@@ -246,8 +246,8 @@ def read_csv(data: bytes, encoding: str | None = None) -> list[Unit]:
     Raises:
         InputError: It is no CSV, or lacks a column.
     """
-    content, label, notes = decode_text(data, encoding, count_headings=_known_columns)
-    table = read_delimited(content, label, None, _known_columns, notes)
+    content, label, notes = decode_text(data, encoding, known=_count_known_columns)
+    table = read_delimited(content, label, None, _count_known_columns, notes)
     return list(_read_table(table, "", _find_header(table)))
 
 
@@ -265,7 +265,7 @@ def read_workbook(data: bytes) -> list[Unit]:
         if head is None:
             continue
         exported = (row.number for row in table.rows if _has_stamp(row.cells))
-        if head.known:
+        if head.is_exported:
             has_translations = True
             units += [
                 unit._replace(struck=unit.cells.get("translation") in table.struck)
@@ -294,7 +294,7 @@ def _has_stamp(cells: Sequence[Any]) -> bool:
     return any(isinstance(cell, str) and parse_stamp(cell) for cell in cells)
 
 
-def _known_columns(row: Sequence[str]) -> int:
+def _count_known_columns(row: Sequence[str]) -> int:
     return sum(_column_name(name) in COLUMNS for name in row)
 
 
@@ -318,7 +318,7 @@ class _HeaderRow(NamedTuple):
     repeated: dict[str, int]  #: the known ones that stand there a second time
 
     @property
-    def known(self) -> bool:
+    def is_exported(self) -> bool:
         """Return whether it is of an exported file, even if it was changed."""
         return len(self.columns) >= _MIN_KNOWN_NAMES
 
@@ -339,7 +339,7 @@ def _find_header(table: RawTable) -> _HeaderRow | None:
 
 
 def _read_table(table: RawTable, where: str, head: _HeaderRow | None) -> Iterator[Unit]:
-    if head is None or not head.known:
+    if head is None or not head.is_exported:
         raise InputError(_NOT_TRANSLATIONS)
     row = table.rows[head.position].number
     if missing := [name for name in _REQUIRED if name not in head.columns]:

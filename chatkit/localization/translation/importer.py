@@ -1,8 +1,7 @@
-"""Importer: the files that translators sent back, compared with the contents of today.
+"""Importer: the files that translators returned, compared with the contents of today.
 
-Three sides are compared: the text that went out (the stamp has its digests), the one that came
-back, and the one of the frame. Only a text that was changed in the file, and nowhere else, gets
-into the frame.
+Three texts are compared: the exported one (the stamp has its digests), the returned one, and that
+of the frame. Only a text that was changed in the file, and nowhere else, gets into the frame.
 """
 
 from __future__ import annotations
@@ -58,13 +57,13 @@ class ReturnedText:
     """One text of a returned file, with the contents it belongs to and the verdict on it."""
 
     unit: Unit  #: its translation is stripped of what a program put in
-    returned: str  #: the translation as it came back
+    returned: str  #: the translation as it is in the file
     stamp: Stamp | None
     original: Entry | None  #: the content that it was translated from
     entry: Entry | None  #: the content that it is of, if there is one yet
     source: str  #: the source as it is now
     live: str  #: the translation as it is now
-    source_before: str  #: the source as it went out
+    source_before: str  #: the source as it was exported
     #: "fresh" was taken, "unwrapped" too, without what a program put in, "unchanged" is as it was;
     #: else the reason why it is rejected, in a word or two.
     verdict: str = "unchanged"
@@ -78,12 +77,12 @@ class ReturnedText:
 
     @property
     def lang_code(self) -> str:
-        """The language that it is in."""
+        """The language of the translation."""
         return self.unit.lang_code
 
     @property
     def field(self) -> str:
-        """The field that it is to stand in."""
+        """The field as in the API: "buttons.1.label"; the first is 0."""
         return self.unit.field
 
     @property
@@ -108,7 +107,7 @@ class ReturnedText:
 
     @property
     def exported_at(self) -> str:
-        """The time of its export, as its stamp has it."""
+        """The time of its export, by its stamp; empty if that is not known."""
         return self.stamp.at if self.stamp else ""
 
     @property
@@ -139,7 +138,7 @@ _CHANGED_COLUMNS = ("template_code", "lang_code", "field", "before", "after")
 
 
 class Translations(Report):
-    """The texts that came back in files for translators: `plan` applies those that were taken.
+    """The texts of returned files, with a verdict on each: `plan` applies those that were taken.
 
     `rejected` has those that were not, and `frame` the contents with all that were. A content
     that is new is a draft.
@@ -158,25 +157,25 @@ class Translations(Report):
         self.frame = frame
         self.source = source  #: the language that was translated from; empty if nothing was taken
         self.new = new  #: how many contents were not there before
-        #: Every text that was not taken, and why: first what is wrong, then what waits for it.
+        #: The rejected texts: those with a fault, then those that wait for others.
         self.refused = sorted(
             (each for each in returned if each.verdict not in TAKEN_VERDICTS),
             key=lambda each: each.verdict == _INCOMPLETE,
         )
         #: How many texts were taken without what a program had put in.
         self.unwrapped = sum(each.verdict == "unwrapped" for each in returned)
-        #: How many texts came back as they went out.
+        #: How many texts were returned unchanged.
         self.unchanged = sum(each.verdict == "unchanged" for each in returned)
         self._changed, self._returned = changed, returned
 
     @property
     def changed(self) -> pd.DataFrame:
-        """Every text that was taken, with what was there before."""
+        """Every text that was taken, with the text before and after."""
         return make_frame(self._changed, _CHANGED_COLUMNS)
 
     @property
     def rejected(self) -> pd.DataFrame:
-        """Every text that was not taken, with both sources, what is there now, and the reason."""
+        """Every rejected text, with both sources, the live translation, and the reason."""
         frame = attribute_frame(self.refused, _COLUMNS).drop(columns="comment")
         return frame.rename(columns={"verdict": "reason"})
 
@@ -290,8 +289,8 @@ def import_units(
         any_order: Take placeholders in another order than in the source, too; many languages
             need it.
         glossary: The words that translations use and never use.
-        ledger: It has the silenced findings, and the sources that went out, where a file has
-            others.
+        ledger: The record of silenced findings, and of exported sources, where a file has lost
+            them.
         broken: Take texts that are too long or against the glossary, too.
 
     Raises:
@@ -328,7 +327,7 @@ class _Importer:
         self._any_order, self._broken = any_order, broken
         self._glossary, self._ledger = glossary, Ledger() if ledger is None else ledger
         exported = self._ledger.sources.values() if any(unit.stamp for unit in units) else ()
-        #: The sources that went out, by the digest that a stamp has of them.
+        #: The exported sources, by the digest that a stamp has of them.
         self._exported = {digest(text): text for text in exported}
         self._members, self._templates = members, group_by_template(members)
         self._rows: dict[tuple[str, str], int] = {}

@@ -1,10 +1,10 @@
 """Units: the texts of contents that can be translated, each on its way out and back.
 
-The stamp of a unit stays with it in every format. It says by three digests which text of which
-content this is, what the source was when it went out, and what the translation was; and then, when
-that was. So nothing is overwritten that changed meanwhile, of two files the later one counts, and
-no other memory is needed. It is no signature: whoever has the file can write another one, so what
-came back is reviewed in a plan like any edit.
+The stamp of a unit stays with it in every format. It has three digests, of the key of the text, of
+its source and of its translation when they were exported, and the time of the export. So nothing
+is overwritten that changed meanwhile, of two files the later one counts, and no other memory is
+needed. It is no signature: whoever has the file can write another one, so what is returned is
+reviewed in a plan like any edit.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ class Unit(NamedTuple):
     limit: int | None = None  #: how many characters it may have
     state: str = ""  #: missing, stale, unknown, draft or live; empty where nobody looked it up
     source_before: str = ""  #: the source that the translation was made from, if it is stale
-    comment: str = ""  #: what people say of it to each other
+    comment: str = ""  #: a comment of a person
     # the rest is known of one that was read from a file
-    place: str = ""  #: where it stands
+    place: str = ""  #: its place in the file, for messages
     problem: str = ""  #: why it cannot be read
     unfinished: str = ""  #: the mark of a program for one that is not finished
     struck: bool = False  #: whether words of the translation are struck through

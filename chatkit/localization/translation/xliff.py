@@ -219,7 +219,7 @@ def descendants(element: Element, name: str) -> list[Element]:
     return [each for each in element.iter() if local_name(each) == name]
 
 
-#: Elements that stand for a part of the text, and hold what it was, or point to it.
+#: The inline elements that replace a part of the text, and hold it or refer to it.
 _CODE_ELEMENTS = ("ph", "x", "it", "bpt", "ept", "bx", "ex")
 
 
