@@ -614,6 +614,8 @@ class KnownLanguages:
 
 # --- contents as they would be once they are sent ---------------------------------------
 
+#: The place of a content: its template code and its language.
+Place: TypeAlias = tuple[str, str]
 #: The code, the field and the message of a finding, by which it is known in a content.
 FindingKey: TypeAlias = tuple[str, str, str]
 #: The fields by which the platform refuses a content; lists show none of them.
@@ -664,19 +666,19 @@ class _PlannedContents:
         self._codes = {change.code or "" for change in changes}
         self.before = _contents_by_place(base, self._codes)
 
-    def read(self, places: Iterable[tuple[str, str]]) -> None:
+    def read_in_full(self, places: Iterable[Place]) -> None:
         """Read some contents in full, of which lists show a part."""
         keys = [place if self._several else place[1] for place in places]
         if keys and self._full is not None:
             self.before |= _contents_by_place(self._full(keys), self._codes)
 
-    def after(self, place: tuple[str, str]) -> dict[str, Any]:
+    def after(self, place: Place) -> dict[str, Any]:
         """Return a content as it would be."""
         own = {"template_code": place[0], "lang_code": place[1]}
         sent = self.edits[place][1].after if place in self.edits else {}
         return {**self.before.get(place, {}), **own, **sent}
 
-    def all_after(self) -> Iterator[dict[str, Any]]:
+    def iter_after(self) -> Iterator[dict[str, Any]]:
         """Yield all contents as they would be, new ones last."""
         places = dict.fromkeys([*self.before, *self.edits])
         return (self.after(place) for place in places if place not in self._deleted)
@@ -695,7 +697,7 @@ def check_plan(
 
     Args:
         changes: Creates, updates and deletes of contents.
-        base: The contents as they were read. What a list does not show is not judged.
+        base: The contents as they were read. What a list does not show is not checked.
         full: Reads those of them in full that will be live, and of which lists show a part.
         source: The language that the others are translated from.
         expected: Codes of findings to leave out.
@@ -708,23 +710,23 @@ def check_plan(
 
     contents = _PlannedContents(changes, base, full)
     if _REFUSAL_FIELDS - {*base.columns}:
-        contents.read(
+        contents.read_in_full(
             place
             for place, (_, change) in contents.edits.items()
             if change.kind == "update" and contents.after(place).get("is_draft") is not True
         )
-    known: dict[tuple[str, str], set[FindingKey]] = {}
+    known: dict[Place, set[FindingKey]] = {}
     if contents.edits.keys() & contents.before.keys():
         for each in check_contents(contents.before.values(), source):
             place = each.template_code, each.lang_code
             known.setdefault(place, set()).add(_finding_key(each))
     findings: dict[int, list[Finding]] = {}
-    for each in (check or check_contents)(contents.all_after(), source):
+    for each in (check or check_contents)(contents.iter_after(), source):
         place = each.template_code, each.lang_code
         if place in contents.edits and each.severity != "note" and each.code not in expected:
             n, change = contents.edits[place]
-            before, same = contents.before.get(place, {}), known.get(place, set())
-            findings.setdefault(n, []).append(_with_severity(each, before, change.after, same))
+            before, own = contents.before.get(place, {}), known.get(place, set())
+            findings.setdefault(n, []).append(_with_severity(each, before, change.after, own))
     return findings
 
 
@@ -760,16 +762,14 @@ def _finding_key(finding: ContentFinding) -> FindingKey:
     return finding.code, finding.field, finding.message
 
 
-def _contents_by_place(
-    base: pd.DataFrame, codes: Collection[str | None]
-) -> dict[tuple[str, str], dict[str, Any]]:
+def _contents_by_place(base: pd.DataFrame, codes: Collection[str]) -> dict[Place, dict[str, Any]]:
     """Return the contents of some templates in a frame, by code and language.
 
     A frame of one template does not have its code.
     """
     from chatkit.frames.frame import records
 
-    one = next(iter(codes), "") or ""
+    one = next(iter(codes), "")
     several = base.index.nlevels > 1
     places = [(key[0], key[1]) if several else (one, str(key)) for key in base.index.tolist()]
     rows = [row for row, place in enumerate(places) if place[0] in codes]
@@ -812,8 +812,8 @@ def written_texts(
     languages: dict[str, list[str]] = {}
     for code, lang in dict.fromkeys([*contents.before, *contents.edits]):
         languages.setdefault(code, []).append(lang)
-    new: dict[tuple[str, str], dict[str, str]] = {}
-    originals: dict[tuple[str, str], tuple[str, str]] = {}
+    new: dict[Place, dict[str, str]] = {}
+    originals: dict[Place, Place] = {}
     for place, (_, change) in contents.edits.items():
         original = language.find(source, languages[place[0]])
         before, after = map(texts_in, (change.before, change.after))
@@ -826,7 +826,7 @@ def written_texts(
         if texts.keys() - {"text"}
         and _TEXTS - contents.before.get(originals[place], dict.fromkeys(_TEXTS)).keys()
     )
-    contents.read(dict.fromkeys(unread))
+    contents.read_in_full(dict.fromkeys(unread))
     written = []
     for place, texts in new.items():
         source_place = originals[place]
