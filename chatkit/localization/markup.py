@@ -115,7 +115,7 @@ _OTHER_MARKUP = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 #: The markup of longer texts is not read: they cannot be sent, and reading it would take long.
-_LONGEST = 5000
+_MAX_READ_LENGTH = 5000
 _MAY_HAVE_MARKUP = re.compile(r"[*_~`＊＿～]|^##|\[", re.MULTILINE)
 _WIDE_SIGNS = str.maketrans("＊＿～", "*_~")
 _LETTER = re.compile(r"[^\W\d_]")
@@ -227,7 +227,7 @@ def check_markup(case: Case) -> Iterator[Flaw]:
                 message = f"{cut(match[0], 4)} is in {name}"
                 hint = "The platform was seen to refuse this: take it out."
                 yield Flaw(code, field, message, hint, match.start())
-        if len(text) < _LONGEST and _MAY_HAVE_MARKUP.search(text):
+        if len(text) < _MAX_READ_LENGTH and _MAY_HAVE_MARKUP.search(text):
             source = "" if original is None else original.texts.get(field, "")
             typed = _find_typed_markup(
                 _fill_placeholders(text, entry.variables),
