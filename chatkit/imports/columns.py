@@ -437,7 +437,7 @@ def _no_number_error(first: TableRow, columns: Sequence[FileColumn]) -> InputErr
     if not possible:
         reason = "No column is recognised as the telephone numbers. "
         plain = [column for column in columns if not column.heading.roles]
-        possible = [column for column in plain if column.share(is_like_a_number) > 0.5]
+        possible = [column for column in plain if column.matching_share(is_like_a_number) > 0.5]
         holding = f"{_list_columns(possible)} may hold them." if possible else ""
         reason += holding or f"Columns: {_list_columns(columns)}."
     name = repr(possible[0].name) if possible else "'…'"

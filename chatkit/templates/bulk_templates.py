@@ -155,7 +155,7 @@ class BulkTemplates:
         """Return the snapshot of a frame from when it was read, also for a single template."""
         from chatkit.frames.frame import column_or_level, with_level
 
-        origin, code = snapshot_origin(self.transport), memory(frame).get("code")
+        origin, code = snapshot_origin(self.transport), read_origin(frame).get("code")
         if code is not None and column_or_level(frame, CODE) is None:
             return None  # its rows do not name their template
         kept = snapshot_of(frame, {**origin, "code": code} if code else origin)
@@ -250,7 +250,7 @@ class ContentReader:
         codes = [str(each.code) for each in self._templates]
         levels = list(chain.from_iterable(map(repeat, codes, counts)))
         frame = frames.with_level(contents, CODE, levels)
-        if doubles := frames.repeated(frame):
+        if doubles := frames.count_repeated_keys(frame):
             moved = f"the lists of contents moved while they were read: {doubles} rows came twice"
             _warn_moved(moved)
         frame = sorted_by_language(frames.without_repeats(frame))

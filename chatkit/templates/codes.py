@@ -88,7 +88,7 @@ def _read_file(path: Path) -> list[str]:
     try:
         if path.suffix.lower() in (".csv", ".tsv") or file_kind(content) == "xlsx":
             return _read_code_column(read_small_table(content, _count_headings))
-        lines = map(str.strip, decode_text(content, known=_count_headings)[0].splitlines())
+        lines = map(str.strip, decode_text(content, count_headings=_count_headings)[0].splitlines())
         return [line for line in lines if line and not line.startswith("#")]
     except InputError as error:
         raise InputError(f"{visible(path.name)}: {error}") from None

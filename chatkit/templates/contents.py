@@ -90,7 +90,7 @@ class App(Body):
 
 def _validate_language(code: str) -> str:
     """Return a language code; raise an error if it could not be a part of an address."""
-    if reason := why_no_segment(code):
+    if reason := segment_problem(code):
         raise ValueError(reason)
     return code
 

@@ -246,7 +246,7 @@ def read_csv(data: bytes, encoding: str | None = None) -> list[Unit]:
     Raises:
         InputError: It is no CSV, or lacks a column.
     """
-    content, label, notes = decode_text(data, encoding, known=_count_known_columns)
+    content, label, notes = decode_text(data, encoding, count_headings=_count_known_columns)
     table = read_delimited(content, label, None, _count_known_columns, notes)
     return list(_read_table(table, "", _find_header(table)))
 
