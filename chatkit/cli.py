@@ -70,7 +70,7 @@ DONE, DIFFERENT, TROUBLE, INTERRUPTED = 0, 1, 2, 130
 ENVIRONMENT = "environment"
 
 #: Rows that were not applied; and lines on why a plan is outdated, and on a rehearsal.
-_MOST, _LINES = 40, 8
+_MAX_ROWS, _MAX_LINES = 40, 8
 
 
 class _Arguments(argparse.Namespace):
@@ -86,7 +86,7 @@ class _Arguments(argparse.Namespace):
 
 
 class _Notes(io.TextIOBase):
-    """Takes what is printed on the way, here and by the package, to standard error."""
+    """Redirects what is printed, here and by the package, to standard error."""
 
     def write(self, text: str) -> int:
         return sys.stderr.write(_as_commands(text))
@@ -96,7 +96,7 @@ def main(argv: list[str] | None = None) -> int:
     """Run one command, and return its exit status."""
     arguments = _Arguments(output=sys.stdout, rehearsed=False)
     try:
-        _parser().parse_args(argv, arguments)
+        _make_parser().parse_args(argv, arguments)
         with redirect_stdout(_Notes()):
             return arguments.run_command(arguments) or DONE
     except (chatkit.ChatkitError, OSError) as error:
@@ -106,7 +106,7 @@ def main(argv: list[str] | None = None) -> int:
         return INTERRUPTED
 
 
-def _ask(question: str) -> str:
+def _ask_line(question: str) -> str:
     print(f"{question}: ", end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip()
 
@@ -114,14 +114,14 @@ def _ask(question: str) -> str:
 # --- Python in messages, as commands --------------------------------------------------------
 
 
-def _run_command(match: re.Match[str]) -> str:
+def _format_run_command(match: re.Match[str]) -> str:
     home = f"CHATKIT_RUNS={shlex.quote(match[3])} " if match[3] else ""
     return f"`{home}{command(f'{match[1]} {match[2]}')}`"
 
 
-#: Advice in messages of the package, as regular expressions, and what does the same here.
+#: Advice in messages of the package, as regular expressions, and the command for each.
 _ADVICE: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
-    (r"chatkit\.(resume|undo)\('([^']+)'(?:, at='([^']+)')?\)", _run_command),
+    (r"chatkit\.(resume|undo)\('([^']+)'(?:, at='([^']+)')?\)", _format_run_command),
     (r"chatkit\.runs\((?:at=…)?\)", lambda _: f"`{command('runs')}`"),
     (r"chatkit\.doctor\(client\)", lambda _: f"`{command('doctor NAME')}`"),
     (r"chatkit\.compare shows", "`chatkit diff` shows"),
@@ -157,12 +157,12 @@ _ADVICE: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (r"; what client\.contacts\.to_parquet[^.]*", ""),
     (r"pass (?:its client|the client of the first)", "name its connection after the run"),
 ]
-_ANYWHERE = [(re.compile(text.replace(" ", r"\s+"), re.DOTALL), does) for text, does in _ADVICE]
+_PATTERNS = [(re.compile(text.replace(" ", r"\s+"), re.DOTALL), does) for text, does in _ADVICE]
 
 
 def _as_commands(text: str) -> str:
-    """Name the command or the flag wherever a text of the package names Python."""
-    for pattern, does in _ANYWHERE:
+    """Replace advice about Python in a text by the command or the flag that does the same."""
+    for pattern, does in _PATTERNS:
         text = pattern.sub(does, text)
     return text
 
@@ -185,13 +185,13 @@ class _Parser(argparse.ArgumentParser):
         super().error(message)
 
 
-def _port(text: str) -> int:
+def _parse_port(text: str) -> int:
     if not (text.isascii() and text.isdigit() and int(text) < 65536):
         raise argparse.ArgumentTypeError("a port is a number from 0 to 65535")
     return int(text)
 
 
-def _faults(text: str) -> dict[str, float]:
+def _parse_faults(text: str) -> dict[str, float]:
     try:
         rates = dict(part.split("=") for part in text.replace(" ", "").split(","))
         return {name: (int if name == "seed" else float)(rate) for name, rate in rates.items()}
@@ -203,7 +203,7 @@ def _read_profile(name: str) -> chatkit.ServiceProfile:
     from pydantic import ValidationError
 
     from chatkit.profile import ServiceProfile
-    from chatkit.settings import explain
+    from chatkit.settings import explain_error
 
     path = Path(name)
     try:
@@ -211,14 +211,14 @@ def _read_profile(name: str) -> chatkit.ServiceProfile:
         values = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
         return ServiceProfile.model_validate(values)
     except ValidationError as error:
-        raise errors.SettingsError(f"{path}: {explain(error)}") from None
+        raise errors.SettingsError(f"{path}: {explain_error(error)}") from None
     except (OSError, ValueError, RecursionError) as error:
         raise errors.SettingsError(f"{path} cannot be read: {error}. Correct it.") from None
 
 
 _FILE = {"type": Path, "metavar": "FILE"}
-#: How argparse reads an argument; any other option is a flag, any other word is required.
-_READ: dict[str, dict[str, Any]] = {
+#: The options of argparse for an argument; any other option is a flag, any word required.
+_ARGUMENT_KINDS: dict[str, dict[str, Any]] = {
     "codes": {"nargs": "*", "metavar": "CODE"},
     "remember": {"choices": ["remember"], "metavar": "remember"},
     "serve": {"choices": ["serve"], "metavar": "serve"},
@@ -229,25 +229,25 @@ _READ: dict[str, dict[str, Any]] = {
     "--contacts": {"action": argparse.BooleanOptionalAction},
     "--conflicts": {"choices": ["refuse", "files", "account"], "default": "refuse"},
     "--delete": {"nargs": "+", "metavar": "NAME", "default": []},
-    "--faults": {"type": _faults, "metavar": "KIND=RATE,…", "default": {}},
+    "--faults": {"type": _parse_faults, "metavar": "KIND=RATE,…", "default": {}},
     "--host": {"default": "127.0.0.1", "metavar": "ADDRESS"},
     "--latency": {"type": float, "metavar": "MS"},
-    "--port": {"type": _port, "default": 0},
+    "--port": {"type": _parse_port, "default": 0},
     "--seed": {"choices": ["demo", "empty"]},
     "--templates": {"nargs": "+", "metavar": "CODE"},
     "--token-file": {**_FILE, "nargs": "?", "const": Path()},
     "--profile": {"type": _read_profile, "metavar": "FILE"},
     **dict.fromkeys(("--access", "--db", "--out", "--secrets"), _FILE),
 }
-_STATE = ("--contacts", "--delete", "--broken", "--skip-invalid")
-_ALLOWED = ("--yes", "--many", "--irreversible", "--secrets")
+_PLAN_OPTIONS = ("--contacts", "--delete", "--broken", "--skip-invalid")
+_APPLY_OPTIONS = ("--yes", "--many", "--irreversible", "--secrets")
 
 _Command: TypeAlias = Callable[[Any], int | None]
 _COMMANDS: list[tuple[_Command, tuple[str, ...], dict[str, Any]]] = []
 
 
 def _command(*arguments: str, **defaults: Any) -> Callable[[_Command], _Command]:
-    """Make a function a command: its name, its docstring and these arguments are all of it."""
+    """Register a function as a command, with its name, its docstring and these arguments."""
 
     def register(run: _Command) -> _Command:
         _COMMANDS.append((run, arguments, defaults))
@@ -256,14 +256,14 @@ def _command(*arguments: str, **defaults: Any) -> Callable[[_Command], _Command]
     return register
 
 
-def _help_of(doc: str | None) -> tuple[str, dict[str, str]]:
-    """Return a docstring up to its options, and what it says of each of these."""
+def _split_help(doc: str | None) -> tuple[str, dict[str, str]]:
+    """Split a docstring into the text before its options, and the help of each option."""
     about, _, options = (doc or "").partition("    Options:\n")
     return about.rstrip(), dict(re.findall(r"^ {8}(\S+): (.*(?:\n {12}.*)*)", options, re.M))
 
 
-def _parser() -> argparse.ArgumentParser:
-    about, shared = _help_of(__doc__)
+def _make_parser() -> argparse.ArgumentParser:
+    about, shared = _split_help(__doc__)
     # Abbreviations would read `--token X` as `--token-stdin`.
     options: dict[str, Any] = {"allow_abbrev": False, "epilog": about.rpartition("\n\n")[2]}
     about = "Your business messaging account from the command line."
@@ -271,19 +271,19 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"chatkit {chatkit.__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for run, arguments, defaults in _COMMANDS:
-        about, texts = _help_of(run.__doc__)
+        about, texts = _split_help(run.__doc__)
         texts = shared | texts
         title = about.partition("\n")[0].rstrip(".")
-        one = commands.add_parser(
+        subparser = commands.add_parser(
             run.__name__[1:], help=title[:1].lower() + title[1:], description=about, **options
         )
         for each in arguments:
             word = each.removesuffix("?")
-            how = _READ.get(word) or ({"action": "store_true"} if word[0] == "-" else {})
+            how = _ARGUMENT_KINDS.get(word) or ({"action": "store_true"} if word[0] == "-" else {})
             if word[0] != "-":
                 how = {"metavar": word.upper(), **how} | ({"nargs": "?"} if word != each else {})
-            one.add_argument(word, help=texts[word].replace("%", "%%"), **how)
-        one.set_defaults(run_command=run, **defaults)
+            subparser.add_argument(word, help=texts[word].replace("%", "%%"), **how)
+        subparser.set_defaults(run_command=run, **defaults)
     return parser
 
 
@@ -311,7 +311,7 @@ def _lab(args: _Arguments) -> None:
         folder = Path(args.folder or "")
     elif source != clone or args.folder is not None:
         folder = Path(args.folder or "~/chatkit-notebooks").expanduser().resolve()
-        edited = _put_notebooks(source, folder)
+        edited = _copy_notebooks(source, folder)
         args.write(f"The guided notebooks are in {folder}.")
         if edited:
             args.write(
@@ -325,18 +325,18 @@ def _lab(args: _Arguments) -> None:
     if (folder / "0_start.ipynb").exists():
         flags.append("--LabApp.default_url=/lab/tree/0_start.ipynb")
     with redirect_stdout(args.output):
-        jupyterlab([str(folder), *flags, *_terminals()])
+        jupyterlab([str(folder), *flags, *_set_up_terminals()])
 
 
 #: In the folder of the notebooks: the digest of each as it was put there.
 _DIGESTS = ".chatkit-notebooks.json"
 
 
-def _put_notebooks(source: Path, folder: Path) -> list[str]:
-    """Copy the notebooks and their data, except over what a person has changed.
+def _copy_notebooks(source: Path, folder: Path) -> list[str]:
+    """Copy the notebooks and their data, but not over files that a person has changed.
 
     Returns:
-        The names of those that were changed, and of which there is a newer one.
+        The names of changed files of which there is a newer one.
     """
     from chatkit.util.files import replace_file
 
@@ -363,7 +363,7 @@ def _put_notebooks(source: Path, folder: Path) -> list[str]:
     return edited
 
 
-def _terminals() -> list[str]:
+def _set_up_terminals() -> list[str]:
     """Put the command on the PATH of JupyterLab's terminals, and return the flags for it.
 
     Without a terminal of its own, JupyterLab starts login shells, whose profile may set PATH
@@ -385,7 +385,7 @@ def _terminals() -> list[str]:
 
 @contextmanager
 def _serving(server: str, *kinds: type[Exception]) -> Iterator[None]:
-    """Raise what keeps a server from being served as one error."""
+    """Convert errors in starting a server to a SettingsError."""
     try:
         yield
     except kinds as error:
@@ -560,19 +560,19 @@ def _login(args: _Arguments) -> None:
             without FILE: beside the kept connections
     """
     from chatkit import settings
-    from chatkit.account.doctor import keep_checked
+    from chatkit.account.doctor import save_if_healthy
     from chatkit.api.connection import Connection, StoredConnection
 
-    name = settings.checked_name(args.name)
+    name = settings.validate_name(args.name)
     before = settings.stored(name) if name in settings.names() else None
-    served = None if args.access is None else settings.served(str(args.access))
+    served = None if args.access is None else settings.read_access_file(str(args.access))
     place, fault = _token_place(args, None if before is None else before.token_file)
     fields: dict[str, Any] = {}
     for field, label in (("base_url", "Base address"), ("account_id", "Account id")):
         kept = getattr(before, field, "")
         value = getattr(served, field, None) or getattr(args, field)
         if not value and not args.token_stdin:  # else what is typed there would be the token
-            value = _ask(f"{label} [{kept}]" if kept else label)
+            value = _ask_line(f"{label} [{kept}]" if kept else label)
         fields[field] = value or kept
         if not fields[field]:
             raise errors.SettingsError(f"The {label.lower()} is missing: give it as a flag.")
@@ -582,8 +582,8 @@ def _login(args: _Arguments) -> None:
     if place == "nowhere" and not args.token_stdin:
         settings.save(name, where, place)
     else:
-        token = served.token if served else _token(from_stdin=args.token_stdin)
-        keep_checked(name, Connection(**dict(where), token=token), place)
+        token = served.token if served else _read_token(from_stdin=args.token_stdin)
+        save_if_healthy(name, Connection(**dict(where), token=token), place)
     if place == "nowhere":
         args.write(
             f"{fault} Kept: the base address and the account, without the token.\n"
@@ -600,7 +600,7 @@ def _login(args: _Arguments) -> None:
 
 
 def _token_place(args: _Arguments, before: Path | None) -> tuple[TokenPlace, str]:
-    """Return where the token can be kept, before it is typed, and why not in the keyring."""
+    """Return where to keep the token, before it is typed, and why not in the keyring."""
     from chatkit import settings
 
     file = before or settings.token_file(args.name)
@@ -612,11 +612,11 @@ def _token_place(args: _Arguments, before: Path | None) -> tuple[TokenPlace, str
         return file, fault
     if args.token_stdin or not sys.stdin.isatty():
         return "nowhere", fault
-    answer = _ask(f"{fault}\nKeep the token in {file}, which only you can read? [Y/n]")
+    answer = _ask_line(f"{fault}\nKeep the token in {file}, which only you can read? [Y/n]")
     return (file if answer.lower() in ("", "y", "yes") else "nowhere"), fault
 
 
-def _token(*, from_stdin: bool) -> Secret:
+def _read_token(*, from_stdin: bool) -> Secret:
     from chatkit.api.secret import access_token
 
     if from_stdin:
@@ -673,7 +673,7 @@ def _templates(args: _Arguments) -> None:
         words.append(words.pop(0))
     *codes, name = words
     if codes:
-        settings.keep_templates(name, template_codes(codes if len(codes) > 1 else codes[0]))
+        settings.save_templates(name, template_codes(codes if len(codes) > 1 else codes[0]))
     kept = settings.stored(name).templates
     args.write(f"{name} remembers {many(len(kept), 'template code')}: {', '.join(kept) or 'none'}.")
 
@@ -688,24 +688,26 @@ def _is_connection(text: str) -> bool:
     return text == ENVIRONMENT or text.endswith(".access") or text in settings.names()
 
 
-def _is_place(text: str) -> bool:
-    """Return whether a word names a folder, a revision of one, or a file, and no connection."""
-    is_path = bool(re.search(r"[@/\\]", text) or (text and Path(text).expanduser().exists()))
-    return is_path and not _is_connection(text)
+def _is_path(text: str) -> bool:
+    """Return whether a word names a folder, its revision, or a file, and no connection."""
+    looks_like_path = bool(
+        re.search(r"[@/\\]", text) or (text and Path(text).expanduser().exists())
+    )
+    return looks_like_path and not _is_connection(text)
 
 
 def _check_order(verb: str, first: str, second: str, place: str = "FOLDER") -> None:
-    """Refuse a connection that stands where the folder or the file belongs.
+    """Refuse swapped arguments: a connection in place of the folder or the file.
 
     Raises:
         InputError: They are swapped; the text has the command to type.
     """
     no_place = _is_connection(first) and not Path(first).is_dir()
-    if no_place and (_is_place(second) or (verb != "diff" and not _is_connection(second))):
+    if no_place and (_is_path(second) or (verb != "diff" and not _is_connection(second))):
         short = second if Path(second).exists() or len(second) <= 16 else ""  # it may be a token
         typed = f"{verb} {shlex.quote(short) if short else place} {shlex.quote(first)}"
         raise errors.InputError(f"The connection comes second: `{command(typed)}`.")
-    if verb != "diff" and _is_place(second):
+    if verb != "diff" and _is_path(second):
         raise errors.InputError(
             "The second argument is a connection, and this one is a folder or a file: "
             f"`{command(f'{verb} {place} NAME')}`. `{command('connections')}` lists connections."
@@ -713,7 +715,7 @@ def _check_order(verb: str, first: str, second: str, place: str = "FOLDER") -> N
 
 
 @contextmanager
-def _account(name: str) -> Iterator[chatkit.Client]:
+def _open_account(name: str) -> Iterator[chatkit.Client]:
     """Open an account by its name while the block lasts."""
     from chatkit import settings
 
@@ -742,12 +744,12 @@ def _pull(args: _Arguments) -> None:
         --conflicts: what counts where both changed a field: the files, or the account
         --other-account: the folder was pulled from another account
     """
-    if _is_connection(args.folder) and not Path(args.folder).is_dir() and _is_place(args.name):
+    if _is_connection(args.folder) and not Path(args.folder).is_dir() and _is_path(args.name):
         args.folder, args.name = args.name, args.folder  # nothing else can be meant or changed
         typed = command(shlex.join(["pull", args.folder, args.name]))
         print(f"The folder comes first: this is read as `{typed}`.")
     _check_order("pull", args.folder, args.name)
-    with _account(args.name) as client:
+    with _open_account(args.name) as client:
         report = chatkit.Folder(args.folder).pull(
             client, contacts=args.contacts, codes=args.templates, conflicts=args.conflicts,
             other_account=args.other_account,
@@ -770,7 +772,7 @@ def _diff(args: _Arguments) -> int:
     _check_order("diff", args.left, args.right)
     with ExitStack() as stack:
         sources: list[Any] = [
-            each if _is_place(each) else stack.enter_context(_account(each))
+            each if _is_path(each) else stack.enter_context(_open_account(each))
             for each in (args.left, args.right)
         ]
         comparison: Any = chatkit.compare(*sources, contacts=args.contacts, codes=args.templates)
@@ -781,7 +783,7 @@ def _diff(args: _Arguments) -> int:
     return DIFFERENT if comparison else DONE
 
 
-@_command("folder", "name", *_STATE, "--markdown", "--out", "--rehearse")
+@_command("folder", "name", *_PLAN_OPTIONS, "--markdown", "--out", "--rehearse")
 def _plan(args: _Arguments) -> int:
     """Show what would make an account as a folder is. Nothing is changed.
 
@@ -796,7 +798,7 @@ def _plan(args: _Arguments) -> int:
     from chatkit.api.connection import account_words
 
     _check_order("plan", args.folder, args.name)
-    with _account(args.name) as client:
+    with _open_account(args.name) as client:
         plan = _plan_of_folder(args, client)
         stopped = plan.objections(many=True, irreversible=True)
         rehearsal = None
@@ -807,7 +809,7 @@ def _plan(args: _Arguments) -> int:
             plan.save(args.out)
         if args.markdown:
             where = account_words(client.connection.account, client.connection.name)
-            notes = rehearsal.lines()[:_LINES] if rehearsal else ()
+            notes = rehearsal.lines()[:_MAX_LINES] if rehearsal else ()
             args.write(plan_markdown(plan, where, notes, _as_commands))
         else:
             args.show(f"{plan}\n\n{rehearsal or ''}")
@@ -817,9 +819,9 @@ def _plan(args: _Arguments) -> int:
 
 
 def _plan_of_folder(args: _Arguments, client: chatkit.Client) -> Plan:
-    from chatkit.account.folder import folder_at
+    from chatkit.account.folder import split_revision
 
-    folder, revision = folder_at(args.folder)
+    folder, revision = split_revision(args.folder)
     return folder.plan(
         client, revision, contacts=args.contacts, delete=args.delete, broken=args.broken,
         skip_invalid=args.skip_invalid,
@@ -829,7 +831,7 @@ def _plan_of_folder(args: _Arguments, client: chatkit.Client) -> Plan:
 # --- apply, and what has been applied -------------------------------------------------------
 
 
-@_command("source", "name?", "--rehearsed", *_STATE, *_ALLOWED)
+@_command("source", "name?", "--rehearsed", *_PLAN_OPTIONS, *_APPLY_OPTIONS)
 def _apply(args: _Arguments) -> int | None:
     """Apply a plan that `plan --out FILE` has written, or bring an account to what a folder holds.
 
@@ -843,11 +845,11 @@ def _apply(args: _Arguments) -> int | None:
             of the plan is looked for in the variables and among the connections
         --rehearsed: only if `plan --rehearse` of it went well
     """
-    from chatkit.account.planning import changes_since
+    from chatkit.account.planning import describe_moved_records
 
     _check_order("apply", args.source, args.name or "")
     file = Path(args.source)
-    if file.is_dir() or (_is_place(args.source) and "@" in args.source and not file.exists()):
+    if file.is_dir() or (_is_path(args.source) and "@" in args.source and not file.exists()):
         if args.name is None:
             typed = command(f"apply {shlex.quote(args.source)} NAME")
             raise errors.InputError(f"Name the connection of the account: `{typed}`.")
@@ -858,17 +860,16 @@ def _apply(args: _Arguments) -> int | None:
             "A saved plan is applied as it was reviewed: give --contacts, --delete, --broken and "
             "--skip-invalid to `chatkit plan`."
         )
-    args.name = args.name or _account_of(file)
-    with _account(args.name) as client:
+    args.name = args.name or _find_connection(file)
+    with _open_account(args.name) as client:
         plan = client.load_plan(file)
         begun = chatkit.runs().query("index == @plan.id")
         if begun.empty:  # so the account has to be as it was reviewed
-            if moved := changes_since(plan):
-                more = [f"… and {len(moved) - _LINES:,} more"] if moved[_LINES:] else []
-                lines = [*(cut(line, 200) for line in moved[:_LINES]), *more]
-                print(
-                    "\n  - ".join(["The plan is outdated, nothing was sent. Plan again:", *lines])
-                )
+            if moved := describe_moved_records(plan):
+                more = [f"… and {len(moved) - _MAX_LINES:,} more"] if moved[_MAX_LINES:] else []
+                lines = [*(cut(line, 200) for line in moved[:_MAX_LINES]), *more]
+                heading = "The plan is outdated, nothing was sent. Plan again:"
+                print("\n  - ".join([heading, *lines]))
                 return DIFFERENT
         elif (state := begun["state"].iloc[0]) not in ("open", "damaged"):
             when = f"{begun['started'].iloc[0]:%Y-%m-%d %H:%M} UTC, run {plan.id}"
@@ -876,10 +877,10 @@ def _apply(args: _Arguments) -> int | None:
             step = f"`{command(f'undo {plan.id}')}` takes it back." if done else f"It is {state}."
             args.show(f"This plan was already applied on {when}: nothing was sent. {step}")
             return DONE if done else DIFFERENT
-        return _carry_out(plan, args)
+        return _apply_after_review(plan, args)
 
 
-@_command("folder", "name", *_STATE, *_ALLOWED, rehearsed=False)
+@_command("folder", "name", *_PLAN_OPTIONS, *_APPLY_OPTIONS, rehearsed=False)
 def _restore(args: _Arguments) -> int:
     """Bring an account back to what a folder holds.
 
@@ -887,8 +888,8 @@ def _restore(args: _Arguments) -> int:
     and applies it. In a terminal it asks first; without one it needs --yes.
     """
     _check_order("restore", args.folder, args.name)
-    with _account(args.name) as client:
-        return _carry_out(_plan_of_folder(args, client), args)
+    with _open_account(args.name) as client:
+        return _apply_after_review(_plan_of_folder(args, client), args)
 
 
 @_command("--json")
@@ -917,15 +918,15 @@ def _resume(args: _Arguments) -> int:
     nouns = chatkit.runs().query("index.str.startswith(@args.run)")["noun"]
     secret = {noun for noun, kind in RESOURCES.items() if kind._declaration.lost} | {ACCOUNT}
     with (
-        _account(args.name) if args.name else nullcontext() as client,
+        _open_account(args.name) if args.name else nullcontext() as client,
         _secrets_file(args, needed=bool({*nouns} & secret)) as file,
     ):
         secrets: dict[Any, Any] = {}
         result = chatkit.resume(args.run, client, moved=args.moved, secrets=secrets)
-        return _report(result, secrets, file, args)
+        return _report_run(result, secrets, file, args)
 
 
-@_command("run", "name?", "--moved", "--include-adopted", "--out", *_ALLOWED)
+@_command("run", "name?", "--moved", "--include-adopted", "--out", *_APPLY_OPTIONS)
 def _undo(args: _Arguments) -> int:
     """Take a run back.
 
@@ -937,18 +938,18 @@ def _undo(args: _Arguments) -> int:
         --out: write the plan here for `chatkit apply`, and send nothing
     """
     _check_order("undo", args.run, args.name or "", "RUN")
-    with _account(args.name) if args.name else nullcontext() as client:
+    with _open_account(args.name) if args.name else nullcontext() as client:
         how = {"moved": args.moved, "include_adopted": args.include_adopted}
         plan = chatkit.undo(args.run, client, **how)
         if args.out:
             plan.save(args.out)
             args.show(plan)
             return DONE
-        return _carry_out(plan, args)
+        return _apply_after_review(plan, args)
 
 
-def _account_of(path: Path) -> str:
-    """Return what opens the account of a saved plan: the variables, or a connection.
+def _find_connection(path: Path) -> str:
+    """Return the connection of the account of a saved plan, or ENVIRONMENT.
 
     Raises:
         PlanRefused: The file is no plan.
@@ -973,8 +974,8 @@ def _account_of(path: Path) -> str:
     )
 
 
-def _carry_out(plan: Plan | FleetPlan, args: _Arguments) -> int:
-    """Show a plan, ask where somebody can answer, apply it, and show what came of it."""
+def _apply_after_review(plan: Plan | FleetPlan, args: _Arguments) -> int:
+    """Show a plan, ask in a terminal, apply it, and report its result."""
     from chatkit.bulk.plan import target_of
 
     args.show(plan)
@@ -990,22 +991,21 @@ def _carry_out(plan: Plan | FleetPlan, args: _Arguments) -> int:
     secret = any(target_of(plan).of(*each).lost for each in creates)  # type: ignore[arg-type]
     with _secrets_file(args, needed=secret) as file:
         where = Path(args.name or "the account of the run").name
-        if asks and _ask(f"Apply this to {where}? [y/N]").lower() not in ("y", "yes"):
+        if asks and _ask_line(f"Apply this to {where}? [y/N]").lower() not in ("y", "yes"):
             print(f"Nothing was sent to {where}.")
             return DIFFERENT
         try:
-            result = plan.apply(
-                many=args.many, irreversible=args.irreversible, rehearsed=args.rehearsed
-            )
+            allowed = {"many": args.many, "irreversible": args.irreversible}
+            result = plan.apply(rehearsed=args.rehearsed, **allowed)
         except errors.PlanRefused as error:
             print(f"chatkit: {error}")
             return DIFFERENT
-        return _report(result, plan.secrets, file, args)
+        return _report_run(result, plan.secrets, file, args)
 
 
 @contextmanager
 def _secrets_file(args: _Arguments, *, needed: bool) -> Iterator[IO[str] | None]:
-    """Make the file of signing secrets before anything is sent; it goes if it stays empty.
+    """Open the file of signing secrets before anything is sent; remove it if it stays empty.
 
     Raises:
         InputError: The file is there, or secrets would be shown where no terminal is.
@@ -1030,11 +1030,11 @@ def _secrets_file(args: _Arguments, *, needed: bool) -> Iterator[IO[str] | None]
             args.secrets.unlink()
 
 
-def _report(
+def _report_run(
     result: pd.DataFrame, secrets: Mapping[Any, Any], file: IO[str] | None, args: _Arguments
 ) -> int:
-    """Hand over the signing secrets of new webhooks, once, and show what came of a run."""
-    from chatkit.bulk.rendering import run_of
+    """Hand over the signing secrets of new webhooks, and show the result of a run."""
+    from chatkit.bulk.rendering import run_of_result
 
     flat: dict[Any, Secret] = {}
     for key, value in secrets.items():  # of a fleet by account, then by id
@@ -1050,10 +1050,10 @@ def _report(
         print(f"Signing secret of {visible(url)}, shown only now: {secret}")
     args.show(result.chatkit.summary())
     left = result[~result["state"].isin(["applied", "unchanged", "skipped"])]
-    for row in left.head(_MOST).itertuples():
+    for row in left.head(_MAX_ROWS).itertuples():
         args.show(f"  {row.state}: {cut(str(row.label), 60)}: {visible(str(row.reason))}")
-    if len(left) > _MOST:
-        args.write(f"  … and {len(left) - _MOST:,} more")
-    run = run_of(result)
+    if len(left) > _MAX_ROWS:
+        args.write(f"  … and {len(left) - _MAX_ROWS:,} more")
+    run = run_of_result(result)
     print(f"Run {run}: `{command(f'undo {run}')}` takes it back.")
     return DIFFERENT if len(left) else DONE

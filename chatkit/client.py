@@ -23,13 +23,7 @@ from chatkit.api.secret import Secret
 from chatkit.api.transport import Transport
 from chatkit.bulk.endpoints import ACCOUNT, Endpoints
 from chatkit.contacts import Contacts
-from chatkit.errors import (
-    HelpPage,
-    NotFound,
-    SettingsError,
-    needed_by,
-    steady,
-)
+from chatkit.errors import HelpPage, NotFound, SettingsError, needed_by, steady
 from chatkit.flows import Flows
 from chatkit.profile import ServiceProfile
 from chatkit.resource import Resource
@@ -45,19 +39,19 @@ if TYPE_CHECKING:
     from chatkit.sandbox.scenario import AccountRecords
 
 
-#: The resources by what one record is called, in the order in which they are sent: a flow is there
-#: before the content whose button opens it, and webhooks hear of nothing before them.
+#: The resources by noun, in the order in which they are sent: a flow before the content whose
+#: button opens it, and webhooks after both.
 RESOURCES: Mapping[str, type[Resource[Any] | Templates]] = {
     kind._declaration.noun: kind for kind in (Flows, Templates, Webhooks, Contacts)
 }
 
-_open: weakref.WeakValueDictionary[int, Client] = weakref.WeakValueDictionary()
+_clients: weakref.WeakValueDictionary[int, Client] = weakref.WeakValueDictionary()
 _numbers = count()
 
 
 def open_clients() -> list[Client]:
-    """Return the clients of this process, the latest first: a run finds its account again."""
-    return list(_open.values())[::-1]
+    """Return the open clients of this process, the latest first, where runs find accounts."""
+    return list(_clients.values())[::-1]
 
 
 class Client(metaclass=HelpPage):
@@ -107,23 +101,23 @@ class Client(metaclass=HelpPage):
         token = Secret(token)  # a traceback that prints variables must not find its text
         about = {} if profile is None else {"profile": profile}
         connection = Connection(base_url=base_url, account_id=account_id, token=token, **about)
-        self._open(connection, Transport(connection, retry=retry, deadline=deadline))
+        self._set_up(connection, Transport(connection, retry=retry, deadline=deadline))
 
     @classmethod
-    def _made(cls, connection: Connection, transport: Transport) -> Self:
+    def _from_transport(cls, connection: Connection, transport: Transport) -> Self:
         client = cls.__new__(cls)
-        client._open(connection, transport)
+        client._set_up(connection, transport)
         return client
 
-    def _open(self, connection: Connection, transport: Transport) -> None:
+    def _set_up(self, connection: Connection, transport: Transport) -> None:
         self.connection = connection
         self.profile = connection.profile
         self.transport = transport
         for kind in RESOURCES.values():
             setattr(self, kind._declaration.attribute, kind(transport))
-        self._closes = ExitStack()  # what ends with the client
+        self._closes = ExitStack()  # closed with the client
         self._number = next(_numbers)
-        _open[self._number] = self
+        _clients[self._number] = self
 
     def load_plan(self, path: str | Path) -> Plan:
         """Read a plan that `plan.save(path)` has written.
@@ -169,7 +163,7 @@ class Client(metaclass=HelpPage):
     def _seed_records(
         self, codes: Collection[str] | None = None, *, contacts: bool = True
     ) -> AccountRecords:
-        """Read all that the account holds as plain data, to make a sandbox of it; reads only.
+        """Read all records of the account as plain data, to make a sandbox of them.
 
         Args:
             codes: Template codes, which no call lists; without them those remembered and used.
@@ -179,13 +173,11 @@ class Client(metaclass=HelpPage):
         named = dict.fromkeys(known if codes is None else codes)
         seed: Any = {"account_id": self.connection.account_id, "profile": self.profile}
         for noun, kind in RESOURCES.items():
-            personal = kind._declaration.personal
-            each = (
-                resource_of(self, noun)._target.each(named)
-                if contacts or not personal
-                else {None: None}
-            )
-            records = {code: _records_of(of) if of else [] for code, of in each.items()}
+            if kind._declaration.personal and not contacts:
+                seed[f"{noun}s"] = []
+                continue
+            each = resource_of(self, noun)._target.each(named)
+            records = {code: _read_records(endpoints) for code, endpoints in each.items()}
             seed[f"{noun}s"] = records.get(None, records)
         seed["now"] = self.transport.service_time().timestamp()  # the calls have told it
         return cast("AccountRecords", seed)
@@ -197,7 +189,7 @@ class Client(metaclass=HelpPage):
 
     def close(self) -> None:
         """Close the connections to the service."""
-        _open.pop(self._number, None)
+        _clients.pop(self._number, None)
         self.transport.close()
         self._closes.close()
 
@@ -208,7 +200,7 @@ class Client(metaclass=HelpPage):
         self.close()
 
 
-def _records_of(endpoints: Endpoints[Any]) -> list[dict[str, Any]]:
+def _read_records(endpoints: Endpoints[Any]) -> list[dict[str, Any]]:
     """Read the records of one resource as the service shows them, with all that can be sent.
 
     A template that the service does not know has none. One that is gone when it is read in
@@ -250,19 +242,19 @@ class _AccountTarget:
         return self._targets[noun].of(code, noun)
 
     def keep(self, written: Sequence[Sequence[str]], run: str) -> None:
-        """Keep what a plan has noted of what it writes, where a resource has a place for it."""
+        """Keep the texts of a plan locally; see `Endpoints.texts_to_keep`."""
         for target in self._targets.values():
             target.keep(written, run)
 
 
 def resource_of(client: Client, noun: str) -> Resource[Any] | Templates:
-    """Return the resource of an account, by what one record is called."""
+    """Return the resource of an account by its noun."""
     resource: Resource[Any] | Templates = getattr(client, RESOURCES[noun]._declaration.attribute)
     return resource
 
 
 def source_of(client: Client, noun: str) -> PlanTarget:
-    """Return where a run finds its records, by what they are.
+    """Return the target of plans for a noun.
 
     Args:
         client: The account.
@@ -313,7 +305,7 @@ def connect(to: str | Sandbox | None = None, *, retry: RetryPolicy | None = DEFA
             "Connected to the sandbox: the whole service, in this process. Nothing leaves it."
         )
     else:
-        client = Client._made(connection, Transport(connection, retry=retry))
+        client = Client._from_transport(connection, Transport(connection, retry=retry))
         kind = "on this machine" if connection.loopback else "live data"
         print_line(
             f"Connected to account {connection.account_id} at {connection.base_url}: {kind}."
@@ -329,11 +321,11 @@ def connect(to: str | Sandbox | None = None, *, retry: RetryPolicy | None = DEFA
 
 
 def open_client(to: str | Sandbox, *, one_of_several: bool) -> Client:
-    """Open an account without a word, for who opens several and says more of them.
+    """Open an account without printing anything, as one of several may be.
 
     Args:
         to: The name of a connection, or a sandbox.
-        one_of_several: Whether others are opened with it, whose tokens are others.
+        one_of_several: Whether others are opened with it, each with a token of its own.
 
     Raises:
         SettingsError: The configuration is incomplete, or the name is unknown.
@@ -343,7 +335,7 @@ def open_client(to: str | Sandbox, *, one_of_several: bool) -> Client:
             raise TypeError(f"an account is a name, a Client or a Sandbox, not {type(to).__name__}")
         return client_of(to)
     connection = settings.kept_connection(to, one_of_several=one_of_several)
-    return Client._made(connection, Transport(connection))
+    return Client._from_transport(connection, Transport(connection))
 
 
 def client_of(sandbox: Sandbox, retry: RetryPolicy | None = DEFAULT) -> Client:
@@ -357,4 +349,5 @@ def client_of(sandbox: Sandbox, retry: RetryPolicy | None = DEFAULT) -> Client:
         sandbox=sandbox._identity,
         passing=sandbox._in_memory,
     )
-    return Client._made(connection, Transport(connection, handler=sandbox.answer, retry=retry))
+    transport = Transport(connection, handler=sandbox.answer, retry=retry)
+    return Client._from_transport(connection, transport)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 #: How many pages are looked through for who has a number.
 _MOST_PAGES = 100
-_PARTS = ("first_name", "middle_name", "last_name")
+_NAME_PARTS = ("first_name", "middle_name", "last_name")
 
 
 class Contact(Record):
@@ -66,7 +66,7 @@ class Contact(Record):
         return " ".join(filter(None, (self.first_name, self.middle_name, self.last_name))) or None
 
 
-def _digits(text: str) -> str:
+def _validate_number(text: str) -> str:
     from chatkit.numbers import split
 
     if not re.search("[0-9]", text):
@@ -80,7 +80,7 @@ def _digits(text: str) -> str:
     raise ValueError(f"must be digits only (Contacts, rule 1): {step}")
 
 
-def _country_code(text: str) -> str:
+def _validate_country_code(text: str) -> str:
     if not re.fullmatch("[+][0-9]+", text):
         digits = text.strip().removeprefix("00")
         whole = re.fullmatch("[1-9][0-9]{0,2}", digits)
@@ -89,15 +89,17 @@ def _country_code(text: str) -> str:
     return text
 
 
-def _national(number: str, country_code: str) -> str:
+def _strip_country_code(number: str, country_code: str) -> str:
     """Return a number without the digits of its country code, if it begins with them."""
     return number.removeprefix(country_code.removeprefix("+")) or number
 
 
-def _nationals(numbers: Sequence[Any], codes: Sequence[Any]) -> list[Any]:
-    """Return all numbers without the digits of their country codes; what is no text stays."""
+def _strip_country_codes(numbers: Sequence[Any], codes: Sequence[Any]) -> list[Any]:
+    """Return numbers without the digits of their country codes; other types stay."""
     return [
-        _national(number, code) if isinstance(number, str) and isinstance(code, str) else number
+        _strip_country_code(number, code)
+        if isinstance(number, str) and isinstance(code, str)
+        else number
         for number, code in zip(numbers, codes, strict=True)
     ]
 
@@ -105,10 +107,10 @@ def _nationals(numbers: Sequence[Any], codes: Sequence[Any]) -> list[Any]:
 class ContactBody(Body):
     """The fields that may be sent of a contact."""
 
-    number: Annotated[str, AfterValidator(_digits)] = Field(
+    number: Annotated[str, AfterValidator(_validate_number)] = Field(
         description="The number without its country code: digits only."
     )
-    country_code: Annotated[str, AfterValidator(_country_code)] = Field(
+    country_code: Annotated[str, AfterValidator(_validate_country_code)] = Field(
         description="The country code with its +, like '+91'."
     )
     name: str = Field(
@@ -117,7 +119,7 @@ class ContactBody(Body):
 
 
 class ContactEndpoints(Endpoints[Contact]):
-    """The calls of contacts, and what is particular about them."""
+    """The endpoints of contacts: numbers with country codes, and names of three parts."""
 
     path = ("contacts",)
     noun, attribute = "contact", "contacts"
@@ -128,7 +130,7 @@ class ContactEndpoints(Endpoints[Contact]):
     natural_key = account_key = ("country_code", "number")
     separator = " "
     file, personal = "contacts.csv", True
-    lossy_fields = _PARTS
+    lossy_fields = _NAME_PARTS
     refuses = "No country can have such a number."
     when_long = (
         "The stop button ends it, and nothing is left of it; what "
@@ -137,11 +139,11 @@ class ContactEndpoints(Endpoints[Contact]):
     file_call = "chatkit.read_contacts({})"
     as_text = "read the file with chatkit.read_contacts(path), which keeps every digit"
     instead: ClassVar[Mapping[str, str]] = dict.fromkeys(
-        _PARTS,
+        _NAME_PARTS,
         "edit name, the whole of it: the service splits it (Contacts, rule 2)",
     )
 
-    def rearranged(self, name: str, text: str) -> Mapping[str, Any]:
+    def redirect_text(self, name: str, text: str) -> Mapping[str, Any]:
         """Split a whole number, like '+49 151 2345678', into country code and number."""
         from chatkit.numbers import split
 
@@ -156,7 +158,7 @@ class ContactEndpoints(Endpoints[Contact]):
         """Name the contact that has the number."""
         if error.status not in (409, self.profile.clash_status) or "number" not in body:
             return super().next_step(error, key, body)
-        holder = self._holder(body)
+        holder = self._find_holder(body)
         if holder is None:
             return "client.contacts.frame() shows who has the number."
         named = f", {holder.name!r:.60}," if holder.name else ""
@@ -166,14 +168,14 @@ class ContactEndpoints(Endpoints[Contact]):
             'client.contacts.plan([{…}], existing="update").'
         )
 
-    def _holder(self, body: Mapping[str, Any]) -> Contact | None:
-        """Find the contact that has the number of a body; None if it is not listed or shown."""
-        number, named = str(body["number"]), self.named_by()
+    def _find_holder(self, body: Mapping[str, Any]) -> Contact | None:
+        """Find the contact with the number of a body; None if it is not in the list."""
+        number, named = str(body["number"]), self.name_fields()
         filters = self.search(number) if self.profile.search_param else {}
         holders: list[Contact] = []
 
         def add(data: msgspec.Raw) -> int:
-            page = self.many(self.list_call(filters=filters), data)
+            page = self.parse_records(self.list_call(filters=filters), data)
             same = (one for one in page if one.number == number)
             holders.extend(
                 one
@@ -191,44 +193,44 @@ class ContactEndpoints(Endpoints[Contact]):
     # --- the form of a number -------------------------------------------------------
 
     @property
-    def _international(self) -> bool:
-        """Return whether a number begins with the digits of its country code, in this service."""
+    def _is_international(self) -> bool:
+        """True if numbers of this service begin with the digits of their country code."""
         return self.profile.number_form == "international"
 
     def _read_form(self, records: list[Contact]) -> list[Contact]:
-        """Take the digits of the country codes out of numbers, where the service has them there."""
-        if not self._international:
+        """Strip the country codes from the numbers of a service that has them there."""
+        if not self._is_international:
             return records
         return [
-            one.model_copy(update={"number": _national(one.number, one.country_code)})
+            one.model_copy(update={"number": _strip_country_code(one.number, one.country_code)})
             if one.number and one.country_code
             else one
             for one in records
         ]
 
-    def _uniform(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Show numbers without the digits of the country code, whatever the service does."""
-        if not self._international or not {"number", "country_code"} <= {*frame.columns}:
+    def _normalize(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Strip the country codes from the column of numbers, where the service has them there."""
+        if not self._is_international or not {"number", "country_code"} <= {*frame.columns}:
             return frame
-        numbers = _nationals(frame["number"].tolist(), frame["country_code"].tolist())
+        numbers = _strip_country_codes(frame["number"].tolist(), frame["country_code"].tolist())
         cells = frame["number"].array
         return frame.assign(number=type(cells)._from_sequence(numbers, dtype=cells.dtype))
 
-    def _written(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Put the digits of the country code before the number, where the service has them."""
-        if not self._international or not {"number", "country_code"} <= {*body}:
+    def _format_body(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Put the country code before the number, where the service has it there."""
+        if not self._is_international or not {"number", "country_code"} <= {*body}:
             return body
         return {**body, "number": body["country_code"].removeprefix("+") + body["number"]}
 
     @cached_property
     def repeats(self) -> bool:
         """Return whether an update repeats fields: a whole number needs its country code."""
-        return self.puts_whole or self._international
+        return self.puts_whole or self._is_international
 
     def record_findings(
         self, fields: Mapping[str, Any], live: Mapping[str, Any] | None
     ) -> list[Finding]:
-        """Check the name and the number of a contact, as far as they are sent."""
+        """Check the name and the number of a contact, if they are sent."""
         from chatkit.imports.quality import find_unusual
 
         code, number = ({**(live or {}), **fields}.get(name) for name in self.natural_key)
@@ -237,19 +239,19 @@ class ContactEndpoints(Endpoints[Contact]):
             pairs[0] = code, number
         return find_unusual({0: fields.get("name")}, pairs).get(0, [])
 
-    def compared(self, fields: Mapping[str, Any]) -> bool:
-        """Return whether a number is sent without its country code, or the other way round."""
+    def needs_live_record(self, fields: Mapping[str, Any]) -> bool:
+        """Return whether a number is sent without its country code, or a country code alone."""
         return len(fields.keys() & {*self.natural_key}) == 1
 
-    def examined(
+    def check_changes(
         self, changes: Sequence[Planned], base: pd.DataFrame, full: ReadFull
     ) -> Mapping[int, Sequence[Finding]]:
-        """Check the names and numbers of all contacts that are sent, by columns."""
+        """Check the names and numbers of all contacts that are sent, column by column."""
         from chatkit.imports.quality import find_similar, find_unusual
 
         sent = {n: each.after for n, each in enumerate(changes) if each.kind != "delete"}
         names = {n: after["name"] for n, after in sent.items() if "name" in after}
-        halves = [n for n, after in sent.items() if self.compared(after)]
+        halves = [n for n, after in sent.items() if self.needs_live_record(after)]
         live: dict[int, Mapping[Any, Any]] = {}
         if halves:
             keys: Any = [changes[n].key for n in halves]
@@ -263,69 +265,69 @@ class ContactEndpoints(Endpoints[Contact]):
                     numbers[n] = code, number
         findings = find_unusual(names, numbers)
         ids = {n: changes[n].key for n in numbers if changes[n].kind == "update"}
-        for place, finding in find_similar(numbers, ids, base, self.named_by()):
+        for place, finding in find_similar(numbers, ids, base, self.name_fields()):
             findings.setdefault(place, []).append(finding)
         return findings
 
-    def _finished(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Join the parts of the name, unless the service begins to do so itself."""
+    def _finish_frame(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Add the joined name, unless the service shows one."""
         from chatkit.frames.frame import join_words
 
         if "name" in frame:
             return frame
-        frame.insert(0, "name", join_words(frame, _PARTS))
+        frame.insert(0, "name", join_words(frame, _NAME_PARTS))
         return frame
 
-    def part(self, table: Table) -> Table:
-        """Bring a part of the list into the form of its frame, as `_uniform` and `_finished` do."""
+    def format_table(self, table: Table) -> Table:
+        """Convert and derive columns, as `_normalize` and `_finish_frame` do."""
         from chatkit.frames.frame import join_texts, replace_texts
 
-        if self._international:
+        if self._is_international:
             pairs = (table[name].to_pylist() for name in ("number", "country_code"))
-            table = replace_texts(table, "number", _nationals(*pairs))
+            table = replace_texts(table, "number", _strip_country_codes(*pairs))
         if "name" in table.column_names:
             return table
-        return table.add_column(1, "name", join_texts(table, _PARTS))
+        return table.add_column(1, "name", join_texts(table, _NAME_PARTS))
 
     def sendable(self, live: Contact) -> dict[str, Any]:
         """Return what an update sends; a replacing one must repeat the joined name."""
-        has_name = not {*_PARTS, "name"}.isdisjoint(live.model_fields_set)
+        has_name = not {*_NAME_PARTS, "name"}.isdisjoint(live.model_fields_set)
         return super().sendable(live) | ({"name": live.name} if has_name else {})
 
-    def carried(self, live: Contact) -> dict[str, Any]:
-        """Leave out a name that is not there: it cannot be sent as null."""
-        return {n: v for n, v in super().carried(live).items() if v is not None}
+    def fields_to_repeat(self, live: Contact) -> dict[str, Any]:
+        """Leave out an absent name, which cannot be sent as null."""
+        return {n: v for n, v in super().fields_to_repeat(live).items() if v is not None}
 
     def look_call(self, key: Key, live: Mapping[str, Any]) -> Call:
-        """Look into the list where an inactive contact can still be read."""
+        """Make a call for the list where an inactive contact can still be read."""
         profile = self.profile
         listed = profile.search_param is not None and not profile.inactive_in_lists
         if not (profile.inactive_readable and listed) or "number" not in live:
             return super().look_call(key, live)
         return self.list_call(filters=self.search(str(live["number"])))
 
-    def holds(self, call: Call, envelope: Envelope, key: Key) -> bool | None:
-        """Return whether a contact is active; None where deleted ones are shown alike."""
+    def record_exists(self, call: Call, envelope: Envelope, key: Key) -> bool | None:
+        """Return whether a contact is active; None where deleted ones look the same."""
         if call.segments == self.path:  # it was searched for
-            listed = any(contact.id == key for contact in self.many(call, envelope.data))
+            listed = any(contact.id == key for contact in self.parse_records(call, envelope.data))
             more = envelope.pagination is not None and envelope.pagination.total_pages > 1
             return listed or (None if more else False)
-        super().holds(call, envelope, key)
+        super().record_exists(call, envelope, key)
         return None if self.reads_deleted else True
 
     @property
     def lists_deleted(self) -> bool:  # type: ignore[override]
-        """Return whether the list shows inactive contacts too, as the profile says."""
+        """True if the list shows inactive contacts too, as the profile says."""
         return self.profile.inactive_in_lists
 
     @property
     def reads_deleted(self) -> bool:  # type: ignore[override]
-        """Return whether an inactive contact can still be read, as the profile says."""
+        """True if an inactive contact can still be read, as the profile says."""
         return self.profile.inactive_readable
 
-    def named_by(self) -> tuple[str, ...]:
+    def name_fields(self) -> tuple[str, ...]:
         """Return the fields that name a contact: the country code only where it counts."""
-        apart = self.profile.contact_key == "number" and not self._international
+        apart = self.profile.contact_key == "number" and not self._is_international
         return ("number",) if apart else self.natural_key
 
     def undo(self, kind: str, known: Mapping[str, Any], after: Mapping[str, Any]) -> Undo:
@@ -333,7 +335,7 @@ class ContactEndpoints(Endpoints[Contact]):
         if kind == "create":
             return "not exactly", "a contact cannot be removed: undoing makes it inactive"
         repeated = kind == "delete" or "name" in after or self.puts_whole
-        if repeated and self.resplit(known) is not None:
+        if repeated and self.resplit_name(known) is not None:
             return "not exactly", "its name would be split into other parts than it has now"
         if kind == "delete" and self.profile.restore_keeps == "nothing":
             return "not exactly", "restoring keeps its number and name, but no tags and no ai_mode"
@@ -342,25 +344,24 @@ class ContactEndpoints(Endpoints[Contact]):
     def unsettable(
         self, fields: Mapping[str, Any], live: Mapping[str, Any] | None
     ) -> tuple[str, str] | None:
-        """Compare the parts of a name, which the service makes, with those of another account."""
-        if not {*_PARTS} <= fields.keys():
+        """Return why the parts of a name cannot be as in `fields`, and the name: see rule 2."""
+        if not {*_NAME_PARTS} <= fields.keys():
             return None
         name = fields.get("name")
         if live is None:
-            if not name or not (then := self.resplit(fields)):
+            if not name or not (then := self.resplit_name(fields)):
                 return None
             why = "Names that the service splits into other parts than they have"
             return why, f"{name} ({' | '.join(filter(None, then))})"
-        parts = [[record.get(part) or None for part in _PARTS] for record in (fields, live)]
-        unknown = [record.get("name") and not any(own) for record, own in
-                   zip((fields, live), parts, strict=True)]  # fmt: skip
-        if parts[0] == parts[1] or any(unknown):
+        parts = [[record.get(part) or None for part in _NAME_PARTS] for record in (fields, live)]
+        pairs = zip((fields, live), parts, strict=True)
+        if parts[0] == parts[1] or any(each.get("name") and not any(own) for each, own in pairs):
             return None
         why = "Names that the account has in other parts; no call can set these, so they stay"
         return why, str(name)
 
-    def resplit(self, parts: Mapping[str, Any]) -> tuple[str, ...] | None:
-        """Return the parts that a name would have if it was sent again; None for the same."""
+    def resplit_name(self, parts: Mapping[str, Any]) -> tuple[str, ...] | None:
+        """Return the parts that a name would get if it was sent again; None for the same."""
         get = parts.get  # asked for each of a million rows
         now = (get("first_name") or "", get("middle_name") or "", get("last_name") or "")
         first, middle, last = now

@@ -205,7 +205,7 @@ class FlowEndpoints(Endpoints[Flow]):
 
         return lint(value)
 
-    def _uniform(self, frame: pd.DataFrame) -> pd.DataFrame:
+    def _normalize(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Take documents from flow_json_raw where the service shows them nowhere else."""
         if "flow_json_raw" not in frame:
             return frame

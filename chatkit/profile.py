@@ -11,14 +11,7 @@ import textwrap
 from difflib import get_close_matches
 from typing import Any, Literal
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    PositiveInt,
-    ValidationError,
-    field_validator,
-)
+from pydantic import BaseModel, ConfigDict, Field, PositiveInt, ValidationError, field_validator
 
 from chatkit.errors import HelpPage, InputError, Problem
 
@@ -35,14 +28,14 @@ def event_kind(default: str, means: str, more: str = "") -> Any:
 
 
 class _Signature(inspect.Signature):
-    """All points, which completion offers; on a page of help they stand below, one by one."""
+    """A signature with all points, for completion; pages of help list them below."""
 
     def __str__(self) -> str:
         return "(**points)"
 
 
 class _ProfilePage(type(BaseModel)):  # type: ignore[misc]  # its own metaclass is private
-    """A model whose page of help shows what it is for, and nothing of pydantic."""
+    """A model whose page of help shows nothing of pydantic."""
 
     __dir__ = HelpPage.__dir__
 
@@ -236,15 +229,15 @@ class ServiceProfile(BaseModel, metaclass=_ProfilePage):
     @field_validator("search_param", "status_param", "rate_limit", mode="before")
     @classmethod
     def _empty_is_none(cls, value: object) -> object:
-        """TOML has no null: an empty text in a configuration file says None."""
+        """Convert an empty text of a configuration file to None: TOML has no null."""
         return None if value == "" else value
 
     def __init__(self, **points: Any) -> None:
-        """Take points that differ from the defaults; all that is wrong is told at once."""
+        """Take points that differ from the defaults; all errors are raised at once."""
         try:
             super().__init__(**points)
         except ValidationError as error:
-            raise InputError("This profile cannot be used:", _problems(error)) from None
+            raise InputError("This profile cannot be used:", _convert_errors(error)) from None
 
     def changed(self) -> dict[str, Any]:
         """Return the points whose value is not the default, by name."""
@@ -260,8 +253,8 @@ class ServiceProfile(BaseModel, metaclass=_ProfilePage):
         }
 
 
-def _problems(error: ValidationError) -> list[Problem]:
-    """Return the errors of pydantic as problems in our words."""
+def _convert_errors(error: ValidationError) -> list[Problem]:
+    """Convert errors of pydantic to problems in our words."""
     points = ServiceProfile.model_fields
     problems: dict[str, Problem] = {}
     for detail in error.errors(include_url=False):
@@ -277,20 +270,18 @@ def _problems(error: ValidationError) -> list[Problem]:
     return list(problems.values())
 
 
-def _points() -> str:
+def _list_points() -> str:
     """List the points for `help`: default, section, and why."""
     lines = ["Points (name = default, the section of the API document that is silent, and why):"]
     for name, field in ServiceProfile.model_fields.items():
         extra = field.json_schema_extra
         section = extra["section"] if isinstance(extra, dict) else ""
         lines += ["", f"{name} = {field.default!r}  [{section}]"]
-        lines += textwrap.wrap(
-            str(field.description), 92, initial_indent="    ", subsequent_indent="    "
-        )
+        lines.append(textwrap.indent(textwrap.fill(str(field.description), 88), "    "))
     return "\n".join(lines)
 
 
 ServiceProfile.__signature__ = _Signature(
     list(inspect.signature(ServiceProfile).parameters.values())
 )
-ServiceProfile.__doc__ = f"{inspect.cleandoc(ServiceProfile.__doc__ or '')}\n\n{_points()}\n"
+ServiceProfile.__doc__ = f"{inspect.cleandoc(ServiceProfile.__doc__ or '')}\n\n{_list_points()}\n"

@@ -86,7 +86,7 @@ class FindingSequence(Sequence[AnyFinding], Generic[AnyFinding]):
 
     @abstractmethod
     def _with(self, findings: Iterable[AnyFinding]) -> Self:
-        """Return the same with only these findings."""
+        """Return a copy with only these findings."""
 
     @overload
     def __getitem__(self, index: int) -> AnyFinding: ...
@@ -138,17 +138,17 @@ class FindingSequence(Sequence[AnyFinding], Generic[AnyFinding]):
 
 
 def errors(findings: Iterable[Finding]) -> list[Finding]:
-    """Pick those that the platform refuses."""
+    """Return the findings that the platform refuses."""
     return [finding for finding in findings if finding.severity == "error"]
 
 
 def errors_and_warnings(findings: Iterable[Finding]) -> list[Finding]:
-    """Pick what a person is to know of what is sent all the same: all but mere notes."""
+    """Return all findings but mere notes."""
     return [finding for finding in findings if finding.severity != "note"]
 
 
 def finding_line(finding: Finding) -> str:
-    """Write one in a line: its code, its place, what is wrong."""
+    """Write a finding in a line: its code, its place and its message."""
     place = f" at {finding.pointer}" if finding.pointer else ""
     if not place and finding.message.startswith(finding.code):
         return finding.message  # "too short for +44" needs no "too short" before it
@@ -156,19 +156,19 @@ def finding_line(finding: Finding) -> str:
 
 
 def finding_text(finding: Finding) -> str:
-    """Write one in a line, with what to do."""
+    """Write a finding in a line, with its hint."""
     line = finding_line(finding)
     return f"{line}{'' if line.endswith('.') else '.'} {finding.hint}".rstrip()
 
 
 def document_problem(field: str, document: object, finding: Finding) -> Problem:
-    """Return one as what is wrong with a field; the value is what stands at its place."""
+    """Convert a finding in a document to a problem of its field, with the value at its place."""
     value = values(value_at(document, finding.pointer))
     return Problem(field, value, finding_line(finding), finding.hint)
 
 
 def cell_problem(fields: Mapping[str, Any], finding: Finding) -> Problem:
-    """Return one, whose pointer leads into a record, as what is wrong with a field of it."""
+    """Convert a finding, whose pointer leads into a record, to a problem of a field."""
     name, slash, rest = finding.pointer.removeprefix("/").partition("/")
     inner = replace(finding, pointer=slash + rest)
     if name in fields:
@@ -177,7 +177,7 @@ def cell_problem(fields: Mapping[str, Any], finding: Finding) -> Problem:
 
 
 def summary(findings: Sequence[Finding]) -> str:
-    """Count errors and warnings, and tell the first of the worst."""
+    """Return the counts of errors and warnings, and the first of the worst."""
     if not findings:
         return ""
     wrong = errors(findings)
@@ -191,58 +191,56 @@ def summary(findings: Sequence[Finding]) -> str:
 
 
 FEW = 8  #: different findings that are told
-_NAMED = 3  #: records that are named where the same is to be said of many
+_MAX_NAMED = 3  #: records that are named where the same is to be said of many
 
 
 class FindingNote(str):
-    """A line about findings in records, each of which has its own where it is shown in full."""
+    """A note on findings in records, which are also shown with each record."""
 
 
 class FindingCounts:
-    """Counts what is to be known of records that are sent all the same, for any number of them.
-
-    Records of which the same is to be said are told together.
+    """Counts the findings of records that are sent, and sums up equal ones in one note.
 
     Args:
-        noun: One record: "contact".
+        noun: The noun of the records: "contact".
     """
 
     def __init__(self, noun: str) -> None:
         self._noun = noun
-        self._alike: dict[str, tuple[int, list[str]]] = {}  # how many, and the first of them
-        self._others = 0  # of whom something else is to be said than of the first few kinds
+        self._counts: dict[str, tuple[int, list[str]]] = {}  # of each text, and the first labels
+        self._uncounted = 0  # records with other texts than the first few
 
     def add(self, label: str, findings: Sequence[Finding]) -> None:
         """Count the findings in one record.
 
         Args:
-            label: What people call it.
-            findings: What is to be known of it.
+            label: The label of the record.
+            findings: Its findings.
         """
         text = summary(findings)
-        if text not in self._alike and len(self._alike) >= FEW:
-            self._others += 1
+        if text not in self._counts and len(self._counts) >= FEW:
+            self._uncounted += 1
             return
-        count, labels = self._alike.get(text, (0, []))
-        self._alike[text] = count + 1, [*labels, label][: _NAMED + 1]
+        count, labels = self._counts.get(text, (0, []))
+        self._counts[text] = count + 1, [*labels, label][: _MAX_NAMED + 1]
 
     def notes(self) -> list[str]:
         """Return a line for each kind of finding: the labels of the records come first."""
-        lines = [f"{_named(self._noun, *who)} {text}" for text, who in self._alike.items()]
-        if self._others:
-            more = many(self._others, f"more {self._noun}")
+        lines = [f"{_name_records(self._noun, *who)} {text}" for text, who in self._counts.items()]
+        if self._uncounted:
+            more = many(self._uncounted, f"more {self._noun}")
             lines.append(f"… and {more} with errors or warnings.")
         return [*map(FindingNote, lines)]
 
 
-def _named(noun: str, count: int, labels: Sequence[str]) -> str:
-    """Name some records, the first of them if they are many, and the verb that follows."""
+def _name_records(noun: str, count: int, labels: Sequence[str]) -> str:
+    """Return the labels of records, of many the first, and the verb that follows."""
     if count == 1:
         return f"{labels[0]} has"
-    if count <= _NAMED + 1:
+    if count <= _MAX_NAMED + 1:
         return f"{', '.join(labels[:-1])} and {labels[-1]} have each"
-    rest = many(count - _NAMED, f"more {noun}")
-    return f"{', '.join(labels[:_NAMED])} and {rest} have each"
+    rest = many(count - _MAX_NAMED, f"more {noun}")
+    return f"{', '.join(labels[:_MAX_NAMED])} and {rest} have each"
 
 
 FEW = 8  #: changes of each kind, and refused cells, that are shown at once
@@ -250,7 +248,7 @@ MANY = 200  #: lines of an HTML table, at most
 WIDTH = 100  #: columns of the text
 LABEL = 48  #: characters of the name of a record, a field or a row
 ARROW = "→"  #: stands between the two sides of a change
-_SPELLED = re.compile("(⟨U\\+[0-9A-F]{4,6}⟩|[␣↵])")
+_SPELLED_OUT = re.compile("(⟨U\\+[0-9A-F]{4,6}⟩|[␣↵])")
 
 STYLE = """
 .chatkit-plan.chatkit-plan { max-width: 72em; }
@@ -327,7 +325,7 @@ class Report(ABC):
 
 
 def text_of(blocks: Iterable[Sequence[str]]) -> str:
-    """Join blocks of lines, an empty line between two of them."""
+    """Join blocks of lines, with an empty line between them."""
     return "\n\n".join("\n".join(block) for block in blocks if block)
 
 
@@ -348,10 +346,10 @@ def bullets(title: str, items: Iterable[str], name: str = "told", lead: str = " 
     """Return a list of visible texts under a title; nothing without any.
 
     Args:
-        title: Its title; empty for none, and then its lines of text are not indented.
+        title: The title; empty for none, and then the lines of text are not indented.
         items: The texts.
         name: The class of the list in HTML.
-        lead: What each item begins with as text.
+        lead: The prefix of each item in the text form.
     """
     texts = list(items)
     lines = [line for text in texts for line in wrapped(lead if title else "", text)]
@@ -413,7 +411,7 @@ def markdown(heading: str, text: str, kind: str = "") -> str:
     Args:
         heading: One line; no character of it is read as Markdown or HTML.
         text: The lines; without any there is only the heading.
-        kind: How the block is coloured, like "diff".
+        kind: The language of the block, like "diff".
     """
     plain = re.sub(r"([^\w .,:/-])", lambda match: f"&#{ord(match[1])};", visible(heading))
     fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
@@ -426,7 +424,7 @@ def markdown(heading: str, text: str, kind: str = "") -> str:
 def frame_of_objects(
     rows: Sequence[object], columns: Sequence[str], texts: Collection[str] = ()
 ) -> pd.DataFrame:
-    """Make a frame of objects with these attributes; what is not there is None or NA.
+    """Make a frame of the attributes of objects; missing values are None or NA.
 
     Args:
         rows: The objects, a row each.
@@ -451,12 +449,12 @@ def frame_of_objects(
 
 
 def row_label(row: Any) -> str:
-    """Show what a frame calls a row."""
+    """Return the label of a row in a frame as text."""
     return cut(" / ".join(map(str, row)) if isinstance(row, tuple) else str(row), LABEL)
 
 
 def wrapped(lead: str, text: str) -> list[str]:
-    """Break a sentence into lines that begin below each other."""
+    """Wrap a sentence into lines, indented below the lead of the first."""
     width = WIDTH - len(lead)
     parts = wrap(text, width, break_long_words=False, break_on_hyphens=False)
     return [(lead if n == 0 else " " * len(lead)) + part for n, part in enumerate(parts)]
@@ -465,7 +463,7 @@ def wrapped(lead: str, text: str) -> list[str]:
 def both_values(
     name: str, before: RenderedValue, after: RenderedValue, width: int, arrow: str = ARROW
 ) -> list[str]:
-    """Write both sides; below each other if they are long, or if → could be read backwards."""
+    """Write both values in a line; in two if they are long, or are read from right to left."""
     whole = f"{name}{before} {arrow} {after}"
     if columns(whole) <= width and not right_to_left(f"{before}{after}"):
         return [whole]
@@ -476,8 +474,8 @@ def both_values(
 
 
 def marked(text: str) -> str:
-    """Escape a visible text; what is spelled out in it stands back, and a path may be broken."""
-    return _SPELLED.sub(r"<mark>\1</mark>", escape(text).replace("/", "/<wbr>"))
+    """Escape a visible text; mark characters that are spelled out, and let paths break."""
+    return _SPELLED_OUT.sub(r"<mark>\1</mark>", escape(text).replace("/", "/<wbr>"))
 
 
 def html_heading(text: str) -> str:
@@ -488,7 +486,7 @@ def html_heading(text: str) -> str:
 def html_tables(
     widths: Mapping[str, int], first: list[str], more: list[str], total: int, where: str
 ) -> str:
-    """Make a table of the first rows and a folded one, with the same columns, of more."""
+    """Make a table of the first rows, and a folded one of more with the same columns."""
     styles = {name: f' style="width: {width}%"' if width else "" for name, width in widths.items()}
     names = "".join(f'<th scope="col"{style}>{name}</th>' for name, style in styles.items())
     head = f"<table><thead><tr>{names}</tr></thead>"
@@ -503,7 +501,7 @@ def html_tables(
 
 
 def html_value(value: RenderedValue | None, tag: str) -> str:
-    """Make the cell of one side of a change; what differs stands in the tag."""
+    """Make the cell of a value; the part that differs is wrapped in the tag."""
     if value is None:
         return "<td></td>"
     if value.kind == "words":

@@ -1,4 +1,4 @@
-"""Resource: what contacts, flows, templates and webhooks share for who uses them."""
+"""Resource: the methods that contacts, flows, templates and webhooks share."""
 
 from __future__ import annotations
 
@@ -92,12 +92,12 @@ class Resource(Generic[R], metaclass=HelpPage):
             UnknownOutcome: The answer was lost; the record may exist.
         """
         endpoints = self._endpoints
-        self._check(fields, {}, creates=True, broken=broken)
-        body = self._body(fields, creates=True)
+        self._check_fields(fields, {}, creates=True, broken=broken)
+        body = self._validate_body(fields, creates=True)
         call = endpoints.create_call(body)
         envelope = self._send(call, body=body)
         made = self._read_back(endpoints.key_of(call, envelope, body), call, envelope, body)
-        self._took_effect(None, made, body)
+        self._note_written(None, made, body)
         return made
 
     def update(self, key: Key, *, broken: bool = False, **fields: Any) -> R:
@@ -113,18 +113,18 @@ class Resource(Generic[R], metaclass=HelpPage):
         """
         endpoints = self._endpoints
         live: R | None = None
-        if endpoints.compared(fields):
+        if endpoints.needs_live_record(fields):
             with suppress(InputError, NotPermitted):  # wrong fields are reported below
-                self._body(fields, creates=False)
+                self._validate_body(fields, creates=False)
                 live = self.get(key)
         before = None if live is None else endpoints.visible_fields(live)
-        self._check(fields, before, creates=False, broken=broken)
-        body = self._body(fields, creates=False)
-        carried = endpoints.carried(live or self.get(key)) if endpoints.repeats else {}
+        self._check_fields(fields, before, creates=False, broken=broken)
+        body = self._validate_body(fields, creates=False)
+        carried = endpoints.fields_to_repeat(live or self.get(key)) if endpoints.repeats else {}
         call = endpoints.update_call(key, carried | body)
         envelope = self._send(call, key, body)
         made = self._read_back(key, call, envelope, body)
-        self._took_effect(live, made, body)
+        self._note_written(live, made, body)
         return made
 
     def delete(self, key: Key) -> None:
@@ -204,11 +204,11 @@ class Resource(Generic[R], metaclass=HelpPage):
 
     # --- helpers --------------------------------------------------------------------
 
-    def _body(self, fields: Mapping[str, Any], *, creates: bool) -> dict[str, Any]:
-        """Check the fields of a create or an update, and return what is sent.
+    def _validate_body(self, fields: Mapping[str, Any], *, creates: bool) -> dict[str, Any]:
+        """Validate the fields of a create or an update; return the body to send.
 
         Raises:
-            InputError: Some cannot be sent; where others are written in their place, it names them.
+            InputError: Some cannot be sent; it names the fields to write in their place.
         """
         endpoints, record = self._endpoints, f"This {self._endpoints.noun}"
         try:
@@ -223,7 +223,7 @@ class Resource(Generic[R], metaclass=HelpPage):
             ]
             raise InputError(first_line(error), problems) from None
 
-    def _check(
+    def _check_fields(
         self,
         fields: Mapping[str, Any],
         live: Mapping[str, Any] | None,
@@ -231,22 +231,22 @@ class Resource(Generic[R], metaclass=HelpPage):
         creates: bool,
         broken: bool,
     ) -> None:
-        """Refuse errors in the fields of a record, and in what it would then be; warn of the rest.
+        """Check the fields of a record, and the record as it would be: refuse errors, else warn.
 
         Args:
-            fields: What would be sent.
-            live: The record as it is; empty for a new one, None if that is not known.
+            fields: The fields to send.
+            live: The live record; empty for a new one, None if it is unknown.
             creates: Whether the record is a new one.
-            broken: Let errors pass: they are warned of.
+            broken: Warn of errors, too, and let them pass.
 
         Raises:
-            InputError: There are errors. What else is wrong with the fields is named as well.
+            InputError: There are errors. Invalid fields are named as well.
         """
         endpoints = self._endpoints
         right: dict[str, Any] = {}
         for name in endpoints.body.model_fields.keys() & fields.keys():
             good, _ = endpoints.body.column(name, [fields[name]])
-            if good:  # `_body` refuses other shapes
+            if good:  # `_validate_body` refuses other shapes
                 right[name] = good[0]
         label = endpoints.label(fields) or f"This {endpoints.noun}"
         stopped: list[Problem] = []
@@ -267,7 +267,7 @@ class Resource(Generic[R], metaclass=HelpPage):
                 warnings.warn(f"{label} has {summary(notable)}", stacklevel=4)
         if stopped:
             try:
-                self._body(fields, creates=creates)
+                self._validate_body(fields, creates=creates)
             except InputError as error:
                 stopped[:0] = error.problems
             done = "created" if creates else "updated"
@@ -277,7 +277,7 @@ class Resource(Generic[R], metaclass=HelpPage):
     def _send(
         self, call: Call, key: Key | None = None, body: Mapping[str, Any] = MappingProxyType({})
     ) -> Envelope:
-        """Send a call of one record; a refusal says what to do next."""
+        """Send a call of one record; add advice to a refusal."""
         try:
             return self._endpoints.transport.send(call)
         except Refused as error:
@@ -294,19 +294,19 @@ class Resource(Generic[R], metaclass=HelpPage):
         accessor.register()
         return self._endpoints.frame(filters, full=full)
 
-    def _took_effect(self, before: R | None, made: R, sent: Mapping[str, Any]) -> None:
-        """Note a record that was written; nothing, unless a resource keeps a ledger.
+    def _note_written(self, before: R | None, made: R, sent: Mapping[str, Any]) -> None:
+        """Note a written record, where a resource keeps a ledger. Most keep none.
 
         Args:
-            before: As it was; None for a new one, or where that was not read.
-            made: As it is now.
+            before: The record before; None for a new one, or if it was not read.
+            made: The record now.
             sent: The fields that were sent.
         """
 
     def _read_back(self, key: Key, call: Call, envelope: Envelope, body: Mapping[str, Any]) -> R:
-        """Read what the service made of a write: its answer may hold an id and nothing more.
+        """Read a written record back, as its answer may hold an id alone.
 
-        A write that landed is never reported as failed because reading it back was.
+        A write that took effect is never reported as failed because reading it back failed.
         """
         try:
             return self.get(key)
@@ -316,21 +316,22 @@ class Resource(Generic[R], metaclass=HelpPage):
                 "answer did not hold are empty.",
                 stacklevel=4,
             )
-            return self._answered(key, call, envelope)
+            return self._read_answer(key, call, envelope)
 
-    def _answered(self, key: Key, call: Call, envelope: Envelope) -> R:
-        """Read the record from the answer to a write: its key at least."""
+    def _read_answer(self, key: Key, call: Call, envelope: Envelope) -> R:
+        """Parse the record in the answer to a write; it has its key at least."""
         bare = {self._endpoints.key: key}
         try:
             answered = msgspec.json.decode(envelope.data)
             known = answered if isinstance(answered, dict) else {}
-            return self._endpoints.one(call, msgspec.Raw(msgspec.json.encode(known | bare)))
+            data = msgspec.Raw(msgspec.json.encode(known | bare))
+            return self._endpoints.parse_record(call, data)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, BadAnswer):
-            return self._endpoints.one(call, msgspec.Raw(msgspec.json.encode(bare)))
+            return self._endpoints.parse_record(call, msgspec.Raw(msgspec.json.encode(bare)))
 
 
 def endpoints_of(resource: Resource[R]) -> Endpoints[R]:
-    """Return what makes the calls of a resource, for who plans, checks and shows its records."""
+    """Return the endpoints of a resource, for the engine and the widgets."""
     if not isinstance(resource, Resource):
         instead = getattr(resource, "_resource_instead", "like client.contacts")
         raise InputError(f"This takes a resource, {instead}, not {type(resource).__name__}.")

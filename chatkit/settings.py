@@ -55,12 +55,12 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-#: How the file ends in which a served sandbox keeps its address and its token.
-_ACCESS = ".access"
-_KEYRING_SERVICE, _TRIAL = "chatkit", "keyring-check"
+#: The suffix of the file in which a served sandbox keeps its address and its token.
+_ACCESS_SUFFIX = ".access"
+_KEYRING_SERVICE, _TRIAL_NAME = "chatkit", "keyring-check"
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,30}")
 _PRINTED_NAME = 16  #: characters of an unknown name that is printed; few tokens are as short
-_LONGEST_TOKEN = 65_536  #: characters
+_MAX_TOKEN_LENGTH = 65_536  #: characters
 _NEEDED = {"base_url": "base address", "account_id": "account id", "token": "access token"}
 
 
@@ -88,7 +88,7 @@ def _environment() -> _Environment:
 
 
 def resolve(name: str | None = None, *, one_of_several: bool = False) -> Connection | None:
-    """Return the connection that is meant, or None when nothing is configured: then the sandbox.
+    """Return the connection of a name, or of the variables; None for the sandbox.
 
     A named connection wins over CHATKIT_BASE_URL and CHATKIT_ACCOUNT_ID; CHATKIT_CONNECTION is the
     name when none is passed. A token is never sent to an address it was not given with: when
@@ -101,26 +101,26 @@ def resolve(name: str | None = None, *, one_of_several: bool = False) -> Connect
         SettingsError: An incomplete configuration (it lists what is missing and where it may be
             given), an unknown name (it lists the known ones), a bad value.
     """
-    if name is not None and name.endswith(_ACCESS):
-        return served(name)
+    if name is not None and name.endswith(_ACCESS_SUFFIX):
+        return read_access_file(name)
     environment = _environment()
     name = environment.connection if name is None else name
     if name is None:
-        values, file = _present(base_url=environment.base_url), None
+        values, file = _without_none(base_url=environment.base_url), None
     else:
         values = dict(stored(name))
         file = values.pop("token_file")
     set_aside = environment.base_url not in (None, values.get("base_url"))
     if not set_aside and not one_of_several:
-        values = _present(account_id=environment.account_id, token=environment.token) | values
+        values = _without_none(account_id=environment.account_id, token=environment.token) | values
         file = environment.token_file or file
     if "token" not in values and (file or name is not None):
-        values |= _present(token=_kept_token(name, file, one_of_several=one_of_several))
+        values |= _without_none(token=_kept_token(name, file, one_of_several=one_of_several))
     missing = [field for field in _NEEDED if field not in values]
     if missing == [*_NEEDED]:
         return None
     if missing:
-        raise SettingsError(_half(missing, name, set_aside, one_of_several))
+        raise SettingsError(_missing_text(missing, name, set_aside, one_of_several))
     return Connection(name="environment" if name is None else name, **values)
 
 
@@ -135,8 +135,8 @@ def kept_connection(name: str, *, one_of_several: bool = False) -> Connection:
     return connection
 
 
-def served(path: str) -> Connection:
-    """Return the connection to a served sandbox, as the access file that it keeps tells.
+def read_access_file(path: str) -> Connection:
+    """Read the connection to a served sandbox from its access file.
 
     Raises:
         SettingsError: There is no such file, or it is damaged.
@@ -154,13 +154,13 @@ def served(path: str) -> Connection:
     raise SettingsError(f"{file}: {reason}.")
 
 
-def _present(**values: Any) -> dict[str, Any]:
+def _without_none(**values: Any) -> dict[str, Any]:
     return {key: value for key, value in values.items() if value is not None}
 
 
-def _half(missing: list[str], name: str | None, aside: bool, one_of_several: bool) -> str:
+def _missing_text(missing: list[str], name: str | None, aside: bool, several: bool) -> str:
     login = command(f"login {name or 'NAME'}")
-    if one_of_several:
+    if several:
         absent = " and no ".join(_NEEDED[field] for field in missing)
         return (
             f"The connection is incomplete. It has no {absent}: `{login}` keeps it, in a file with "
@@ -191,27 +191,27 @@ def config_file() -> Path:
 
 def names() -> list[str]:
     """Return the names of the connections that are kept."""
-    return sorted(_tables())
+    return sorted(_read_tables())
 
 
 def stored(name: str) -> StoredConnection:
-    """Return what the configuration file keeps under a name.
+    """Return the connection that the configuration file keeps under a name.
 
     Raises:
         SettingsError: The name is unknown, or its table is wrong.
     """
-    table = _table(name)
+    table = _read_table(name)
     try:
         return StoredConnection.model_validate(table)
     except SettingsError as error:
         reason = str(error)
     except ValidationError as error:
-        reason = explain(error)
+        reason = explain_error(error)
     raise SettingsError(f"{config_file()}, [{name}]: {reason}")
 
 
-def checked_name(name: str) -> str:
-    """Return the name of a connection, if it can be one.
+def validate_name(name: str) -> str:
+    """Return a name that a connection can have.
 
     Raises:
         SettingsError: It cannot; the text says what a name is made of.
@@ -242,15 +242,15 @@ def save(name: str, connection: StoredConnection, place: TokenPlace = "keyring")
     """
     import tomlkit
 
-    checked_name(name)
-    before = _tables().get(name, {})  # a file that cannot be read is refused before all else
+    validate_name(name)
+    before = _read_tables().get(name, {})  # a file that cannot be read is refused before all else
     file = place.expanduser().absolute() if isinstance(place, Path) else None
 
     def change(document: tomlkit.TOMLDocument) -> None:
         if place != "nowhere":  # under the lock: address and token are those of one login
             if not isinstance(connection, Connection):
                 raise TypeError("a token is kept of a Connection")
-            _keep_token(name, connection.token, file)
+            _save_token(name, connection.token, file)
         table = document.setdefault(name, tomlkit.table())
         account = table.get("base_url"), str(table.get("account_id"))
         if account != (connection.base_url, connection.account_id):
@@ -267,12 +267,12 @@ def save(name: str, connection: StoredConnection, place: TokenPlace = "keyring")
         if not profile:
             del table["profile"]
 
-    _edit(change)
+    _edit_file(change)
     if before.get("token_file") not in (None, str(file)):
         _remove_token_file(name, before)
 
 
-def _keep_token(name: str, token: Secret, file: Path | None) -> None:
+def _save_token(name: str, token: Secret, file: Path | None) -> None:
     """Write a token into a file, or into the keyring."""
     if file is not None:
         from chatkit.util.files import make_folder, replace_file
@@ -297,16 +297,16 @@ def _keyring_keeps(name: str, token: Secret) -> bool:
 
 
 def token_file(name: str) -> Path:
-    """Name the file that keeps the token of a connection where there is no keyring."""
+    """Return the file for the token of a connection where there is no keyring."""
     return config_file().with_name(f"{name}.token").absolute()
 
 
 def keyring_fault() -> str:
-    """Return why the keyring cannot keep a token; empty if it can. It is tried with no secret."""
+    """Return why the keyring cannot keep a token; empty if it can. Tried without a secret."""
     try:
-        if not _keyring_keeps(_TRIAL, Secret("kept")):
+        if not _keyring_keeps(_TRIAL_NAME, Secret("kept")):
             return "The keyring of this machine keeps nothing."
-        ask_keyring(lambda keyring: keyring.delete_password(_KEYRING_SERVICE, _TRIAL))
+        ask_keyring(lambda keyring: keyring.delete_password(_KEYRING_SERVICE, _TRIAL_NAME))
     except _NoKeyring:
         return "This machine has no keyring."
     except SettingsError as error:
@@ -315,11 +315,11 @@ def keyring_fault() -> str:
 
 
 def token_line() -> str:
-    """Write how a shell is told the token, for who has it: `…` stands for the token."""
+    """Return the line that sets the token in a shell, with `…` in its place."""
     return "export CHATKIT_TOKEN='…'" if os.name == "posix" else "$env:CHATKIT_TOKEN = '…'"
 
 
-def keep_templates(name: str, codes: Sequence[str]) -> None:
+def save_templates(name: str, codes: Sequence[str]) -> None:
     """Keep template codes with a connection, in place of those before; none to forget them.
 
     Raises:
@@ -327,7 +327,7 @@ def keep_templates(name: str, codes: Sequence[str]) -> None:
     """
     import tomlkit
 
-    _table(name)
+    _read_table(name)
 
     def change(document: tomlkit.TOMLDocument) -> None:
         table: Any = document[name]
@@ -337,7 +337,7 @@ def keep_templates(name: str, codes: Sequence[str]) -> None:
             kept.extend(codes)
             table["templates"] = kept.multiline(len(codes) > 3)
 
-    _edit(change)
+    _edit_file(change)
 
 
 def forget(name: str) -> None:
@@ -348,8 +348,8 @@ def forget(name: str) -> None:
     Raises:
         SettingsError: The name is unknown, or the keyring fails.
     """
-    before = _table(name)
-    _edit(lambda document: document.pop(name))
+    before = _read_table(name)
+    _edit_file(lambda document: document.pop(name))
 
     def delete(keyring: ModuleType) -> None:
         if keyring.get_password(_KEYRING_SERVICE, name) is not None:
@@ -365,8 +365,8 @@ def _remove_token_file(name: str, table: Mapping[str, Any]) -> None:
         token_file(name).unlink(missing_ok=True)
 
 
-def _tables() -> dict[str, dict[str, Any]]:
-    """Every table of the configuration file, refused when one holds a token."""
+def _read_tables() -> dict[str, dict[str, Any]]:
+    """Read all tables of the configuration file; refuse one that holds a token."""
     path, reason = config_file(), ""
     try:
         tables = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -394,8 +394,8 @@ def _tables() -> dict[str, dict[str, Any]]:
     return tables
 
 
-def _table(name: str) -> dict[str, Any]:
-    tables = _tables()
+def _read_table(name: str) -> dict[str, Any]:
+    tables = _read_tables()
     if name not in tables:
         plain = _NAME.fullmatch(name) and len(name) <= _PRINTED_NAME
         called = repr(name) if plain else "of that name"  # it may be a token
@@ -407,8 +407,8 @@ def _table(name: str) -> dict[str, Any]:
     return tables[name]
 
 
-def explain(error: ValidationError) -> str:
-    """List what is wrong in a file, key by key, without the values."""
+def explain_error(error: ValidationError) -> str:
+    """Describe validation errors key by key, without the values."""
     words = {"extra_forbidden": "is not a known key", "missing": "is missing"}
     faults = []
     for detail in error.errors(include_url=False, include_input=False):
@@ -422,8 +422,8 @@ def explain(error: ValidationError) -> str:
     return "; ".join(faults)
 
 
-def _edit(change: Callable[[Any], object]) -> None:
-    """Change the configuration file: no process loses what another writes at the same time."""
+def _edit_file(change: Callable[[Any], object]) -> None:
+    """Change the configuration file under a lock, so that no other change is lost."""
     import tomlkit
 
     from chatkit.util.files import rewrite_file
@@ -449,7 +449,7 @@ class _NoKeyring(SettingsError):
 
 
 def ask_keyring(question: Callable[[ModuleType], T]) -> T:
-    """Ask the keyring of the system, and let nothing of what it says through.
+    """Ask the keyring of the system; replace its errors, which may contain a token.
 
     Backends are plug-ins: they raise any type of error, with any text, the token among it.
     The error is raised outside the handler, so that it has no context to print either.
@@ -479,7 +479,7 @@ def _kept_token(name: str | None, file: Path | None, *, one_of_several: bool) ->
         SettingsError: The file or the keyring cannot be read.
     """
     if file is not None:
-        return _token_of(file.expanduser())
+        return _read_token_file(file.expanduser())
 
     def read(keyring: ModuleType) -> Secret | None:
         text = keyring.get_password(_KEYRING_SERVICE, name)
@@ -493,8 +493,8 @@ def _kept_token(name: str | None, file: Path | None, *, one_of_several: bool) ->
     return None
 
 
-def _token_of(path: Path) -> Secret:
-    """Read the token that a file holds alone.
+def _read_token_file(path: Path) -> Secret:
+    """Read a file that holds a token and nothing else.
 
     Raises:
         SettingsError: There is no such file, others can read it, or it holds no token. The
@@ -503,7 +503,7 @@ def _token_of(path: Path) -> Secret:
     try:
         with path.open("rb") as file:
             mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
-            token = Secret(file.read(_LONGEST_TOKEN).decode("ascii", "replace"))
+            token = Secret(file.read(_MAX_TOKEN_LENGTH).decode("ascii", "replace"))
         if os.name != "posix" or not mode & 0o77:
             return access_token(token)
         reason = (

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 MAX_WEBHOOKS = 10
 #: What a registration can ask for beside the kinds that the profile names, and what it means.
 _ALL, _STATUS = "*", "chat.message.status"
-_KINDS = re.compile(r"[\w.*-]+")
+_KIND_NAMES = re.compile(r"[\w.*-]+")
 
 
 class Webhook(Record):
@@ -70,7 +70,7 @@ class Webhook(Record):
     updated_at: datetime | None = None
 
 
-def _https(url: str) -> str:
+def _validate_url(url: str) -> str:
     try:
         parts = urlsplit(url)
         port = parts.port
@@ -83,22 +83,22 @@ def _https(url: str) -> str:
     return url
 
 
-def _listed(events: Any) -> Any:
-    """Refuse one kind, or a list written as text, and show how a list is passed."""
+def _refuse_text(events: Any) -> Any:
+    """Refuse a text in place of a list, with the list to pass."""
     if isinstance(events, str):
-        kinds = _KINDS.findall(events)
+        kinds = _KIND_NAMES.findall(events)
         raise ValueError(f"must be a list, not text: events={kinds or ['*']!r}")
     return events
 
 
-def _asked_kinds(events: list[str]) -> list[str]:
+def _validate_kinds(events: list[str]) -> list[str]:
     if not events:
         raise ValueError("must name at least one kind of event; '*' stands for all events")
     if not all(map(str.strip, events)):
         raise ValueError("must not hold an empty name")
     for kind in events:
         if kind.strip("[]\"' ") != kind:
-            names = _KINDS.findall(kind)
+            names = _KIND_NAMES.findall(kind)
             raise ValueError(f"holds brackets, quotes or spaces: write events={names!r}")
     if len(set(events)) < len(events):
         raise ValueError("must name each kind of event once")
@@ -108,11 +108,11 @@ def _asked_kinds(events: list[str]) -> list[str]:
 class WebhookBody(Body):
     """The fields that may be sent of a registration."""
 
-    url: Annotated[str, AfterValidator(_https)] = Field(
+    url: Annotated[str, AfterValidator(_validate_url)] = Field(
         description="The https:// address that receives the events."
     )
-    events: Annotated[list[str], BeforeValidator(_listed), AfterValidator(_asked_kinds)] = Field(
-        description="Which kinds of events are delivered; '*' stands for all of them."
+    events: Annotated[list[str], BeforeValidator(_refuse_text), AfterValidator(_validate_kinds)] = (
+        Field(description="Which kinds of events are delivered; '*' stands for all of them.")
     )
     is_active: bool = Field(True, description="Whether events are delivered.")
 
@@ -132,7 +132,7 @@ def event_kinds(profile: ServiceProfile) -> dict[str, str]:
 
 
 class WebhookEndpoints(Endpoints[Webhook]):
-    """The calls of webhooks, and what is particular about them."""
+    """The endpoints of webhooks: the API reads the list alone, and shows secrets once."""
 
     path = ("webhooks",)
     noun, attribute = "webhook", "webhooks"
@@ -151,7 +151,7 @@ class WebhookEndpoints(Endpoints[Webhook]):
     defaults: ClassVar[Mapping[str, Any]] = {"events": [_ALL]}
 
     def account_notes(self, frame: pd.DataFrame) -> list[str]:
-        """Name the hosts in whose addresses a password or a token seems to stand."""
+        """Note the hosts of addresses that seem to contain a password or a token."""
         hosts = [urlsplit(url).hostname or "" for url in frame["url"].dropna() if _has_secret(url)]
         return [
             f"{many(len(hosts), 'webhook')} with what looks like a password in the address, which "
@@ -160,7 +160,7 @@ class WebhookEndpoints(Endpoints[Webhook]):
 
     @classmethod
     def created_note(cls, count: int) -> str:
-        """Note where the new signing secrets are."""
+        """Return a note on where the new signing secrets are."""
         return (
             f"{many(count, 'webhook')} created, with a new signing secret: plan.secrets holds "
             "it once the plan is applied, and the service never shows it again."
@@ -173,19 +173,20 @@ class WebhookEndpoints(Endpoints[Webhook]):
 
     def get_call(self, key: Key) -> Call:
         """Make the call for the list: the API has none for a single registration."""
-        self.checked(key)
+        self.validate_key(key)
         return self.list_call()
 
     def read(self, call: Call, envelope: Envelope, key: Key) -> Webhook:
-        """Find one registration in the list."""
-        key = self.checked(key)
-        matches = [webhook for webhook in self.many(call, envelope.data) if webhook.id == key]
+        """Return one registration of the list in the answer."""
+        key = self.validate_key(key)
+        webhooks = self.parse_records(call, envelope.data)
+        matches = [webhook for webhook in webhooks if webhook.id == key]
         if not matches:
             raise NotFound(call, f"no webhook has the id {key}: client.webhooks.frame() lists them")
         return matches[0]
 
-    def _finished(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Keep the secret out of frames, should a service show it in a list."""
+    def _finish_frame(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Drop secrets, should a service show them in a list."""
         return frame.drop(columns="webhook_secret", errors="ignore")
 
     def undo(self, kind: str, known: Mapping[str, Any], after: Mapping[str, Any]) -> Undo:
@@ -202,9 +203,12 @@ class WebhookEndpoints(Endpoints[Webhook]):
         self, fields: Mapping[str, Any], live: Mapping[str, Any] | None
     ) -> list[Finding]:
         """Check that the service can reach the address, and knows the kinds of events."""
-        return [*self._unreachable(fields.get("url")), *self._misspelt(fields.get("events"))]
+        return [
+            *self._find_unreachable(fields.get("url")),
+            *self._find_unknown_kinds(fields.get("events")),
+        ]
 
-    def examined(
+    def check_changes(
         self, changes: Sequence[Planned], base: pd.DataFrame, full: ReadFull
     ) -> Mapping[int, Sequence[Finding]]:
         """Check each registration that is sent."""
@@ -212,8 +216,8 @@ class WebhookEndpoints(Endpoints[Webhook]):
         checked = {n: self.record_findings(after, None) for n, after in sent.items()}
         return {n: findings for n, findings in checked.items() if findings}
 
-    def _unreachable(self, url: Any) -> list[Finding]:
-        """Find addresses that mean this machine, or a network of one's own."""
+    def _find_unreachable(self, url: Any) -> list[Finding]:
+        """Find an address of this machine, or of a private network."""
         host = urlsplit(url).hostname if isinstance(url, str) else None
         if host is None or self.transport.connection.loopback:
             return []  # such a service runs here, and reaches what runs here
@@ -235,8 +239,8 @@ class WebhookEndpoints(Endpoints[Webhook]):
         hint = "take an address of the internet"
         return [Finding("address", severity, "/url", message, hint)]
 
-    def _misspelt(self, events: Any) -> list[Finding]:
-        """Find kinds of events that nobody has named: the service may know them all the same."""
+    def _find_unknown_kinds(self, events: Any) -> list[Finding]:
+        """Warn of kinds of events that the profile does not name; the service may know them."""
         known = event_kinds(self.profile)
         findings = []
         for n, kind in enumerate(events if isinstance(events, list) else ()):
@@ -379,9 +383,9 @@ class Webhooks(Resource[Webhook], endpoints=WebhookEndpoints):
             self._ask_keyring("delete_password", key)
 
     def _ask_keyring(self, method: str, key: Key, *secret: Secret) -> Secret | None:
-        """Call a method of the keyring; its failure is explained in words about signing secrets."""
+        """Call a method of the keyring; explain its failure in terms of signing secrets."""
         account = self._endpoints.transport.connection.account
-        name = f"{account} webhook {self._endpoints.checked(key)}"
+        name = f"{account} webhook {self._endpoints.validate_key(key)}"
 
         def ask(keyring: Any) -> Secret | None:
             texts = (each.reveal() for each in secret)
@@ -397,9 +401,9 @@ class Webhooks(Resource[Webhook], endpoints=WebhookEndpoints):
     def _read_back(
         self, key: Key, call: Call, envelope: Envelope, body: Mapping[str, Any]
     ) -> Webhook:
-        """Take the answer of a create as it is: no other answer holds the signing secret."""
+        """Return the record in the answer of a create, which alone holds the signing secret."""
         if call.method == "POST":
-            return self._endpoints.one(call, envelope.data)
+            return self._endpoints.parse_record(call, envelope.data)
         return super()._read_back(key, call, envelope, body)
 
 
@@ -407,8 +411,10 @@ Health = Literal["healthy", "failing", "silent", "never", "inactive"]
 #: From the one that needs a person most to the one that needs none.
 HEALTH_ORDER: tuple[Health, ...] = ("failing", "silent", "never", "inactive", "healthy")
 
-_GOOD = re.compile(r"deliver|success|succeed|sent|ok|done|true|2[0-9]{2}", re.IGNORECASE)
-_BAD = re.compile(r"un|not|fail|err|refus|reject|time|retry|pend|wait|false|drop", re.IGNORECASE)
+_SUCCESS_WORDS = re.compile(r"deliver|success|succeed|sent|ok|done|true|2[0-9]{2}", re.IGNORECASE)
+_FAILURE_WORDS = re.compile(
+    r"un|not|fail|err|refus|reject|time|retry|pend|wait|false|drop", re.IGNORECASE
+)
 
 
 def health_of(webhook: Mapping[str, Any], now: datetime, quiet: timedelta) -> tuple[Health, str]:
@@ -424,7 +430,7 @@ def health_of(webhook: Mapping[str, Any], now: datetime, quiet: timedelta) -> tu
         quiet: How long it may be without a delivery.
     """
     at = webhook.get("last_delivery_at")
-    why = _failure(webhook)
+    why = _delivery_failure(webhook)
     if webhook.get("is_active") is False:
         last = f"; its last delivery failed: {why}" if why and at else ""
         return "inactive", f"it is switched off: activate(id) switches it on{last}"
@@ -436,12 +442,12 @@ def health_of(webhook: Mapping[str, Any], now: datetime, quiet: timedelta) -> tu
         return "never", f"nothing was ever delivered to it since {since}"
     age = now - at
     if age > quiet:
-        return "silent", f"nothing was delivered for {_length(age)}"
-    return "healthy", f"delivered {_length(age)} ago"
+        return "silent", f"nothing was delivered for {_format_age(age)}"
+    return "healthy", f"delivered {_format_age(age)} ago"
 
 
-def _failure(webhook: Mapping[str, Any]) -> str:
-    """Return what went wrong with the last delivery; empty when nothing did."""
+def _delivery_failure(webhook: Mapping[str, Any]) -> str:
+    """Return why the last delivery failed; empty if it did not."""
     error, status = webhook.get("last_delivery_error"), webhook.get("last_delivery_status")
     code = str(webhook.get("last_delivery_http_status")).removesuffix(".0")  # some print it as text
     if error not in (None, "", False):
@@ -449,12 +455,12 @@ def _failure(webhook: Mapping[str, Any]) -> str:
     if re.fullmatch(r"[1-9][0-9]{2}", code, re.ASCII):
         return "" if code.startswith("2") else f"the receiver answered {code}"
     text = "" if status is None else " ".join(str(status).split())
-    good = not text or (_GOOD.search(text) and not _BAD.search(text))
+    good = not text or (_SUCCESS_WORDS.search(text) and not _FAILURE_WORDS.search(text))
     return "" if good else f"its status is {shortened(text, 120)}"
 
 
-def _length(age: timedelta) -> str:
-    """Return a length of time in words, in the largest unit that fits."""
+def _format_age(age: timedelta) -> str:
+    """Return a duration in words, in the largest unit that fits."""
     seconds = int(age.total_seconds())
     for unit, size in (("day", 86_400), ("hour", 3600), ("minute", 60)):
         if seconds >= size:
@@ -466,7 +472,7 @@ _WITHOUT_KEYRING = (
     "The signing secret is in webhook.webhook_secret, or in plan.secrets, once: hand it to your "
     "receiver from there."
 )
-_ROTATED = re.compile(r"(?:^|&)rotated=([0-9]{1,6})$")
+_ROTATED_QUERY = re.compile(r"(?:^|&)rotated=([0-9]{1,6})$")
 _ROTATION_NOTES = (
     "Only the answer to this create holds the new signing secret. If that answer is lost, so is "
     "the secret: the old webhook goes on, so delete the new one and rotate again.",
@@ -540,14 +546,13 @@ class Rotation(Report):
 
 
 def unused_address(url: str, taken: set[str]) -> str:
-    """Return an address that the same receiver hears, and that no webhook has yet.
+    """Return an address of the same receiver that no webhook has yet.
 
     Its query ends in `rotated=1`, or in the next number that is free.
     """
     parts = urlsplit(url)
-    rest = _ROTATED.sub("", parts.query)
-    begins = parts._replace(
-        path=parts.path or "/", query=f"{rest}&rotated=" if rest else "rotated="
-    )
+    rest = _ROTATED_QUERY.sub("", parts.query)
+    query = f"{rest}&rotated=" if rest else "rotated="
+    begins = parts._replace(path=parts.path or "/", query=query)
     numbered = (f"{urlunsplit(begins)}{number}" for number in count(1))
     return next(address for address in numbered if address not in taken)

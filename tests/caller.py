@@ -41,7 +41,7 @@ def client_through(
     if connection is None:
         connection = Connection(**{"base_url": "http://localhost", **fields})
     transport = Transport(connection, handler=door, retry=retry, deadline=deadline)
-    return Client._made(connection, transport)
+    return Client._from_transport(connection, transport)
 
 
 class Reply(NamedTuple):

@@ -25,7 +25,7 @@ from listening import listening
 from ports import reserved
 
 from chatkit import settings
-from chatkit.cli import _put_notebooks, main
+from chatkit.cli import _copy_notebooks, main
 from chatkit.errors import SettingsError
 from chatkit.sandbox import Sandbox
 
@@ -188,7 +188,7 @@ def test_the_sandbox_says_how_to_log_in_and_shows_no_token(
     arguments = ("--db", str(tmp_path / "shop.db")) if kept else ()
     with started("sandbox", *arguments, env=environment) as process:
         said, file = welcomed(process)
-        opened = settings.served(str(file))
+        opened = settings.read_access_file(str(file))
         assert file.stat().st_mode & 0o777 == 0o600
         assert opened.base_url in said and opened.token.reveal() not in said
         login = next(line for line in said.splitlines() if "login practice" in line).strip()
@@ -714,15 +714,15 @@ def test_the_notebooks_are_put_into_a_folder_and_never_over_what_was_edited(
         (source / name).write_text(f"{name} of version 1")
     folder.mkdir()
     (folder / "c.ipynb").write_text("my own, from before")
-    assert _put_notebooks(source, folder) == ["c.ipynb"]
+    assert _copy_notebooks(source, folder) == ["c.ipynb"]
     assert (folder / "a.ipynb").read_text() == "a.ipynb of version 1"
     assert not (folder / ".hidden").exists()
 
     (folder / "a.ipynb").write_text("edited")
-    assert _put_notebooks(source, folder) == ["c.ipynb"]  # of a.ipynb there is no newer one
+    assert _copy_notebooks(source, folder) == ["c.ipynb"]  # of a.ipynb there is no newer one
     for name in ("a.ipynb", "b.ipynb", "d.ipynb"):
         (source / name).write_text(f"{name} of version 2")
-    assert _put_notebooks(source, folder) == ["a.ipynb", "c.ipynb"]
+    assert _copy_notebooks(source, folder) == ["a.ipynb", "c.ipynb"]
     assert {file.name: file.read_text() for file in folder.glob("*.ipynb")} == {
         "a.ipynb": "edited",
         "b.ipynb": "b.ipynb of version 2",
@@ -730,7 +730,7 @@ def test_the_notebooks_are_put_into_a_folder_and_never_over_what_was_edited(
         "d.ipynb": "d.ipynb of version 2",
     }
     (folder / "a.ipynb").rename(folder / "a_mine.ipynb")
-    assert _put_notebooks(source, folder) == ["c.ipynb"]
+    assert _copy_notebooks(source, folder) == ["c.ipynb"]
     assert (folder / "a.ipynb").read_text() == "a.ipynb of version 2"
     (folder / ".chatkit-notebooks.json").write_text("damaged")
-    assert _put_notebooks(source, folder) == ["c.ipynb"]
+    assert _copy_notebooks(source, folder) == ["c.ipynb"]

@@ -196,7 +196,7 @@ def test_every_problem_is_told_at_once():
 def test_a_name_that_is_sent_again_is_split_as_the_service_splits_it(split, parts, again):
     contacts = _contacts(name_split=split)
     fields = dict(zip(("first_name", "middle_name", "last_name"), parts, strict=True))
-    assert contacts.resplit(fields) == again
+    assert contacts.resplit_name(fields) == again
     known = {"number": "2025550143", "country_code": "+1", "name": "Ana", **fields}
     for kind, after in (("delete", {}), ("update", {"name": "Bo"})):
         assert (contacts.undo(kind, known, after)[0] == "exactly") == (again is None)
@@ -279,7 +279,7 @@ def test_what_is_sent_with_its_country_code_comes_back_as_it_was(code, number):
     body = contacts.create_call({"number": number, "country_code": code}).body
     assert body["number"] == code[1:] + number
     data = msgspec.Raw(json.dumps({"id": 7, **body}).encode())
-    assert contacts.one(contacts.get_call(7), data).number == number
+    assert contacts.parse_record(contacts.get_call(7), data).number == number
 
 
 def test_a_contact_without_a_country_code_is_shown_as_it_is():
@@ -428,7 +428,7 @@ def test_a_list_tells_whether_a_contact_is_active(rows, pages, held):
     more = pages and {"page": 1, "pageSize": 100, "totalCount": 1, "totalPages": pages}
     whole = {"success": True, "data": rows} | ({"pagination": more} if more else {})
     envelope = msgspec.json.decode(json.dumps(whole), type=Envelope)
-    assert contacts.holds(call, envelope, 7) is held
+    assert contacts.record_exists(call, envelope, 7) is held
 
 
 def test_one_answer_tells_whether_a_contact_is_active_where_deleted_ones_are_not_found():
@@ -436,9 +436,9 @@ def test_one_answer_tells_whether_a_contact_is_active_where_deleted_ones_are_not
     for readable, held in ((False, True), (True, None)):
         contacts = _contacts(inactive_readable=readable, search_param=None)
         call = contacts.look_call(7, LEE)
-        assert contacts.holds(call, envelope, 7) is held
+        assert contacts.record_exists(call, envelope, 7) is held
         with pytest.raises(chatkit.errors.BadAnswer, match="not about 8"):
-            contacts.holds(call, envelope, 8)
+            contacts.record_exists(call, envelope, 8)
 
 
 # --- what an update is checked with ---------------------------------------------------------

@@ -111,13 +111,13 @@ def test_an_id_is_a_whole_number_and_one_sentence_says_so(key, why):
 @given(st.integers(0, 2**63))
 def test_an_id_may_be_text_of_digits_or_a_number(key):
     contacts = made(ContactEndpoints)
-    assert contacts.checked(key) == contacts.checked(str(key)) == key
+    assert contacts.validate_key(key) == contacts.validate_key(str(key)) == key
 
 
 @given(st.integers(0, 2**53 - 1))
 def test_an_id_may_be_the_float_that_pandas_made_of_it(key):
-    assert made(ContactEndpoints).checked(float(key)) == key
-    assert type(made(ContactEndpoints).checked(float(key))) is int
+    assert made(ContactEndpoints).validate_key(float(key)) == key
+    assert type(made(ContactEndpoints).validate_key(float(key))) is int
 
 
 def test_one_odd_record_among_many_is_told_with_its_id_and_field():
@@ -125,14 +125,14 @@ def test_one_odd_record_among_many_is_told_with_its_id_and_field():
     rows = [ANA | {"id": n} for n in range(100)]
     rows[41] |= {"number": 2025550143}
     with pytest.raises(chatkit.errors.BadAnswer, match=r"number: .* \(id 41\)") as caught:
-        contacts.many(contacts.list_call(), raw(rows))
+        contacts.parse_records(contacts.list_call(), raw(rows))
     assert "2025550143" not in str(caught.value)
 
 
 def told(rows):
     contacts = made(ContactEndpoints)
     with pytest.raises(chatkit.errors.BadAnswer) as caught:
-        contacts.many(contacts.list_call(), raw(rows))
+        contacts.parse_records(contacts.list_call(), raw(rows))
     return str(caught.value)
 
 
@@ -158,9 +158,9 @@ def test_a_record_that_was_read_is_there():
         (flows, 7, {"id": 7}), (contents, "en", ENGLISH), (hooks, 7, [{"id": 8}, {"id": 7}]),
     ):  # fmt: skip
         answer = Envelope(success=True, data=raw(data))
-        assert at.holds(at.look_call(key, {}), answer, key) is True
+        assert at.record_exists(at.look_call(key, {}), answer, key) is True
     with pytest.raises(chatkit.errors.NotFound, match="no webhook has the id 9"):
-        hooks.holds(hooks.look_call(9, {}), answer, 9)
+        hooks.record_exists(hooks.look_call(9, {}), answer, 9)
 
 
 def test_a_frame_is_compared_with_what_it_was_unless_it_is_asked_for_now():
@@ -185,9 +185,9 @@ def test_a_search_needs_a_service_that_can_search():
 
 def test_records_are_read_with_all_that_the_document_does_not_know():
     contacts = made(ContactEndpoints)
-    [ana] = contacts.many(contacts.list_call(), raw([ANA]))
+    [ana] = contacts.parse_records(contacts.list_call(), raw([ANA]))
     assert isinstance(ana, Contact) and (ana.name, ana.loyalty) == ("Ana Cruz", "gold")
-    assert contacts.one(contacts.get_call(7), raw(ANA)) == ana
+    assert contacts.parse_record(contacts.get_call(7), raw(ANA)) == ana
 
 
 @pytest.mark.parametrize(
@@ -196,7 +196,7 @@ def test_records_are_read_with_all_that_the_document_does_not_know():
 def test_a_record_that_is_not_as_documented_is_a_bad_answer(data):
     contacts = made(ContactEndpoints)
     with pytest.raises(chatkit.errors.BadAnswer, match="the contact is not as documented"):
-        contacts.one(contacts.get_call(7), raw(data))
+        contacts.parse_record(contacts.get_call(7), raw(data))
 
 
 def test_what_was_created_has_the_key_that_was_sent_or_answered():
@@ -241,15 +241,16 @@ def test_an_update_carries_what_the_service_would_clear_or_miss(put, requires):
     ana, english = Contact.model_validate(ANA), Content.model_validate(ENGLISH)
     fields = {"number": "2025550143", "country_code": "+1"}
     if put == "replace":
-        assert contacts.carried(ana) == fields | {"name": "Ana Cruz", "loyalty": "gold"}
-        assert contents.carried(english) == ENGLISH
+        assert contacts.fields_to_repeat(ana) == fields | {"name": "Ana Cruz", "loyalty": "gold"}
+        assert contents.fields_to_repeat(english) == ENGLISH
     elif requires == "create_fields":
-        assert contacts.carried(ana) == fields
-        assert contents.carried(english) == {"lang_code": "en", "text": "Hello {{1}}!"}
+        assert contacts.fields_to_repeat(ana) == fields
+        assert contents.fields_to_repeat(english) == {"lang_code": "en", "text": "Hello {{1}}!"}
     else:
-        assert contacts.carried(ana) == contents.carried(english) == {}
+        assert contacts.fields_to_repeat(ana) == contents.fields_to_repeat(english) == {}
     assert contacts.repeats is (put == "replace" or requires == "create_fields")
-    assert hooks.carried(Webhook(id=1, url="https://a.example/")) == {} and not hooks.repeats
+    webhook = Webhook(id=1, url="https://a.example/")
+    assert hooks.fields_to_repeat(webhook) == {} and not hooks.repeats
 
 
 # --- what names a record --------------------------------------------------------------------
@@ -257,15 +258,15 @@ def test_an_update_carries_what_the_service_would_clear_or_miss(put, requires):
 
 def test_records_are_named_by_what_people_know_them_by():
     contacts, flows, contents, hooks = targets()
-    assert contacts.natural({"number": "2025550143", "country_code": "+1"}) == "2025550143"
-    assert flows.natural({"name": "Order"}) == "Order"
-    assert contents.natural({"lang_code": "en"}) == "en"
-    assert hooks.natural({"url": "https://a.example/"}) == "https://a.example/"
-    assert contacts.natural({"number": ""}) is contacts.natural({}) is None
+    assert contacts.natural_name({"number": "2025550143", "country_code": "+1"}) == "2025550143"
+    assert flows.natural_name({"name": "Order"}) == "Order"
+    assert contents.natural_name({"lang_code": "en"}) == "en"
+    assert hooks.natural_name({"url": "https://a.example/"}) == "https://a.example/"
+    assert contacts.natural_name({"number": ""}) is contacts.natural_name({}) is None
     apart = made(ContactEndpoints, contact_key="country_code_and_number")
-    assert apart.natural({"number": "2025550143", "country_code": "+1"}) == "+1 2025550143"
-    assert apart.natural({"number": "2025550143"}) is None
-    assert apart.searched({"number": "2025550143", "country_code": "+1"}) == "2025550143"
+    assert apart.natural_name({"number": "2025550143", "country_code": "+1"}) == "+1 2025550143"
+    assert apart.natural_name({"number": "2025550143"}) is None
+    assert apart.search_text({"number": "2025550143", "country_code": "+1"}) == "2025550143"
 
 
 @pytest.mark.parametrize("rule", ["refuse", "allow"])

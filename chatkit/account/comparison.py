@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import pandas as pd
 
-from chatkit.account.fleet_plan import FleetPlan, in_threads
+from chatkit.account.fleet_plan import FleetPlan, run_in_threads
 from chatkit.account.folder import Folder, state_of
 from chatkit.account.planning import Named, plan_state
 from chatkit.account.reading import (
@@ -37,7 +37,7 @@ from chatkit.account.reading import (
 )
 from chatkit.api.connection import account_words
 from chatkit.api.secret import MASK, SECRET
-from chatkit.bulk.plan import note_rehearsal, plan_of_copy, remaining, setting_of, target_of
+from chatkit.bulk.plan import copy_plan_to, note_rehearsal, remaining, setting_of, target_of
 from chatkit.bulk.rendering import Line, fleet_table
 from chatkit.bulk.stores import journal_folder
 from chatkit.client import RESOURCES, Client, open_clients, source_of
@@ -86,7 +86,7 @@ if TYPE_CHECKING:
 #: What can be compared: see `compare`.
 Comparable: TypeAlias = "Client | Folder | Sandbox | AccountState | str | PathLike[str]"
 Position = Literal["left", "right"]
-_Place: TypeAlias = tuple[str, str, str]  #: the resource, the thing and the field that differ
+_Location: TypeAlias = tuple[str, str, str]  #: the resource, the record and the field
 What = Literal["changed", "only left", "only right"]
 
 COLUMNS = ("resource", "key", "field", "left", "right", "what")
@@ -99,7 +99,7 @@ _DEPTH = 6  #: places that are shown of one nested value
 
 @dataclass(frozen=True, slots=True)
 class AccountDifference:
-    """One thing that only one side has, or one field that is not the same on both."""
+    """A record that only one side has, or a field that differs."""
 
     resource: str  #: flow, content, webhook or contact
     key: str  #: what the thing is called: a name, code/language, an address, a number
@@ -147,15 +147,15 @@ def compare(
     if not isinstance(left, Mapping):
         if right is None:
             raise InputError("compare takes two sides, or one fleet.")
-        both = _read({"left": left, "right": right}, contacts, names)
-        return Comparison(_state(both["left"]), _state(both["right"]), (left, right))
+        both = _read_states({"left": left, "right": right}, contacts, names)
+        return Comparison(_unwrap(both["left"]), _unwrap(both["right"]), (left, right))
     if right is not None:
         raise InputError("A fleet is compared with its first account: pass the fleet alone.")
     if len(left) < 2:
         raise InputError("A fleet is compared with its first account: it has no other.")
-    states = _read(left, contacts, names)
+    states = _read_states(left, contacts, names)
     first, *others = left
-    base = replace(_state(states[first]), origin=first)
+    base = replace(_unwrap(states[first]), origin=first)
     compared: dict[str, Comparison] = {}
     stops: dict[str, str] = {}
     for label in others:
@@ -163,18 +163,18 @@ def compare(
         if isinstance(state, ChatkitError) and not isinstance(state, InputError):
             stops[label] = first_line(state)
         else:
-            other = replace(_state(state), origin=label)
+            other = replace(_unwrap(state), origin=label)
             compared[label] = Comparison(base, other, (left[first], left[label]))
     return FleetComparison(first, compared, stops)
 
 
-def _read(
+def _read_states(
     sources: Mapping[str, Comparable], contacts: bool | None, codes: tuple[str, ...] | None
 ) -> dict[str, AccountState | Exception]:
-    """Read sides, accounts at last: which template codes they have is known from the others.
+    """Read the sides of a comparison; accounts last, as the others name their template codes.
 
     Returns:
-        What each holds, or why it cannot be read.
+        The state of each side, or the error of one that cannot be read.
     """
     states: dict[str, AccountState | Exception] = {}
     known = list(codes or ())
@@ -193,10 +193,10 @@ def _read(
     def read(label: str, _: object) -> AccountState:
         return state_of(sources[label], contacts=contacts, codes=names)
 
-    return states | in_threads([label for label in sources if label not in states], read)
+    return states | run_in_threads([label for label in sources if label not in states], read)
 
 
-def _state(state: AccountState | Exception) -> AccountState:
+def _unwrap(state: AccountState | Exception) -> AccountState:
     if isinstance(state, Exception):
         raise state
     return state
@@ -220,27 +220,27 @@ class Comparison(Report, Sequence[AccountDifference]):
         self.left, self.right = left, right
         self._sources: tuple[Any, Any] = sources or (left, right)
         nouns = [noun for noun in NOUNS if noun in left.records and noun in right.records]
-        self._all = [
-            each for noun in nouns for each in _compared(noun, left.of(noun), right.of(noun))
-        ]
+        self._differences: list[AccountDifference] = []
+        for noun in nouns:
+            self._differences += _compare_records(noun, left.of(noun), right.of(noun))
         if left.contacts is not None and right.contacts is not None:
-            self._all += _compared_contacts(left.contacts, right.contacts)
-        self._things: dict[str, dict[str, list[AccountDifference]]] = {}
-        for each in self._all:
-            self._things.setdefault(each.resource, {}).setdefault(each.key, []).append(each)
+            self._differences += _compare_contact_frames(left.contacts, right.contacts)
+        self._by_resource: dict[str, dict[str, list[AccountDifference]]] = {}
+        for each in self._differences:
+            self._by_resource.setdefault(each.resource, {}).setdefault(each.key, []).append(each)
 
     def __len__(self) -> int:
-        return len(self._all)
+        return len(self._differences)
 
     def __getitem__(self, index: Any) -> Any:
-        return self._all[index]
+        return self._differences[index]
 
     @property
     def counts(self) -> dict[str, dict[str, int]]:
         """The number of things that were changed, or are only on one side, for each resource."""
         counted = {
-            noun: Counter(first.what for first, *_ in things.values())
-            for noun, things in self._things.items()
+            noun: Counter(first.what for first, *_ in records.values())
+            for noun, records in self._by_resource.items()
         }
         return {
             noun: {what: count[what] for what in get_args(What) if count[what]}
@@ -253,7 +253,8 @@ class Comparison(Report, Sequence[AccountDifference]):
         `what` is one of changed, only left and only right; a thing that only one side has is one
         row without a field. Some of its rows can be planned alone: `plan("right", rows=some)`.
         """
-        frame = frame_of_objects(self._all, COLUMNS, texts=("resource", "key", "field", "what"))
+        texts = ("resource", "key", "field", "what")
+        frame = frame_of_objects(self._differences, COLUMNS, texts=texts)
         write_origin(frame)
         return frame
 
@@ -293,19 +294,19 @@ class Comparison(Report, Sequence[AccountDifference]):
                 f"A plan changes an account, and the {target} side is {origin}: compare with a "
                 "client, like chatkit.connect(sandbox)."
             )
-        chosen = None if rows is None else self._chosen(rows, "rows")
+        chosen = None if rows is None else self._read_rows(rows, "rows")
         if isinstance(delete, pd.DataFrame):
-            delete = [(noun, key) for noun, key, _ in sorted(self._chosen(delete, "delete"))]
+            delete = [(noun, key) for noun, key, _ in sorted(self._read_rows(delete, "delete"))]
         source = (self.right, self.left)[target == "right"]
         if chosen is not None:
-            source = _part(source, client, chosen)
+            source = _keep_chosen(source, client, chosen)
         return plan_state(source, client, delete=delete, broken=broken, skip_invalid=skip_invalid)
 
-    def _chosen(self, rows: pd.DataFrame, name: str) -> set[_Place]:
-        """Read which differences a person has chosen.
+    def _read_rows(self, rows: pd.DataFrame, name: str) -> set[_Location]:
+        """Return the locations of the differences that a person has chosen.
 
         Raises:
-            InputError: It is no frame of differences, or of other ones.
+            InputError: It is no frame of differences, or not of this comparison.
         """
         names = list(COLUMNS[:3])
         if not isinstance(rows, pd.DataFrame) or not {*names} <= {*rows.columns}:
@@ -315,9 +316,9 @@ class Comparison(Report, Sequence[AccountDifference]):
             )
         chosen = set(rows[names].fillna("").itertuples(index=False, name=None))
         known = set(self.frame()[names].itertuples(index=False, name=None))
-        if strange := sorted(chosen - known):
-            resource, key, field = strange[0]
-            rest = f" and {len(strange) - 1:,} more" if len(strange) > 1 else ""
+        if unknown := sorted(chosen - known):
+            resource, key, field = unknown[0]
+            rest = f" and {len(unknown) - 1:,} more" if len(unknown) > 1 else ""
             raise InputError(
                 f"{name}= holds what does not differ in this comparison: {resource} {cut(key)} "
                 f"{cut(field)}{rest}. Take rows of its frame()."
@@ -329,11 +330,11 @@ class Comparison(Report, Sequence[AccountDifference]):
     def text(self) -> str:
         """Return all differences as text."""
         notes = bullets("", self._notes())
-        return text_of([self._headline().lines, *self._text_changes(None), notes.lines])
+        return text_of([self._headline().lines, *self._change_blocks(None), notes.lines])
 
     def _parts(self, *, notes: bool = True) -> Iterator[ReportPart]:
         yield self._headline()
-        yield from (ReportPart(lines) for lines in self._text_changes(FEW))
+        yield from (ReportPart(lines) for lines in self._change_blocks(FEW))
         yield ReportPart(html=self._html_table)
         if notes:
             yield bullets("", self._notes())
@@ -341,58 +342,57 @@ class Comparison(Report, Sequence[AccountDifference]):
     def _html_table(self) -> str:
         first: list[str] = []
         more: list[str] = []
-        for things in self._things.values():
-            for n, (key, changes) in enumerate(islice(things.items(), MANY // len(self._things))):
-                (first if n < FEW else more).append(_html_thing(key, changes))
+        for records in self._by_resource.values():
+            most = MANY // len(self._by_resource)
+            for n, (key, changes) in enumerate(islice(records.items(), most)):
+                (first if n < FEW else more).append(_html_record(key, changes))
         names = [marked(cut(state.origin, LABEL)) for state in (self.left, self.right)]
         widths = {"difference": 17, "which": 20, "field": 15, names[0]: 24, f"{names[1]} ": 24}
-        return html_tables(widths, first, more, self._count(), ".frame()")
+        return html_tables(widths, first, more, self._record_count(), ".frame()")
 
-    def _text_changes(self, most: int | None) -> Iterator[list[str]]:
+    def _change_blocks(self, most: int | None) -> Iterator[list[str]]:
         for noun, count in self.counts.items():
             counted = ", ".join(f"{number:,} {what}" for what, number in count.items())
             lines = [f"{noun.capitalize()}s: {counted}"]
-            for key, changes in islice(self._things[noun].items(), most):
-                lines += _thing_lines(key, changes)
-            if most is not None and (more := len(self._things[noun]) - most) > 0:
+            for key, changes in islice(self._by_resource[noun].items(), most):
+                lines += _record_lines(key, changes)
+            if most is not None and (more := len(self._by_resource[noun]) - most) > 0:
                 lines.append(f"  … and {more:,} more: .frame() has them all")
             yield lines
 
-    def _count(self) -> int:
-        return sum(map(len, self._things.values()))
+    def _record_count(self) -> int:
+        return sum(map(len, self._by_resource.values()))
 
     def _headline(self) -> ReportPart:
         between = f"{visible(self.left.origin)} and {visible(self.right.origin)}"
         if not len(self):
             return headline(f"No difference between {between}.")
-        differ = "differs" if self._count() == 1 else "differ"
-        things = many(self._count(), "thing")
+        differ = "differs" if self._record_count() == 1 else "differ"
+        things = many(self._record_count(), "thing")
         return headline(f"{things} {differ} between {between} (left - and right +).")
 
     def _notes(self) -> list[str]:
-        """Return what is not compared, each note once."""
+        """Return notes on what is not compared."""
         notes = [*self.left.not_carried, *self.right.not_carried]
         notes = [visible(note) for note in dict.fromkeys(notes) if note != NOT_CARRIED]
-        unread = self._unread().values()
+        unread = self._unread_resources().values()
         return [*notes, f"Not compared: {', '.join(unread)}{', ' * bool(unread)}{_SET_ELSEWHERE}."]
 
-    def _unread(self) -> dict[str, str]:
-        """Return the resources that a side does not hold, in words for people."""
+    def _unread_resources(self) -> dict[str, str]:
+        """Return the resources that a side does not hold, by noun, in words."""
         unread = {}
         for noun, declared in DECLARED.items():
             if declared.personal:
-                without = [
-                    state.origin for state in (self.left, self.right) if state.contacts is None
-                ]
+                states = (self.left, self.right)
+                without = [state.origin for state in states if state.contacts is None]
                 if without:
                     holds_none = f" ({visible(without[0])} has none)" if len(without) == 1 else ""
                     unread[noun] = f"{noun}s{holds_none}"
             elif noun not in self.left.records or noun not in self.right.records:
                 unread[noun] = f"{noun}s"
-            elif "template_code" in declared.account_key and not {
-                *self.left.codes,
-                *self.right.codes,
-            }:
+            elif "template_code" in declared.account_key and not (
+                self.left.codes or self.right.codes
+            ):
                 unread[noun] = f"{noun}s (codes=…)"
         return unread
 
@@ -403,25 +403,25 @@ class FleetComparison(Report, Mapping[str, Comparison]):
     `found["fr"]` is the comparison of one account: the first is its left side.
 
     Args:
-        first: What the first account is called.
-        compared: The comparisons of the others.
-        stops: Accounts that could not be read, and why.
+        first: The name of the first account.
+        compared: The comparisons of the others, by name.
+        stops: The accounts that could not be read, each with the reason.
     """
 
     def __init__(
         self, first: str, compared: Mapping[str, Comparison], stops: Mapping[str, str]
     ) -> None:
         self.first, self.stops = first, dict(stops)
-        self._compared = dict(compared)
+        self._comparisons = dict(compared)
 
     def __getitem__(self, label: str) -> Comparison:
-        return self._compared[label]
+        return self._comparisons[label]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._compared)
+        return iter(self._comparisons)
 
     def __len__(self) -> int:
-        return len(self._compared)
+        return len(self._comparisons)
 
     @property
     def differ(self) -> list[str]:
@@ -480,7 +480,7 @@ class FleetComparison(Report, Mapping[str, Comparison]):
             else f"No difference between {visible(self.first)} and {of}."
         )
         rows = [
-            (visible(label), *(_counted_or_same(compared, noun) for noun in DECLARED))
+            (visible(label), *(_count_or_same(compared, noun) for noun in DECLARED))
             for label, compared in self.items()
         ]
         widths = {"account": 28, **{f"{noun}s": 18 for noun in DECLARED}}
@@ -496,20 +496,20 @@ class FleetComparison(Report, Mapping[str, Comparison]):
         yield bullets("", [*stops, *notes])
 
 
-def _counted_or_same(compared: Comparison, noun: str) -> str:
-    """Count the things of a resource that differ, or say that none does, or was compared."""
+def _count_or_same(compared: Comparison, noun: str) -> str:
+    """Return the cell of a resource: how many records differ, "same" or "not compared"."""
     if counts := compared.counts.get(noun):
         return f"{sum(counts.values()):,}"
-    return "not compared" if noun in compared._unread() else "same"
+    return "not compared" if noun in compared._unread_resources() else "same"
 
 
 # --- flows, contents and webhooks -----------------------------------------------------------
 
 
-def _compared(
+def _compare_records(
     noun: str, left: Mapping[Any, Mapping[str, Any]], right: Mapping[Any, Mapping[str, Any]]
 ) -> Iterator[AccountDifference]:
-    """Compare the things of one resource, in the order of what they are called."""
+    """Compare the records of one resource, sorted by name."""
     for key in sorted({*left, *right}):
         name = name_text(key)
         one, two = left.get(key), right.get(key)
@@ -523,8 +523,8 @@ def _compared(
                 yield AccountDifference(noun, name, field, before, after, "changed")
 
 
-def _compared_contacts(left: pd.DataFrame, right: pd.DataFrame) -> Iterator[AccountDifference]:
-    """Compare contacts by their numbers: those that changed come first."""
+def _compare_contact_frames(left: pd.DataFrame, right: pd.DataFrame) -> Iterator[AccountDifference]:
+    """Compare contacts by number; those that changed come first."""
     both = [name for name in left.columns if name in right.columns]
     left, right = left[both], right[both]
     differing = compare_contacts(left, right)
@@ -545,15 +545,14 @@ def _compared_contacts(left: pd.DataFrame, right: pd.DataFrame) -> Iterator[Acco
         for key, *values in zip(contact_keys(contacts.iloc[alone]), *cells, strict=True):
             record = dict(zip(both, values, strict=True))
             one, two = (None, record) if n else (record, None)
-            yield AccountDifference(
-                "contact", key, "", one, two, "only right" if n else "only left"
-            )
+            what: What = "only right" if n else "only left"
+            yield AccountDifference("contact", key, "", one, two, what)
 
 
-def _part(source: AccountState, client: Client, chosen: set[_Place]) -> AccountState:
-    """Return a state as if it differed from the account, as that is now, in what was chosen alone.
+def _keep_chosen(source: AccountState, client: Client, chosen: set[_Location]) -> AccountState:
+    """Return the live state of an account, with the values of `source` where they were chosen.
 
-    The account is read again: what has changed in it since the comparison is not taken back.
+    The account is read again: later changes in it are not taken back.
     """
     nouns = {noun for noun, _, _ in chosen}
     personal = {noun for noun in nouns if DECLARED[noun].personal}
@@ -582,12 +581,12 @@ def _part(source: AccountState, client: Client, chosen: set[_Place]) -> AccountS
 # --- one difference, line by line -----------------------------------------------------------
 
 
-def _lines_of(one: AccountDifference) -> list[Line]:
-    """Return the places of a difference: of a document by meaning, of a list item by item."""
+def _difference_lines(one: AccountDifference) -> list[Line]:
+    """Return a difference as lines: of a document by meaning, of a list item by item."""
     if SECRET.search(one.field):
         return [Line(one.field, words(MASK), words(MASK))]
     if one.field == "flow_json" and isinstance(one.left, dict) and isinstance(one.right, dict):
-        lines = _meanings(one.left, one.right)
+        lines = _flow_lines(one.left, one.right)
     elif one.left in EMPTY or one.right in EMPTY or (is_small(one.left) and is_small(one.right)):
         lines = [Line(one.field, *render_change(one.left, one.right))]
     else:
@@ -598,8 +597,8 @@ def _lines_of(one: AccountDifference) -> list[Line]:
     return lines
 
 
-def _meanings(left: dict[str, Any], right: dict[str, Any]) -> list[Line]:
-    """Compare two flow documents by what they mean."""
+def _flow_lines(left: dict[str, Any], right: dict[str, Any]) -> list[Line]:
+    """Compare two flow documents by meaning, line by line."""
     from chatkit.flowjson.diff import find_differences as meanings
 
     lines = []
@@ -613,20 +612,20 @@ def _meanings(left: dict[str, Any], right: dict[str, Any]) -> list[Line]:
     return lines or [Line("flow_json, written in another way", None, None)]
 
 
-def _summary(one: AccountDifference) -> str:
-    """Describe a thing that only one side has by the first of its fields that says something."""
+def _summarize_record(one: AccountDifference) -> str:
+    """Describe a record that only one side has by the first of its filled fields."""
     fields = one.left if one.left is not None else one.right
     values = (fields.get(name) for name in ("flow_json", "text", "events", "name"))
     return next((str(render_value(value)) for value in values if value not in EMPTY), "")
 
 
-def _thing_lines(key: str, changes: Sequence[AccountDifference]) -> list[str]:
+def _record_lines(key: str, changes: Sequence[AccountDifference]) -> list[str]:
     first = changes[0]
     head = f"  {_SIGNS[first.what]} {cut_middle(key, LABEL)}"
     if first.what != "changed":
-        return [f"{head}  {_summary(first)}".rstrip()]
+        return [f"{head}  {_summarize_record(first)}".rstrip()]
     lines = [head]
-    for line in chain.from_iterable(map(_lines_of, changes)):
+    for line in chain.from_iterable(map(_difference_lines, changes)):
         name = cut(line.field, 2 * LABEL)
         if line.before is None or line.after is None or len(name) > LABEL:
             lines.append(f"      {name}")
@@ -639,15 +638,14 @@ def _thing_lines(key: str, changes: Sequence[AccountDifference]) -> list[str]:
     return lines
 
 
-def _html_thing(key: str, changes: Sequence[AccountDifference]) -> str:
+def _html_record(key: str, changes: Sequence[AccountDifference]) -> str:
     first = changes[0]
     if first.what == "changed":
-        lines = [_html_line(line) for line in chain.from_iterable(map(_lines_of, changes))]
+        lines = [_html_line(line) for line in chain.from_iterable(map(_difference_lines, changes))]
     else:
         cells = ["<td></td>", "<td></td>", "<td></td>"]
-        cells[1 if first.what == "only left" else 2] = (
-            f'<td dir="auto">{marked(_summary(first))}</td>'
-        )
+        summary = marked(_summarize_record(first))
+        cells[1 if first.what == "only left" else 2] = f'<td dir="auto">{summary}</td>'
         lines = ["".join(cells)]
     span = f' rowspan="{len(lines)}"'
     sign = f'<b class="{_CLASSES[first.what]}">{_SIGNS[first.what]}</b> {first.what}'
@@ -657,15 +655,15 @@ def _html_thing(key: str, changes: Sequence[AccountDifference]) -> str:
 
 
 def _html_line(line: Line) -> str:
-    """Make the cells of a place."""
+    """Make the cells of a line."""
     name = f'<td dir="auto">{marked(cut(line.field, 2 * LABEL))}</td>'
     return f"{name}{html_value(line.before, 'del')}{html_value(line.after, 'ins')}"
 
 
 # --- a rehearsal --------------------------------------------------------------------------
 
-_AT_ONCE = 8  #: calls under way at once, as `plan.apply()` does it
-_WENT_WELL = ("applied", "unchanged", "skipped")
+_CONCURRENCY = 8  #: calls under way at once, as `plan.apply()` does it
+_SUCCESS_STATES = ("applied", "unchanged", "skipped")
 
 
 def rehearse(plan: Plan) -> Rehearsal:
@@ -696,17 +694,17 @@ def rehearse(plan: Plan) -> Rehearsal:
         raise PlanRefused("\n- ".join(["This plan cannot be rehearsed:", *refused]))
     transport, noun = target_of(plan).transport, setting_of(plan).noun
     client = next((each for each in open_clients() if each.transport is transport), None)
-    client = client or Client._made(transport.connection, transport)
+    client = client or Client._from_transport(transport.connection, transport)
     of_plan = [change.code for change in plan.changes if change.code]
     codes = list(dict.fromkeys([*client.templates.codes, *of_plan]))
     nouns = {change.noun or noun for change in plan.changes}
     contacts = any(RESOURCES[each]._declaration.personal for each in nouns)
     with client.copy(codes, contacts=contacts) as copy:
         before = read_account(copy, codes, contacts=contacts)
-        attempt = plan_of_copy(plan, source_of(copy, noun))
+        attempt = copy_plan_to(plan, source_of(copy, noun))
         try:
             result = attempt.apply(
-                concurrency=_AT_ONCE, many=True, irreversible=True, watch=lambda *_: None
+                concurrency=_CONCURRENCY, many=True, irreversible=True, watch=lambda *_: None
             )
         finally:
             for file in journal_folder(True).glob(f"{attempt.id}.db*"):
@@ -717,7 +715,7 @@ def rehearse(plan: Plan) -> Rehearsal:
         result,
         Comparison(replace(before, origin="before"), replace(after, origin="after")),
         account=account_words(transport.connection.account, transport.connection.name),
-        seconds=remaining(plan, _AT_ONCE, client.profile.rate_limit).seconds,
+        seconds=remaining(plan, _CONCURRENCY, client.profile.rate_limit).seconds,
     )
     if rehearsal.ok:
         note_rehearsal(plan)
@@ -750,7 +748,7 @@ class Rehearsal(Report):
     @property
     def problems(self) -> list[str]:
         """The reasons not to apply the plan with `rehearsed=True`; empty when there are none."""
-        rows = self.result[~self.result["state"].isin(_WENT_WELL)]
+        rows = self.result[~self.result["state"].isin(_SUCCESS_STATES)]
         return [
             f"{label}: {state}{f', {reason}' if reason else ''}"
             for label, state, reason in zip(
@@ -759,7 +757,7 @@ class Rehearsal(Report):
         ]
 
     def lines(self) -> list[str]:
-        """Return in lines whether all went as planned: for a comment on a pull request."""
+        """Return the outcome as lines for a comment on a pull request."""
         if problems := self.problems:
             return [f"! rehearsal: {cut(each, 200)}" for each in problems]
         well = f"{many(len(self.result), 'row')} as planned, in a copy of the account"
@@ -783,6 +781,6 @@ class Rehearsal(Report):
             yield bullets(title, map(visible, [*lines[:FEW], *more]), "objections")
         yield paragraph(
             f"At the pace of the account it takes {duration(self.seconds)}: "
-            f"{many(self.plan.calls(), 'call')}, {_AT_ONCE} at once. "
+            f"{many(self.plan.calls(), 'call')}, {_CONCURRENCY} at once. "
             f"plan.apply(rehearsed=True) {'goes now' if self.ok else 'is blocked'}."
         )

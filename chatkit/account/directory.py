@@ -67,42 +67,42 @@ class Directory:
         return os.stat(self.path if self._root is None else self._root).st_ino
 
     def entries(self, path: str) -> dict[str, str]:
-        """Return the names in a folder and the kind of each: file, folder, link or other."""
+        """Return the names in a folder, each with its kind: file, folder, link or other."""
         with (
-            self._folder(path.split("/"), make=False) as (prefix, parent),
+            self._open_folder(path.split("/"), make=False) as (prefix, parent),
             os.scandir(prefix if parent is None else parent) as scanned,
         ):
-            return {each.name: _kind(each.stat(follow_symlinks=False)) for each in scanned}
+            return {each.name: _file_kind(each.stat(follow_symlinks=False)) for each in scanned}
 
     def read(self, path: str, most: int) -> bytes:
-        """Read a file that has at most so many bytes."""
-        with self._at(path) as (name, parent), _opened(name, parent, _READ) as file:
+        """Read a file of at most `most` bytes."""
+        with self._open_parent(path) as (name, parent), _open_file(name, parent, _READ) as file:
             data = file.read(most + 1)
         if len(data) > most:
             raise OSError(errno.EFBIG, f"is larger than {most >> 20} MB, the most that is read")
         return data
 
     def digest(self, path: str) -> str | None:
-        """Return the SHA-256 digest of a file, None where there is none."""
+        """Return the SHA-256 digest of a file; None if it does not exist."""
         try:
-            with self._at(path) as (name, parent):
-                return _digest(name, parent)
+            with self._open_parent(path) as (name, parent):
+                return _file_digest(name, parent)
         except FileNotFoundError:
             return None
 
     def replace(self, path: str, source: IO[bytes], before: str | None, mode: int) -> bool:
-        """Write a file as a whole if it still is what it was; make its folder if need be.
+        """Replace a file atomically if it has not changed; make its folder if it is missing.
 
         Args:
             path: The file.
-            source: What is written.
-            before: The digest of what the file was; None for no file.
-            mode: The rights of the file, without what the mask of the process forbids.
+            source: The new content.
+            before: The digest of the expected content; None for no file.
+            mode: The mode of the file, as for `os.open`.
 
         Returns:
             Whether it was written.
         """
-        with self._at(path, make=True) as (name, parent):
+        with self._open_parent(path, make=True) as (name, parent):
             folder, last = os.path.split(name)
             new = os.path.join(folder, f".{last}.chatkit")  # one name, which a killed process left
             with suppress(FileNotFoundError):
@@ -111,7 +111,7 @@ class Directory:
             try:
                 with open(os.open(new, flags, mode, dir_fd=parent), "wb") as file:
                     shutil.copyfileobj(source, file, 2**20)
-                if _digest(name, parent) != before:
+                if _file_digest(name, parent) != before:
                     return False
                 os.replace(new, name, src_dir_fd=parent, dst_dir_fd=parent)
             finally:
@@ -120,21 +120,21 @@ class Directory:
         return True
 
     def remove(self, path: str, before: str | None) -> bool:
-        """Remove a file if it still is what it was, and its folder where that is empty then."""
-        with self._at(path) as (name, parent):
-            if _digest(name, parent) != before:
+        """Remove a file if it has not changed, and its folder if that is empty then."""
+        with self._open_parent(path) as (name, parent):
+            if _file_digest(name, parent) != before:
                 return False
             os.unlink(name, dir_fd=parent)
-        with suppress(OSError), self._at(path.rpartition("/")[0]) as (name, parent):
+        with suppress(OSError), self._open_parent(path.rpartition("/")[0]) as (name, parent):
             os.rmdir(name, dir_fd=parent)  # fails where other files are in it
         return True
 
     def restrict(self, path: str) -> None:
-        """Take the rights to a file from all but its owner, if the file is there."""
+        """Make a file readable for its owner alone, if it exists."""
         with (
             suppress(FileNotFoundError),
-            self._at(path) as (name, parent),
-            _opened(name, parent, _READ) as file,
+            self._open_parent(path) as (name, parent),
+            _open_file(name, parent, _READ) as file,
         ):
             if hasattr(os, "fchmod"):
                 os.fchmod(file.fileno(), 0o600)
@@ -145,26 +145,26 @@ class Directory:
             os.sync()
             return
         for path in paths:
-            with self._at(path) as (name, parent):
-                with _opened(name, parent, os.O_RDWR | _NO_LINK) as file:
+            with self._open_parent(path) as (name, parent):
+                with _open_file(name, parent, os.O_RDWR | _NO_LINK) as file:
                     os.fsync(file.fileno())
                 if parent is not None:
                     os.fsync(parent)
 
     @contextmanager
-    def _at(self, path: str, *, make: bool = False) -> Iterator[tuple[str, int | None]]:
-        """Open the folder of a file, and yield what names the file: name and descriptor."""
+    def _open_parent(self, path: str, *, make: bool = False) -> Iterator[tuple[str, int | None]]:
+        """Open the folder of a file; yield the name of the file in it and the descriptor."""
         *folders, name = path.split("/")
         try:
             _check_steps([name])
-            with self._folder(folders, make=make) as (prefix, parent):
+            with self._open_folder(folders, make=make) as (prefix, parent):
                 yield os.path.join(prefix, name), parent
         except OSError as error:
             error.filename = path
             raise
 
     @contextmanager
-    def _folder(self, steps: Sequence[str], *, make: bool) -> Iterator[tuple[str, int | None]]:
+    def _open_folder(self, steps: Sequence[str], *, make: bool) -> Iterator[tuple[str, int | None]]:
         """Open a folder for as long as the block lasts.
 
         Yields:
@@ -181,13 +181,13 @@ class Directory:
                         hidden = os.path.basename(step).startswith(".")
                         os.mkdir(step, 0o700 if hidden else 0o777, dir_fd=parent)
                 if parent is None:
-                    _refuse(step, None, "folder")
+                    _check_kind(step, None, "folder")
                     prefix = step
                     continue
                 try:
                     inner = os.open(step, _FOLDER | _NO_LINK, dir_fd=parent)
                 except OSError:
-                    _refuse(step, parent, "folder")
+                    _check_kind(step, parent, "folder")
                     raise
                 if parent != self._root:
                     os.close(parent)
@@ -204,7 +204,7 @@ def _check_steps(steps: Sequence[str]) -> None:
         raise OSError(errno.EINVAL, "does not name a place in the folder")
 
 
-def _kind(info: os.stat_result) -> str:
+def _file_kind(info: os.stat_result) -> str:
     if stat.S_ISLNK(info.st_mode):
         return "link"
     if stat.S_ISDIR(info.st_mode):
@@ -212,31 +212,31 @@ def _kind(info: os.stat_result) -> str:
     return "file" if stat.S_ISREG(info.st_mode) else "other"
 
 
-def _refuse(name: str, parent: int | None, expected: str) -> None:
-    """Raise OSError with a reason if a name, which is not followed, is not of a kind.
+def _check_kind(name: str, parent: int | None, expected: str) -> None:
+    """Check the kind of a name, without following links.
 
     Raises:
         OSError: It is of another kind, or is missing.
     """
-    kind = _kind(os.stat(name, dir_fd=parent, follow_symlinks=False))
+    kind = _file_kind(os.stat(name, dir_fd=parent, follow_symlinks=False))
     if parent is None and os.path.normcase(os.path.realpath(name)) != os.path.normcase(name):
         kind = "link"  # also the junctions and the names of devices of Windows
     if kind != expected:
         raise OSError(errno.ELOOP if kind == "link" else errno.EINVAL, _REASONS[kind])
 
 
-def _opened(name: str, parent: int | None, flags: int) -> BufferedReader:
-    """Open a regular file that has one name."""
+def _open_file(name: str, parent: int | None, flags: int) -> BufferedReader:
+    """Open a regular file without hard links."""
     if parent is None:
-        _refuse(name, None, "file")
+        _check_kind(name, None, "file")
     try:
         descriptor = os.open(name, flags, dir_fd=parent)
     except OSError:
-        _refuse(name, parent, "file")
+        _check_kind(name, parent, "file")
         raise
     try:
         info = os.fstat(descriptor)
-        kind = "shared" if info.st_nlink > 1 and _kind(info) == "file" else _kind(info)
+        kind = "shared" if info.st_nlink > 1 and _file_kind(info) == "file" else _file_kind(info)
         if kind != "file":
             raise OSError(errno.EINVAL, _REASONS[kind])
     except OSError:
@@ -245,9 +245,9 @@ def _opened(name: str, parent: int | None, flags: int) -> BufferedReader:
     return open(descriptor, "rb")
 
 
-def _digest(name: str, parent: int | None) -> str | None:
+def _file_digest(name: str, parent: int | None) -> str | None:
     try:
-        with _opened(name, parent, _READ) as file:
+        with _open_file(name, parent, _READ) as file:
             return file_digest(file, "sha256").hexdigest()
     except FileNotFoundError:
         return None

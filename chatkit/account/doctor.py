@@ -1,4 +1,4 @@
-"""Checkup: what the doctor finds about an account, without changing anything.
+"""Checkup: the state of an account, found without changing anything.
 
 It asks read-only questions, derives from the replies what the token may do, and compares what the
 service does at the points that the API document leaves open with the profile.
@@ -53,7 +53,7 @@ _WRITES = {
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing the doctor looked at, what it found, and what to do about it."""
+    """One check: its name, its state, what was seen, and what to do about it."""
 
     check: str
     state: State
@@ -107,12 +107,12 @@ class CheckupReport(Report):
                 head = " " * len(head)
         yield ReportPart(lines, html_heading(f"Checkup of {self.subject}"))
         as_assumed = [c for c in known if c.check.startswith(_POINT) and c.state == "ok"]
-        yield _table([check for check in known if check not in as_assumed])
+        yield _checks_table([check for check in known if check not in as_assumed])
         for summary, hidden in (
             (f"{len(as_assumed)} open points look as assumed", as_assumed),
             (f"{unknown_count} could not be determined", unknown),
         ):
-            yield ReportPart(html=folded(summary, [_table(hidden)]) if hidden else "")
+            yield ReportPart(html=folded(summary, [_checks_table(hidden)]) if hidden else "")
 
 
 #: How checks are shown, with the class of the style and the colour of a terminal.
@@ -122,7 +122,7 @@ _ANSI = {"problem": "\x1b[1;31m", "warning": "\x1b[33m", "ok": "\x1b[32m", "unkn
 _STATES = re.compile(r"(?<=^  )(problem|warning|ok|unknown)(?= )", re.MULTILINE)
 
 
-def _table(checks: Iterable[Check]) -> ReportPart:
+def _checks_table(checks: Iterable[Check]) -> ReportPart:
     rows = [[visible(text) for text in asdict(check).values()] for check in checks]
     html = table(_COLUMNS, rows, severities=[_CLASSES[row[1]] for row in rows]).html
     return ReportPart(html=html)
@@ -151,12 +151,12 @@ def doctor(to: Client | Sandbox | str | None = None) -> CheckupReport:
     connection = to.connection
     return CheckupReport(
         f"account {connection.account_id} at {connection.base_url}",
-        _checks(connection, Prober(to.transport)),
+        _run_checks(connection, Prober(to.transport)),
     )
 
 
-def keep_checked(name: str, connection: Connection, place: TokenPlace) -> None:
-    """Keep a connection under a name if the doctor finds no problem; else nothing is kept.
+def save_if_healthy(name: str, connection: Connection, place: TokenPlace) -> None:
+    """Save a connection under a name if the doctor finds no problem.
 
     Raises:
         ChatkitError: There is a problem: what it is, and the next step.
@@ -172,28 +172,28 @@ def keep_checked(name: str, connection: Connection, place: TokenPlace) -> None:
     save(name, connection, place)
 
 
-def _checks(connection: Connection, ask: Prober) -> Iterator[Check]:
-    contacts = ask.get("contacts")
-    address = Check("Base address", *_address(connection, contacts))
+def _run_checks(connection: Connection, prober: Prober) -> Iterator[Check]:
+    contacts = prober.get("contacts")
+    address = Check("Base address", *_check_address(connection, contacts))
     yield address
     if address.state == "problem":
         return  # whatever else is asked would be answered by nobody, or by somebody else
     views = {
-        "Chat Flows": ask.get("flows"),
-        "Chat Templates": ask.get("templates", "default", "contents", "lookups", "languages"),
+        "Chat Flows": prober.get("flows"),
+        "Chat Templates": prober.get("templates", "default", "contents", "lookups", "languages"),
         "Chat Contacts": contacts,
-        "Chat Detail": ask.get("webhooks"),
+        "Chat Detail": prober.get("webhooks"),
     }
     replies = views.values()
     accepted = any(reply.granted for reply in replies)
-    yield Check("Account", *_account(connection, replies, accepted))
-    yield Check("Access token", *_token(connection, replies, accepted))
+    yield Check("Account", *_check_account(connection, replies, accepted))
+    yield Check("Access token", *_check_token(connection, replies, accepted))
     for group, reply in views.items():
-        yield Check(f"{group}, View", *_view(reply, accepted, connection.profile))
+        yield Check(f"{group}, View", *_check_view(reply, accepted, connection.profile))
         for operation in _WRITES[group]:
             yield Check(f"{group}, {operation}", "unknown", "cannot be tried without a write")
-    yield Check("Webhooks", *_webhooks(views["Chat Detail"]))
-    observations = list(observe(ask, contacts, views["Chat Flows"]))
+    yield Check("Webhooks", *_check_webhooks(views["Chat Detail"]))
+    observations = list(observe(prober, contacts, views["Chat Flows"]))
     denied = {reply.status for reply in replies} & {401, 403}
     if accepted and len(denied) == 1:
         observations.append(Observation("forbidden_status", "a list is refused", denied.pop()))
@@ -272,7 +272,7 @@ class Prober:
         self._transport = transport
 
     def get(self, *segments: str | int, **query: str | int) -> Reply:
-        """Read, and return whatever came of it."""
+        """Send a GET call; return its answer or its error."""
         call = Call("GET", segments, query)
         answer = error = None
         try:
@@ -290,8 +290,8 @@ class Prober:
 _Outcome: TypeAlias = tuple[State, str, str]
 
 
-def _address(connection: Connection, first: Reply) -> _Outcome:
-    url, proxy = connection.base_url, _proxy(connection)
+def _check_address(connection: Connection, first: Reply) -> _Outcome:
+    url, proxy = connection.base_url, _proxy_address(connection)
     if first.answer is None:
         reason = str(first.error.reason if first.error else "")
         way = f" by way of the proxy {proxy}" if proxy else ""
@@ -299,7 +299,7 @@ def _address(connection: Connection, first: Reply) -> _Outcome:
         if "certificate" in reason:
             step = _TRUST_STEP
         return "problem", f"{url} does not answer{way}: {reason}", step
-    if (by := _intermediary(first)) is not None:
+    if (by := _intermediary_sign(first)) is not None:
         step = "Check the port: what listens there is not the service."
         if first.status in _NO_ANSWER:
             step = _WAIT_STEP
@@ -309,11 +309,8 @@ def _address(connection: Connection, first: Reply) -> _Outcome:
         return "problem", f"{url} was answered by {who}: {by}", step
     if isinstance(first.error, BadAnswer) or first.answer.status >= 500:
         detail = f"{url} answers {first.status_text}, but not as the API document describes"
-        return (
-            "problem",
-            detail,
-            "Check the address: it is what stands before /api/business/public.",
-        )
+        step = "Check the address: it is what stands before /api/business/public."
+        return "problem", detail, step
     return "ok", f"{url} answers ({'loopback' if connection.loopback else 'https'})", ""
 
 
@@ -332,16 +329,16 @@ _PROXY_STEP = (
 )
 
 
-def _proxy(connection: Connection) -> str:
-    """Name the host and the port of the proxy that calls go through; empty without one."""
+def _proxy_address(connection: Connection) -> str:
+    """Return host and port of the proxy that calls go through; empty without one."""
     from chatkit.api.wire import proxy_for
 
     proxy = None if connection.loopback else proxy_for(connection.base_url)
     return urlsplit(proxy).netloc.rpartition("@")[2] if proxy else ""
 
 
-def _intermediary(first: Reply) -> str | None:
-    """Return the sign that an answer was given by somebody on the way; None without one.
+def _intermediary_sign(first: Reply) -> str | None:
+    """Return the sign that an intermediary has answered, not the service; None without one.
 
     A proxy answers in HTML where the service has JSON, or with a status that only a proxy has
     (407), or that says that the call came to the wrong server (421), or that who is behind it did
@@ -352,13 +349,12 @@ def _intermediary(first: Reply) -> str | None:
     status = first.answer.status
     if status in (407, 421) or (status in _NO_ANSWER and "success" not in first.envelope):
         return f"{status} {HTTPStatus(status).phrase}"
-    html = "html" in first.answer.headers.get("content-type", "").lower()
-    if html:
+    if "html" in first.answer.headers.get("content-type", "").lower():
         return f"{status} with a page of HTML"
     return None
 
 
-def _account(connection: Connection, views: Iterable[Reply], accepted: bool) -> _Outcome:
+def _check_account(connection: Connection, views: Iterable[Reply], accepted: bool) -> _Outcome:
     account_id = connection.account_id
     if accepted:
         return "ok", f"{account_id} answers", ""
@@ -368,7 +364,7 @@ def _account(connection: Connection, views: Iterable[Reply], accepted: bool) -> 
     return "unknown", f"{account_id}: not told while the token is refused", ""
 
 
-def _token(connection: Connection, views: Iterable[Reply], accepted: bool) -> _Outcome:
+def _check_token(connection: Connection, views: Iterable[Reply], accepted: bool) -> _Outcome:
     if accepted:
         return "ok", "accepted", ""
     statuses = ", ".join(sorted({reply.status_text for reply in views}))
@@ -390,7 +386,7 @@ def _token(connection: Connection, views: Iterable[Reply], accepted: bool) -> _O
     )
 
 
-def _view(reply: Reply, accepted: bool, profile: ServiceProfile) -> _Outcome:
+def _check_view(reply: Reply, accepted: bool, profile: ServiceProfile) -> _Outcome:
     if reply.granted:
         return "ok", "its list was read", ""
     if not accepted or reply.status_text not in {"401", "403", str(profile.forbidden_status)}:
@@ -399,15 +395,15 @@ def _view(reply: Reply, accepted: bool, profile: ServiceProfile) -> _Outcome:
     return "warning", f"refused ({reply.status_text})", step
 
 
-def _webhooks(reply: Reply) -> _Outcome:
+def _check_webhooks(reply: Reply) -> _Outcome:
     if not reply.granted:
         return "unknown", f"answered with {reply.status_text}", ""
     used = len(reply.records)
     left = max(0, MAX_WEBHOOKS - used)
     detail = f"{used} of {MAX_WEBHOOKS} used, {left} left"
-    return (
-        ("ok", detail, "") if left else ("warning", detail, "Delete one before you create another.")
-    )
+    if left:
+        return "ok", detail, ""
+    return "warning", detail, "Delete one before you create another."
 
 
 # --- points that the API document leaves open ---------------------------------------------
@@ -415,14 +411,14 @@ def _webhooks(reply: Reply) -> _Outcome:
 #: A text that no account has.
 _NO_TEXT = "chatkit doctor finds nothing"
 #: Pages that are asked for where a service takes more rows than is assumed, the largest first.
-_PAGE_SIZES = (1000, 500, 200)
+_LARGER_PAGE_SIZES = (1000, 500, 200)
 _SEARCH_NAMES = ("search", "q", "query", "keyword", "filter")
 _STATUS_NAMES = ("status", "wa_status", "state", "filter")
 
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """One open point: the field of the profile, what was seen, and how it was seen.
+    """One open point: the field of the profile, the value that was seen, and how.
 
     `known` is False when reading could not show it; `how` then says why.
     """
@@ -434,7 +430,7 @@ class Observation:
 
 
 def _check_profile_field(observation: Observation, profile: ServiceProfile) -> Check:
-    """Compare what was seen of the service with a field of the profile."""
+    """Check a field of the profile against what was observed."""
     field, how, value = observation.field, observation.how, observation.value
     name = f"{_POINT}{field}"
     assumed = getattr(profile, field)
@@ -450,61 +446,60 @@ def _check_profile_field(observation: Observation, profile: ServiceProfile) -> C
     return Check(name, "warning", detail, f"Set {field}={value!r} in the profile.")
 
 
-def observe(ask: Prober, contacts: Reply, flows: Reply) -> Iterator[Observation]:
-    """Look at one open point after the other. Takes the first pages, read without a query."""
+def observe(prober: Prober, contacts: Reply, flows: Reply) -> Iterator[Observation]:
+    """Observe the open points that reading can show; takes the first pages of both lists."""
     resource, first = ("contacts", contacts) if contacts.granted else ("flows", flows)
     if not first.granted:
         return
-    yield from _pages(ask, resource, first)
-    yield _number_form(contacts)
-    yield _flow_document(ask, flows)
-    yield _missing_record(ask, resource)
-    yield _parameter(ask, "search_param", "contacts", contacts, _SEARCH_NAMES)
-    yield _parameter(ask, "status_param", "flows", flows, _STATUS_NAMES)
+    yield from _observe_pages(prober, resource, first)
+    yield _observe_number_form(contacts)
+    yield _observe_flow_document(prober, flows)
+    yield _observe_missing_status(prober, resource)
+    yield _observe_parameter(prober, "search_param", "contacts", contacts, _SEARCH_NAMES)
+    yield _observe_parameter(prober, "status_param", "flows", flows, _STATUS_NAMES)
 
 
-def _pages(ask: Prober, resource: str, first: Reply) -> Iterator[Observation]:
+def _observe_pages(prober: Prober, resource: str, first: Reply) -> Iterator[Observation]:
     pagination = first.pagination
     if pagination is None:
         yield Observation("page_base", "the list came without pagination", known=False)
         return
     yield Observation("page_base", "the number of the page when none is asked for",
                       pagination.page)  # fmt: skip
-    yield from _page_sizes(ask, resource)
-    beyond = ask.get(resource, page=pagination.page + pagination.total_pages + 3)
+    yield from _observe_page_size(prober, resource)
+    past_end = prober.get(resource, page=pagination.page + pagination.total_pages + 3)
     field, how = "page_past_end", "a page after the last"
-    if not beyond.granted and (not beyond.refused or beyond.status_text == "429"):
-        yield Observation(field, f"{how} was answered with {beyond.status_text}", known=False)
-    elif beyond.records:
+    if not past_end.granted and (not past_end.refused or past_end.status_text == "429"):
+        yield Observation(field, f"{how} was answered with {past_end.status_text}", known=False)
+    elif past_end.records:
         yield Observation(field, f"{how} has records", known=False)
     else:
-        yield Observation(field, how, "empty" if beyond.granted else "refuse")
+        yield Observation(field, how, "empty" if past_end.granted else "refuse")
 
 
-def _page_sizes(ask: Prober, resource: str) -> Iterator[Observation]:
-    assumed = ask.profile.max_page_size
-    largest = ask.get(resource, pageSize=assumed)
+def _observe_page_size(prober: Prober, resource: str) -> Iterator[Observation]:
+    assumed = prober.profile.max_page_size
+    largest = prober.get(resource, pageSize=assumed)
     if largest.pagination is None:
-        yield Observation(
-            "max_page_size", f"{assumed} was answered with {largest.status_text}", known=False
-        )
+        how = f"{assumed} was answered with {largest.status_text}"
+        yield Observation("max_page_size", how, known=False)
         return
-    over = ask.get(resource, pageSize=assumed + 1)
-    sizes = [seen.pagination.page_size for seen in (largest, over) if seen.pagination]
+    above = prober.get(resource, pageSize=assumed + 1)
+    sizes = [reply.pagination.page_size for reply in (largest, above) if reply.pagination]
     most = assumed + 1
     if max(sizes) == most:  # it takes more than is assumed: a larger page is fewer calls
-        for most in [size for size in _PAGE_SIZES if size > most]:
-            if larger := ask.get(resource, pageSize=most).pagination:
+        for most in [size for size in _LARGER_PAGE_SIZES if size > most]:
+            if larger := prober.get(resource, pageSize=most).pagination:
                 sizes.append(larger.page_size)
                 break
     how = f"the most used when {most:,} were asked for"
     yield Observation("max_page_size", how, max(sizes))
 
 
-def _flow_document(ask: Prober, flows: Reply) -> Observation:
+def _observe_flow_document(prober: Prober, flows: Reply) -> Observation:
     field, how = "flow_json_in_get", "reading one flow"
     key = str(flows.records[0].get("id")) if flows.records else ""
-    flow = ask.get("flows", key) if key.isascii() and key.isdigit() else None
+    flow = prober.get("flows", key) if key.isascii() and key.isdigit() else None
     if flow is None or not flow.records:
         return Observation(field, "no flow could be read", known=False)
     [record] = flow.records
@@ -512,32 +507,31 @@ def _flow_document(ask: Prober, flows: Reply) -> Observation:
     return Observation(field, how, "flow_json" in record or isinstance(raw, dict))
 
 
-def _missing_record(ask: Prober, resource: str) -> Observation:
-    reply, field = ask.get(resource, _NO_ID), "not_found_status"
+def _observe_missing_status(prober: Prober, resource: str) -> Observation:
+    reply, field = prober.get(resource, _NO_ID), "not_found_status"
     if reply.answer is None or not reply.refused:
-        return Observation(
-            field, f"an unknown id was answered with {reply.status_text}", known=False
-        )
+        how = f"an unknown id was answered with {reply.status_text}"
+        return Observation(field, how, known=False)
     return Observation(field, "reading an unknown id", reply.answer.status)
 
 
-def _parameter(
-    ask: Prober, field: str, resource: str, whole: Reply, usual: tuple[str, ...]
+def _observe_parameter(
+    prober: Prober, field: str, resource: str, whole: Reply, usual: tuple[str, ...]
 ) -> Observation:
-    """Return the parameter that filters: with it, a text that nothing holds finds nothing."""
+    """Observe which parameter filters a list: with it, a text of no record finds nothing."""
     if not whole.records:
         return Observation(field, f"there are no {resource} to look among", known=False)
-    assumed = getattr(ask.profile, field)
+    assumed = getattr(prober.profile, field)
     names = dict.fromkeys([assumed, *usual] if assumed else usual)
     for name in names:
-        reply = ask.get(resource, **{name: _NO_TEXT})
+        reply = prober.get(resource, **{name: _NO_TEXT})
         if reply.granted and not reply.records:
             return Observation(field, f"it filters the {resource}", name)
     return Observation(field, f"none of {', '.join(names)} filters the {resource}", None)
 
 
-def _number_form(contacts: Reply) -> Observation:
-    """Return whether the numbers of contacts begin with the digits of their country codes."""
+def _observe_number_form(contacts: Reply) -> Observation:
+    """Observe whether the numbers of contacts begin with their country codes."""
     pairs = [(row.get("number"), row.get("country_code")) for row in contacts.records]
     whole = [
         number.startswith(code.removeprefix("+"))

@@ -13,7 +13,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from chatkit import settings
-from chatkit.account.fleet_plan import FleetPlan, in_threads, load_fleet_plan
+from chatkit.account.fleet_plan import FleetPlan, load_fleet_plan, run_in_threads
 from chatkit.api.connection import account_words
 from chatkit.bulk import rendering
 from chatkit.bulk.stores import open_runs
@@ -84,7 +84,7 @@ def connect_all(accounts: str | Iterable[str] | Mapping[str, str | Client | Sand
                     "accounts by what they are to be called ({'de': client, 'fr': 'agency-fr'}), "
                     f"not {type(pattern).__name__}"
                 )
-        named = {name: name for pattern in patterns for name in _names_like(pattern)}
+        named = {name: name for pattern in patterns for name in _match_names(pattern)}
     if not named:
         raise SettingsError("No account is named: connect_all takes names of connections.")
     opened: dict[str, Client] = {}
@@ -115,8 +115,8 @@ def connect_all(accounts: str | Iterable[str] | Mapping[str, str | Client | Sand
         return Fleet(opened, failed, closes.pop_all())
 
 
-def _names_like(pattern: str) -> list[str]:
-    """Return the connections that a name with * and ? stands for; one without is itself.
+def _match_names(pattern: str) -> list[str]:
+    """Return the names of connections that match a pattern; a plain name matches itself.
 
     Raises:
         SettingsError: No connection has such a name.
@@ -132,7 +132,7 @@ def _names_like(pattern: str) -> list[str]:
 
 
 def _print_opened(opened: Mapping[str, Client], failed: Mapping[str, str]) -> None:
-    """Print what was opened, what was not, and whether a run was interrupted there."""
+    """Print which accounts were opened, which not, and whether runs were interrupted there."""
     kinds = {
         "of the sandbox" if client.connection.sandbox is not None
         else "on this machine" if client.connection.loopback
@@ -240,7 +240,7 @@ class Fleet(Report, Mapping[str, Client]):
         """
         from chatkit.account.doctor import doctor
 
-        return _tables(*self._each(lambda _, client: doctor(client)))
+        return _join_tables(*self._run_each(lambda _, client: doctor(client)))
 
     def close(self) -> None:
         """Close the connections that were opened for the fleet."""
@@ -252,28 +252,28 @@ class Fleet(Report, Mapping[str, Client]):
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def _each(
+    def _run_each(
         self,
         work: Callable[[str, Client], T],
         noun: str = "",
         labels: Iterable[str] | None = None,
     ) -> tuple[dict[str, T], dict[str, str]]:
-        """Do something with each account at once.
+        """Run a function for each account at once.
 
         Args:
-            work: Does it with one.
-            noun: What is counted, for bars; without it there are none.
-            labels: Of which accounts; without it of all.
+            work: The function; it takes the name and the client of an account.
+            noun: The noun that bars count; without it there are none.
+            labels: The accounts; None for all.
 
         Returns:
-            What came of each account, and of the others why nothing did.
+            The results by account, and the reasons why others have none.
 
         Raises:
-            InputError: No account can be asked for it.
-            ChatkitError: No account could do it.
+            InputError: No account takes the arguments.
+            ChatkitError: It failed for all accounts.
         """
         asked = list(self if labels is None else labels)
-        outcomes = in_threads(asked, lambda label, _: work(label, self[label]), noun=noun)
+        outcomes = run_in_threads(asked, lambda label, _: work(label, self[label]), noun=noun)
         done: dict[str, T] = {}
         stops = dict(self.failed) if labels is None else {}
         for label, outcome in outcomes.items():
@@ -284,29 +284,29 @@ class Fleet(Report, Mapping[str, Client]):
                 reason = first_line(outcome)
                 stops[label] = f"{reason.rstrip('.')}. {advice}" if advice else reason
             else:
-                raise _noted(outcome, label)
+                raise _add_account_note(outcome, label)
         if asked and not done:
-            raise _noted(cast("Exception", outcomes[asked[0]]), asked[0])
+            raise _add_account_note(cast("Exception", outcomes[asked[0]]), asked[0])
         return done, stops
 
     def _parts(self) -> Iterator[ReportPart]:
         yield headline(f"Fleet of {many(len(self), 'account')}.")
         rows = [
-            (visible(label), account_words(client.connection.account), _state(client))
+            (visible(label), account_words(client.connection.account), _token_state(client))
             for label, client in self.items()
         ]
         rows += [(visible(label), "", f"not open: {why}") for label, why in self.failed.items()]
         yield table({"account": 25, "of": 45, "state": 30}, rows)
 
 
-def _noted(error: Exception, label: str) -> Exception:
-    """Note in an error which account it is of."""
+def _add_account_note(error: Exception, label: str) -> Exception:
+    """Add a note to an error that names its account; return it."""
     error.add_note(f"That was said of the account {label}: its client is fleet[{label!r}].")
     return error
 
 
-def _state(client: Client) -> str:
-    """Return whether the account took its token the last time that it answered."""
+def _token_state(client: Client) -> str:
+    """Return "open", or that the account refused its token at its last answer."""
     if not client.transport.token_refused:
         return "open"
     name = client.connection.name
@@ -329,7 +329,7 @@ class _FleetResource:
     def __repr__(self) -> str:
         return f"<{self._name} of {many(len(self._fleet), 'account')}: .frame() shows them>"
 
-    def _of(self, client: Client) -> Any:
+    def _resource_of(self, client: Client) -> Any:
         return getattr(client, self._name)
 
     def frame(self, *what: Any, **options: Any) -> pd.DataFrame:
@@ -341,20 +341,21 @@ class _FleetResource:
             what: As for one account: the template codes, where they are not remembered.
             options: As for one account, like `search=`, `status=` or `full=True`.
         """
-        return self._frame("frame", *what, **options)
+        return self._read_frames("frame", *what, **options)
 
-    def _frame(self, method: str, *what: Any, **options: Any) -> pd.DataFrame:
-        """Read a frame of each account, and put them together."""
-        frames, stops = self._each(method, *what, **options)
+    def _read_frames(self, method: str, *what: Any, **options: Any) -> pd.DataFrame:
+        """Call a method that reads a frame of each account; return them as one frame."""
+        frames, stops = self._call_each(method, *what, **options)
         frame = rendering.fleet_frame(frames)
         write_part_origins(frame, frames)
-        return _with_stops(frame, stops)
+        return _report_stops(frame, stops)
 
-    def _each(self, method: str, *what: Any, **options: Any) -> Any:
-        """Call a method of the resource of each account, and return what came of it."""
+    def _call_each(self, method: str, *what: Any, **options: Any) -> Any:
+        """Call a method of the resource of each account; return what `Fleet._run_each` does."""
         accessor.register()
-        return self._fleet._each(
-            lambda _, client: getattr(self._of(client), method)(*what, **options), self._noun
+        return self._fleet._run_each(
+            lambda _, client: getattr(self._resource_of(client), method)(*what, **options),
+            self._noun,
         )
 
     def plan(
@@ -382,9 +383,9 @@ class _FleetResource:
         Raises:
             InputError: No frame can be planned as a whole, or one names no account of the fleet.
         """
-        parts = {} if frame is None and delete is not None else self._by_account(frame)
-        deletes = _keys_by_account(delete)
-        bases = {} if base is None else self._by_account(base)
+        parts = {} if frame is None and delete is not None else self._split_by_account(frame)
+        deletes = _split_keys(delete)
+        bases = {} if base is None else self._split_by_account(base)
         self._check_labels([*parts, *deletes])
         fleet = self._fleet
         labels = [label for label in [*fleet, *fleet.failed] if label in {**parts, **deletes}]
@@ -395,14 +396,14 @@ class _FleetResource:
             )
             if bases:
                 own["base"] = bases.get(label)
-            return self._of(client).plan(parts.get(label), **own)
+            return self._resource_of(client).plan(parts.get(label), **own)
 
-        done, stops = fleet._each(plan, labels=[label for label in labels if label in fleet])
+        done, stops = fleet._run_each(plan, labels=[label for label in labels if label in fleet])
         stops |= {label: why for label, why in fleet.failed.items() if label in labels}
         return FleetPlan(done, failed=stops, skip_invalid=skip_invalid)
 
-    def _by_account(self, frame: Any) -> Mapping[str, Any]:
-        """Return what is to be planned, by account.
+    def _split_by_account(self, frame: Any) -> Mapping[str, Any]:
+        """Split what is to be planned by account.
 
         Raises:
             InputError: It names no accounts.
@@ -415,7 +416,7 @@ class _FleetResource:
                 "each account is to take: dict.fromkeys(fleet, rows) plans rows in all of them. "
                 f"This is {'None' if frame is None else f'of type {type(frame).__name__}'}."
             )
-        return _frames_by_account(frame)
+        return _split_frame(frame)
 
     def _check_labels(self, labels: Iterable[str]) -> None:
         """Refuse rows of accounts that are not in the fleet.
@@ -431,8 +432,8 @@ class _FleetResource:
             )
 
 
-def _frames_by_account(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Split a frame by the account of each row; each part remembers its own as the frame does.
+def _split_frame(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Split a frame by the account of each row; each part keeps its own origin.
 
     Raises:
         InputError: It does not name them.
@@ -453,8 +454,8 @@ def _frames_by_account(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
     return parts
 
 
-def _keys_by_account(delete: pd.DataFrame | Iterable[Any] | None) -> dict[str, Any]:
-    """Return the keys of what is to be deleted, or the frame that holds them, by account.
+def _split_keys(delete: pd.DataFrame | Iterable[Any] | None) -> dict[str, Any]:
+    """Split the keys to delete, or the frame that holds them, by account.
 
     Raises:
         InputError: They do not begin with an account.
@@ -462,7 +463,7 @@ def _keys_by_account(delete: pd.DataFrame | Iterable[Any] | None) -> dict[str, A
     if delete is None:
         return {}
     if hasattr(delete, "columns"):
-        return dict(_frames_by_account(cast("pd.DataFrame", delete)))
+        return dict(_split_frame(cast("pd.DataFrame", delete)))
     parts: dict[str, list[Any]] = {}
     keys: Iterable[Any] = [delete] if isinstance(delete, str | bytes) else delete
     for key in keys:
@@ -475,18 +476,18 @@ def _keys_by_account(delete: pd.DataFrame | Iterable[Any] | None) -> dict[str, A
     return parts
 
 
-def _tables(reports: Mapping[str, Any], stops: Mapping[str, str]) -> pd.DataFrame:
-    """Join the tables of reports, their first column the account."""
+def _join_tables(reports: Mapping[str, Any], stops: Mapping[str, str]) -> pd.DataFrame:
+    """Join the tables of reports, with the account as first column."""
     tables = {}
     for label, report in reports.items():
         table = report.frame()
         named = any(name is not None for name in table.index.names)
         tables[label] = table.reset_index() if named else table
-    return _with_stops(rendering.fleet_table(tables), stops)
+    return _report_stops(rendering.fleet_table(tables), stops)
 
 
-def _with_stops(frame: pd.DataFrame, stops: Mapping[str, str]) -> pd.DataFrame:
-    """Print which accounts could not be read, and note it in what was read of the others."""
+def _report_stops(frame: pd.DataFrame, stops: Mapping[str, str]) -> pd.DataFrame:
+    """Print which accounts could not be read, and store it in the frame of the others."""
     for label, why in stops.items():
         print_line(f"{visible(label)} could not be read: {why}")
     frame.attrs["stops"] = dict(stops)
@@ -508,13 +509,13 @@ class FleetContacts(_FleetResource):
         Raises:
             InputError: It names no account of the fleet, or there is no such region.
         """
-        parts = self._by_account(frame)
+        parts = self._split_by_account(frame)
         self._check_labels(parts)
-        checked = self._fleet._each(
+        checked = self._fleet._run_each(
             lambda label, client: client.contacts.check(parts[label], **options),
             labels=[label for label in parts if label in self._fleet],
         )
-        return _tables(*checked)
+        return _join_tables(*checked)
 
 
 class FleetFlows(_FleetResource):
@@ -524,7 +525,7 @@ class FleetFlows(_FleetResource):
 
     def check(self) -> pd.DataFrame:
         """Check the document of each flow of each account, as `client.flows.check_all` does."""
-        return self._frame("check_all")
+        return self._read_frames("check_all")
 
 
 class FleetWebhooks(_FleetResource):
@@ -538,7 +539,7 @@ class FleetWebhooks(_FleetResource):
         Args:
             quiet: Hours without a delivery that are normal for you.
         """
-        return self._frame("health", quiet=quiet)
+        return self._read_frames("health", quiet=quiet)
 
 
 class FleetTemplates(_FleetResource):
@@ -554,7 +555,7 @@ class FleetTemplates(_FleetResource):
             source: The language that the others are translated from.
             options: As for one account, like `languages`.
         """
-        return _tables(*self._each("board", codes, source, **options))
+        return _join_tables(*self._call_each("board", codes, source, **options))
 
     def check(self, codes: Codes | None = None, source: str = "en") -> pd.DataFrame:
         """Return what is wrong in contents, as `client.templates.check` finds it in each account.
@@ -563,4 +564,4 @@ class FleetTemplates(_FleetResource):
             codes: The template codes, or a file of them; without them those remembered.
             source: The language that the others are translated from.
         """
-        return _tables(*self._each("check", codes, source))
+        return _join_tables(*self._call_each("check", codes, source))

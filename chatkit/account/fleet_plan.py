@@ -40,17 +40,17 @@ from chatkit.bulk.outcomes import Row, rows_of_journal
 from chatkit.bulk.plan import (
     Plan,
     Remaining,
-    changes_left,
-    hash_of_plans,
-    how_to_go_on,
-    keep_at,
+    describe_changes_left,
+    hash_plans,
     load_plans,
     plan_of_fleet,
     plan_of_run,
     prepare_runs,
     refuse_other_home,
     remaining,
+    resume_hint,
     save_plans,
+    set_journal_location,
     store_of,
     target_of,
 )
@@ -160,7 +160,7 @@ class FleetPlan(Report):
     def left_out(self) -> pd.DataFrame:
         """The rows of runs that changed nothing: `account`, and the columns of `Plan.left_out`."""
         tables = {name: plan.left_out for name, plan in self.plans.items()}
-        return rendering.fleet_table(tables, rendering.left_frame(()))
+        return rendering.fleet_table(tables, rendering.left_out_frame(()))
 
     @property
     def secrets(self) -> dict[str, dict[Any, Secret]]:
@@ -170,7 +170,7 @@ class FleetPlan(Report):
     @property
     def hash(self) -> str:
         """The SHA-256 of what it would do in all accounts: an edited plan has another."""
-        return hash_of_plans(self.id, self.plans.values())
+        return hash_plans(self.id, self.plans.values())
 
     def __len__(self) -> int:
         return sum(map(len, self.plans.values()))
@@ -199,10 +199,10 @@ class FleetPlan(Report):
         That is as long as the slowest account takes, if there are no more accounts than threads,
         and if their journals lie where so many can be held at once.
         """
-        return _together([plan.seconds for plan in self.plans.values()], THREADS)
+        return _total_seconds([plan.seconds for plan in self.plans.values()], THREADS)
 
     def objections(self, *, many: bool = False, irreversible: bool = False) -> list[str]:
-        """Return why it refuses to be applied, and what would allow it; empty when it does not."""
+        """Return the reasons why it cannot be applied, each with what would allow it."""
         reasons = []
         if self.failed and not self._skip_invalid:
             reasons.append(
@@ -264,12 +264,12 @@ class FleetPlan(Report):
         refused = f"; {many_of(rows, 'row')} refused" if rows else ""
         lost = "cannot be read" if run else "could not be planned"
         failed = f"; {many_of(len(self.failed), 'account')} {lost}" if self.failed else ""
-        of = many_of(len(self.plans), "account")
-        back = any(plan._setting.undoes for plan in self.plans.values())
-        about = "Plan that takes back a run of" if back else "Plan for"
+        accounts = many_of(len(self.plans), "account")
+        is_undo = any(plan._setting.undoes for plan in self.plans.values())
+        about = "Plan that takes back a run of" if is_undo else "Plan for"
         if run:
-            about = "Run that takes back another, of" if back else "Run of"
-        return f"{about} {of}: {', '.join(kinds) or '0 changes'}{refused}{failed}."
+            about = "Run that takes back another, of" if is_undo else "Run of"
+        return f"{about} {accounts}: {', '.join(kinds) or '0 changes'}{refused}{failed}."
 
     # --- applied --------------------------------------------------------------------
 
@@ -325,9 +325,8 @@ class FleetPlan(Report):
         if objections := self.objections(many=many, irreversible=irreversible):
             raise PlanRefused("\n- ".join(["This plan is blocked, nothing was sent:", *objections]))
         at_work = {label: plan for label, plan in self.plans.items() if len(plan)}
-        if rehearsed and (
-            new := [n for n, plan in at_work.items() if plan._rehearsed != plan.hash]
-        ):
+        new = [label for label, plan in at_work.items() if plan._rehearsed != plan.hash]
+        if rehearsed and new:
             raise PlanRefused(
                 f"This plan is blocked, nothing was sent: no rehearsal of {', '.join(new)} went "
                 "well. chatkit.rehearse(plan) applies a plan to a copy of its account."
@@ -336,7 +335,7 @@ class FleetPlan(Report):
         apply = partial(
             Plan.apply, concurrency=concurrency, rate=rate, gap=gap, many=True, irreversible=True
         )
-        tasks, stops = ({}, {}) if on is None else tasks_for(on, at_work)
+        tasks, stops = ({}, {}) if on is None else make_tasks(on, at_work)
         interrupt, self._stop_by = self._stop_by or Interrupt(), None
         with interrupt:
             goes_on = self._began or any(plan._loaded for plan in at_work.values())
@@ -352,7 +351,8 @@ class FleetPlan(Report):
             outcomes: dict[str, pd.DataFrame | Exception]
             totals = {label: len(plan) for label, plan in at_work.items()}
             if on is None:
-                outcomes = _apply_here(at_work, totals, apply, interrupt, watch, self._at_work)
+                progress = self._at_work
+                outcomes = _apply_in_threads(at_work, totals, apply, interrupt, watch, progress)
             else:
                 for plan in at_work.values():
                     if plan._written:
@@ -386,10 +386,10 @@ class FleetPlan(Report):
                     continue
                 with read_run(plan.id, plan._at) as kept:
                     left[label] = remaining(plan, *pace, (kept, rows_of_journal(kept)))
-        seconds = _together([each.seconds for each in left.values()], most)
+        seconds = _total_seconds([each.seconds for each in left.values()], most)
         if seconds < LONG:
             return
-        changes = changes_left(sum(each.changes for each in left.values()), len(self))
+        changes = describe_changes_left(sum(each.changes for each in left.values()), len(self))
         calls = many_of(sum(each.calls for each in left.values()), "call")
         slowest = max(left, key=lambda label: left[label].seconds)
         if len(left) > most:
@@ -399,7 +399,7 @@ class FleetPlan(Report):
         print_line(
             f"{changes} in {many_of(len(plans), 'account')}, {calls}: {duration(seconds)}, {how} "
             f"at {left[slowest].pace}. The stop button stops the run, and "
-            f"{how_to_go_on(self.id, _home_of(plans))}"
+            f"{resume_hint(self.id, _journal_location(plans))}"
         )
 
     def _result(
@@ -409,28 +409,28 @@ class FleetPlan(Report):
         watch: Watch | None,
         gap: Gap = "row",
     ) -> pd.DataFrame:
-        """Join the results of all accounts; what gave none is read from its journal."""
+        """Join the results of all accounts; those that have none are read from their journals."""
         frames, stops, goes_on = {}, {}, False
         for label, plan in self.plans.items():
             outcome, goes = outcomes.get(label), True
             if label not in plans:
                 frames[label] = rendering.result_frame((), plan.id, plan._setting.names, "")
             elif outcome is None or isinstance(outcome, Exception):
-                reason = _reason(outcome) if outcome else ""
-                frames[label], goes = _result_of_journal(plan, reason)
+                reason = _stop_reason(outcome) if outcome else ""
+                frames[label], goes = _read_result(plan, reason)
             else:
                 frames[label] = outcome
-            if stop := rendering.stop_of(frames[label]):
+            if stop := rendering.stop_reason_of(frames[label]):
                 stops[label] = stop
                 goes_on |= goes
         stops |= self.failed
         blank = rendering.result_frame((), self.id, _NO_NAMES, "")
         result = rendering.fleet_frame(frames, blank)
-        home = _home_of(plans)
+        home = _journal_location(plans)
         rendering.remember_fleet(result, self.id, stops, home)
         result.attrs["gap"] = gap
         if stops and watch is None:
-            how = f" {how_to_go_on(self.id, home)}" if goes_on else ""
+            how = f" {resume_hint(self.id, home)}" if goes_on else ""
             print_line(f"{rendering.result_summary(result)}{how}")
         return result
 
@@ -479,54 +479,54 @@ def undo_fleet_plan(plan: FleetPlan, rows: Mapping[str, Collection[int] | None])
         try:
             with read_run(part.id, part._at) as kept:
                 back = undo_plan(kept, part._target, include_adopted=False, only=only)
-            plans[label] = keep_at(back, part._at)
+            plans[label] = set_journal_location(back, part._at)
         except JournalError as error:
             failed[label] = first_line(error)
     return FleetPlan(plans, failed=failed, skip_invalid=True)
 
 
 def result_so_far(plan: FleetPlan) -> pd.DataFrame:
-    """Read in the journals what came of a plan whose run has begun."""
+    """Read the result so far of a plan whose run has begun from its journals."""
     at_work = {label: part for label, part in plan.plans.items() if len(part)}
     return plan._result(at_work, {}, watch=lambda *_: None)
 
 
 def progress_of(plan: FleetPlan) -> FleetProgress:
-    """Return how far each account is of a plan that is being applied."""
+    """Return the progress of each account of a plan that is being applied."""
     return plan._at_work
 
 
 def fleet_heading(plan: FleetPlan, *, run: bool = False) -> str:
-    """Count the plan in words, or what its run means to do."""
+    """Return the headline of a plan, or of its run."""
     return plan._heading(run=run)
 
 
-def _reason(error: BaseException) -> str:
-    """Return in one line what stopped an account."""
+def _stop_reason(error: BaseException) -> str:
+    """Return the reason that stopped an account in one line."""
     line = first_line(error)
     return line if isinstance(error, ChatkitError) else f"{type(error).__name__}: {line}"
 
 
-def _home_of(plans: Mapping[str, Plan]) -> str:
-    """Return where the journals of plans lie; empty for the home of this user."""
+def _journal_location(plans: Mapping[str, Plan]) -> str:
+    """Return where the journals of plans are kept; empty for the default store."""
     homes = (store_at(plan._at).location for plan in plans.values() if plan._at is not None)
     return next(homes, "")
 
 
-def _together(seconds: Collection[float], most: int) -> float:
-    """Estimate how long accounts take together, so many at once, begun in their order."""
+def _total_seconds(seconds: Collection[float], most: int) -> float:
+    """Estimate the seconds that accounts take together, `most` at once, begun in order."""
     ends = [0.0] * max(min(most, len(seconds)), 1)
     for each in seconds:
         heapreplace(ends, ends[0] + each)  # the first that is free takes the next
     return max(ends)
 
 
-def _result_of_journal(plan: Plan, reason: str) -> tuple[pd.DataFrame, bool]:
-    """Make the result of one account from its journal; if that cannot be read, all is unknown.
+def _read_result(plan: Plan, reason: str) -> tuple[pd.DataFrame, bool]:
+    """Read the result of an account from its journal; if it cannot be read, all is unknown.
 
     Args:
-        plan: Its plan.
-        reason: Why it was not gone on with.
+        plan: The plan of the account.
+        reason: Why the run stopped.
 
     Returns:
         The result, and whether the run can go on: not if its journal is damaged, or gone.
@@ -535,7 +535,7 @@ def _result_of_journal(plan: Plan, reason: str) -> tuple[pd.DataFrame, bool]:
         with read_run(plan.id, plan._at) as kept:
             rows = rows_of_journal(kept)
     except JournalError as error:
-        reason = _reason(error)
+        reason = _stop_reason(error)
         rows = [Row(n, change) for n, change in enumerate(plan.changes)]
         for row in rows:
             if not row.done:
@@ -557,7 +557,7 @@ def _result_of_journal(plan: Plan, reason: str) -> tuple[pd.DataFrame, bool]:
 # --- one thread for each account ------------------------------------------------------
 
 
-def _apply_here(
+def _apply_in_threads(
     plans: Mapping[str, Plan],
     totals: Mapping[str, int],
     apply: Apply,
@@ -588,10 +588,12 @@ def _apply_here(
         progress.ended[label] = result
         return result
 
-    return in_threads(plans, work, noun="changes", totals=totals, watch=watch, meanwhile=print_stop)
+    return run_in_threads(
+        plans, work, noun="changes", totals=totals, watch=watch, meanwhile=print_stop
+    )
 
 
-def in_threads(
+def run_in_threads(
     labels: Iterable[str],
     work: Callable[[str, Watch], T],
     *,
@@ -600,25 +602,25 @@ def in_threads(
     watch: Watch | None = None,
     meanwhile: Callable[[], object] | None = None,
 ) -> dict[str, T | Exception]:
-    """Do something for several accounts at once, each in a thread of its own, up to `THREADS`.
+    """Work on several accounts at once, each in a thread of its own, up to `THREADS`.
 
     Args:
-        labels: What the accounts are called.
-        work: Does it for one; it is passed a function to call with what is done and the total,
+        labels: The names of the accounts.
+        work: Does the work of one; it is passed a function to call with the count and the total,
             which raises when the others have been interrupted.
-        noun: What is counted, like "contacts"; without it there are no bars.
-        totals: How many each account has, where that is known.
-        watch: Called with what is done in all accounts and the total, in place of bars.
+        noun: The noun that bars count, like "contacts"; without it there are no bars.
+        totals: The total of each account, where it is known.
+        watch: Called with the count in all accounts and the total, in place of bars.
         meanwhile: Called again and again until all is done, in the thread of the caller.
 
     Returns:
-        For each account what came of it, in their order: a value, or the exception.
+        The result or the exception of each account, in their order.
     """
     labels = list(labels)
     done: dict[str, tuple[int, int | None]] = {}
     stopped = threading.Event()
 
-    def one(label: str) -> T:
+    def work_for(label: str) -> T:
         def report(count: int, total: int | None) -> None:
             if stopped.is_set():
                 raise InterruptedError("the work on all accounts was interrupted")
@@ -630,7 +632,7 @@ def in_threads(
     pool = ThreadPoolExecutor(min(THREADS, len(labels)) or 1, thread_name_prefix="chatkit")
     futures: dict[str, Future[T]] = {}
     try:
-        futures = {label: pool.submit(one, label) for label in labels}
+        futures = {label: pool.submit(work_for, label) for label in labels}
         with AccountBars(noun, labels, totals, watch) as bars:
             pending = set(futures.values())
             while pending:
@@ -653,7 +655,7 @@ def in_threads(
 # --- on the workers of a cluster ----------------------------------------------------------
 
 #: Seconds between two looks at the tasks, and between two reports of a worker on its progress.
-_LOOK, _REPORT = 0.1, 0.5
+_POLL_SECONDS, _REPORT_SECONDS = 0.1, 0.5
 
 STOPPING = "Stopping: waiting for what is under way. Interrupt again to not wait."
 _STOPPED = "you stopped it"
@@ -674,7 +676,7 @@ class Task(NamedTuple):
 
 
 def check_worker(tasks: Iterable[Task]) -> tuple[str, list[str]]:
-    """Return the version of chatkit on a worker, and why it cannot open some connections."""
+    """Return the version of chatkit on a worker, and its errors in opening connections."""
     faults = []
     for _, name, account, _ in tasks:
         try:
@@ -685,13 +687,13 @@ def check_worker(tasks: Iterable[Task]) -> tuple[str, list[str]]:
     return _VERSION, faults
 
 
-def go_on(name: str, apply: Apply, label: str, task: Task) -> str:
-    """Apply what is left of a run, and return why it is not finished; empty if it is.
+def run_task(name: str, apply: Apply, label: str, task: Task) -> str:
+    """Apply what is left of a run on a worker; return why it is not finished, or empty.
 
     Args:
         name: The topic of its progress, and the name of its stop signal.
         apply: Applies its plan.
-        label: What the fleet calls the account.
+        label: The name of the account in the fleet.
         task: The run.
     """
     from distributed import Event, get_client, get_worker, secede
@@ -708,7 +710,7 @@ def go_on(name: str, apply: Apply, label: str, task: Task) -> str:
     def watch(done: int, total: int | None) -> None:
         nonlocal last
         now = time.monotonic()
-        if now - last >= _REPORT or done == total:
+        if now - last >= _REPORT_SECONDS or done == total:
             last = now
             worker.log_event(name, (label, done, total))
 
@@ -718,8 +720,8 @@ def go_on(name: str, apply: Apply, label: str, task: Task) -> str:
     tried = 0
     while True:
         try:
-            own = store_at()  # CHATKIT_RUNS of the worker, which may hold the password
-            store = own if own.location == task.home else store_at(task.home)
+            default = store_at()  # CHATKIT_RUNS of the worker, which may hold the password
+            store = default if default.location == task.home else store_at(task.home)
             with open_client(task.connection, one_of_several=True) as client:
                 with store.read(task.run) as kept:
                     plan = plan_of_run(kept, source_of(client, kept.header.noun), store, store)
@@ -737,15 +739,15 @@ def go_on(name: str, apply: Apply, label: str, task: Task) -> str:
         interrupt.sleep(pause)
 
 
-def tasks_for(client: Any, plans: Mapping[str, Plan]) -> tuple[dict[str, Task], dict[str, str]]:
-    """Check that the workers of a cluster can apply plans, before anything is written.
+def make_tasks(client: Any, plans: Mapping[str, Plan]) -> tuple[dict[str, Task], dict[str, str]]:
+    """Make a task for each plan, once the workers of the cluster were checked.
 
     Args:
         client: A client of Dask.
         plans: The plans by account.
 
     Returns:
-        A task for each account, and of the others why there is none.
+        The tasks by account, and the reasons why others have none.
 
     Raises:
         InputError: The cluster has no worker, or its workers cannot apply these plans.
@@ -791,7 +793,7 @@ def tasks_for(client: Any, plans: Mapping[str, Plan]) -> tuple[dict[str, Task], 
 def apply_on_workers(
     client: Any, tasks: Mapping[str, Task], bars: AccountBars, apply: Apply, interrupt: Interrupt
 ) -> dict[str, str]:
-    """Go on with runs, whose journals are written, until each has come to an end.
+    """Apply runs, whose journals are written, by the workers of a cluster until all have ended.
 
     Args:
         client: A client of Dask.
@@ -801,7 +803,7 @@ def apply_on_workers(
         interrupt: Stops it.
 
     Returns:
-        By account why a run is not finished; empty if it is.
+        Why the run of each account is not finished; empty if it is.
     """
     from distributed import Event, fire_and_forget
 
@@ -812,7 +814,8 @@ def apply_on_workers(
     client.subscribe_topic(name, lambda event: done.update({event[1][0]: event[1][1:]}))
     try:
         with bars:
-            submit = partial(client.submit, go_on, name, apply, pure=False, retries=TASK.tries - 1)
+            options = {"pure": False, "retries": TASK.tries - 1}
+            submit = partial(client.submit, run_task, name, apply, **options)
             futures = {label: submit(label, task) for label, task in tasks.items()}
             fire_and_forget(futures)  # they go on should this process die
             while len(ends) < len(tasks) and interrupt.asked < 2:
@@ -823,8 +826,8 @@ def apply_on_workers(
                         print_line(STOPPING)
                 for label, future in futures.items():
                     if label not in ends and future.status != "pending":
-                        ends[label] = _end_of(future)
-                time.sleep(_LOOK)
+                        ends[label] = _task_outcome(future)
+                time.sleep(_POLL_SECONDS)
             bars.show(done, list(tasks))
     finally:  # whatever is raised here: nobody would wait for the tasks, or stop them
         if client.status == "running":
@@ -834,8 +837,8 @@ def apply_on_workers(
     return dict.fromkeys(tasks, f"{_STOPPED}; its worker ends what is under way") | ends
 
 
-def _end_of(future: Any) -> str:
-    """Return what a task returned, or why it returned nothing."""
+def _task_outcome(future: Any) -> str:
+    """Return the result of a task, or why it has none."""
     with suppress(OSError, CancelledError):  # gone before it was brought here
         if future.status == "finished":
             return str(future.result())

@@ -28,11 +28,11 @@ from chatkit.account.layout import (
     BASE,
     BASE_CONTACTS,
     CONTACTS,
-    EDITED,
-    LARGEST,
-    LARGEST_OTHER,
+    EDITABLE,
     LEDGER,
-    OURS,
+    MAX_SIZE,
+    MAX_SIZES,
+    PRIVATE_FOLDER,
     RECORD_FILES,
     FolderContents,
     FolderFiles,
@@ -84,19 +84,19 @@ Conflicts = Literal["refuse", "files", "account"]
 
 _MANIFEST = "manifest.json"
 _IGNORE, _OURS_IGNORE, _OURS_ATTRIBUTES = (
-    *(".gitignore", f"{OURS}/.gitignore", f"{OURS}/.gitattributes"),
+    *(".gitignore", f"{PRIVATE_FOLDER}/.gitignore", f"{PRIVATE_FOLDER}/.gitattributes"),
 )
 #: Git leaves out what is personal, and shows no differences of our copy.
-_GIT = {
+_GIT_FILES = {
     _OURS_IGNORE: b"contacts.csv\n",
     _OURS_ATTRIBUTES: b"base.json -diff linguist-generated=true\n",
 }
-_GIT_LONGEST = 1 << 20  #: bytes of such a file
+_GIT_MAX_SIZE = 1 << 20  #: bytes of such a file
 #: The account as it was pulled, which is written after all else; and files for the owner alone.
 _BASES = (BASE, BASE_CONTACTS)
 _PRIVATE = (*_BASES, CONTACTS)
 _ROUNDS = 5  #: so often a pull merges again what is saved while it runs
-_CHECKED = {"file": "str", "line": "int64", "column": "int64"} | dict.fromkeys(
+_FINDING_TYPES = {"file": "str", "line": "int64", "column": "int64"} | dict.fromkeys(
     ("severity", "code", "message", "hint"), "str"
 )
 _LONG = 60  #: characters of a value in a conflict
@@ -107,7 +107,7 @@ _NO_CODES = (
 
 
 class _Absent:
-    """Stands for a record or a field that is not there."""
+    """The value of a record or a field that does not exist."""
 
     def __repr__(self) -> str:
         return "nothing"
@@ -117,7 +117,7 @@ ABSENT: Any = _Absent()
 
 
 class FieldConflict(NamedTuple):
-    """A field, or a whole record, that was changed on both sides, and what each has."""
+    """A field, or a whole record, that was changed on both sides, with all three values."""
 
     noun: str
     name: Any
@@ -127,7 +127,7 @@ class FieldConflict(NamedTuple):
     account: Any
 
 
-def merged(
+def merge_records(
     noun: str,
     base: Mapping[Any, Fields],
     files: Mapping[Any, Fields],
@@ -138,17 +138,17 @@ def merged(
 
     Args:
         noun: flow, content or webhook.
-        base: As they were when the two sides were the same.
+        base: The records when the two sides were the same.
         files: One side.
         account: The other side.
-        prefer: Which side counts where both have changed a field; "refuse" makes it a conflict.
+        prefer: The side that wins where both changed a field; "refuse" makes it a conflict.
 
     Returns:
-        The records, and what both have changed.
+        The merged records, and the conflicts.
     """
     conflicts: list[FieldConflict] = []
 
-    def one(name: Any, what: str, was: Any, edited: Any, live: Any) -> Any:
+    def merge_value(name: Any, what: str, was: Any, edited: Any, live: Any) -> Any:
         if edited == live or live == was:
             return edited
         if edited == was:
@@ -156,7 +156,7 @@ def merged(
         if what == "" and isinstance(edited, Mapping) and isinstance(live, Mapping):
             before = was if isinstance(was, Mapping) else {}
             fields = {
-                each: one(
+                each: merge_value(
                     name, each, *(record.get(each, ABSENT) for record in (before, edited, live))
                 )
                 for each in dict.fromkeys((*edited, *live))
@@ -167,7 +167,7 @@ def merged(
         return live if prefer == "account" else edited
 
     records = {
-        name: one(name, "", *(known.get(name, ABSENT) for known in (base, files, account)))
+        name: merge_value(name, "", *(known.get(name, ABSENT) for known in (base, files, account)))
         for name in sorted({*files, *account})
     }
     return {name: dict(each) for name, each in records.items() if each is not ABSENT}, conflicts
@@ -205,7 +205,7 @@ class Folder:
             return f"<folder {self.path}: {str(error).partition(':')[0].rstrip('.')}>"
 
     def _pull_command(self) -> str:
-        """Return the command that writes it."""
+        """Return the command line that pulls into this folder."""
         return command(f"pull {shlex.quote(str(self.path))} NAME")
 
     # --- read and plan --------------------------------------------------------------
@@ -229,17 +229,21 @@ class Folder:
             InputError: Some files cannot be read: `problems` has each, with line and column. Or
                 the folder holds no account, or git does not know the revision.
         """
-        return self._state(revision, contacts, codes)[0]
+        return self._read_state(revision, contacts, codes)[0]
 
-    def _state(
+    def _read_state(
         self,
         revision: str | None = None,
         contacts: bool | None = None,
         codes: Codes | None = None,
     ) -> tuple[AccountState, FolderContents]:
-        """Read what the files hold, also as they hold it."""
+        """Read the state that the files hold, and their contents."""
         with_contacts = contacts is not False
-        files = self._files(with_contacts) if revision is None else git_files(self.path, revision)
+        files = (
+            self._read_files(with_contacts)
+            if revision is None
+            else read_revision(self.path, revision)
+        )
         held = FolderReader(files).read(contacts=with_contacts)
         if held.account is None and not held.paths:
             raise InputError(f"{files.name} holds no account: `{self._pull_command()}` writes one.")
@@ -258,7 +262,7 @@ class Folder:
                 for noun, records in held.records.items()
                 if not held.flows_only or noun in FLOWS_ONLY
             },
-            contacts=_with_parts(held),
+            contacts=_contacts_with_parts(held),
             codes=tuple(sorted(names)),
             ids={},
             not_carried=[*notes, NOT_CARRIED],
@@ -267,7 +271,7 @@ class Folder:
         return state, held
 
     def _seed_records(self) -> AccountRecords:
-        """Return what the files hold as plain data, to make a sandbox of it."""
+        """Return the records of the files as plain data, to make a sandbox of them."""
         return self.state()._seed_records()
 
     def plan(
@@ -298,16 +302,10 @@ class Folder:
             InputError: Some files cannot be read: `problems` has each, with line and column.
             CallError: The account cannot be read.
         """
-        state, contents = self._state(revision, contacts)
-        plan = plan_state(
-            state,
-            client,
-            delete=delete,
-            broken=broken,
-            skip_invalid=skip_invalid,
-        )
+        state, contents = self._read_state(revision, contacts)
+        plan = plan_state(state, client, delete=delete, broken=broken, skip_invalid=skip_invalid)
         base = contents.base if revision is None else None
-        if base is not None and (moved := self._set_back(plan, state, client, base)):
+        if base is not None and (moved := self._find_reverted_fields(plan, state, client, base)):
             few = ", ".join(moved[:FEW]) + (f" and {len(moved) - FEW} more" if moved[FEW:] else "")
             plan.notes.insert(
                 0,
@@ -316,10 +314,10 @@ class Folder:
             )
         return plan
 
-    def _set_back(
+    def _find_reverted_fields(
         self, plan: Plan, state: AccountState, client: Client, base: FolderContents
     ) -> list[str]:
-        """Name what a plan changes although nobody edited it in the files."""
+        """Name the fields that a plan changes although nobody edited them in the files."""
         if base.account != folder_owner(client.connection):
             return []
         pulled = AccountState("the last pull", base.records, base.contacts)
@@ -361,7 +359,7 @@ class Folder:
         Raises:
             InputError: Some files cannot be read: `problems` has each, with line and column.
         """
-        files = self._files(contacts=False)
+        files = self._read_files(contacts=False)
         held = FolderReader(files).read(ledger=True)
         rows = [
             (held.paths["flow", name], f"/flow_json{each.pointer}", each)
@@ -375,11 +373,7 @@ class Folder:
             for (code, lang), fields in held.records["content"].items()
         ]
         rows += [
-            (
-                held.paths["content", (each.template_code, each.lang_code)],
-                each.pointer,
-                each,
-            )
+            (held.paths["content", (each.template_code, each.lang_code)], each.pointer, each)
             for each in (check_contents(contents, source, ledger=held.ledger) if contents else ())
         ]
         rows.sort(key=lambda row: (SEVERITIES.index(row[2].severity), row[0]))
@@ -389,50 +383,50 @@ class Folder:
             at = sources[path].find(pointer)
             texts = (visible(text) for text in (each.message, each.hint))
             findings.append((path, at.line, at.column, each.severity, each.code, *texts))
-        return pd.DataFrame(findings, columns=list(_CHECKED)).astype(_CHECKED)
+        return pd.DataFrame(findings, columns=list(_FINDING_TYPES)).astype(_FINDING_TYPES)
 
-    def _files(self, contacts: bool, *, end: bool = False) -> FolderFiles:
+    def _read_files(self, contacts: bool, *, end: bool = False) -> FolderFiles:
         """Read the bytes of all files of the folder, while no pull writes them.
 
         Args:
-            contacts: Read those of the contacts, too.
-            end: Write first what an interrupted pull has still to write.
+            contacts: Read the files of contacts, too.
+            end: First write the files that an interrupted pull has left.
 
         Raises:
             InputError: There is no such folder, or a pull was interrupted.
         """
         if not self.path.is_dir():
             raise InputError(f"{self.path} does not exist: `{self._pull_command()}` writes it.")
-        with self._opened(write=end) as (directory, unfinished):
+        with self._open_locked(write=end) as (directory, unfinished):
             if end:
                 unfinished.finish(directory)
-            elif unfinished.waits():
+            elif unfinished.exists():
                 raise InputError(
                     f"A pull into {self.path} was interrupted: `{self._pull_command()}` ends it."
                 )
-            return self._read(directory, contacts)
+            return self._read_directory(directory, contacts)
 
-    def _read(self, directory: Directory, contacts: bool) -> FolderFiles:
+    def _read_directory(self, directory: Directory, contacts: bool) -> FolderFiles:
         files = FolderFiles(str(self.path))
         for path in (ACCOUNT, LEDGER, BASE, *([CONTACTS, BASE_CONTACTS] * contacts)):
-            files.add(path, directory.read)
+            files.read_file(path, directory.read)
         for pattern in RECORD_FILES.values():
-            for path, kind in _listed(directory, pattern.partition("/")[0], files):
+            for path, kind in _list_folder(directory, pattern.partition("/")[0], files):
                 if pattern.count("/") == 1 or kind == "file":
                     inside = [path]
                 else:
-                    inside = [each for each, _ in _listed(directory, path, files)]
+                    inside = [each for each, _ in _list_folder(directory, path, files)]
                 for each in filter(is_folder_file, inside):
-                    files.add(each, directory.read)
+                    files.read_file(each, directory.read)
         return files
 
     @contextmanager
-    def _opened(self, *, write: bool = False) -> Iterator[tuple[Directory, _Unfinished]]:
-        """Open the folder, and keep this user's other processes from writing it."""
+    def _open_locked(self, *, write: bool = False) -> Iterator[tuple[Directory, _PendingPull]]:
+        """Open the folder, locked against other processes of this user."""
         try:
             with Directory(self.path, make=write) as directory:
-                unfinished = _Unfinished(directory)
-                with unfinished.locked(make=write):
+                unfinished = _PendingPull(directory)
+                with unfinished.lock(make=write):
                     yield directory, unfinished
         except OSError as error:
             why = visible(error.strerror or str(error))
@@ -483,26 +477,26 @@ class Folder:
         with_contacts = not flows_only if contacts is None else contacts
         files = FolderFiles(str(self.path))
         if self.path.is_dir():
-            files = self._files(with_contacts, end=True)
+            files = self._read_files(with_contacts, end=True)
         contacts = CONTACTS in files.files if contacts is None else contacts
-        here = FolderReader(files).read(contacts=contacts, ledger=True)
-        self._refuse_other(here.account, mine, other_account)
-        named = [*here.codes, *client.templates.codes]
+        contents = FolderReader(files).read(contacts=contacts, ledger=True)
+        self._check_account(contents.account, mine, other_account)
+        named = [*contents.codes, *client.templates.codes]
         named += [] if codes is None else template_codes(codes)
         read = () if flows_only else sorted({*named})
         state = read_account(client, read, contacts=contacts, flows_only=flows_only)
         ledger = LedgerFile(client.connection)
         done: dict[str, str] = {}
         saved: dict[str, None] = {}
-        with self._opened(write=True) as (directory, unfinished):
+        with self._open_locked(write=True) as (directory, unfinished):
             unfinished.finish(directory)
             for _ in range(_ROUNDS):
-                now = self._read(directory, contacts)
+                now = self._read_directory(directory, contacts)
                 if now != files:
                     files = now
-                    here = FolderReader(files).read(contacts=contacts, ledger=True)
-                self._refuse_other(here.account, mine, other_account)
-                pull = _Pull(directory, files.files, here, state, mine, conflicts, saved)
+                    contents = FolderReader(files).read(contacts=contacts, ledger=True)
+                self._check_account(contents.account, mine, other_account)
+                pull = _Pull(directory, files.files, contents, state, mine, conflicts, saved)
                 pull.merge_ledger(ledger.read())
                 changed = pull.commit(unfinished)
                 saved |= dict.fromkeys(changed)
@@ -529,7 +523,7 @@ class Folder:
             notes.insert(0, again)
         return PullReport(self.path, state, done, pull.left_out, notes)
 
-    def _refuse_other(self, account: str | None, own: str, other_account: bool) -> None:
+    def _check_account(self, account: str | None, own: str, other_account: bool) -> None:
         if account not in (None, own) and not other_account:
             raise InputError(
                 f"{self.path} holds {account_words(str(account))}, and this is "
@@ -538,12 +532,14 @@ class Folder:
 
 
 def folder_owner(connection: Connection) -> str:
-    """Return the account of a folder; a sandbox in memory has no name that lasts."""
+    """Return the account name to write into a folder; a sandbox in memory gets a lasting one."""
     lasting = f"sandbox account {connection.account_id}"
     return lasting if connection.passing else connection.account
 
 
-def _listed(directory: Directory, folder: str, files: FolderFiles) -> Iterator[tuple[str, str]]:
+def _list_folder(
+    directory: Directory, folder: str, files: FolderFiles
+) -> Iterator[tuple[str, str]]:
     """Yield the paths in a folder, sorted, and the kind of each."""
     try:
         for name, kind in sorted(directory.entries(folder).items()):
@@ -552,16 +548,16 @@ def _listed(directory: Directory, folder: str, files: FolderFiles) -> Iterator[t
     except FileNotFoundError:
         return
     except OSError as error:
-        files.refuse(folder, error)
+        files.add_problem(folder, error)
 
 
 # --- whole or not at all ----------------------------------------------------------------
 
 
-class _Unfinished:
-    """The files that a pull has to write, kept whole in the data directory until it is written.
+class _PendingPull:
+    """The files that a pull has to write, saved in the data directory until all are written.
 
-    What lies in the folder itself came with it, and is not trusted to say what is to be written.
+    They are not saved in the folder, which may come from a stranger and is not trusted.
 
     Args:
         directory: The folder, which is known by its path and its inode.
@@ -574,7 +570,7 @@ class _Unfinished:
         self._name = str(directory.path)
 
     @contextmanager
-    def locked(self, *, make: bool) -> Iterator[None]:
+    def lock(self, *, make: bool) -> Iterator[None]:
         """Lock the folder in a block; without `make` only if something was ever pulled."""
         if make:
             make_folder(self._folder)
@@ -584,10 +580,10 @@ class _Unfinished:
         with lock_file(self._folder / "folder"):
             yield
 
-    def keep(
+    def save(
         self, texts: Mapping[str, bytes], gone: Iterable[str], before: Mapping[str, str | None]
     ) -> None:
-        """Keep what is to be written and removed, and the digest of what each file was."""
+        """Save the files to write and to remove, with the digest of each file before."""
         manifest = {
             "inode": self._inode,
             "write": {path: [before[path], _digest(text)] for path, text in texts.items()},
@@ -602,13 +598,13 @@ class _Unfinished:
                 pending.writestr(path, text)
 
     def finish(self, directory: Directory) -> list[str]:
-        """Write and remove what is kept.
+        """Write and remove the saved files.
 
         Returns:
-            The files that are not any more what they were when they were merged: they are left.
-            The base is then left, too, so that the next merge sees what was edited.
+            The files that have changed since they were merged: they are left, and the base too,
+            so that the next merge sees what was edited.
         """
-        with self._pending() as pending:
+        with self._open_archive() as pending:
             if pending is None:
                 return []
             archive, manifest = pending
@@ -617,7 +613,8 @@ class _Unfinished:
             for path, before in manifest["remove"].items():
                 if directory.digest(path) is not None and not directory.remove(path, before):
                     left.append(path)
-            for path, (before, after) in _base_last(manifest["write"]):
+            base_last = sorted(manifest["write"].items(), key=lambda each: each[0] in _BASES)
+            for path, (before, after) in base_last:
                 if directory.digest(path) == after or (left and path in _BASES):
                     continue
                 mode = 0o600 if path in _PRIVATE else 0o666
@@ -628,14 +625,14 @@ class _Unfinished:
         self._path.unlink()
         return left
 
-    def waits(self) -> bool:
-        """Return whether something is kept for this folder."""
-        with self._pending() as pending:
+    def exists(self) -> bool:
+        """Return whether a pull into this folder is unfinished."""
+        with self._open_archive() as pending:
             return pending is not None
 
     @contextmanager
-    def _pending(self) -> Iterator[tuple[zipfile.ZipFile, dict[str, Any]] | None]:
-        """Open what is kept for this folder."""
+    def _open_archive(self) -> Iterator[tuple[zipfile.ZipFile, dict[str, Any]] | None]:
+        """Open the saved files of this folder; yield them with their manifest, or None."""
         if not self._path.exists():
             yield None
             return
@@ -643,7 +640,8 @@ class _Unfinished:
             with zipfile.ZipFile(self._path) as archive:
                 manifest = read_json(archive.read(_MANIFEST), deepest=4)
                 known = (
-                    is_folder_file(path) or path in (_IGNORE, *_GIT) for path in manifest["write"]
+                    is_folder_file(path) or path in (_IGNORE, *_GIT_FILES)
+                    for path in manifest["write"]
                 )
                 if not all((*known, *map(is_folder_file, manifest["remove"]))):
                     raise ValueError("a file in it has no place in a folder")
@@ -655,10 +653,6 @@ class _Unfinished:
             ) from None
 
 
-def _base_last(paths: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    return sorted(paths.items(), key=lambda each: each[0] in _BASES)
-
-
 def _digest(data: bytes | None) -> str | None:
     return None if data is None else sha256(data).hexdigest()
 
@@ -668,15 +662,15 @@ def _digest(data: bytes | None) -> str | None:
 
 @dataclass
 class _Pull:
-    """One pull into a folder: merges three sides, and knows which files that changes.
+    """One pull into a folder: merges three sides, and writes the files that this changes.
 
     Attributes:
         directory: The folder, open.
         files: The bytes of its files.
         here: What they hold.
-        state: What the account holds.
-        account: Which account it is.
-        conflicts: What becomes of what both sides changed.
+        state: The state of the account.
+        account: The name of the account.
+        conflicts: The side that wins where both have changed a field.
         saved: The files that were saved while this pull ran and are merged again.
         ledger: The ledger of both, if this computer has another one.
         left_out: How many records of each resource somebody took out of the files.
@@ -684,7 +678,7 @@ class _Pull:
 
     directory: Directory
     files: Mapping[str, bytes]
-    here: FolderContents
+    contents: FolderContents
     state: AccountState
     account: str
     conflicts: Conflicts
@@ -698,53 +692,53 @@ class _Pull:
         self._gone: list[str] = []
         self._edited: list[str] = []
         self._base = FolderContents()
-        base = self.here.base
-        if base is not None and self.here.account == self.account == base.account:
+        base = self.contents.base
+        if base is not None and self.contents.account == self.account == base.account:
             self._base = base
-        self._codes = sorted({*self.here.codes, *self.state.codes})
-        self._paths = dict(self.here.paths)
+        self._codes = sorted({*self.contents.codes, *self.state.codes})
+        self._paths = dict(self.contents.paths)
         self._merge()
 
     def _merge(self) -> None:
-        here = self.here.records
+        contents = self.contents.records
         clashes: list[FieldConflict] = []
         live = {
-            noun: _carried(self.state, noun, base) if noun in self.state.records else base
+            noun: _live_fields(self.state, noun, base) if noun in self.state.records else base
             for noun, base in self._base.records.items()
         }
         records = {}
         for noun in NOUNS:
             base = self._base.records[noun]
-            records[noun], more = merged(noun, base, here[noun], live[noun], self.conflicts)
+            versions = base, contents[noun], live[noun]
+            records[noun], more = merge_records(noun, *versions, self.conflicts)
             clashes += more
             self.left_out[noun] = len((base.keys() & live[noun].keys()) - records[noun].keys())
         contacts, live_contacts = None, self.state.contacts
         if live_contacts is not None:
-            contacts, more = merged_contacts(
-                self._base.contacts, self.here.contacts, live_contacts, self.conflicts
-            )
+            contact_versions = self._base.contacts, self.contents.contacts, live_contacts
+            contacts, more = merge_contacts(*contact_versions, self.conflicts)
             clashes += more
         names = PathNames(self._paths, self.files)
         if clashes:
-            self._refuse(clashes)
+            self._raise_conflicts(clashes)
         for noun in NOUNS:
             for name, fields in records[noun].items():
-                path = self._paths.get((noun, name)) or names.new(noun, name)
+                path = self._paths.get((noun, name)) or names.new_path(noun, name)
                 self._paths[noun, name] = path
-                old = here[noun].get(name)
+                old = contents[noun].get(name)
                 if old != fields:
                     self._texts[path] = record_text(noun, name, fields, path)
                 if old is not None and fields != live[noun].get(name):
                     self._edited.append(path)
         self._gone = [
-            path for (noun, name), path in self.here.paths.items() if name not in records[noun]
+            path for (noun, name), path in self.contents.paths.items() if name not in records[noun]
         ]
-        flows_only = self.state.flows_only and self.here.flows_only
-        about = self.here.account, [*self.here.codes], self.here.flows_only
+        flows_only = self.state.flows_only and self.contents.flows_only
+        about = self.contents.account, [*self.contents.codes], self.contents.flows_only
         if about != (self.account, self._codes, flows_only):
             self._texts[ACCOUNT] = account_text(self.account, self._codes, flows_only)
-        for path, text in _GIT.items():
-            if self._of_git(path) != text:
+        for path, text in _GIT_FILES.items():
+            if self._read_git_file(path) != text:
                 self._texts[path] = text
         if contacts is not None and live_contacts is not None:
             self._write_contacts(contacts, live_contacts)
@@ -752,29 +746,29 @@ class _Pull:
         if self.files.get(BASE) != pulled:
             self._texts[BASE] = pulled
 
-    def _of_git(self, path: str) -> bytes:
-        """Read a file of git in the folder; nothing is in one that is missing."""
+    def _read_git_file(self, path: str) -> bytes:
+        """Read a file of git settings in the folder; empty if it is missing."""
         try:
-            data = self.directory.read(path, _GIT_LONGEST)
+            data = self.directory.read(path, _GIT_MAX_SIZE)
         except FileNotFoundError:
             return b""
         self._before[path] = _digest(data)
         return data
 
     def _write_contacts(self, contacts: pd.DataFrame, live: pd.DataFrame) -> None:
-        ignored, base = self._of_git(_IGNORE), self._base.contacts
+        ignored, base = self._read_git_file(_IGNORE), self._base.contacts
         if b"/contacts.csv" not in ignored.split():
             gap = b"" if not ignored or ignored.endswith(b"\n") else b"\n"
             self._texts[_IGNORE] = ignored + gap + b"/contacts.csv\n"
-        if self.here.contacts is None or not _same_contacts(contacts, self.here.contacts):
-            self._texts[CONTACTS] = contacts_text(contacts, EDITED)
+        if self.contents.contacts is None or not _same_contacts(contacts, self.contents.contacts):
+            self._texts[CONTACTS] = contacts_text(contacts, EDITABLE)
         if base is None or not _same_contacts(base, live, CONTACT_COLUMNS):
             self._texts[BASE_CONTACTS] = contacts_text(live, CONTACT_COLUMNS)
 
-    def _refuse(self, clashes: list[FieldConflict]) -> None:
+    def _raise_conflicts(self, clashes: list[FieldConflict]) -> None:
         problems = [
             Problem(
-                f"{self._where(each)}{f', {each.field}' if each.field else ''}",
+                f"{self._conflict_path(each)}{f', {each.field}' if each.field else ''}",
                 "",
                 f"was {_shorten(each.base)}; the file has {_shorten(each.file)}, the account has "
                 f"{_shorten(each.account)}",
@@ -783,9 +777,8 @@ class _Pull:
         ]
         written = "Nothing was written"
         if self.saved:
-            written = (
-                f"{', '.join(self.saved)} was saved while the pull ran, and is as you saved it"
-            )
+            saved = ", ".join(self.saved)
+            written = f"{saved} was saved while the pull ran, and is as you saved it"
         raise InputError(
             f"{many(len(clashes), 'field')} changed both in the files and in the account. "
             f"{written}: write into the file what the account has, or pull with "
@@ -793,7 +786,7 @@ class _Pull:
             problems,
         )
 
-    def _where(self, each: FieldConflict) -> str:
+    def _conflict_path(self, each: FieldConflict) -> str:
         if DECLARED[each.noun].personal:
             return f"{CONTACTS}, {' '.join(each.name)}"
         name = " in ".join(each.name) if isinstance(each.name, tuple) else each.name
@@ -808,14 +801,14 @@ class _Pull:
         """
         if self.state.flows_only:
             return
-        both = known.merge(self.here.ledger)
+        both = known.merge(self.contents.ledger)
         text = str(both).encode()
         if both != Ledger() and self.files.get(LEDGER) != text:
             self._texts[LEDGER] = text
         self.ledger = both if both != known else None
 
-    def commit(self, unfinished: _Unfinished) -> list[str]:
-        """Write what has changed; nothing at all where nothing has.
+    def commit(self, unfinished: _PendingPull) -> list[str]:
+        """Write the changed files.
 
         Returns:
             The files that were saved since they were merged, and so were not written.
@@ -824,7 +817,7 @@ class _Pull:
         before = {path: _digest(self.files.get(path)) for path in touched} | self._before
         changed = [path for path in touched if self.directory.digest(path) != before[path]]
         if touched and not changed:
-            unfinished.keep(self._texts, self._gone, before)
+            unfinished.save(self._texts, self._gone, before)
             changed = unfinished.finish(self.directory)
         if self.state.contacts is not None:
             for path in _PRIVATE:
@@ -834,16 +827,16 @@ class _Pull:
     @property
     def changes(self) -> dict[str, str]:
         """The change of each file, by its path."""
-        written = [path for path in self._texts if not path.startswith((OURS, ".git"))]
+        written = [path for path in self._texts if not path.startswith((PRIVATE_FOLDER, ".git"))]
         changes = dict.fromkeys(self._edited, "edited")
         changes |= {path: "changed" if path in self.files else "new" for path in written}
         return changes | dict.fromkeys(self._gone, "removed")
 
 
-def _carried(
+def _live_fields(
     state: AccountState, noun: str, base: Mapping[Any, Fields]
 ) -> dict[Any, dict[str, Any]]:
-    """Return the records of an account; a field that it does not show is as it was."""
+    """Return the records of an account; fields that it does not show are as in the base."""
     records = {name: dict(fields) for name, fields in state.of(noun).items()}
     for name, fields in records.items():
         was = base.get(name, {})
@@ -866,8 +859,8 @@ def _shorten(value: Any) -> str:
 # --- contacts ---------------------------------------------------------------------------
 
 
-def _with_parts(contents: FolderContents) -> pd.DataFrame | None:
-    """Return the contacts; a name that nobody edited has the parts that the service had of it."""
+def _contacts_with_parts(contents: FolderContents) -> pd.DataFrame | None:
+    """Return the contacts; names that nobody edited get their parts from the base."""
     contacts, base = contents.contacts, contents.base.contacts if contents.base else None
     if contacts is None:
         return None
@@ -875,18 +868,20 @@ def _with_parts(contents: FolderContents) -> pd.DataFrame | None:
     if base is None or not len(base):
         return frame.astype(dict.fromkeys(CONTACT_COLUMNS[3:], contacts["number"].dtype))
     rows = pd.Index(contact_keys(base)).get_indexer(pd.Index(contact_keys(contacts)))
-    same = (rows >= 0) & (_names(base).take(rows) == _names(contacts))
+    same = (rows >= 0) & (_contact_names(base).take(rows) == _contact_names(contacts))
     for column in CONTACT_COLUMNS[3:]:
         taken = base[column].take(rows).reset_index(drop=True)
         frame[column] = taken.where(pd.Series(same, index=taken.index))
     return frame
 
 
-def _names(contacts: pd.DataFrame) -> Any:
+def _contact_names(contacts: pd.DataFrame) -> Any:
     return contacts["name"].fillna("").array
 
 
-def _same_contacts(one: pd.DataFrame, other: pd.DataFrame, columns: Iterable[str] = EDITED) -> bool:
+def _same_contacts(
+    one: pd.DataFrame, other: pd.DataFrame, columns: Iterable[str] = EDITABLE
+) -> bool:
     """Return whether two frames of contacts, both sorted, are equal."""
     if len(one) != len(other):
         return False
@@ -895,7 +890,7 @@ def _same_contacts(one: pd.DataFrame, other: pd.DataFrame, columns: Iterable[str
     )
 
 
-def merged_contacts(
+def merge_contacts(
     base: pd.DataFrame | None,
     files: pd.DataFrame | None,
     account: pd.DataFrame,
@@ -907,9 +902,9 @@ def merged_contacts(
         base: As they were when the two versions were the same; None if nobody knows.
         files: One side; None for no file.
         account: The other side.
-        prefer: As for `merged`.
+        prefer: As for `merge_records`.
     """
-    columns = list(EDITED)
+    columns = list(EDITABLE)
     account = account[columns].reset_index(drop=True)
     if files is None:
         return account, []
@@ -921,11 +916,11 @@ def merged_contacts(
     was, edited, live = (
         {
             key: {"name": name}
-            for key, name in zip(contact_keys(contacts), _names(contacts), strict=True)
+            for key, name in zip(contact_keys(contacts), _contact_names(contacts), strict=True)
         }
         for contacts in (base, files, account)
     )
-    contacts, conflicts = merged("contact", was, edited, live, prefer)
+    contacts, conflicts = merge_records("contact", was, edited, live, prefer)
     rows = [(*key.split(" ", 1), fields["name"] or None) for key, fields in contacts.items()]
     frame = pd.DataFrame(rows, columns=columns).astype(account["number"].dtype)
     return frame.sort_values(columns[:2], ignore_index=True), [
@@ -940,7 +935,7 @@ def merged_contacts(
 # --- git --------------------------------------------------------------------------------
 
 
-def git_files(path: Path, revision: str) -> FolderFiles:
+def read_revision(path: Path, revision: str) -> FolderFiles:
     """Read the files of a folder as they were in a revision of git; nothing is checked out.
 
     Raises:
@@ -948,33 +943,31 @@ def git_files(path: Path, revision: str) -> FolderFiles:
     """
     if not path.is_dir():
         raise InputError(f"{path} does not exist, so git cannot tell what was in it.")
-    inside = _git(path, "rev-parse", "--show-prefix").decode().strip("\n")
-    commit = _git(
+    inside = _run_git(path, "rev-parse", "--show-prefix").decode().strip("\n")
+    commit = _run_git(
         path, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}",
         unknown=f"git does not know the revision {values(revision)} of {path}",
     ).decode().strip()  # fmt: skip
-    listed = _git(path, "ls-tree", "-r", "-z", "-l", "--full-tree", commit, "--", inside or ".")
+    listed = _run_git(path, "ls-tree", "-r", "-z", "-l", "--full-tree", commit, "--", inside or ".")
     files = FolderFiles(f"{path}@{revision}")
     blobs: dict[str, tuple[str, int]] = {}
     for line in listed.decode(errors="surrogateescape").split("\0"):
         head, _, name = line.partition("\t")
         kind, name = head.split(), name.removeprefix(inside)
-        if (
-            len(kind) == 4
-            and kind[0] == "120000"
-            and (is_folder_file(name) or is_folder_file(f"{name}/x.json"))
-        ):
-            files.refuse(name, OSError(0, "is a link, which may lead out of the folder"))
-        elif len(kind) == 4 and kind[0].startswith("100") and is_folder_file(name):
+        if len(kind) != 4:
+            continue
+        if kind[0] == "120000" and (is_folder_file(name) or is_folder_file(f"{name}/x.json")):
+            files.add_problem(name, OSError(0, "is a link, which may lead out of the folder"))
+        if kind[0].startswith("100") and is_folder_file(name):
             blobs[name] = kind[2], int(kind[3])
     asked = []
     for name, (blob, size) in blobs.items():
-        if size <= LARGEST.get(name, LARGEST_OTHER):
+        if size <= MAX_SIZES.get(name, MAX_SIZE):
             asked.append((name, blob, size))
         else:
-            files.refuse(name, OSError(0, "is larger than what is read of such a file"))
+            files.add_problem(name, OSError(0, "is larger than what is read of such a file"))
     asked_for = "".join(f"{blob}\n" for _, blob, _ in asked).encode()
-    data, place = _git(path, "cat-file", "--batch", stdin=asked_for), 0
+    data, place = _run_git(path, "cat-file", "--batch", stdin=asked_for), 0
     for name, blob, size in asked:
         place += len(f"{blob} blob {size}\n")
         files.files[name] = data[place : place + size]
@@ -984,7 +977,7 @@ def git_files(path: Path, revision: str) -> FolderFiles:
     return files
 
 
-def _git(path: Path, *arguments: str, stdin: bytes = b"", unknown: str = "") -> bytes:
+def _run_git(path: Path, *arguments: str, stdin: bytes = b"", unknown: str = "") -> bytes:
     call = ["git", "-c", "core.fsmonitor=false", "-C", str(path), *arguments]
     # The repository may be a stranger's: its settings must not fetch, nor run a program for it.
     closed = {"GIT_ALLOW_PROTOCOL": "none", "GIT_NO_LAZY_FETCH": "1", "GIT_OPTIONAL_LOCKS": "0"}
@@ -1002,7 +995,7 @@ def _git(path: Path, *arguments: str, stdin: bytes = b"", unknown: str = "") -> 
     return done.stdout
 
 
-def folder_at(text: str) -> tuple[Folder, str | None]:
+def split_revision(text: str) -> tuple[Folder, str | None]:
     """Split the path of a folder from a revision: "shop/@HEAD~3" is a revision of "shop/"."""
     if "@" in text and not Path(text).expanduser().is_dir():
         for place in (n for n, sign in enumerate(text) if sign == "@"):
@@ -1036,7 +1029,7 @@ def state_of(
     if isinstance(source, Folder):
         return source.state(contacts=contacts, codes=codes)
     if isinstance(source, str | os.PathLike):
-        folder, revision = folder_at(os.fspath(source))
+        folder, revision = split_revision(os.fspath(source))
         return folder.state(revision, contacts=contacts, codes=codes)
     if isinstance(source, Client):
         return read_account(source, named, contacts=bool(contacts))
@@ -1059,10 +1052,10 @@ class PullReport(Report):
 
     Attributes:
         path: The folder.
-        state: What the account holds.
-        changes: What became of each file, by its path; those that are as they were are not in it.
+        state: The state of the account.
+        changes: The change of each file, by its path, without unchanged files.
         left_out: How many records of each resource somebody took out of the files.
-        notes: What else is to be known, and what is in the account and not in the folder.
+        notes: Notes, among them on what the account has and the folder does not.
     """
 
     path: Path
@@ -1083,7 +1076,7 @@ class PullReport(Report):
         for change in ("new", "changed", "removed", "edited"):
             paths = [path for path, what in self.changes.items() if what == change]
             if paths:
-                lines.append(f"  {change}: {', '.join(_grouped(paths))}")
+                lines.append(f"  {change}: {', '.join(_summarize_paths(paths))}")
         if left_out := [many(count, noun) for noun, count in self.left_out.items() if count]:
             lines.append(
                 f"  taken out of the files, and still in the account: {', '.join(left_out)}. In a "
@@ -1097,8 +1090,8 @@ class PullReport(Report):
         yield ReportPart([f"  {note}" for note in notes], html_list("objections", "", notes))
 
 
-def _grouped(paths: list[str]) -> Iterator[str]:
-    """Name files; of a folder with many of them how many."""
+def _summarize_paths(paths: list[str]) -> Iterator[str]:
+    """Yield the paths of files; where a folder has many, only their count."""
     tops = [path for path in paths if "/" not in path]
     yield from sorted(tops)
     for top in (pattern.partition("/")[0] for pattern in RECORD_FILES.values()):

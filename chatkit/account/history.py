@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 from chatkit.account.fleet_plan import FleetPlan, result_so_far
 from chatkit.api.connection import Connection, account_parts, is_same_local_server
@@ -14,14 +14,8 @@ from chatkit.bulk import rendering
 from chatkit.bulk.apply import Gap, PlanTarget
 from chatkit.bulk.journal import At, Journal, JournalStore, KeptRun, RunHeader, is_finished
 from chatkit.bulk.outcomes import count_states, rows_of_journal
-from chatkit.bulk.plan import Plan, fleet_of_run, keep_at, plan_of_run, run_of_fleet
-from chatkit.bulk.stores import (
-    find_run,
-    hidden_at,
-    kept_runs,
-    named_runs,
-    store_at,
-)
+from chatkit.bulk.plan import Plan, fleet_id_of, fleet_part_id, plan_of_run, set_journal_location
+from chatkit.bulk.stores import find_run, hidden_at, kept_runs, named_runs, store_at
 from chatkit.bulk.stores import prune as prune_journals
 from chatkit.bulk.undo import undo_plan
 from chatkit.client import Client, connect, open_clients, source_of
@@ -36,6 +30,17 @@ if TYPE_CHECKING:
     from chatkit.widgets.runsview import RunsView
 
 T = TypeVar("T")
+#: The client of a run, or of a fleet those by which its accounts are looked for.
+_Clients: TypeAlias = "Client | Mapping[str, Client] | None"
+
+
+class _LocatedRun(NamedTuple):
+    """The journal of a run, or those of the run of a fleet."""
+
+    store: JournalStore
+    name: str  #: the whole name of the run
+    home: JournalStore | None  #: the store, if it is not the default one of this user
+    fleet: Mapping[str, KeptRun]  #: the runs of its accounts, if it is the run of a fleet
 
 
 def runs(
@@ -78,9 +83,9 @@ def runs(
     clients: list[Any] = []
     if client is not None:
         clients = [*client.values()] if isinstance(client, Mapping) else [client]
-    if strange := [type(each).__name__ for each in clients if not hasattr(each, "connection")]:
+    if unsupported := [type(each).__name__ for each in clients if not hasattr(each, "connection")]:
         raise InputError(
-            f"runs takes a client, as chatkit.connect() returns it, not {strange[0]}: "
+            f"runs takes a client, as chatkit.connect() returns it, not {unsupported[0]}: "
             "without it the runs of all accounts are listed."
         )
     accounts = {each.connection.account for each in clients}
@@ -88,72 +93,69 @@ def runs(
         home, lost=lambda error: print_line(f"{first_line(error)} Its runs are not shown.")
     )
     latest = sorted(kept, key=lambda kept: kept.run, reverse=True)
-    listed = [run for run in map(_summary, latest) if run is not None]
+    listed = [run for run in map(_summarize_run, latest) if run is not None]
     _mark_undone(listed)
     if client is not None:
         listed = [r for r in listed if r["account"] in accounts or r["state"] == "damaged"]
     frame = rendering.runs_frame(listed)
-    return rendering.ClickableFrame.of(frame, partial(_table_to_click, client, home))
+    return rendering.ClickableFrame.of(frame, partial(_make_runs_widget, client, home))
 
 
-def _table_to_click(
-    client: Client | Mapping[str, Client] | None, home: JournalStore | None, frame: pd.DataFrame
+def _make_runs_widget(
+    client: _Clients, home: JournalStore | None, frame: pd.DataFrame
 ) -> RunsView | None:
-    """Show runs as a widget; None where widgets are not installed."""
+    """Make the widget of a frame of runs; None where widgets are not installed."""
     try:
         from chatkit.widgets.runsview import RunsView
     except ImportError:
         return None
     accessor.register()
     reread = partial(runs, client, at=home)  # type: ignore[arg-type]  # a store is taken too
-    return RunsView(frame, reread, partial(_opened, client, home))
+    return RunsView(frame, reread, partial(_open_run, client, home))
 
 
-def _opened(
-    client: Client | Mapping[str, Client] | None, home: JournalStore | None, run: str
+def _open_run(
+    client: _Clients, home: JournalStore | None, run: str
 ) -> tuple[Plan | FleetPlan, pd.DataFrame]:
-    """Read a run from its journal: what it means to do, and what came of it so far.
+    """Read the plan of a run and its result so far from its journal.
 
     Its account is looked for only when something is sent or taken back.
     """
-    store, name, home, fleet = _find(run, home)
-    plan = _to_go_on(store, name, home, fleet, client)
+    located = _find_run(run, home)
+    plan = _make_resume_plan(located, client)
     if isinstance(plan, FleetPlan):
         return plan, result_so_far(plan)
-    with store.read(name) as kept:
+    with located.store.read(located.name) as kept:
         header, rows = kept.header, rows_of_journal(kept)
-    last = store.summary(name).last
+    last = located.store.summary(located.name).last
     stopped = last.detail.get("reason", "") if last is not None and last.what == "stopped" else ""
     return plan, rendering.result_frame(rows, header.run, header.names, stopped)
 
 
-def _to_go_on(
-    store: JournalStore,
-    name: str,
-    home: JournalStore | None,
-    fleet: Mapping[str, KeptRun],
-    client: Client | Mapping[str, Client] | None,
-    moved: bool = False,
+def _make_resume_plan(
+    located: _LocatedRun, client: _Clients, moved: bool = False
 ) -> Plan | FleetPlan:
     """Make the plan that a run began with: applied again, the run goes on.
 
     Raises:
         JournalError: No journal of it can be read.
     """
+    store, name, home, fleet = located
+    accounts = _account_names(fleet)
 
     def read(label: str, kept: Journal) -> Plan:
-        target: Any = _LateTarget(partial(_target, kept.header, client, moved, _accounts(fleet)))
+        target: Any = _LazyTarget(partial(_find_target, kept.header, client, moved, accounts))
         return plan_of_run(kept, target, fleet[label].store if fleet else store, home)
 
     if not fleet:
         with store.read(name) as kept:
             return read("", kept)
-    plans, failed = _read_each(fleet, read)
-    return FleetPlan(plans, failed=failed, skip_invalid=True, run=_fleet_name(fleet))
+    plans, failed = _read_journals(fleet, read)
+    return FleetPlan(plans, failed=failed, skip_invalid=True, run=_fleet_id(fleet))
 
 
-class _LateTarget:
-    """The target of a run, whose account is looked for when it is first needed."""
+class _LazyTarget:
+    """The target of a run, whose account is only looked for when it is needed."""
 
     def __init__(self, find: Callable[[], PlanTarget]) -> None:
         self._find = find
@@ -167,9 +169,9 @@ class _LateTarget:
 
 
 def _mark_undone(latest: Sequence[dict[str, Any]]) -> None:
-    """Note in each run whether another has taken it back; the latest come first.
+    """Mark the runs that others have taken back; the latest come first.
 
-    What was taken back of a run itself has taken nothing back any more.
+    A run that was taken back itself does not count.
     """
     undone: dict[str, list[dict[str, Any]]] = {}
     for run in latest:
@@ -185,7 +187,7 @@ def _mark_undone(latest: Sequence[dict[str, Any]]) -> None:
 
 
 def journal(run: str | pd.DataFrame, *, at: str | Path | None = None) -> pd.DataFrame:
-    """Show all that a run has noted, in its order: intents, answers, doubts, what was found.
+    """Return the events of a run, in order: intents, answers, unknown outcomes and the rest.
 
     The columns are `at` (UTC), `row` (its label in the plan), `change`, `label`, `event`,
     `reason` and `detail`. Events of the run itself have no row.
@@ -203,9 +205,9 @@ def journal(run: str | pd.DataFrame, *, at: str | Path | None = None) -> pd.Data
     """
     place = hidden_at(at)
     del at  # a traceback that prints variables must not find a password
-    store, name, _, fleet = _find(run, place)
+    store, name, _, fleet = _find_run(run, place)
     if fleet:
-        frames, failed = _read_each(
+        frames, failed = _read_journals(
             fleet, lambda _, kept: rendering.journal_frame(kept.events(), rows_of_journal(kept))
         )
         for label, why in failed.items():
@@ -266,22 +268,22 @@ def resume(
     accessor.register()
     place = hidden_at(at)
     del at  # a traceback that prints variables must not find a password
-    store, name, home, fleet = _find(run, place)
-    if fleet:
-        _check_begun(fleet)
+    located = _find_run(run, place)
+    if located.fleet:
+        _check_begun(located.fleet)
     elif on is not None:
         raise InputError(
-            f"on= goes on with the run of a fleet, and {name} is the run of one account, which "
-            "needs no more than this process: leave on= out."
+            f"on= goes on with the run of a fleet, and {located.name} is the run of one account, "
+            "which needs no more than this process: leave on= out."
         )
-    plan = _to_go_on(store, name, home, fleet, client, moved)
+    plan = _make_resume_plan(located, client, moved)
     result = plan.apply(
         concurrency=concurrency,
         rate=rate,
         gap=gap,
         many=True,
         irreversible=True,
-        **({"on": on} if fleet else {}),
+        **({"on": on} if located.fleet else {}),
     )
     if secrets is not None:
         secrets.update(plan.secrets)
@@ -325,37 +327,40 @@ def undo(
     accessor.register()
     place = hidden_at(at)
     del at  # a traceback that prints variables must not find a password
-    store, name, home, fleet = _find(run, place)
-    if rows is None and not isinstance(run, str) and len(run) < rendering.rows_of_run(run):
+    store, name, home, fleet = _find_run(run, place)
+    all_rows = 0 if isinstance(run, str) else rendering.row_count_of_result(run)
+    if rows is None and len(run) < all_rows:
         raise InputError(
-            f"This is {len(run):,} of {many(rendering.rows_of_run(run), 'row')} of the result: "
+            f"This is {len(run):,} of {many(all_rows, 'row')} of the result: "
             "undo(result, rows=part.index) takes only these back, and undo(result) all of them."
         )
     if fleet:
-        return _fleet_to_take_back(fleet, client, moved, rows, include_adopted, home)
+        return _make_fleet_undo(fleet, client, moved, rows, include_adopted, home)
     with store.read(name) as kept:
         header = kept.header
         label = header.fleet[1] if isinstance(client, Mapping) and header.fleet else None
         if label is not None and rows is not None:
-            rows = _by_account(rows, [label]).get(label, [])
-        only = None if rows is None else _numbers(kept, rows)
-        target = _target(header, client, moved)
-        plan = keep_at(undo_plan(kept, target, include_adopted=include_adopted, only=only), home)
+            rows = _group_by_account(rows, [label]).get(label, [])
+        only = None if rows is None else _find_row_numbers(kept, rows)
+        target = _find_target(header, client, moved)
+        plan = set_journal_location(
+            undo_plan(kept, target, include_adopted=include_adopted, only=only), home
+        )
     return plan if label is None else FleetPlan({label: plan})
 
 
 # --- a run of a fleet -----------------------------------------------------------------
 
 
-def _runs_of_fleet(name: str, at: At | None) -> dict[str, KeptRun]:
-    """Return the runs that are together the run of a fleet, by what it calls their accounts.
+def _find_fleet_runs(name: str, at: At | None) -> dict[str, KeptRun]:
+    """Find the runs that belong to the run of a fleet; return them by the name of the account.
 
     Args:
-        name: Its name, or the beginning of it.
-        at: Where the journals lie.
+        name: The name of the run, or the beginning of it.
+        at: Where the journals are.
 
     Returns:
-        Those that can be read, in the order of its accounts; none if the name is that of one
+        Those that can be read, in the order of the accounts; none if the name is that of one
         run, of none, or the beginning of others too.
     """
     homes, lost = named_runs(at)
@@ -375,24 +380,24 @@ def _runs_of_fleet(name: str, at: At | None) -> dict[str, KeptRun]:
     return {label: kept for (_, label), kept in parts.items()}
 
 
-def _fleet_name(parts: Mapping[str, KeptRun]) -> str:
-    return fleet_of_run(next(iter(parts.values())).run)
+def _fleet_id(parts: Mapping[str, KeptRun]) -> str:
+    return fleet_id_of(next(iter(parts.values())).run)
 
 
-def _missing(parts: Mapping[str, KeptRun]) -> dict[str, str]:
-    """Return of which accounts of the run of a fleet the journal is gone, or cannot be read.
+def _missing_journals(parts: Mapping[str, KeptRun]) -> dict[str, str]:
+    """Return why the journals of accounts in the run of a fleet are gone or cannot be read.
 
     Returns:
-        Why, by what the account is called; by the name of its run where no journal names that.
+        The reasons by account; by the name of its run where no journal names that.
     """
-    fleet = _fleet_name(parts)
+    fleet = _fleet_id(parts)
     stores = {kept.store.location: kept.store for kept in parts.values()}
     listed = {
-        name for store in stores.values() for name in store.runs() if fleet_of_run(name) == fleet
+        name for store in stores.values() for name in store.runs() if fleet_id_of(name) == fleet
     }
     labels = next((kept.header.fleet_of for kept in parts.values() if kept.header), ())
     last = max(int(name.rpartition("-")[2]) for name in listed)
-    names = [run_of_fleet(fleet, n + 1) for n in range(len(labels) or last)]
+    names = [fleet_part_id(fleet, n + 1) for n in range(len(labels) or last)]
     read = {kept.run for kept in parts.values()}
     return {
         label: f"The journal of its run {name} {'cannot be read' if name in listed else 'is gone'}."
@@ -409,8 +414,8 @@ def _check_begun(parts: Mapping[str, KeptRun]) -> None:
     Raises:
         JournalError: It is not there, and no account has begun.
     """
-    fleet, kept = _fleet_name(parts), [*parts.values()]
-    if not kept[0].store.has(run_of_fleet(fleet, 1)) and all(each.last is None for each in kept):
+    fleet, kept = _fleet_id(parts), [*parts.values()]
+    if not kept[0].store.has(fleet_part_id(fleet, 1)) and all(each.last is None for each in kept):
         raise JournalError(
             f"The run {fleet} has no journal of its first account, which is written last: it "
             "ended before, and nothing was sent to any of them, unless that journal was deleted "
@@ -418,22 +423,22 @@ def _check_begun(parts: Mapping[str, KeptRun]) -> None:
         )
 
 
-def _read_each(
+def _read_journals(
     parts: Mapping[str, KeptRun],
     read: Callable[[str, Journal], T],
     labels: Collection[str] | None = None,
 ) -> tuple[dict[str, T], dict[str, str]]:
-    """Return what is read in each journal, and by account why one is not there or cannot be used.
+    """Read the journals of a fleet; return the results, and the reasons of failures, by account.
 
     Args:
         parts: The runs of a fleet.
-        read: Reads one.
-        labels: Of which accounts; without it of all.
+        read: Reads one journal.
+        labels: The accounts to read; None for all.
 
     Raises:
         JournalError: None can be read.
     """
-    results, failed = dict[str, T](), _missing(parts)
+    results, failed = dict[str, T](), _missing_journals(parts)
     if labels is not None:
         parts = {label: part for label, part in parts.items() if label in labels}
         failed = {label: why for label, why in failed.items() if label in labels}
@@ -450,33 +455,35 @@ def _read_each(
     return results, failed
 
 
-def _accounts(parts: Mapping[str, KeptRun]) -> set[str]:
+def _account_names(parts: Mapping[str, KeptRun]) -> set[str]:
     return {each.header.account for each in parts.values() if each.header is not None}
 
 
-def _fleet_to_take_back(
+def _make_fleet_undo(
     parts: Mapping[str, KeptRun],
-    client: Client | Mapping[str, Client] | None,
+    client: _Clients,
     moved: bool,
     rows: Iterable[Any] | None,
     include_adopted: bool,
     home: JournalStore | None,
 ) -> FleetPlan:
     """Make the plan that takes back the run of a fleet, in each account that can be found."""
-    labels = dict.fromkeys([*parts, *_missing(parts)])
-    rows_of = labels if rows is None else _by_account(rows, labels)
+    labels = dict.fromkeys([*parts, *_missing_journals(parts)])
+    rows_of = labels if rows is None else _group_by_account(rows, labels)
 
     def read(label: str, kept: Journal) -> Plan:
-        only = None if rows is None else _numbers(kept, rows_of[label] or ())
-        target = _target(kept.header, client, moved, _accounts(parts))
-        return keep_at(undo_plan(kept, target, include_adopted=include_adopted, only=only), home)
+        only = None if rows is None else _find_row_numbers(kept, rows_of[label] or ())
+        target = _find_target(kept.header, client, moved, _account_names(parts))
+        return set_journal_location(
+            undo_plan(kept, target, include_adopted=include_adopted, only=only), home
+        )
 
-    plans, failed = _read_each(parts, read, rows_of)
+    plans, failed = _read_journals(parts, read, rows_of)
     return FleetPlan(plans, failed=failed, skip_invalid=True)
 
 
-def _by_account(rows: Iterable[Any], labels: Collection[str]) -> dict[str, list[Any]]:
-    """Return the labels of a result of a fleet by their accounts.
+def _group_by_account(rows: Iterable[Any], labels: Collection[str]) -> dict[str, list[Any]]:
+    """Group labels of the result of a fleet by account.
 
     Raises:
         InputError: They are no such labels.
@@ -492,16 +499,16 @@ def _by_account(rows: Iterable[Any], labels: Collection[str]) -> dict[str, list[
     return parts
 
 
-def _one(
-    client: Client | Mapping[str, Client] | None,
+def _pick_client(
+    client: _Clients,
     header: RunHeader,
     moved: bool,
     accounts: Collection[str],
 ) -> Client | None:
-    """Return the client of a run, of those that were passed for a fleet.
+    """Pick the client of a run from those that were passed for a fleet.
 
-    That is the one of its account, whatever that is called now. Where there is none, it is the
-    one that is called as its account was: the address may have changed.
+    It is the one of its account, under any name. Where there is none, it is the one under the
+    name that the account had: the address may have changed.
 
     Raises:
         SettingsError: Several were passed, and the run is not of a fleet. Or the one of that name
@@ -529,8 +536,8 @@ def _one(
     return client[label]
 
 
-def _numbers(kept: Journal, labels: Iterable[Any]) -> set[int]:
-    """Find the rows of a run by their labels.
+def _find_row_numbers(kept: Journal, labels: Iterable[Any]) -> set[int]:
+    """Find the numbers of the rows of a run with these labels.
 
     Raises:
         InputError: There are no labels, or it has no such row.
@@ -578,22 +585,15 @@ def prune(
     if not days >= 0:
         raise InputError(f"days= must be 0 or more, not {days!r:.40}.")
     store, named = store_at(place), set(runs)
-    parts = {each for each in store.runs() if named and fleet_of_run(each) in named}
+    parts = {each for each in store.runs() if named and fleet_id_of(each) in named}
     return prune_journals(store, days=days, runs=named | parts)
 
 
-def _find(
-    run: str | pd.DataFrame, at: At | None
-) -> tuple[JournalStore, str, JournalStore | None, Mapping[str, KeptRun]]:
-    """Find where the journal of a run lies, or the journals of the run of a fleet.
-
-    Returns:
-        The store, the whole name of the run, the store again if it is not where the journals of
-        this user lie, and the runs of its accounts if it is the run of a fleet.
-    """
+def _find_run(run: str | pd.DataFrame, at: At | None) -> _LocatedRun:
+    """Find the journal of a run by its name or its result, or those of the run of a fleet."""
     name = run if isinstance(run, str) else None
     if not isinstance(run, str):
-        name = rendering.run_of(run) if hasattr(run, "attrs") else None
+        name = rendering.run_of_result(run) if hasattr(run, "attrs") else None
         at = rendering.home_of_result(run) if name and at is None else at
     if name is None:
         raise InputError(
@@ -602,27 +602,27 @@ def _find(
             "chatkit.runs() lists the runs."
         )
     home = None if at is None else store_at(at)
-    if fleet := _runs_of_fleet(name, home):
+    if fleet := _find_fleet_runs(name, home):
         first = next(iter(fleet.values()))
-        return first.store, first.run, home, fleet
-    return *find_run(name, home), home, {}
+        return _LocatedRun(first.store, first.run, home, fleet)
+    return _LocatedRun(*find_run(name, home), home, {})
 
 
-def _target(
+def _find_target(
     header: RunHeader,
-    client: Client | Mapping[str, Client] | None,
+    client: _Clients,
     moved: bool,
     accounts: Collection[str] = (),
 ) -> PlanTarget:
     """Find the account of a run: the client that was passed, one that is open, or a new one.
 
     Args:
-        header: What is known of the run.
-        client: What was passed.
-        moved: Whether it was said that the account has another address now.
-        accounts: Those of all runs of its fleet.
+        header: The header of the run.
+        client: The client that was passed.
+        moved: Whether the caller confirms that the account has another address now.
+        accounts: The accounts of all runs of its fleet.
     """
-    client = _one(client, header, moved, accounts)
+    client = _pick_client(client, header, moved, accounts)
     passed = client is not None
     opened = next((c for c in open_clients() if c.connection.account == header.account), None)
     client = client or opened
@@ -632,7 +632,9 @@ def _target(
     if client is None:
         raise SettingsError(f"This run belongs to {header.account}: pass its client.")
     if client.connection.account != header.account:
-        _check_moved(header, client.connection, passed and (moved or None), opened is not None)
+        _check_moved_account(
+            header, client.connection, passed and (moved or None), opened is not None
+        )
     try:
         return source_of(client, header.noun)
     except KeyError:
@@ -642,7 +644,9 @@ def _target(
         ) from None
 
 
-def _check_moved(header: RunHeader, to: Connection, confirmed: bool | None, both: bool) -> None:
+def _check_moved_account(
+    header: RunHeader, to: Connection, confirmed: bool | None, both: bool
+) -> None:
     """Refuse to go on at another address unless the person says that it is the same account.
 
     Two services may have accounts of one id, and then a run would land among the data of
@@ -650,7 +654,7 @@ def _check_moved(header: RunHeader, to: Connection, confirmed: bool | None, both
     has changed, and no client of the old address is open; else `moved=True` must say it.
 
     Args:
-        header: What is known of the run.
+        header: The header of the run.
         to: The account of the client.
         confirmed: True with `moved=True`, None without it, False if no client was passed.
         both: Whether a client of the old address is open, so that both services are there.
@@ -677,8 +681,8 @@ def _check_moved(header: RunHeader, to: Connection, confirmed: bool | None, both
     print_line(f"This run was applied at {was}. It is continued at {where}, account {account_id}.")
 
 
-def _summary(kept: KeptRun) -> dict[str, Any] | None:
-    """Sum up one journal; a damaged one is listed too, so that nobody misses it.
+def _summarize_run(kept: KeptRun) -> dict[str, Any] | None:
+    """Sum up a run as a row of `runs()`, a damaged one too.
 
     None for one that another process has deleted since they were listed.
     """

@@ -42,9 +42,9 @@ from chatkit.account.reading import (
     NAME_PARTS,
     NOUNS,
     Fields,
-    canonical,
+    canonical_fields,
     contact_keys,
-    named_cells,
+    name_cells,
 )
 from chatkit.api.record import Body
 from chatkit.errors import InputError, Problem
@@ -59,15 +59,15 @@ from chatkit.util.json import escape, is_deeper
 if TYPE_CHECKING:
     import pandas as pd
 
-ACCOUNT, LEDGER, OURS = "account.json", "translations.jsonl", ".chatkit"
+ACCOUNT, LEDGER, PRIVATE_FOLDER = "account.json", "translations.jsonl", ".chatkit"
 #: Where the file of each record is, by its noun.
 RECORD_FILES = {noun: DECLARED[noun].file for noun in NOUNS}
 [CONTACTS] = (declared.file for declared in DECLARED.values() if declared.personal)
-BASE, BASE_CONTACTS = f"{OURS}/base.json", f"{OURS}/contacts.csv"
+BASE, BASE_CONTACTS = f"{PRIVATE_FOLDER}/base.json", f"{PRIVATE_FOLDER}/contacts.csv"
 #: The version of this layout; a later chatkit may write another one.
 FORMAT = 1
 #: The columns of contacts that a person edits; the parts of a name are the service's.
-EDITED = tuple(name for name in CONTACT_COLUMNS if name not in NAME_PARTS)
+EDITABLE = tuple(name for name in CONTACT_COLUMNS if name not in NAME_PARTS)
 
 #: Where each record stands, by its noun and its name.
 Paths: TypeAlias = dict[tuple[str, Any], str]
@@ -76,26 +76,26 @@ Records: TypeAlias = dict[str, dict[Any, dict[str, Any]]]
 #: Names that Windows keeps for itself, whatever follows the dot.
 _RESERVED = re.compile(r"con|prn|aux|nul|com[0-9]|lpt[0-9]")
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,60}")
-_MOST = 50  #: wrong rows of one table that are told one by one
+_MAX_PROBLEMS = 50  #: wrong rows of one table that are told one by one
 #: The levels of a record's file; a flow document may have 60. The base holds records 3 deeper.
-_DEEPEST = 96
+_MAX_DEPTH = 96
 #: Bytes of a file that is read, at most.
-LARGEST_OTHER = 8 << 20
-LARGEST = {CONTACTS: 512 << 20, BASE_CONTACTS: 512 << 20, BASE: 64 << 20, LEDGER: 64 << 20}
+MAX_SIZE = 8 << 20
+MAX_SIZES = {CONTACTS: 512 << 20, BASE_CONTACTS: 512 << 20, BASE: 64 << 20, LEDGER: 64 << 20}
 #: What the file of the account may hold: the type of each entry, in Python's words and in ours.
-_ABOUT: dict[str, tuple[type, str]] = {
+_ACCOUNT_TYPES: dict[str, tuple[type, str]] = {
     "account": (str, "a text"),
     "format": (int, "a whole number"),
     "templates": (list, "a list"),
     "flows_only": (bool, "true or false"),
 }
 #: The form of what names a contact.
-_FORMS = (
+_CONTACT_FORMS = (
     (CONTACT[0], re.compile("[+][0-9]+"), "must be a + and digits, like +91"),
     (CONTACT[1], re.compile("[0-9]+"), "must be digits only, without the country code"),
 )
 #: Files that other programs put into folders: beginnings and ends of their names.
-_HIDDEN = (".", "~$")
+_HIDDEN_MARKS = (".", "~$")
 
 
 @dataclass
@@ -103,14 +103,14 @@ class FolderContents:
     """The records and settings in the files of a folder.
 
     Attributes:
-        account: Which account it is, as `Connection.account` says it; None if no file tells.
+        account: The account, as in `Connection.account`; None if no file names it.
         codes: The template codes, sorted.
         records: By noun and name; those of `NOUNS`.
         paths: The file of each record, by noun and name.
         contacts: The contacts, if they are here and were asked for.
-        ledger: From which source text each translation was made, if it was asked for.
+        ledger: The source text of each translation, if it was asked for.
         base: The account as it was pulled.
-        flows_only: Whether there is no place for anything else in it.
+        flows_only: Whether the folder holds flows only.
     """
 
     account: str | None = None
@@ -128,26 +128,26 @@ class FolderFiles:
     """The bytes of the files of a folder.
 
     Attributes:
-        name: What the folder is called, for messages.
+        name: The name of the folder, for messages.
         files: The bytes of each file by its path.
-        problems: What could not be read.
+        problems: The files that could not be read.
     """
 
     name: str
     files: dict[str, bytes] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
 
-    def add(self, path: str, read: Callable[[str, int], bytes]) -> None:
-        """Read a file; one that is missing is left out, and what is wrong with it is noted."""
+    def read_file(self, path: str, read: Callable[[str, int], bytes]) -> None:
+        """Read a file; skip one that is missing, and add a problem for one that cannot be read."""
         try:
-            self.files[path] = read(path, LARGEST.get(path, LARGEST_OTHER))
+            self.files[path] = read(path, MAX_SIZES.get(path, MAX_SIZE))
         except FileNotFoundError:
             pass  # removed since it was listed
         except OSError as error:
-            self.refuse(path, error)
+            self.add_problem(path, error)
 
-    def refuse(self, path: str, error: OSError) -> None:
-        """Note what is wrong with a file or folder."""
+    def add_problem(self, path: str, error: OSError) -> None:
+        """Add the error of a file or folder to the problems."""
         self.problems.append(Problem(visible(path), "", error.strerror or type(error).__name__))
 
 
@@ -155,9 +155,9 @@ class FolderFiles:
 
 
 def is_folder_file(path: str) -> bool:
-    """Return whether a file, by its path in the folder, is one that this module reads."""
+    """Return whether a path in a folder names a file that this module reads."""
     parts = path.split("/")
-    if any(part.startswith(_HIDDEN) for part in parts if part != OURS):
+    if any(part.startswith(_HIDDEN_MARKS) for part in parts if part != PRIVATE_FOLDER):
         return False
     if path in (ACCOUNT, CONTACTS, LEDGER, BASE, BASE_CONTACTS):
         return True
@@ -165,7 +165,7 @@ def is_folder_file(path: str) -> bool:
 
 
 def _noun_of(path: str) -> str | None:
-    """Return what the record in a file is called; None for other files."""
+    """Return the noun of the record in a file; None for other files."""
     for noun, pattern in RECORD_FILES.items():
         same_folder = path.partition("/")[0] == pattern.partition("/")[0]
         if same_folder and path.count("/") == pattern.count("/") and path.endswith(".json"):
@@ -173,21 +173,21 @@ def _noun_of(path: str) -> str | None:
     return None
 
 
-def _names_in(noun: str, path: str) -> dict[str, Any]:
-    """Return what the path of a file has of the name of its record: all of it, or nothing."""
+def _name_from_path(noun: str, path: str) -> dict[str, Any]:
+    """Return the name cells that the path of a record's file holds; empty if it holds none."""
     parts = path.removesuffix(".json").split("/")[1:]
-    return named_cells(DECLARED[noun], tuple(parts)) if len(parts) > 1 else {}
+    return name_cells(DECLARED[noun], tuple(parts)) if len(parts) > 1 else {}
 
 
-def safe(name: str, noun: str = "flow") -> str:
-    """Make of a name what every system takes for the name of a file; nothing of what has none.
+def safe_file_name(name: str, noun: str = "flow") -> str:
+    """Make a file name that every system takes of any text; empty if no letter is left.
 
     Args:
         name: Any text.
-        noun: What is put behind a name that a system keeps for itself.
+        noun: The suffix of a name that a system reserves.
 
-    >>> safe("Größe wählen / ändern?"), safe("../../etc/passwd"), safe("CON"), safe("予約")
-    ('grosse-wahlen-andern', 'etc-passwd', 'con-flow', '')
+    >>> list(map(safe_file_name, ["Größe wählen / ändern?", "../../etc/passwd", "CON", "予約"]))
+    ['grosse-wahlen-andern', 'etc-passwd', 'con-flow', '']
     """
     plain = unicodedata.normalize("NFKD", name.casefold()).encode("ascii", "ignore").decode()
     stem = re.sub("[^a-z0-9]+", "-", plain)[:60].strip("-")
@@ -195,48 +195,48 @@ def safe(name: str, noun: str = "flow") -> str:
 
 
 def is_reserved(stem: str) -> bool:
-    """Return whether a system keeps a name for itself, whatever follows the dot."""
+    """Return whether Windows reserves a name, whatever follows the dot."""
     return _RESERVED.fullmatch(stem.casefold()) is not None
 
 
 class PathNames:
-    """Gives each record that has no file a path that no system takes for another one.
+    """Makes paths for new records, which differ from all others on any system.
 
     Args:
-        paths: The paths of the records that have one.
+        paths: The paths of the records that have a file.
         existing: All paths of the folder.
     """
 
     def __init__(self, paths: Paths, existing: Iterable[str]) -> None:
         self._taken: set[str] = set()
         for path in (*existing, *paths.values()):
-            self._take(path)
+            self._reserve(path)
         self._folders = {
             name[0]: path.rpartition("/")[0]
             for (_, name), path in paths.items()
             if isinstance(name, tuple)
         }
 
-    def _take(self, path: str) -> None:
+    def _reserve(self, path: str) -> None:
         folder, _, _ = path.rpartition("/")
         self._taken |= {path.casefold(), folder.casefold()}
 
-    def new(self, noun: str, name: Any) -> str:
-        """Make the path of a record that has a file of its own."""
+    def new_path(self, noun: str, name: Any) -> str:
+        """Make the path of a new record, and reserve it."""
         folder = f"{RECORD_FILES[noun].partition('/')[0]}/"
         *outer, own = name if isinstance(name, tuple) else (name,)
         for code in outer:
             if code not in self._folders:
-                self._folders[code] = self._free(folder, code, "template", "")
+                self._folders[code] = self._find_free_path(folder, code, "template", "")
             folder = f"{self._folders[code]}/"
-        path = self._free(folder, own, noun, ".json")
-        self._take(path)
+        path = self._find_free_path(folder, own, noun, ".json")
+        self._reserve(path)
         return path
 
-    def _free(self, before: str, name: str, noun: str, after: str) -> str:
-        """Make the path of a file or a folder that none has, not even in other letters."""
+    def _find_free_path(self, before: str, name: str, noun: str, after: str) -> str:
+        """Return a free path of a file or folder; paths that differ in case alone are taken."""
         plain = _PLAIN.fullmatch(name) and not is_reserved(name)
-        stem = name if plain else safe(name.removeprefix("https://"), noun)
+        stem = name if plain else safe_file_name(name.removeprefix("https://"), noun)
         digest = sha256(name.encode(errors="surrogatepass")).hexdigest()
         stems = [stem] if stem else []
         stems += [f"{stem or noun}-{digest[:length]}" for length in (6, 12, 64)]
@@ -247,8 +247,8 @@ class PathNames:
 # --- write ------------------------------------------------------------------------------
 
 
-def json_text(value: Mapping[str, Any]) -> bytes:
-    """Write JSON with each entry on a line of its own, and keys in their order at any depth."""
+def format_json(value: Mapping[str, Any]) -> bytes:
+    """Write JSON with each entry on its own line, and keys sorted at any depth."""
     with suppress(msgspec.MsgspecError, UnicodeEncodeError, OverflowError, RecursionError):
         plain = msgspec.json.encode(value, order="sorted")
         return bytes(msgspec.json.format(plain, indent=2)) + b"\n"
@@ -262,23 +262,23 @@ def json_text(value: Mapping[str, Any]) -> bytes:
 
 
 def record_text(noun: str, name: Any, fields: Fields, path: str) -> bytes:
-    """Write a record as the text of its file, without what its path has of its name."""
-    known = _names_in(noun, path)
-    named = named_cells(DECLARED[noun], name).items()
+    """Write the file of a record, without the name cells that its path holds."""
+    known = _name_from_path(noun, path)
+    named = name_cells(DECLARED[noun], name).items()
     row = {**fields, **{each: value for each, value in named if known.get(each) != value}}
     if isinstance(text := row.get("text"), str) and "\n" in text:
         row["text"] = text.split("\n")
-    return json_text(row)
+    return format_json(row)
 
 
 def account_text(account: str, codes: Iterable[str], flows_only: bool) -> bytes:
     """Write `account.json`."""
     about: dict[str, Any] = {"account": account, "format": FORMAT, "templates": sorted(codes)}
-    return json_text(about | ({"flows_only": True} if flows_only else {}))
+    return format_json(about | ({"flows_only": True} if flows_only else {}))
 
 
 def base_text(account: str, codes: Iterable[str], records: Records) -> bytes:
-    """Write the account as it was pulled: what the next pull tells edits by."""
+    """Write the base: the account as it was pulled, which the next pull compares with."""
     base: dict[str, Any] = {"account": account, "templates": sorted(codes)}
     for noun in NOUNS:
         nested = base[f"{noun}s"] = {}
@@ -288,11 +288,11 @@ def base_text(account: str, codes: Iterable[str], records: Records) -> bytes:
             for part in outer:
                 place = place.setdefault(part, {})
             place[own] = fields
-    return json_text(base)
+    return format_json(base)
 
 
 def contacts_text(contacts: pd.DataFrame, columns: Sequence[str]) -> bytes:
-    """Write contacts as CSV: no cell of it can run as a formula."""
+    """Write contacts as CSV, with cells guard so that none runs as a formula."""
     cells = [[guard(text or "") for text in python_values(contacts[name])] for name in columns]
     file = io.BytesIO()
     with io.TextIOWrapper(file, "utf-8", newline="") as text:
@@ -306,7 +306,7 @@ def contacts_text(contacts: pd.DataFrame, columns: Sequence[str]) -> bytes:
 
 
 class FolderReader:
-    """Reads the files of a folder; what is wrong is collected, so that all of it is told.
+    """Reads the files of a folder, and collects all their problems.
 
     Args:
         folder: The files.
@@ -320,24 +320,24 @@ class FolderReader:
         self.base = FolderContents()
 
     def read(self, *, contacts: bool = False, ledger: bool = False) -> FolderContents:
-        """Read all of it.
+        """Read all files of the folder.
 
         Raises:
-            InputError: Some files cannot be read, or say what cannot be: `problems` has all.
+            InputError: Some files cannot be read, or hold errors: `problems` has all.
         """
         if BASE in self._files:
-            self._base()
+            self._read_base()
         if contacts and BASE_CONTACTS in self._files:
-            self.base.contacts = self.contacts(BASE_CONTACTS, CONTACT_COLUMNS)
-        about = self._account() if ACCOUNT in self._files else {}
+            self.base.contacts = self.read_contacts(BASE_CONTACTS, CONTACT_COLUMNS)
+        about = self._read_account_file() if ACCOUNT in self._files else {}
         self.contents.account = about.get("account")
         for path in sorted(self._files):
             if noun := _noun_of(path):
-                self._record(noun, path)
+                self._read_record(noun, path)
         if contacts and CONTACTS in self._files:
-            self.contents.contacts = self.contacts(CONTACTS, EDITED)
+            self.contents.contacts = self.read_contacts(CONTACTS, EDITABLE)
         if ledger and LEDGER in self._files:
-            self._ledger()
+            self._read_ledger()
         named = (name for several in self.contents.records.values() for name in several)
         outer = (name[0] for name in named if isinstance(name, tuple))
         self.contents.codes = tuple(sorted({*about.get("templates", ()), *outer}))
@@ -351,26 +351,26 @@ class FolderReader:
             self.contents.base = self.base
         return self.contents
 
-    def _refuse(self, path: str, at: LineColumn | None, reason: str, value: str = "") -> None:
+    def _add_problem(self, path: str, at: LineColumn | None, reason: str, value: str = "") -> None:
         place = f", line {at.line}, column {at.column}" if at else ""
         self.problems.append(Problem(f"{visible(path)}{place}", value, reason))
 
-    def _account(self) -> dict[str, Any]:
-        """Read which account it is, and the template codes."""
-        if (read := self._json(ACCOUNT)) is None:
+    def _read_account_file(self) -> dict[str, Any]:
+        """Read `account.json`: the account and its template codes; empty if it has errors."""
+        if (read := self._read_json(ACCOUNT)) is None:
             return {}
         source, about = read
         for name, value in about.items():
             at = source.find(f"/{escape(name)}")
-            kind, needed = _ABOUT.get(name, (object, ""))
+            kind, needed = _ACCOUNT_TYPES.get(name, (object, ""))
             if not needed:
-                self._refuse(ACCOUNT, at, f"{values(name)} is not known here")
+                self._add_problem(ACCOUNT, at, f"{values(name)} is not known here")
             elif type(value) is not kind:
-                self._refuse(ACCOUNT, at, f"{name} must be {needed}")
+                self._add_problem(ACCOUNT, at, f"{name} must be {needed}")
                 return {}
         if about.get("format", FORMAT) > FORMAT:
             reason = f"a later chatkit has written this folder (format {about['format']})"
-            self._refuse(ACCOUNT, source.find("/format"), f"{reason}: install that")
+            self._add_problem(ACCOUNT, source.find("/format"), f"{reason}: install that")
         before = len(self.problems)
         for n, code in enumerate(about.get("templates", ())):
             self._check_code(code, ACCOUNT, source.find(f"/templates/{n}"))
@@ -381,45 +381,43 @@ class FolderReader:
             template_codes([code])
         except InputError as error:
             for problem in error.problems:
-                self._refuse(path, at, problem.reason, problem.value)
+                self._add_problem(path, at, problem.reason, problem.value)
 
-    def _utf8(self, path: str) -> str | None:
+    def _decode_utf8(self, path: str) -> str | None:
         try:
             return self._files[path].decode("utf-8-sig")
         except UnicodeDecodeError as error:
             before = self._files[path][: error.start].decode("utf-8", "replace").split("\n")
             at = LineColumn(len(before), len(before[-1]) + 1)
-            self._refuse(path, at, "is not UTF-8 text: save it as UTF-8")
+            self._add_problem(path, at, "is not UTF-8 text: save it as UTF-8")
             return None
 
-    def _ledger(self) -> None:
-        if (text := self._utf8(LEDGER)) is not None:
+    def _read_ledger(self) -> None:
+        if (text := self._decode_utf8(LEDGER)) is not None:
             try:
                 self.contents.ledger = Ledger.from_text(text, "it")
             except (InputError, RecursionError) as error:
-                self._refuse(LEDGER, None, f"cannot be read: {error}")
+                self._add_problem(LEDGER, None, f"cannot be read: {error}")
 
     # --- .chatkit/base.json ---
 
-    def _base(self) -> None:
-        """Read the account as it was pulled."""
-        if (read := self._json(BASE, _DEEPEST + 3)) is None:
+    def _read_base(self) -> None:
+        """Read the base: the account as it was pulled."""
+        if (read := self._read_json(BASE, _MAX_DEPTH + 3)) is None:
             return
         source, document = read
         try:
             _base_model().model_validate(document, strict=True)
         except ValidationError as error:
-            for each in error.errors(include_url=False, include_input=False)[:_MOST]:
+            for each in error.errors(include_url=False, include_input=False)[:_MAX_PROBLEMS]:
                 steps = [str(step) for step in each["loc"]]
                 at = source.find("".join(f"/{escape(step)}" for step in steps))
                 named = values(".".join(steps))
                 reason = f"{named} is damaged ({each['msg']}): bring back a copy of the file; or "
-                self._refuse(BASE, at, f"{reason}delete it, and each difference is a conflict")
+                self._add_problem(BASE, at, f"{reason}delete it, and each difference is a conflict")
             return
-        self.base.account, self.base.codes = (
-            document["account"],
-            tuple(document.get("templates", ())),
-        )
+        self.base.account = document["account"]
+        self.base.codes = tuple(document.get("templates", ()))
         for noun in NOUNS:
             kept = document[f"{noun}s"]
             if len(DECLARED[noun].account_key) > 1:
@@ -430,35 +428,36 @@ class FolderReader:
 
     # --- flows/ and templates/ ---
 
-    def _json(
-        self, path: str, deepest: int = _DEEPEST
+    def _read_json(
+        self, path: str, deepest: int = _MAX_DEPTH
     ) -> tuple[DocumentSource, dict[str, Any]] | None:
         source = read_source(self._files[path])
         if not source.fault and is_deeper(source.value, deepest):
             source.fault = f"it is more than {deepest} levels deep"
         if source.fault:
-            self._refuse(path, source.at, f"is not valid JSON: {source.fault}")
+            self._add_problem(path, source.at, f"is not valid JSON: {source.fault}")
             return None
-        doubles = list(islice(source.duplicate_keys(), _MOST))
+        doubles = list(islice(source.duplicate_keys(), _MAX_PROBLEMS))
         for pointer, at in doubles:
             name = pointer.rpartition("/")[2]
-            self._refuse(path, at, f"{values(name)} stands here for a second time: leave one out")
+            reason = f"{values(name)} stands here for a second time: leave one out"
+            self._add_problem(path, at, reason)
         if doubles:
             return None
         if not isinstance(source.value, dict):
-            self._refuse(path, LineColumn(1, 1), "must be an object: write { … }")
+            self._add_problem(path, LineColumn(1, 1), "must be an object: write { … }")
             return None
         return source, source.value
 
-    def _record(self, noun: str, path: str) -> None:
+    def _read_record(self, noun: str, path: str) -> None:
         """Read the file of a record."""
-        if (read := self._json(path)) is None:
+        if (read := self._read_json(path)) is None:
             return
         source, fields = read
         if fault := DECLARED[noun].file_fault(fields):
-            self._refuse(path, source.find(fault[0]), fault[1])
+            self._add_problem(path, source.find(fault[0]), fault[1])
             return
-        fields = {**_names_in(noun, path), **fields}
+        fields = {**_name_from_path(noun, path), **fields}
         lines = fields.get("text")
         if isinstance(lines, list) and all(isinstance(line, str) for line in lines):
             fields["text"] = "\n".join(lines)
@@ -466,10 +465,12 @@ class FolderReader:
         if "template_code" in fields:
             self._check_code(fields["template_code"], path, source.find("/template_code"))
         if len(self.problems) == before:
-            self._add(noun, fields, path, source)
+            self._add_record(noun, fields, path, source)
 
-    def _add(self, noun: str, fields: dict[str, Any], path: str, source: DocumentSource) -> None:
-        """Take a record, once what differs from the account as it was pulled is checked."""
+    def _add_record(
+        self, noun: str, fields: dict[str, Any], path: str, source: DocumentSource
+    ) -> None:
+        """Add a record to the contents; only what differs from the base is checked."""
         declared = DECLARED[noun]
         fields = {**declared.file_defaults, **fields}
         parts = tuple(fields.get(each) for each in declared.account_key)
@@ -481,12 +482,12 @@ class FolderReader:
         known = self.base.records[noun].get(name) if is_name else None
         sent = {each: value for each, value in fields.items() if each != named or known is None}
         if known is not None:
-            same = canonical(noun, fields)
+            same = canonical_fields(noun, fields)
             sent = {n: v for n, v in sent.items() if n not in same or same[n] != known.get(n)}
             required = []
         before = len(self.problems)
         if sent or required:
-            self._check(declared.body, sent, required, path, source)
+            self._check_fields(declared.body, sent, required, path, source)
         if len(self.problems) > before:
             return
         records = self.contents.records[noun]
@@ -494,12 +495,12 @@ class FolderReader:
             other = self.contents.paths[noun, name]
             label = " in ".join(name) if isinstance(name, tuple) else name
             reason = f"the {noun} {values(label)} stands in {other} too: keep one of them"
-            self._refuse(path, source.find(_pointer(named)), reason)
+            self._add_problem(path, source.find(_json_pointer(named)), reason)
             return
-        records[name] = canonical(noun, fields)
+        records[name] = canonical_fields(noun, fields)
         self.contents.paths[noun, name] = path
 
-    def _check(
+    def _check_fields(
         self,
         body: type[Body],
         fields: dict[str, Any],
@@ -507,7 +508,7 @@ class FolderReader:
         path: str,
         source: DocumentSource,
     ) -> None:
-        """Check fields as they would be sent; what is wrong is told with its place."""
+        """Check fields as they would be sent; add a problem for each error."""
         try:
             body.validate_create(fields, "", required)
         except InputError as error:
@@ -518,56 +519,56 @@ class FolderReader:
                     named = f"{each.field} = {each.value}" if each.value else each.field
                     step = f": {each.next_step}" if each.next_step else ""
                     reason = f"{named}: {each.reason}{step}"
-                self._refuse(path, source.find(_pointer(each.field)), reason)
+                self._add_problem(path, source.find(_json_pointer(each.field)), reason)
 
     # --- contacts.csv ---
 
-    def contacts(self, path: str, columns: Sequence[str]) -> pd.DataFrame | None:
-        """Read the contacts of a file, sorted by their numbers."""
-        if (text := self._utf8(path)) is None:
+    def read_contacts(self, path: str, columns: Sequence[str]) -> pd.DataFrame | None:
+        """Read a file of contacts, sorted by number; None if it cannot be read."""
+        if (text := self._decode_utf8(path)) is None:
             return None
         reader = csv.reader(io.StringIO(text, newline=""), strict=True)
         try:
             head = next(filter(None, reader), [])
-            if self._wrong_head(path, head, columns):
+            if self._refuse_header(path, head, columns):
                 return None
             cells: dict[str, list[str | None]] = {name: [] for name in columns}
-            for row in self._contact_rows(path, reader, head):
+            for row in self._read_contact_rows(path, reader, head):
                 for name, column in cells.items():
                     column.append(row.get(name) or None)
         except csv.Error as error:  # a cell of more than 131,072 characters
-            self._refuse(path, LineColumn(reader.line_num, 1), f"cannot be read: {error}")
+            self._add_problem(path, LineColumn(reader.line_num, 1), f"cannot be read: {error}")
             return None
         return frame_of_texts(cells, CONTACT)
 
     @cached_property
-    def _pulled(self) -> set[str]:
-        """The numbers, with country codes, of the contacts that were pulled: they are valid."""
+    def _pulled_keys(self) -> set[str]:
+        """The keys of the contacts that were pulled, which need no check."""
         base = self.base.contacts
         return set() if base is None else {*contact_keys(base)}
 
-    def _wrong_head(self, path: str, head: Sequence[str], columns: Sequence[str]) -> bool:
-        """Note what is wrong with the names of the columns; return whether nothing can be read."""
+    def _refuse_header(self, path: str, head: Sequence[str], columns: Sequence[str]) -> bool:
+        """Add problems of the header; return whether the rows cannot be read."""
         at = LineColumn(1, 1)
         if doubled := [name for n, name in enumerate(head) if name in head[:n]]:
             reason = f"the column {values(doubled[0])} stands there twice: leave one out"
-            self._refuse(path, at, reason)
+            self._add_problem(path, at, reason)
         elif lost := [name for name in CONTACT if name not in head]:
             reason = f"the columns {', '.join(lost)} are missing: write {','.join(columns)}"
-            self._refuse(path, at, reason, ", ".join(head)[:80])
+            self._add_problem(path, at, reason, ", ".join(head)[:80])
         elif unknown := [name for name in head if name not in columns]:
-            at = LineColumn(1, _column(head, unknown[0], head))
+            at = LineColumn(1, _cell_column(head, unknown[0], head))
             reason = f"{values(unknown[0])} is not a column: the columns are {', '.join(columns)}"
-            self._refuse(path, at, reason)
+            self._add_problem(path, at, reason)
             return False
         else:
             return False
         return True
 
-    def _contact_rows(
+    def _read_contact_rows(
         self, path: str, reader: Any, head: Sequence[str]
     ) -> Iterator[Mapping[str, str]]:
-        """Yield the cells of each row; note what is wrong with rows, by the lines that they end."""
+        """Yield the cells of each row by column; add a problem for each wrong row."""
         seen: set[str] = set()
         wrong: Counter[str] = Counter()
         before = reader.line_num
@@ -578,34 +579,34 @@ class FolderReader:
             if len(row) != len(head):
                 reason = f"has {many(len(row), 'cell')}, and the first line {len(head)}"
                 reason += ": put a text with a comma in it in quotes"
-                self._refuse(path, LineColumn(line, 1), reason)
+                self._add_problem(path, LineColumn(line, 1), reason)
                 continue
             cells = dict(zip(head, map(unguard, row), strict=True))
             yield cells
             key = " ".join(cells[name] for name in CONTACT)
             name, reason = CONTACT[0], f"{key} stands here a second time" if key in seen else ""
-            forms = _FORMS if path == CONTACTS else ()  # the service chose those of the base
+            forms = _CONTACT_FORMS if path == CONTACTS else ()  # the service chose the base
             for column, form, rule in forms:
-                if not form.fullmatch(cells[column]) and key not in self._pulled:
+                if not form.fullmatch(cells[column]) and key not in self._pulled_keys:
                     name, reason = column, f"{column} {rule}: {values(cells[column])}"
                     break
             seen.add(key)
             wrong[name] += bool(reason)
-            if reason and wrong[name] <= _MOST:
-                self._refuse(path, LineColumn(line, _column(head, name, row)), reason)
+            if reason and wrong[name] <= _MAX_PROBLEMS:
+                self._add_problem(path, LineColumn(line, _cell_column(head, name, row)), reason)
         for name, count in wrong.items():
-            if count > _MOST:
-                self._refuse(path, None, f"{count - _MOST:,} more rows have such a {name}")
+            if (more := count - _MAX_PROBLEMS) > 0:
+                self._add_problem(path, None, f"{more:,} more rows have such a {name}")
 
 
-def _column(head: Sequence[str], name: str, row: Sequence[str]) -> int:
-    """Return the column of the line in which a cell begins, were nothing in quotes."""
+def _cell_column(head: Sequence[str], name: str, row: Sequence[str]) -> int:
+    """Return the text column in which a cell begins, if no cell is quoted."""
     return sum(len(cell) + 1 for cell in row[: head.index(name)]) + 1
 
 
 @cache
 def _base_model() -> type[BaseModel]:
-    """Return the model of the base: the types of all fields, without the rules of their values."""
+    """Make the model of the base: the types of all fields, without their value rules."""
     table: Any = dict
     fields: dict[str, Any] = {"account": (str, ...), "templates": (list[str], [])}
     for noun in NOUNS:
@@ -621,6 +622,6 @@ def _base_model() -> type[BaseModel]:
     return create_model("Base", **fields)
 
 
-def _pointer(field_name: str) -> str:
-    """Write the name of a field, like buttons.0.type, as a JSON pointer."""
+def _json_pointer(field_name: str) -> str:
+    """Return the path of a field, like buttons.0.type, as a JSON pointer."""
     return "".join(f"/{step}" for step in field_name.split("."))

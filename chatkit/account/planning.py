@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+from functools import partial
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -21,12 +22,12 @@ from chatkit.account.reading import (
     DECLARED,
     FIELDS,
     AccountState,
-    canonical,
+    canonical_fields,
     compare_contacts,
     default_of,
+    iter_records,
+    name_cells,
     name_text,
-    named_cells,
-    record_rows,
     same_field,
 )
 from chatkit.bulk import rendering
@@ -44,10 +45,10 @@ from chatkit.util.display import cut, many, values, visible
 Named: TypeAlias = "tuple[str, Any] | str"
 
 #: So many records are named in a note, the others counted.
-_NAMED = 5
-_MOST_CHANGES = 40  #: changes in a comment
-_MOST_LINES = 8  #: lines of one change there
-_LONGEST = 60_000  #: characters of a comment; GitHub takes 65,536
+_MAX_NAMED = 5
+_MAX_CHANGES = 40  #: changes in a comment
+_MAX_LINES = 8  #: lines of one change there
+_MAX_LENGTH = 60_000  #: characters of a comment; GitHub takes 65,536
 
 
 def plan_state(
@@ -82,7 +83,7 @@ def plan_state(
             "fleet: for client in fleet.values(): folder.plan(client).apply()"
         )
     accessor.register()
-    deletions = _to_delete(delete)
+    deletions = _group_deletes(delete)
     notes = StateNotes(state.origin)
     plans = [
         _plan_resource(noun, state, client, deletions[noun], notes, broken=broken)
@@ -100,8 +101,8 @@ def plan_state(
 # --- what is named ----------------------------------------------------------------------
 
 
-def _to_delete(delete: Iterable[Named]) -> dict[str, list[str]]:
-    """Group what is to be deleted by resource; each is named by one text.
+def _group_deletes(delete: Iterable[Named]) -> dict[str, list[str]]:
+    """Group the names in `delete=` by noun, each as one text.
 
     Raises:
         InputError: One does not name a resource and a record.
@@ -133,19 +134,19 @@ class StateNotes:
     warnings: list[str] = field(default_factory=list)  #: for an empty plan, too
     cells: list[RefusedCell] = field(default_factory=list)  #: what no planner has seen
 
-    def keep(self, why: str, name: str) -> None:
-        """Note a record that is not brought to what the state says, and why."""
+    def note_unchanged(self, why: str, name: str) -> None:
+        """Note a record that the plan leaves as it is, and why."""
         self.kept.setdefault(why, []).append(name)
 
     def texts(self, plan: Plan) -> Iterator[str]:
-        """Yield what else people should know before the plan is applied."""
+        """Yield the collected notes on a plan."""
         for noun, declared in DECLARED.items():
             created = sum(each.kind == "create" and each.noun == noun for each in plan.changes)
             if created and (note := declared.created_note(created)):
                 yield note
         for why, names in self.kept.items():
-            more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
-            yield f"{why}: {', '.join(names[:_NAMED])}{more}."
+            more = f" and {len(names) - _MAX_NAMED:,} more" if len(names) > _MAX_NAMED else ""
+            yield f"{why}: {', '.join(names[:_MAX_NAMED])}{more}."
         if stay := [many(count, noun) for noun, count in self.stays.items() if count]:
             verb = "it stays" if sum(self.stays.values()) == 1 else "they stay"
             yield (
@@ -166,7 +167,7 @@ def _plan_resource(
     *,
     broken: bool,
 ) -> Plan:
-    """Plan one resource; its records are found by their names."""
+    """Plan one resource, whose records are matched by name."""
     declared, resource = DECLARED[noun], resource_of(client, noun)
     target = resource._target
     codes = [*state.codes, *(text.rpartition("/")[0] for text in deletions if "/" in text)]
@@ -174,7 +175,7 @@ def _plan_resource(
         codes += [code for code, _ in state.of(noun)]
     frame, _ = target.account_frame(codes)
     if declared.personal and not deletions and not frame.duplicated(list(CONTACT)).any():
-        state, frame = _differing_contacts(state, frame)
+        state, frame = _drop_equal_contacts(state, frame)
     of_state = {name_text(name, declared.separator): (name, fields)
               for name, fields in state.of(noun).items()}  # fmt: skip
     endpoints = cast("Endpoints[Any]", target)
@@ -184,58 +185,58 @@ def _plan_resource(
             "that it lists are taken to be there."
         )
     live: dict[str, list[Mapping[str, Any]]] = {}
-    for name, row in record_rows(declared, frame):
+    for name, row in iter_records(declared, frame):
         if name is not None:
             live.setdefault(name_text(name, declared.separator), []).append(row)
     rows: dict[str, dict[str, Any]] = {}
     for text, (name, fields) in of_state.items():
         matches = live.get(text, [])
         if len(matches) > 1:
-            notes.cells.append(RefusedCell((noun, text), *_ambiguous(declared, text, matches)))
+            notes.cells.append(_refuse_ambiguous(declared, text, matches))
             continue
         changed: Mapping[str, Any] = {}
         if not matches:
             sent = {each: fields[each] for each in FIELDS[noun] if fields.get(each) is not None}
-            rows[text] = named_cells(declared, name) | sent
-        elif changed := _changed(declared, text, fields, matches[0], notes):
+            rows[text] = name_cells(declared, name) | sent
+        elif changed := _changed_fields(declared, text, fields, matches[0], notes):
             rows[text] = _key_cells(frame, matches[0]) | changed
         same = matches[0] if matches and not changed else None
         if declared.personal and (why := endpoints.unsettable(fields, same)):
-            notes.keep(*why)
+            notes.note_unchanged(*why)
     for text in deletions:
         matches = live.get(text, [])
-        if refused := _undeletable(noun, text, live, of_state, state.origin):
-            notes.cells.append(RefusedCell((noun, text), *refused))
+        if refused := _refuse_delete(noun, text, live, of_state, state.origin):
+            notes.cells.append(refused)
         elif len(matches) > 1:
-            notes.cells.append(RefusedCell((noun, text), *_ambiguous(declared, text, matches)))
+            notes.cells.append(_refuse_ambiguous(declared, text, matches))
         else:
             rows[text] = _key_cells(frame, matches[0]) | {"delete": True}
     if not declared.personal or state.contacts is not None:
         notes.stays[noun] = len(live.keys() - of_state.keys() - rows.keys())
-    return resource.plan(_frame(rows, frame), existing="update", broken=broken)
+    return resource.plan(_make_plan_frame(rows, frame), existing="update", broken=broken)
 
 
 def _key_cells(frame: pd.DataFrame, fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the cells that name a record of the account by its key."""
+    """Return the key cells of a record of the account."""
     return {str(name): fields[str(name)] for name in frame.index.names}
 
 
-def _changed(
+def _changed_fields(
     declared: type[Endpoints[Any]],
     text: str,
     record: Mapping[str, Any],
     live: Mapping[str, Any],
     notes: StateNotes,
 ) -> dict[str, Any]:
-    """Return the fields of a record that a plan can write to make it what is wanted."""
-    noun, held = declared.noun, canonical(declared.noun, live)
+    """Return the fields to write to a live record to make it equal; note those that cannot be."""
+    noun, held = declared.noun, canonical_fields(declared.noun, live)
     changed: dict[str, Any] = {}
     for name in FIELDS[noun]:
         if same_field(noun, name, record.get(name), held.get(name)):
             continue
         if name in declared.body.create_only:
             why = f"which can only be set when a {noun} is created, so it stays"
-            notes.keep(f"{noun.capitalize()}s with another {name}, {why}", text)
+            notes.note_unchanged(f"{noun.capitalize()}s with another {name}, {why}", text)
             continue
         value = record.get(name)
         changed[name] = default_of(noun, name) if value is None else value
@@ -244,10 +245,10 @@ def _changed(
     return changed
 
 
-def _ambiguous(
+def _refuse_ambiguous(
     declared: type[Endpoints[Any]], text: str, matches: Sequence[Mapping[str, Any]]
-) -> tuple[str, ...]:
-    """Explain that several records of the account have a name: which is meant is not guessed."""
+) -> RefusedCell:
+    """Refuse a name that several records of the account have."""
     noun = declared.noun
     records = [
         f"{row['id']} ({state})"
@@ -256,7 +257,8 @@ def _ambiguous(
         for row in matches
     ]
     step = f"rename or delete all but one, or plan the one that is meant by its id: client.{noun}s"
-    return (
+    return RefusedCell(
+        (noun, text),
         declared.account_key[-1],
         values(text),
         f"{len(matches)} {noun}s of the account have it: {', '.join(records)}",
@@ -264,25 +266,26 @@ def _ambiguous(
     )
 
 
-def _undeletable(
+def _refuse_delete(
     noun: str, text: str, live: Collection[str], held: Collection[str], origin: str
-) -> tuple[str, ...] | None:
-    """Explain why a record cannot be deleted: it is missing, or the state holds it as well."""
+) -> RefusedCell | None:
+    """Refuse the delete of a record that is missing, or that the state holds as well."""
+    refuse = partial(RefusedCell, (noun, text), "delete", text)
     if text in held:
-        return "delete", text, f"{origin} holds it, so it is to be there", "leave it out of delete="
+        return refuse(f"{origin} holds it, so it is to be there", "leave it out of delete=")
     if text in live:
         return None
     like = get_close_matches(text, live, 1)
     step = (
         f"did you mean {values(like[0])}?" if like else f"chatkit.compare shows what {origin} lacks"
     )
-    return "delete", text, f"the account does not have a {noun} of this name", step
+    return refuse(f"the account does not have a {noun} of this name", step)
 
 
-def _differing_contacts(
+def _drop_equal_contacts(
     state: AccountState, frame: pd.DataFrame
 ) -> tuple[AccountState, pd.DataFrame]:
-    """Leave out the contacts that are the same on both sides, which are most of them."""
+    """Drop the contacts that are equal on both sides, which are most of them."""
     assert state.contacts is not None  # noqa: S101  (the caller has looked)
     columns = [name for name in CONTACT_COLUMNS if name in frame]
     differences = compare_contacts(state.contacts, frame[columns])
@@ -294,8 +297,8 @@ def _differing_contacts(
     return replace(state, contacts=state.contacts.iloc[kept]), frame.iloc[live]
 
 
-def _frame(rows: Mapping[str, Mapping[str, Any]], live: pd.DataFrame) -> pd.DataFrame:
-    """Make the frame of rows that a plan is made of: an edit of what was just read."""
+def _make_plan_frame(rows: Mapping[str, Mapping[str, Any]], live: pd.DataFrame) -> pd.DataFrame:
+    """Make the frame to plan of rows, as an edit of the frame that was just read."""
     names = list(dict.fromkeys(name for row in rows.values() for name in row))
     cells = {
         name: pd.Series([row.get(name) for row in rows.values()], dtype=object) for name in names
@@ -308,11 +311,11 @@ def _frame(rows: Mapping[str, Mapping[str, Any]], live: pd.DataFrame) -> pd.Data
 # --- a saved plan -----------------------------------------------------------------------
 
 
-def changes_since(plan: Plan) -> list[str]:
-    """List the records that have changed since a saved plan was made.
+def describe_moved_records(plan: Plan) -> list[str]:
+    """Describe the records that have changed since a saved plan was made.
 
-    Each row is compared again when it is sent. Here all are looked at before the first is sent,
-    so that a plan that somebody has reviewed is applied as it was reviewed, or not at all.
+    Each row is compared again when it is sent. Here all are compared before the first is sent, so
+    that a reviewed plan is applied as it was reviewed, or not at all.
     """
     parts: dict[tuple[str, str | None], list[Any]] = {}
     for change in plan.changes:
@@ -347,7 +350,7 @@ def changes_since(plan: Plan) -> list[str]:
 def plan_markdown(
     plan: Plan, where: str, notes: Sequence[str] = (), convert: Callable[[str], str] = str
 ) -> str:
-    """Write a plan as a comment on a pull request: short, and a block that nothing in it can end.
+    """Write a plan as Markdown for a comment on a pull request, shortened and escaped.
 
     Args:
         plan: The plan.
@@ -356,25 +359,25 @@ def plan_markdown(
         convert: Converts the advice in a line.
     """
     lines = []
-    for change in plan.changes[:_MOST_CHANGES]:
+    for change in plan.changes[:_MAX_CHANGES]:
         sign = {"create": "+", "update": "!", "delete": "-"}.get(change.kind, " ")
         noun = f"{change.noun} " if change.noun else ""
         lines.append(f"{sign} {change.kind} {noun}{rendering.change_label(change)}")
-        for name, *both in rendering.change_lines(change)[:_MOST_LINES]:
+        for name, *both in rendering.change_lines(change)[:_MAX_LINES]:
             title = f"{cut(name, 60)}: " if name else ""
             for mark, value in zip("-+", both, strict=True):
                 if value is not None:
                     lines.append(f"{mark if all(both) else sign}     {title}{value}")
-    if (more := len(plan.changes) - _MOST_CHANGES) > 0:
+    if (more := len(plan.changes) - _MAX_CHANGES) > 0:
         lines.append(f"# … and {many(more, 'more change')}")
-    for cell in plan.refused.head(_MOST_CHANGES).itertuples():
+    for cell in plan.refused.head(_MAX_CHANGES).itertuples():
         place = " ".join(filter(None, (str(cell.row), str(cell.column))))
         lines.append(f"! refused: {cut(place, 80)}: {cut(str(cell.reason), 200)}")
-    lines += [f"# {cut(note, 300)}" for note in rendering.notes_of(plan)[:_MOST_CHANGES]]
+    lines += [f"# {cut(note, 300)}" for note in rendering.notes_of(plan)[:_MAX_CHANGES]]
     lines += [f"! blocked: {cut(reason, 300)}" for reason in plan.objections()]
     lines += notes
     text = "\n".join(visible(convert(line)) for line in lines)
-    if len(text) > _LONGEST:
-        text = text[:_LONGEST].rpartition("\n")[0] + "\n# … and more"
+    if len(text) > _MAX_LENGTH:
+        text = text[:_MAX_LENGTH].rpartition("\n")[0] + "\n# … and more"
     counts = ", ".join(many(count, kind) for kind, count in plan.counts.items() if count)
     return markdown(f"Plan for {where}: {counts or 'nothing to do'}", text, "diff")

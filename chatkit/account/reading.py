@@ -1,4 +1,4 @@
-"""Reading: what an account holds, by what names each record, wherever it is kept.
+"""Reading: the records of an account by name, wherever they are kept.
 
 Flows go by name, contents by template code and language, contacts by country code and number,
 webhooks by address: what has the same name in two accounts is the same. Ids belong to one
@@ -65,21 +65,21 @@ NOT_CARRIED = (
 
 @dataclass(frozen=True, repr=False, eq=False)
 class AccountState:
-    """The records of an account, by what names each of them.
+    """The records of an account, by name.
 
-    A field that a record does not have is as `default_of` says: empty, or what the service sets
-    when it is not told. So two states can be compared field by field, whatever each service
-    shows of what is empty.
+    A field that a record does not have is as in `default_of`: empty, or the default of the
+    service. So two states can be compared field by field, whatever each service shows of empty
+    fields.
 
     Attributes:
-        origin: Where it is from, for people: "account 700001 of production", "shop/".
-        records: By noun (those of `NOUNS`) and name: what can be sent of each record, as far as
-            it is shown.
+        origin: The source of the state, for people: "account 700001 of production", "shop/".
+        records: By noun (those of `NOUNS`) and name: the fields of each record that can be sent,
+            as far as they are shown.
         contacts: A row each in the columns `CONTACT_COLUMNS`, sorted by country code and number,
             indexed by id where there are ids; None if they were not asked for.
         codes: The template codes that were read: the API has no list of them.
         ids: Of an account: noun to name to id, without contacts.
-        not_carried: What is there and not in here, said once.
+        not_carried: Notes on what the account has and the state does not.
         unclear: By noun the names that several records have: none of these is in here.
         flows_only: Whether contents and webhooks were not read.
     """
@@ -118,7 +118,7 @@ class AccountState:
         """Return the records of one kind by name.
 
         Args:
-            noun: What one record is called.
+            noun: The noun of the records.
             keys: Only the contacts of these numbers, as `contact_keys` writes them.
         """
         if not DECLARED[noun].personal:
@@ -128,17 +128,17 @@ class AccountState:
         contacts = self.contacts
         if keys is not None:
             contacts = contacts[contact_keys(contacts).isin(keys)]
-        rows = record_rows(DECLARED[noun], contacts)
+        rows = iter_records(DECLARED[noun], contacts)
         return {name: fields for name, fields in rows if name is not None}
 
     def _seed_records(self) -> AccountRecords:
-        """Return what it holds as plain data, to make a sandbox of it."""
+        """Return its records as plain data, to make a sandbox of them."""
         seed: dict[str, Any] = {}
         for noun, declared in DECLARED.items():
             ids = self.ids.get(noun, {})
             rows = [
                 {each: value for each, value in fields.items() if value is not None}
-                | named_cells(declared, name)
+                | name_cells(declared, name)
                 | ({"id": ids[name]} if name in ids else {})
                 for name, fields in self.of(noun).items()
             ]
@@ -152,12 +152,12 @@ class AccountState:
 
 
 def name_text(name: Any, separator: str = "/") -> str:
-    """Write what names a record as one text: contents as code/language."""
+    """Return the name of a record as one text: of a content code/language."""
     return separator.join(map(str, name)) if isinstance(name, tuple | list) else str(name)
 
 
-def named_cells(declared: type[Endpoints[Any]], name: Any) -> dict[str, Any]:
-    """Return the cells that name a record."""
+def name_cells(declared: type[Endpoints[Any]], name: Any) -> dict[str, Any]:
+    """Return the cells of the name of a record, by column."""
     parts = name if isinstance(name, tuple) else (name,)
     return dict(zip(declared.account_key, parts, strict=True))
 
@@ -169,12 +169,12 @@ def read_account(
     contacts: bool = False,
     flows_only: bool = False,
 ) -> AccountState:
-    """Read what an account holds.
+    """Read the state of an account.
 
     Args:
-        client: Of the account.
+        client: The account.
         codes: The template codes to read contents of; without it those that are remembered. One
-            that the account does not know has no contents, and is told.
+            that the account does not know has no contents, and gets a note.
         contacts: Read contacts, too.
         flows_only: Read no contents and no webhooks.
 
@@ -186,7 +186,7 @@ def read_account(
     accessor.register()
     named = tuple(client.templates.codes if codes is None else codes)
     notes: list[str] = []
-    taken: dict[str, dict[Any, dict[str, Any]]] = {}
+    by_noun: dict[str, dict[Any, dict[str, Any]]] = {}
     ids: dict[str, Mapping[Any, int | str]] = {}
     unclear: dict[str, frozenset[str]] = {}
     table = None
@@ -194,13 +194,13 @@ def read_account(
         frame, missing = resource_of(client, noun)._target.account_frame(named)
         if named or "template_code" not in DECLARED[noun].account_key:
             notes += missing
-        taken[noun], ids[noun], unclear[noun] = _by_name(noun, frame, notes)
+        by_noun[noun], ids[noun], unclear[noun] = _index_by_name(noun, frame, notes)
     if contacts:
         frame, _ = resource_of(client, ContactEndpoints.noun)._target.account_frame(named)
-        table = _contacts(frame, notes)
+        table = _sort_contacts(frame, notes)
     return AccountState(
         origin=origin_of(client.connection),
-        records=taken,
+        records=by_noun,
         contacts=table,
         codes=named,
         ids=ids,
@@ -211,7 +211,7 @@ def read_account(
 
 
 def origin_of(connection: Connection) -> str:
-    """Name an account for people."""
+    """Return the name of an account for people."""
     words = account_words(connection.account, connection.name)
     return (
         words if connection.account_id in words else f"account {connection.account_id} of {words}"
@@ -219,24 +219,24 @@ def origin_of(connection: Connection) -> str:
 
 
 def default_of(noun: str, field: str) -> Any:
-    """Return what a field of a record is that does not say it: None if it has no such value."""
+    """Return the value of a field that a record leaves out; None if it has no default."""
     known = DECLARED[noun].body.model_fields.get(field)
     if known is None or known.is_required():
         return None
     return known.get_default(call_default_factory=True)
 
 
-_sorted = partial(json.dumps, sort_keys=True, default=repr)
+_sorted_json = partial(json.dumps, sort_keys=True, default=repr)
 
 
 @cache
 def _defaults(noun: str) -> Mapping[str, Any]:
-    """Return the default of each field, to be compared and not handed on."""
+    """Return the default of each field, to compare with; it is not copied."""
     return {name: default_of(noun, name) for name in FIELDS[noun]}
 
 
-def canonical(noun: str, fields: Fields) -> dict[str, Any]:
-    """Keep what counts of a record: known fields that are not as they are by themselves."""
+def canonical_fields(noun: str, fields: Fields) -> dict[str, Any]:
+    """Return the known fields of a record that do not have their default."""
     kept = {}
     always = DECLARED[noun].always
     for name, default in _defaults(noun).items():
@@ -250,7 +250,7 @@ def canonical(noun: str, fields: Fields) -> dict[str, Any]:
 
 
 def _without_nulls(items: list[Any]) -> list[Any]:
-    """Leave out of headers and buttons what they have not: services show null for it."""
+    """Remove the null fields of headers and buttons: services show them for absent ones."""
     return [
         {name: value for name, value in item.items() if value is not None}
         if isinstance(item, dict)
@@ -260,13 +260,13 @@ def _without_nulls(items: list[Any]) -> list[Any]:
 
 
 def same_field(noun: str, field: str, left: Any, right: Any) -> bool:
-    """Return whether a field of two records is the same; one that is missing has its default.
+    """Return whether a field of two records is equal; a missing one has its default.
 
     Args:
-        noun: What one record is called.
-        field: Its name.
-        left: What one record has, None if it has nothing.
-        right: What the other one has.
+        noun: The noun of the records.
+        field: The name of the field.
+        left: The value of one record, None if it has none.
+        right: The value of the other one.
     """
     declared = DECLARED[noun]
     if field in declared.hidden and None in (left, right):
@@ -276,7 +276,7 @@ def same_field(noun: str, field: str, left: Any, right: Any) -> bool:
         return one in EMPTY and two in EMPTY
     if field in declared.unordered:
         return set(one) == set(two)
-    if isinstance(one, dict | list) and _sorted(one) == _sorted(two):
+    if isinstance(one, dict | list) and _sorted_json(one) == _sorted_json(two):
         return True  # a document is mostly as it was, so its values need not be compared
     return same_value(two, one) or same_value(one, two)
 
@@ -284,10 +284,10 @@ def same_field(noun: str, field: str, left: Any, right: Any) -> bool:
 # --- an account -------------------------------------------------------------------------
 
 
-def record_rows(
+def iter_records(
     declared: type[Endpoints[Any]], frame: pd.DataFrame
 ) -> Iterator[tuple[Any, dict[str, Any]]]:
-    """Yield the name and the fields of each record; None names one without a whole name."""
+    """Yield the name and fields of each record; the name is None if a part is missing."""
     named = {*frame.index.names} & {*declared.account_key, "id"}
     table = frame.reset_index(level=list(named)) if named else frame
     counts = {"id", *declared.account_key, *FIELDS[declared.noun], *declared.lossy_fields}
@@ -298,15 +298,15 @@ def record_rows(
         yield name if all(parts) else None, fields
 
 
-def _by_name(
+def _index_by_name(
     noun: str, frame: pd.DataFrame, notes: list[str]
 ) -> tuple[dict[Any, dict[str, Any]], dict[Any, int | str], frozenset[Any]]:
-    """Take records by name; several of one name are noted, and none of them is taken.
+    """Index records by name; leave out those that share a name, and note them.
 
     Returns:
         The records, their ids, and the names that several have.
     """
-    rows = list(record_rows(DECLARED[noun], frame))
+    rows = list(iter_records(DECLARED[noun], frame))
     count = Counter(name for name, _ in rows)
     for name, times in count.items():
         if name is None:
@@ -320,23 +320,23 @@ def _by_name(
             )
     single = {name: fields for name, fields in rows if name is not None and count[name] == 1}
     return (
-        {name: canonical(noun, single[name]) for name in sorted(single)},
+        {name: canonical_fields(noun, single[name]) for name in sorted(single)},
         {name: key for name in sorted(single) if (key := single[name].get("id")) is not None},
         frozenset(name for name, times in count.items() if name is not None and times > 1),
     )
 
 
 def contact_keys(contacts: pd.DataFrame) -> pd.Series[str]:
-    """Write what names each contact as one text: country code and number."""
+    """Return the key of each contact as one text: country code and number."""
     code, number = (contacts[name].astype("str").fillna("") for name in CONTACT)
     return (code + " " + number).str.strip()
 
 
 def compare_contacts(left: pd.DataFrame, right: pd.DataFrame) -> FrameDifferences:
-    """Find where contacts differ. A name that a person wrote tells no parts, so none differ."""
+    """Compare contacts; parts of a name differ only where both sides have some."""
     differences = compare_frames(left, right, CONTACT)
     if not differences.changed.keys().isdisjoint(NAME_PARTS):
-        without_parts = _without_parts(left), _without_parts(right)
+        without_parts = _lacks_name_parts(left), _lacks_name_parts(right)
         for name in differences.changed.keys() & {*NAME_PARTS}:
             places, rows = differences.changed[name]
             known = ~(without_parts[0][places] | without_parts[1][rows])
@@ -346,15 +346,15 @@ def compare_contacts(left: pd.DataFrame, right: pd.DataFrame) -> FrameDifference
     return differences
 
 
-def _without_parts(contacts: pd.DataFrame) -> Any:
-    """Mark the contacts that have a name of which no part is known."""
+def _lacks_name_parts(contacts: pd.DataFrame) -> Any:
+    """Return a mask of the contacts that have a name, but no parts of it."""
     cells = contacts.reindex(columns=["name", *NAME_PARTS])
     has_text = cells.notna() & (cells != "")
     return (has_text["name"] & ~has_text[[*NAME_PARTS]].any(axis=1)).to_numpy(bool)
 
 
-def _contacts(frame: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
-    """Sort the contacts by their numbers, each number once."""
+def _sort_contacts(frame: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
+    """Sort contacts by number; drop those without one, or with one that is taken, and note it."""
     named = frame[list(CONTACT)].notna().all(axis=1)
     if lost := len(frame) - int(named.sum()):
         notes.append(f"{many(lost, 'contact')} without a whole number cannot be named.")

@@ -30,7 +30,7 @@ from chatkit.api.transport import Flight, Transport
 from chatkit.bulk.changes import Change, Kind
 from chatkit.bulk.endpoints import Endpoints
 from chatkit.bulk.journal import Journal
-from chatkit.bulk.outcomes import RunRow, RunState, count_states, replayed
+from chatkit.bulk.outcomes import RunRow, RunState, count_states, replay_journal
 from chatkit.bulk.reconcile import Pages, Search, Stopped, ThrottledReader
 from chatkit.errors import CallError, Fault, InputError, JournalError
 from chatkit.util.progress import Progress, Watch, print_line
@@ -62,16 +62,16 @@ class PlanTarget(Protocol):
         """
 
     def keep(self, written: Sequence[Sequence[str]], run: str) -> None:
-        """Keep what the plan of a run has noted of what it writes."""
+        """Keep the texts of a plan locally, as its run begins; see `Endpoints.texts_to_keep`."""
 
 
 class Run:
     """One run: it schedules the rows of a journal.
 
     Args:
-        journal: Holds the changes, and what is known of them; it is written on.
+        journal: Holds the changes and their events; new events are written to it.
         target: Where the records are.
-        interrupt: Hears when a person wants to stop.
+        interrupt: Counts the requests of a person to stop.
         concurrency: Calls under way at once.
         rate: Calls a second at most; None: as many as the run was applied with before.
         watch: Called with the rows that are done and all rows, in place of a progress bar.
@@ -97,39 +97,40 @@ class Run:
         self._watch, self._by_page = watch, gap == "page"
         past = [event.what for event in journal.events() if event.n is None]
         self._fresh, self._finished = not past, past[-1:] == ["finished"]
-        self._reader = ThrottledReader(target.transport, throttle, self._ended)
+        self._reader = ThrottledReader(target.transport, throttle, self._must_stop)
         self._pages: dict[tuple[str, str | None], Pages] = {}
         self._unproved: list[RunRow] = []  # those that were written, and are to be read back
-        of = cache(target.of)  # the same for all rows of one template code
+        endpoints_of = cache(target.of)  # the same for all rows of one template code
 
         def row(n: int, change: Change) -> RunRow:
-            return RunRow(n, change, run=self.state, endpoints=of(change.code, change.noun))
+            endpoints = endpoints_of(change.code, change.noun)
+            return RunRow(n, change, run=self.state, endpoints=endpoints)
 
-        self.rows = replayed(journal, row)
+        self.rows = replay_journal(journal, row)
         for each in self.rows:
             if each.key is not None:
                 self.state.taken[each.change.noun].add(each.key)
 
-    def go(self) -> None:
-        """Send what is to be sent, until all is done or the run must stop."""
+    def execute(self) -> None:
+        """Send the rows that are not done, until all are or the run must stop."""
         left = sum(not row.done for row in self.rows)
         if not left and self._finished:
             return
         for row in self.rows:
             if row.open and not row.done:
-                row.reopened()
+                row.mark_reopened()
         with Progress("changes", len(self.rows), self._watch) as self._progress:
             self._progress.add(len(self.rows) - left)
             try:
-                how = {} if self.rate is None else {"rate": self.rate}
-                self._journal.write(None, "started" if self._fresh else "resumed", **how)
-                for group in self._groups(left):
-                    self._work(group)
-                    if self._ended():
+                pace = {} if self.rate is None else {"rate": self.rate}
+                self._journal.write(None, "started" if self._fresh else "resumed", **pace)
+                for group in self._ordered_groups(left):
+                    self._process_rows(group)
+                    if self._must_stop():
                         break
                 counted = sum(row.done or row.state == "applied" for row in self.rows)
                 self._progress.add(counted - self._progress.done)  # in all, what is done
-                self._close(done=self._note_duplicates() and all(row.done for row in self.rows))
+                self._write_end(done=self._note_duplicates() and all(row.done for row in self.rows))
             except JournalError as error:
                 self.state.stopped = str(error)
             except Exception as error:  # what is known of the rows is worth more than a traceback
@@ -137,10 +138,10 @@ class Run:
                 self.state.stopped = f"{type(error).__name__}: {error}"
 
     def _note_duplicates(self) -> bool:
-        """Note creates that are there twice, where nothing keeps a name unique.
+        """Search for second records of creates, where nothing keeps a name unique; note them.
 
         Returns:
-            Whether all of them were looked for.
+            Whether all creates were searched for.
         """
         created: dict[str | None, list[RunRow]] = defaultdict(list)
         for row in self.rows:
@@ -149,10 +150,10 @@ class Run:
                 created[row.change.noun].append(row)
         for rows in created.values():
             endpoints = rows[0].endpoints
-            if self._ended():
+            if self._must_stop():
                 return False
             try:
-                duplicates = Search(self._reader, endpoints).duplicates(rows, rows[0].taken)
+                duplicates = Search(self._reader, endpoints).find_duplicates(rows, rows[0].taken)
             except CallError as error:
                 self.state.stopped = (
                     f"whether a {endpoints.noun} is there twice could not be read: {error.reason}"
@@ -170,17 +171,17 @@ class Run:
                         "just like it, appeared at the same time (the network delivered the "
                         "request twice, or somebody else made it)"
                     )
-                    row.note("doubled", also=others, reason=reason)
+                    row.write_event("doubled", also=others, reason=reason)
         return True
 
-    def _close(self, *, done: bool) -> None:
+    def _write_end(self, *, done: bool) -> None:
         if not done and not self.state.stopped:
-            self.state.stopped = self._why_not_done()
+            self.state.stopped = self._unfinished_reason()
         what, counts = "finished" if done else "stopped", count_states(self.rows)
         self._journal.write(None, what, reason=self.state.stopped, counts=counts)
         self._journal.commit()
 
-    def _why_not_done(self) -> str:
+    def _unfinished_reason(self) -> str:
         """Return why rows are left although at most a person has stopped the run."""
         if not self.interrupt.asked:
             return "some rows are not certain"
@@ -190,12 +191,12 @@ class Run:
 
     # --- the order of rows ----------------------------------------------------------
 
-    def _groups(self, left: int) -> Iterator[list[RunRow]]:
-        """Yield what deletes, what changes, what is new; in a long plan a few of each first.
+    def _ordered_groups(self, left: int) -> Iterator[list[RunRow]]:
+        """Yield rows in the order to send them: deletes, updates, creates of each resource.
 
         An update that takes a number which another one gives away comes after that one: its
-        group begins when all of the group before took effect. The resources of a plan for an
-        account come one after the other, in the order of its rows.
+        group begins when all of the group before took effect. A long plan begins each kind with a
+        few rows. Resources come one after the other, in the order of the plan's rows.
         """
         fresh = self._fresh and left > CANARY_FROM
         parts: dict[str | None, dict[Kind, list[RunRow]]] = {}
@@ -204,113 +205,118 @@ class Run:
                 parts.setdefault(row.change.noun, {}).setdefault(row.change.kind, []).append(row)
         for part in parts.values():
             for kind in KINDS:
-                for group in _in_order(part[kind]) if kind in part else ():
+                for group in _group_by_dependency(part[kind]) if kind in part else ():
                     if fresh and len(group) > CANARY:
                         yield group[:CANARY]
                         self._check_canary(group[:CANARY])
                     yield [row for row in group if not row.done]
 
     def _check_canary(self, first: list[RunRow]) -> None:
-        """Stop if the canary, the first rows of a kind, did not go as planned."""
+        """Stop the run if the first rows of a kind, the canary, did not go as planned."""
         wrong = [row for row in first if row.state in ("failed", "differs", "unknown")]
         if len(wrong) == len(first) or any(row.state == "differs" for row in wrong):
             reason = f"the first {len(first)} rows did not go as planned: {wrong[0].reason}"
             self.state.stopped = self.state.stopped or reason
 
-    def _work(self, rows: Iterable[RunRow]) -> None:
-        """Send these rows, and settle what is unknown, until nothing is left to do."""
+    def _process_rows(self, rows: Iterable[RunRow]) -> None:
+        """Send these rows and settle unknown outcomes, until nothing is left to do."""
         rows = list(rows)
         unknown = [row for row in rows if row.open]
         for ready in self._batches([row for row in rows if not row.open]):
             last = not ready
-            while (ready or unknown or (last and self._unproved)) and not self._ended():
-                if last or len(self._unproved) >= self._batch:
+            while (ready or unknown or (last and self._unproved)) and not self._must_stop():
+                if last or len(self._unproved) >= self._batch_size:
                     self._read_back(ready)
-                unknown += self._send(ready)
+                unknown += self._send_rows(ready)
                 self.state.check_outage()
-                if unknown and not self._ended():
-                    unknown = self._settled(unknown, ready)
-            if self._ended():
+                if unknown and not self._must_stop():
+                    unknown = self._settle_unknown(unknown, ready)
+            if self._must_stop():
                 break
 
     def _batches(self, rows: list[RunRow]) -> Iterator[deque[RunRow]]:
-        """Yield rows that begin, some at a time; at last none.
+        """Yield rows ready to be sent, a batch at a time; the last batch is empty.
 
-        Then, or when there are enough of them, those that were written are read back.
+        After it, or when there are enough of them, the written rows are read back.
         """
         self._unproved += [row for row in rows if row.state == "applied"]
         left = [row for row in rows if row.state != "applied"]
         if self._by_page:
-            for part in _by_list(left):
+            for part in _group_by_list(left):
                 yield from self._compare_with_lists(part)
             left = [row for row in left if not row.done and row.read_at is None]
         source = iter(left)
-        while ready := deque(islice(source, self._batch)):
+        while ready := deque(islice(source, self._batch_size)):
             for row in ready:
-                row.begin()
+                row.choose_stage()
             yield ready
         yield ready
 
     @property
-    def _batch(self) -> int:
+    def _batch_size(self) -> int:
         """The number of rows that are written before they are read back."""
         return max([BATCH, *(20 * (pages.count or 0) for pages in self._pages.values())])
 
     def _compare_with_lists(self, rows: list[RunRow]) -> Iterator[deque[RunRow]]:
-        """Compare rows with pages of the list; yield those still to write or to read back."""
+        """Compare rows with pages of the list; yield those still to be written."""
         endpoints = rows[0].endpoints
         if endpoints.lists_deleted or (endpoints.repeats and endpoints.profile.put == "replace"):
             return  # a write may do more than a record of the list shows: deleted ones, or repeats
         row_of: dict[object, RunRow] = {r.key: r for r in rows if r.change.kind != "create"}
         deleting = rows[0].change.kind == "delete"
         with suppress(Stopped):
-            for page in self._pages_of(endpoints).just_before(row_of, deleting=deleting):
+            for page in self._pages_for(endpoints).iter_pages(row_of, deleting=deleting):
                 now = time.monotonic()
                 whole = [
-                    (row_of[key], record) for key, record in page.items() if endpoints.whole(record)
+                    (row_of[key], record)
+                    for key, record in page.items()
+                    if endpoints.shows_all_sendable(record)
                 ]
                 for row, record in whole:
                     row.read_at = now
-                    row.compare(record)
-                    self._count(row)
+                    row.compare_record(record)
+                    self._advance_progress(row)
                 if ready := deque(row for row, _ in whole if row.stage):
                     yield ready
                 if not whole:
                     return
 
     def _read_back(self, ready: deque[RunRow]) -> None:
-        """Read what no answer has proved: by pages where that is fewer calls, else alone."""
+        """Read back the written rows that no answer has proved, by pages where that saves calls.
+
+        Rows that the list does not prove are added to `ready`, to be read alone.
+        """
         rows, self._unproved = self._unproved, []
-        for part in _by_list(rows):
-            pages = self._pages_of(part[0].endpoints)
+        for part in _group_by_list(rows):
+            pages = self._pages_for(part[0].endpoints)
             records: dict[object, Record] = {}
-            if pages.fewer(len(part)):
+            if pages.saves_calls(len(part)):
                 with suppress(Stopped):
                     records = pages.read({row.key for row in part})
             for row in part:
-                if row.key not in records or not row.proved_by(records[row.key]):
-                    row.begin()
+                if row.key not in records or not row.verify_listed(records[row.key]):
+                    row.choose_stage()
                     ready.append(row)
 
-    def _count(self, row: RunRow) -> None:
-        """Advance the progress bar once for a row that is done, or only to be read back."""
+    def _advance_progress(self, row: RunRow) -> None:
+        """Advance the progress bar, once for each row that is done or only to be read back."""
         if not row.counted and (row.done or row.stage == "check"):
             row.counted = True
             self._progress.add(1)
 
-    def _pages_of(self, endpoints: Endpoints[Any]) -> Pages:
-        of = endpoints.noun, endpoints.code
-        if of not in self._pages:
-            self._pages[of] = Pages(self._reader, endpoints)
-        return self._pages[of]
+    def _pages_for(self, endpoints: Endpoints[Any]) -> Pages:
+        key = endpoints.noun, endpoints.code
+        if key not in self._pages:
+            self._pages[key] = Pages(self._reader, endpoints)
+        return self._pages[key]
 
-    def _ended(self) -> bool:
+    def _must_stop(self) -> bool:
         return bool(self.state.stopped or self.interrupt.asked)
 
     # --- sending --------------------------------------------------------------------
 
-    def _send(self, ready: deque[RunRow]) -> list[RunRow]:
-        """Keep calls in flight until nothing is ready; return the rows of unknown outcome."""
+    def _send_rows(self, ready: deque[RunRow]) -> list[RunRow]:
+        """Send calls until no row is ready; return the rows of unknown outcome."""
         unknown: list[RunRow] = []
         in_flight: dict[int, RunRow] = {}
         warned = self.interrupt.quiet
@@ -323,26 +329,26 @@ class Run:
                     warned = True
                 self._dispatch(ready, flight, in_flight)
                 if not in_flight:
-                    if self._ended() or not ready or self.state.outage_suspected:
+                    if self._must_stop() or not ready or self.state.outage_suspected:
                         break
                     self.interrupt.sleep(self._throttle.wait())
                     continue
                 # not longer than until more may go out, or the run may have to stop
-                wait = self._throttle.wait() if ready and not self._ended() else 0.0
+                wait = self._throttle.wait() if ready and not self._must_stop() else 0.0
                 outcomes = flight.completed(min(wait, 0.2) or 0.2)
                 self._throttle.completed(len(outcomes))
                 for outcome in outcomes:
                     call = outcome.call if isinstance(outcome, Fault) else outcome[0]
-                    unknown += self._returned(in_flight.pop(id(call)), outcome, ready)
+                    unknown += self._evaluate_outcome(in_flight.pop(id(call)), outcome, ready)
         for row in in_flight.values():
             if row.stage == "write":
-                row.note("in doubt", reason="its answer was not waited for")
+                row.write_event("in doubt", reason="its answer was not waited for")
         return unknown
 
-    def _returned(self, row: RunRow, outcome: Any, ready: deque[RunRow]) -> list[RunRow]:
-        """Have an outcome evaluated; return its row if that is unknown now."""
-        row.evaluate(outcome)
-        self._count(row)
+    def _evaluate_outcome(self, row: RunRow, outcome: Any, ready: deque[RunRow]) -> list[RunRow]:
+        """Evaluate the outcome of a call; return its row in a list if that is unknown now."""
+        row.evaluate_outcome(outcome)
+        self._advance_progress(row)
         if row.stage == "check":
             self._unproved.append(row)
         elif row.stage:
@@ -353,8 +359,8 @@ class Run:
         return []
 
     def _dispatch(self, ready: deque[RunRow], flight: Flight, in_flight: dict[int, RunRow]) -> None:
-        """Dispatch as many rows as may go out now: reads at once, writes after their intents."""
-        if not ready or self._ended() or self.state.outage_suspected:
+        """Send as many rows as the throttle allows: reads at once, writes after their intents."""
+        if not ready or self._must_stop() or self.state.outage_suspected:
             return
         reads: list[tuple[RunRow, Call]] = []
         writes: list[tuple[RunRow, Call]] = []
@@ -363,18 +369,18 @@ class Run:
             try:
                 (writes if row.stage == "write" else reads).append((row, row.call()))
             except InputError as error:
-                row.note("failed", reason=str(error))
-                self._count(row)
-        self._start(reads, flight, in_flight)  # they wait for no disk
+                row.write_event("failed", reason=str(error))
+                self._advance_progress(row)
+        self._start_calls(reads, flight, in_flight)  # they wait for no disk
         for row, _ in writes:
-            row.intend()
-        if not writes or self.state.committed():
-            self._start(writes, flight, in_flight)
+            row.write_intent()
+        if not writes or self.state.try_commit():
+            self._start_calls(writes, flight, in_flight)
             return
         for row, _ in writes:
-            row.feed("not sent", {"reason": self.state.stopped})
+            row.apply_event("not sent", {"reason": self.state.stopped})
 
-    def _start(
+    def _start_calls(
         self, batch: list[tuple[RunRow, Call]], flight: Flight, in_flight: dict[int, RunRow]
     ) -> None:
         if batch:
@@ -384,16 +390,16 @@ class Run:
 
     # --- what is unknown ------------------------------------------------------------
 
-    def _settled(self, unknown: list[RunRow], ready: deque[RunRow]) -> list[RunRow]:
-        """Look at what is unknown: it is done, or ready once more, or must still settle."""
-        if not self.state.committed():
+    def _settle_unknown(self, unknown: list[RunRow], ready: deque[RunRow]) -> list[RunRow]:
+        """Look at unknown rows: add those to send again to `ready`, return those that must wait."""
+        if not self.state.try_commit():
             return unknown
         now = time.monotonic()
         for row in unknown:
             row.since = row.since or now
         new = [row for row in unknown if row.key is None]
         known = [row for row in unknown if row.key is not None]
-        waiting = self._look_for(new, ready) if new else []
+        waiting = self._reconcile_creates(new, ready) if new else []
         for row in known:
             if now < row.due:
                 waiting.append(row)
@@ -408,13 +414,13 @@ class Run:
             self.interrupt.sleep(seconds)
         return waiting
 
-    def _look_for(self, new: list[RunRow], ready: deque[RunRow]) -> list[RunRow]:
-        """Look for the records of creates; return the rows that must still settle."""
+    def _reconcile_creates(self, new: list[RunRow], ready: deque[RunRow]) -> list[RunRow]:
+        """Search for the records of unknown creates; return the rows that must still wait."""
         endpoints = new[0].endpoints
-        again = any(row.attempts > 1 for row in new)
+        resent = any(row.attempts > 1 for row in new)
         began = time.monotonic()
         waiting = []
-        verdicts = Search(self._reader, endpoints).look(new, new[0].taken, thorough=again)
+        verdicts = Search(self._reader, endpoints).find_verdicts(new, new[0].taken, thorough=resent)
         for row in new:
             verdict = verdicts.get(row.n)
             if verdict is None:  # stopped
@@ -422,45 +428,45 @@ class Run:
             if verdict.what == "adopted":
                 row.adopt(getattr(verdict.record, endpoints.key), verdict.reason)
             elif verdict.what != "absent":
-                row.unclear(verdict.what, verdict.reason)
+                row.mark_unclear(verdict.what, verdict.reason)
             elif began < row.due:
                 waiting.append(row)
-            elif row.absent(proven=verdict.proven):
-                row.begin()
+            elif row.mark_absent(proven=verdict.proven):
+                row.choose_stage()
                 ready.append(row)
-            self._count(row)
+            self._advance_progress(row)
         return waiting
 
 
-def _in_order(rows: list[RunRow]) -> list[list[RunRow]]:
-    """Part rows of a kind into groups, so that a natural key is given away before it is taken."""
-    gives: dict[tuple[str | None, str], int] = {}
-    takes: dict[int, tuple[str | None, str]] = {}
+def _group_by_dependency(rows: list[RunRow]) -> list[list[RunRow]]:
+    """Group rows of a kind, so that a natural key is released before another row takes it."""
+    released_by: dict[tuple[str | None, str], int] = {}
+    requests: dict[int, tuple[str | None, str]] = {}
     endpoints = rows[0].endpoints
-    names = endpoints.named_by() if rows[0].change.kind == "update" and endpoints.single else ()
+    names = endpoints.name_fields() if rows[0].change.kind == "update" and endpoints.single else ()
     for row in rows if names else ():
         change = row.change
         if change.after.keys().isdisjoint(names):
             continue
-        old = endpoints.natural(change.before)
-        new = endpoints.natural({**change.before, **change.after})
+        old = endpoints.natural_name(change.before)
+        new = endpoints.natural_name({**change.before, **change.after})
         if old is not None and new is not None and old != new:
-            gives[change.code, old] = row.n
-            takes[row.n] = change.code, new
-    waits = {n: [gives[name]] for n, name in takes.items() if name in gives}
+            released_by[change.code, old] = row.n
+            requests[row.n] = change.code, new
+    waits = {n: [released_by[name]] for n, name in requests.items() if name in released_by}
     order = TopologicalSorter({row.n: waits.get(row.n, []) for row in rows})
     with suppress(CycleError):  # no plan has one: the rest goes last
         order.prepare()
-    of = {row.n: row for row in rows}
+    remaining = {row.n: row for row in rows}
     groups = []
     while ready := order.get_ready():
         order.done(*ready)
-        groups.append([of.pop(n) for n in sorted(ready)])
-    return [*groups, list(of.values())] if of else groups
+        groups.append([remaining.pop(n) for n in sorted(ready)])
+    return [*groups, list(remaining.values())] if remaining else groups
 
 
-def _by_list(rows: Iterable[RunRow]) -> list[list[RunRow]]:
-    """Part rows by the list that their records are in."""
+def _group_by_list(rows: Iterable[RunRow]) -> list[list[RunRow]]:
+    """Group rows by the list that their records are in."""
     parts: dict[tuple[str | None, str | None], list[RunRow]] = {}
     for row in rows:
         parts.setdefault((row.change.noun, row.change.code), []).append(row)
@@ -478,8 +484,8 @@ class Interrupt:
     thread call `ask()`.
 
     Args:
-        quiet: Whoever asks it says what is waited for.
-        within: What asks that one to stop asks this one too, at that moment.
+        quiet: The caller explains what is waited for; nothing is printed here.
+        within: An outer interrupt, whose requests to stop count here too.
     """
 
     def __init__(self, *, quiet: bool = False, within: Interrupt | None = None) -> None:
@@ -495,7 +501,7 @@ class Interrupt:
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
-            self._before = signal.signal(signal.SIGINT, self._heard)
+            self._before = signal.signal(signal.SIGINT, self._handle_signal)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -512,5 +518,5 @@ class Interrupt:
         while not self.asked and (left := end - time.monotonic()) > 0:
             time.sleep(min(left, 0.1))
 
-    def _heard(self, number: int, frame: FrameType | None) -> None:
+    def _handle_signal(self, number: int, frame: FrameType | None) -> None:
         self.ask()

@@ -25,8 +25,8 @@ class Change(msgspec.Struct, frozen=True):
 
     `before` holds what the plan knows of the record: for an update the fields that change,
     for a delete all that could be sent. A field that the service does not show is not in it.
-    `after` holds the fields to send; it is empty for a delete. A skip sends nothing: it tells
-    of a row that met an existing record what that keeps, and what the row says instead.
+    `after` holds the fields to send; it is empty for a delete. A skip sends nothing: its
+    row met an existing record, `before` is what that keeps, `after` what the row has instead.
     """
 
     row: Any  #: the label of the row in the frame's index
@@ -44,7 +44,7 @@ class Change(msgspec.Struct, frozen=True):
     findings: Sequence[tuple[str, str]] = ()
 
     def as_json(self) -> dict[str, Any]:
-        """Return what can be written as JSON, for a journal or a file."""
+        """Return its fields as JSON values, for a journal or a file."""
         fields = msgspec.structs.asdict(self) | {
             "row": label_as_json(self.row),
             "before": dict(self.before),
@@ -56,7 +56,7 @@ class Change(msgspec.Struct, frozen=True):
 
     @classmethod
     def from_json(cls, fields: Mapping[str, Any]) -> Change:
-        """Read what `as_json` returned.
+        """Make a change of the fields that `as_json` returned.
 
         Raises:
             ValueError, LookupError: It is no change.
@@ -65,13 +65,13 @@ class Change(msgspec.Struct, frozen=True):
 
 
 def count_kinds(changes: Iterable[Change]) -> dict[str, int]:
-    """Count what is created, updated and deleted."""
+    """Count the creates, updates and deletes."""
     count = Counter[str](change.kind for change in changes)
     return {kind: count[kind] for kind in ("create", "update", "delete")}
 
 
-def by_resource(changes: Iterable[Change], noun: str) -> dict[str, list[Change]]:
-    """Part changes by their resources, in their order; `noun` is that of those without one."""
+def group_by_resource(changes: Iterable[Change], noun: str) -> dict[str, list[Change]]:
+    """Group changes by resource; `noun` is the resource of changes that name none."""
     parts: dict[str, list[Change]] = {}
     for change in changes:
         parts.setdefault(change.noun or noun, []).append(change)
@@ -79,7 +79,7 @@ def by_resource(changes: Iterable[Change], noun: str) -> dict[str, list[Change]]
 
 
 def label_as_json(row: Any) -> Any:
-    """Make a row's label fit for JSON: labels of several levels are lists, odd ones are text."""
+    """Return a row's label as JSON: labels of several levels as lists, other types as text."""
     if isinstance(row, tuple):
         return [label_as_json(part) for part in row]
     if hasattr(row, "item"):  # a number of numpy
@@ -92,7 +92,7 @@ def label_as_json(row: Any) -> Any:
 
 
 def label_from_json(row: Any) -> Any:
-    """Read what `label_as_json` returned."""
+    """Return the label that `label_as_json` was given."""
     return tuple(map(label_from_json, row)) if isinstance(row, list) else row
 
 
@@ -101,11 +101,11 @@ NOT_JSON = (TypeError, ValueError, RecursionError)
 #: As for a call: the standard library's writer refuses what JSON has not, others write null.
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 #: More problems than this are only counted.
-_LISTED = 20
+_MAX_PROBLEMS = 20
 
 
 def change_texts(changes: Iterable[Change]) -> Iterator[tuple[Change, str]]:
-    """Serialize changes as JSON one by one, or refuse all that cannot be at the end of them.
+    """Serialize changes as JSON one by one; refuse those that cannot be after the last.
 
     Raises:
         InputError: JSON cannot hold one of their labels or values.
@@ -117,29 +117,29 @@ def change_texts(changes: Iterable[Change]) -> Iterator[tuple[Change, str]]:
             text.encode()
         except NOT_JSON as error:
             count += 1
-            if count <= _LISTED:
-                problems.append(_unwritable(change, error))
+            if count <= _MAX_PROBLEMS:
+                problems.append(_describe_unwritable(change, error))
         else:
             yield change, text
     if problems:
-        these = f"the first {_LISTED} of {count}" if count > _LISTED else "these"
+        these = f"the first {_MAX_PROBLEMS} of {count}" if count > _MAX_PROBLEMS else "these"
         heading = f"JSON cannot hold some of the rows, so nothing was sent; {these}:"
         raise InputError(heading, problems)
 
 
-def _unwritable(change: Change, error: Exception) -> Problem:
-    """Name the part of a change that JSON cannot hold, and why."""
+def _describe_unwritable(change: Change, error: Exception) -> Problem:
+    """Return the part of a change that JSON cannot hold as a problem."""
     fields = change.as_json()
     label, before, after = (fields.pop(name) for name in ("row", "before", "after"))
-    place, value = "", None
+    location, value = "", None
     for name, part in chain([("its label", label)], *(d.items() for d in (before, after, fields))):
         try:
             _encode({name: part}).encode()
-        except NOT_JSON as found:
-            place, value, error = f", {name}", part, found
+        except NOT_JSON as cause:
+            location, value, error = f", {name}", part, cause
             break
     reason = "holds half a character" if isinstance(error, UnicodeEncodeError) else str(error)
-    return Problem(f"row {change.row!r}{place}", shortened(repr(value)), reason)
+    return Problem(f"row {change.row!r}{location}", shortened(repr(value)), reason)
 
 
 #: A plan of more changes than this names the memory that it needs. So many bytes were measured

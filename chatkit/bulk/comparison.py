@@ -25,8 +25,8 @@ _ROWS = (list, tuple)
 _SCALARS = frozenset({str, int, float, bool, pd.Timestamp})
 _NESTED = (*_ROWS, dict)
 #: What pandas and spreadsheets write for nothing.
-_NO_VALUE = frozenset({"nan", "none", "nat", "<na>", "null", "#n/a", "[]", "{}"})
-_ROUNDED = 5e-6  #: the share by which a spreadsheet rounds what it shows of a long number
+_EMPTY_WORDS = frozenset({"nan", "none", "nat", "<na>", "null", "#n/a", "[]", "{}"})
+_ROUNDING = 5e-6  #: the share by which a spreadsheet rounds what it shows of a long number
 
 
 class FrameDifferences(NamedTuple):
@@ -40,10 +40,10 @@ class FrameDifferences(NamedTuple):
 
 
 def compare_frames(left: pd.DataFrame, right: pd.DataFrame, key: Sequence[str]) -> FrameDifferences:
-    """Find what differs between two frames in which the same records are called the same.
+    """Find the rows and cells that differ between two frames of records, matched by name.
 
-    An edited frame leaves alone what it does not say; here both sides say all they have, and a
-    cell that is empty on one side differs. An empty text is the same as none.
+    A cell that is empty on one side only differs, unlike in an edited frame, where an empty cell
+    changes nothing. An empty text equals NA.
 
     Args:
         left: A frame, in any order.
@@ -54,8 +54,8 @@ def compare_frames(left: pd.DataFrame, right: pd.DataFrame, key: Sequence[str]) 
         list(zip(*(frame[name].fillna("").tolist() for name in key), strict=True))
         for frame in (left, right)
     ]
-    places = {name: place for place, name in reversed(list(enumerate(names[0])))}
-    matches = np.array([places.get(name, -1) for name in names[1]], np.int64)
+    left_rows = {name: place for place, name in reversed(list(enumerate(names[0])))}
+    matches = np.array([left_rows.get(name, -1) for name in names[1]], np.int64)
     rows = np.flatnonzero(matches >= 0)
     pairs = matches[rows], rows
     changed = {}
@@ -65,26 +65,26 @@ def compare_frames(left: pd.DataFrame, right: pd.DataFrame, key: Sequence[str]) 
                 python_values(frame[name].iloc[numbers]) if name in frame else [None] * len(rows)
                 for frame, numbers in zip((left, right), pairs, strict=True)
             )
-            apart = _rows_apart(before, ["" if cell is None else cell for cell in now])
-            if len(apart):
-                changed[name] = (pairs[0][apart], rows[apart])
-    alone = np.setdiff1d(np.arange(len(left)), pairs[0])
-    return FrameDifferences(alone, np.flatnonzero(matches < 0), changed)
+            differing = _differing_rows(before, ["" if cell is None else cell for cell in now])
+            if len(differing):
+                changed[name] = (pairs[0][differing], rows[differing])
+    left_only = np.setdiff1d(np.arange(len(left)), pairs[0])
+    return FrameDifferences(left_only, np.flatnonzero(matches < 0), changed)
 
 
 # --- columns --------------------------------------------------------------------------
 
 
-def differing(base: Cells, edited: Cells) -> Rows:
-    """Find which cells of a column say something else than the base, row by row."""
+def find_differing_rows(base: Cells, edited: Cells) -> Rows:
+    """Return the numbers of the rows whose cell in an edited column differs from the base."""
     same: Any = base.array
     if edited.dtype != object and same.equals(edited.array):
         return np.zeros(0, np.int64)  # most columns are as they were read
-    return _rows_apart(python_values(base), python_values(edited))
+    return _differing_rows(python_values(base), python_values(edited))
 
 
-def _rows_apart(before: Sequence[Any], edited: Sequence[Any]) -> Rows:
-    """Find where two columns of Python values differ. None in the second changes nothing."""
+def _differing_rows(before: Sequence[Any], edited: Sequence[Any]) -> Rows:
+    """Return where two columns of Python values differ. None in the second changes nothing."""
     rows = [
         row
         for row, (one, two) in enumerate(zip(before, edited, strict=True))
@@ -114,20 +114,20 @@ def same_value(before: Any, edited: Any) -> bool:
     """
     before, edited = python_value(before), python_value(edited)
     if isinstance(edited, _NESTED):
-        return _equal(before, edited)
+        return _is_equal(before, edited)
     if isinstance(edited, str):
-        return not edited if before is None else _text_of_value(before, edited)
+        return not edited if before is None else _is_text_of(before, edited)
     if isinstance(before, datetime):
         return isinstance(edited, datetime) and _as_utc(before) == _as_utc(edited)
     if isinstance(before, bool):
         return isinstance(edited, (int, float)) and before == edited
     if isinstance(before, int) and isinstance(edited, float) and abs(edited) >= INEXACT:
         return abs(before) < 2**64 and float(before) == edited
-    return _equal(before, edited)
+    return _is_equal(before, edited)
 
 
-def _text_of_value(before: Any, text: str) -> bool:
-    """Return whether a text is what a value looks like as text."""
+def _is_text_of(before: Any, text: str) -> bool:
+    """Return whether a text is the value, as files or pandas write it."""
     if isinstance(before, str):
         return before == text
     if isinstance(before, bool):  # spreadsheets write TRUE
@@ -139,17 +139,16 @@ def _text_of_value(before: Any, text: str) -> bool:
             return False
     if isinstance(before, _NESTED):  # files hold them as JSON, pandas writes them as Python does
         with suppress(ValueError, RecursionError):
-            return _equal(before, json.loads(text))
+            return _is_equal(before, json.loads(text))
     return str(before) == text
 
 
-def same_look(before: Any, edited: Any) -> bool:
-    """Return whether a cell only looks different from what the service has set.
+def looks_unedited(before: Any, edited: Any) -> bool:
+    """Return whether a cell of a read-only column differs from its value in form alone.
 
-    It is for columns that cannot be written, in a frame that went through a file: what
-    spreadsheets make of a value is no edit. Times are never taken for edits, as they are written
-    in any form; a long number may be rounded as it was shown (`1.04396E+14`); spaces, an empty
-    cell, and the ######## of a narrow column say nothing.
+    It is for frames that went through a file: what spreadsheets make of a value is no edit. Times
+    are never taken for edits, as they are written in any form; a long number may be rounded as it
+    was shown (`1.04396E+14`); spaces, an empty cell, and the ######## of a narrow column are none.
     """
     before, edited = python_value(before), python_value(edited)
     if edited is None or isinstance(before, datetime) or same_value(before, edited):
@@ -159,22 +158,22 @@ def same_look(before: Any, edited: Any) -> bool:
         for value in (before, edited)
     )
     two = two.removeprefix("'")
-    if one == two or not two.strip("#") or (before is None and two in _NO_VALUE):
+    if one == two or not two.strip("#") or (before is None and two in _EMPTY_WORDS):
         return True
     if isinstance(before, bool):
         return two == str(before).casefold()
     with suppress(ValueError):
-        return isclose(float(one), float(two.replace(",", ".")), rel_tol=_ROUNDED)
+        return isclose(float(one), float(two.replace(",", ".")), rel_tol=_ROUNDING)
     return False
 
 
 def _as_utc(time: datetime) -> datetime:
-    """Return a time as UTC: one without an offset is UTC, as in all that the service sends."""
+    """Return a time with an offset: one without is UTC, as all that the service sends."""
     return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
-def _equal(before: Any, edited: Any) -> bool:
-    """Compare what JSON can hold, to any depth. True and 1 are not the same there."""
+def _is_equal(before: Any, edited: Any) -> bool:
+    """Return whether two JSON values are equal, to any depth. True and 1 are not."""
     items = isinstance(before, _ROWS)  # of a list: services show null for what was not sent
     pairs = [(before, edited)]
     while pairs:
@@ -190,13 +189,13 @@ def _equal(before: Any, edited: Any) -> bool:
             if not isinstance(two, _ROWS) or len(one) != len(two):
                 return False
             pairs += zip(one, two, strict=True)
-        elif _nothing(one) or _nothing(two):
-            if not (_nothing(one) and _nothing(two)):
+        elif _is_na(one) or _is_na(two):
+            if not (_is_na(one) and _is_na(two)):
                 return False
         elif isinstance(one, bool) != isinstance(two, bool) or (one == two) is not True:
             return False
     return True
 
 
-def _nothing(value: Any) -> bool:
+def _is_na(value: Any) -> bool:
     return value is None or (isinstance(value, float) and value != value)

@@ -56,7 +56,7 @@ Undo = tuple[Literal["exactly", "not exactly", "never"], str]
 
 
 class Planned(Protocol):
-    """One change of a plan, as far as a check of what it sends looks at it."""
+    """One change of a plan, as the checks of its fields see it."""
 
     @property
     def kind(self) -> str:
@@ -80,7 +80,7 @@ class Planned(Protocol):
 
 
 class Declaration:
-    """A resource as data: the attributes that its module sets, and that all else goes by."""
+    """A resource as data: the attributes that its module sets."""
 
     path: tuple[str, ...]
     noun: ClassVar[str]  #: one record, for messages: "contact"
@@ -137,10 +137,9 @@ class Declaration:
 
 
 class CallMixin(Declaration):
-    """The calls of a resource: each operation is made as a `Call` by one method.
+    """The calls of a resource: one method makes the `Call` of each operation.
 
-    Whoever sends it, one by one, many at once for a frame, or with a journal for a plan, uses
-    that same method.
+    The same method serves single calls, frames that send many at once, and runs with a journal.
 
     Args:
         transport: Sends the calls.
@@ -165,7 +164,7 @@ class CallMixin(Declaration):
     def list_reader(
         self, add: Callable[[msgspec.Raw], int], filters: Mapping[str, str] = MappingProxyType({})
     ) -> ListReader:
-        """Return what reads all pages of the list; `add` takes each and returns its rows."""
+        """Make the reader of all pages of the list; `add` takes each and returns its row count."""
         return ListReader(
             self.transport,
             lambda page: self.list_call(page, filters),
@@ -176,30 +175,32 @@ class CallMixin(Declaration):
 
     def get_call(self, key: Key) -> Call:
         """Make the call that reads one record."""
-        return Call("GET", (*self.path, self.checked(key)))
+        return Call("GET", (*self.path, self.validate_key(key)))
 
     def create_call(self, body: Mapping[str, Any]) -> Call:
         """Make the call that creates a record."""
-        return Call("POST", self.path, body=self._written(body))
+        return Call("POST", self.path, body=self._format_body(body))
 
     def update_call(self, key: Key, body: Mapping[str, Any]) -> Call:
         """Make the call that updates a record."""
-        return Call(self.update_method, (*self.path, self.checked(key)), body=self._written(body))
+        return Call(
+            self.update_method, (*self.path, self.validate_key(key)), body=self._format_body(body)
+        )
 
-    def _written(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Bring the fields of a record into the form of this service. Most have one only."""
+    def _format_body(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Convert the fields of a record to the form of this service. Most need no conversion."""
         return body
 
     def delete_call(self, key: Key) -> Call:
         """Make the call that deletes a record."""
-        return Call("DELETE", (*self.path, self.checked(key)))
+        return Call("DELETE", (*self.path, self.validate_key(key)))
 
     def look_call(self, key: Key, live: Mapping[str, Any]) -> Call:
         """Make the call that checks whether a record, which was read before, is still there."""
         return self.get_call(key)
 
-    def checked(self, key: Key | float) -> Key:
-        """Check a key before it becomes part of a path: an id is a whole number, 0 or more.
+    def validate_key(self, key: Key | float) -> Key:
+        """Return a key as it can be part of a path: an id is a whole number, 0 or more.
 
         Digits as text are taken (some services print ids so), and whole floats below 2**53,
         which is what pandas makes of ids beside NA. What could be another record's id once
@@ -235,9 +236,9 @@ class CallMixin(Declaration):
         """Return the filter of a list by a parameter that the profile names.
 
         Args:
-            field: What the profile calls it, without `_param`: "search".
-            value: What is filtered for; None for all records.
-            verb: What cannot be done without the parameter, for the message: "searched".
+            field: The parameter in the profile, without `_param`: "search".
+            value: The value to filter for; None for all records.
+            verb: The action that needs the parameter, for the message: "searched".
 
         Raises:
             InputError: The profile does not name the parameter.
@@ -256,14 +257,14 @@ class CallMixin(Declaration):
 
 
 class AnswerMixin(CallMixin, Generic[R]):
-    """The meaning of the answers to the calls of a resource."""
+    """The records in the answers to the calls of a resource."""
 
-    _many: ClassVar[TypeAdapter[Any]]
+    _adapter: ClassVar[TypeAdapter[Any]]
 
     def __init_subclass__(cls) -> None:
         """Make the adapter that reads many records at once."""
         if hasattr(cls, "record"):
-            cls._many = TypeAdapter(list[cls.record])  # type: ignore[name-defined]
+            cls._adapter = TypeAdapter(list[cls.record])  # type: ignore[name-defined]
 
     def read(self, call: Call, envelope: Envelope, key: Key) -> R:
         """Return the record in the answer to a `get_call`.
@@ -272,53 +273,53 @@ class AnswerMixin(CallMixin, Generic[R]):
             NotFound: It is not there.
             BadAnswer: The answer is not as documented, or is about another record.
         """
-        record = self.one(call, envelope.data)
-        self.same_key(call, getattr(record, self.key), key)
+        record = self.parse_record(call, envelope.data)
+        self.check_same_key(call, getattr(record, self.key), key)
         return record
 
-    def same_key(self, call: Call, answered: object, key: Key) -> None:
+    def check_same_key(self, call: Call, answered: object, key: Key) -> None:
         """Refuse an answer that is about another record than the one that was asked for."""
-        if answered != self.checked(key):
+        if answered != self.validate_key(key):
             raise BadAnswer(
                 call, f"the answer is about the {self.noun} {answered!r:.60}, not about {key!r:.60}"
             )
 
-    def holds(self, call: Call, envelope: Envelope, key: Key) -> bool | None:
-        """Return whether a record is there, None if the answer to a `look_call` leaves it open."""
+    def record_exists(self, call: Call, envelope: Envelope, key: Key) -> bool | None:
+        """Return whether the answer to a `look_call` proves that a record exists; None: unclear."""
         self.read(call, envelope, key)
         return True
 
-    def one(self, call: Call, data: msgspec.Raw) -> R:
+    def parse_record(self, call: Call, data: msgspec.Raw) -> R:
         """Read the data of an answer as one record."""
-        return self.many(call, msgspec.Raw(b"[" + bytes(data) + b"]"))[0]
+        return self.parse_records(call, msgspec.Raw(b"[" + bytes(data) + b"]"))[0]
 
-    def many(self, call: Call, data: msgspec.Raw) -> list[R]:
+    def parse_records(self, call: Call, data: msgspec.Raw) -> list[R]:
         """Read the data of an answer as a list of records.
 
         Raises:
             BadAnswer: It is not as documented.
         """
         try:
-            return self._read_form(self._many.validate_json(bytes(data)))
+            return self._read_form(self._adapter.validate_json(bytes(data)))
         except ValidationError as error:
             problems = error.errors(include_url=False, include_input=False)
-            whose = _keys(self.key, data)
+            row_keys = _row_keys(self.key, data)
             reasons = "; ".join(
                 f"{'.'.join(map(str, e['loc'][1:])) or 'data'}: {e['msg']}"
-                f"{whose.get(e['loc'][0], '') if e['loc'] else ''}"
+                f"{row_keys.get(e['loc'][0], '') if e['loc'] else ''}"
                 for e in problems
             )
             raise BadAnswer(call, f"the {self.noun} is not as documented: {reasons}") from None
 
     def _read_form(self, records: list[R]) -> list[R]:
-        """Bring records out of the form of this service. Most have one only."""
+        """Convert records from the form of this service. Most need no conversion."""
         return records
 
     def key_of(self, call: Call, envelope: Envelope, body: Mapping[str, Any]) -> Key:
-        """Find the key of what was just created."""
+        """Return the key of a created record, from its body or the answer."""
         if self.key in body:
             return cast(Key, body[self.key])
-        return cast(Key, getattr(self.one(call, envelope.data), self.key))
+        return cast(Key, getattr(self.parse_record(call, envelope.data), self.key))
 
 
 class FrameMixin(AnswerMixin[R]):
@@ -340,19 +341,19 @@ class FrameMixin(AnswerMixin[R]):
                     progress.add(rows)
                     self.print_time(forecast, listing.total or listing.rows, *listing.calls)
             frame = columns.frame(self.key)
-            self.warn_moved(self.moved(listing, frames.count_repeated_keys(frame)))
+            self.warn_moved(self.move_signs(listing, frames.count_repeated_keys(frame)))
             frame = frames.without_repeats(frame)
             if full:
                 keys = list(frame.index)
-                columns, frame = self._full(keys)
+                columns, frame = self._read_full(keys)
                 if gone := len(keys) - len(frame):
                     self.warn_moved([f"{gone} of {len(keys)} were gone when each was read"])
-            frame = self._uniform(frame)
+            frame = self._normalize(frame)
             self.warn_if_missing([n for n in columns.missing if frame[n].isna().all()])
         except frames.WrongRows as error:
             reason = f"the list is not as documented: {error}"
             raise BadAnswer(self.list_call(filters=filters), reason) from None
-        return self.kept(self._finished(frame), whole=not filters)
+        return self.with_snapshot(self._finish_frame(frame), whole=not filters)
 
     def print_time(self, forecast: Forecast, records: int, done: int, left: int) -> None:
         """Print how long it takes to read so many records, where that is long."""
@@ -361,11 +362,11 @@ class FrameMixin(AnswerMixin[R]):
         what = f"Reading {many(records, self.noun)} of {where}"
         forecast.report(what, done, left, self.transport.pace().rate)
 
-    def _full(self, keys: list[Key]) -> tuple[Columns, pd.DataFrame]:
-        """Read each of these records in full, several at once, in the order of the keys.
+    def _read_full(self, keys: list[Key]) -> tuple[Columns, pd.DataFrame]:
+        """Read records in full, several at once, in the order of the keys.
 
         Returns:
-            The columns, and the frame of them; records that are gone are left out.
+            The columns, and the frame of them, without records that are gone.
 
         Raises:
             BadAnswer: An answer is not as documented, or about another record.
@@ -395,44 +396,44 @@ class FrameMixin(AnswerMixin[R]):
             raise BadAnswer(self.get_call(keys[0]), reason) from None
         for key, other in zip(read, frame.index, strict=True):
             if str(other) != str(key):
-                self.same_key(self.get_call(key), other, key)
+                self.check_same_key(self.get_call(key), other, key)
         return columns, frame
 
     def full(self, keys: Sequence[Key]) -> pd.DataFrame:
-        """Read these records in full into a frame indexed by key; those that are gone are not.
+        """Read records in full into a frame indexed by key, without those that are gone.
 
-        What no record shows is no column: a plan could not tell it from nothing.
+        A field that no record shows is no column: a plan would take it for empty.
         """
-        columns, frame = self._full(list(keys))
-        return self._uniform(frame.drop(columns=columns.missing))
+        columns, frame = self._read_full(list(keys))
+        return self._normalize(frame.drop(columns=columns.missing))
 
     def _full_fields(self) -> list[str]:
-        """Name the fields that `get` shows: the columns of a full frame."""
+        """Return the fields that `get` shows: the columns of a full frame."""
         return list(self.record.model_fields)
 
-    def _uniform(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Bring what services show in several forms into one. Most show one only."""
+    def _normalize(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Convert columns that services show in several forms. Most show one only."""
         return frame
 
-    def _finished(self, frame: pd.DataFrame) -> pd.DataFrame:
+    def _finish_frame(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Add the columns that are derived. Most resources derive none."""
         return frame
 
-    def part(self, table: Table) -> Table:
-        """Bring a part of the list into the form of its frame, with the columns it derives."""
+    def format_table(self, table: Table) -> Table:
+        """Return a part of the list with the columns of its frame, derived ones too."""
         return table
 
     def base(self, frame: pd.DataFrame | None, *, now: bool = False) -> Snapshot:
-        """Return what a frame was when it was read, or else what is there now."""
+        """Return the snapshot that a frame holds; else read the records as they are now."""
         known = None if frame is None or now else self.snapshot(frame)
         return known or Snapshot(self.frame(), whole=True, now=True)
 
     def snapshot(self, frame: pd.DataFrame) -> Snapshot | None:
-        """Return what a frame was when it was read; None if it does not hold that."""
+        """Return a frame as it was when it was read; None if it holds no snapshot."""
         return snapshot_of(frame, self.origin)
 
-    def kept(self, frame: pd.DataFrame, *, whole: bool) -> pd.DataFrame:
-        """Keep in a frame what it is now, for the plan of its edits, and return it."""
+    def with_snapshot(self, frame: pd.DataFrame, *, whole: bool) -> pd.DataFrame:
+        """Return a frame that keeps its present cells as a snapshot, for the plan of its edits."""
         nested = self.body.updatable()
         return keep_snapshot(frame, self.origin, whole=whole, nested=nested)
 
@@ -451,7 +452,7 @@ class FrameMixin(AnswerMixin[R]):
                 stacklevel=5,
             )
 
-    def moved(self, listing: ListReader, doubles: int) -> list[str]:
+    def move_signs(self, listing: ListReader, doubles: int) -> list[str]:
         """Return the signs that a list moved while it was read; `doubles` rows came twice."""
         signs = listing.moved
         if doubles:
@@ -475,7 +476,7 @@ class AccountMixin(FrameMixin[R]):
     """The records of a resource in the state of an account and in its folder."""
 
     def account_frame(self, codes: Iterable[str]) -> tuple[pd.DataFrame, list[str]]:
-        """Read all records with all that can be sent, and note what is not as expected.
+        """Read all records with all sendable fields; return them with notes.
 
         Args:
             codes: The template codes to read contents of.
@@ -484,27 +485,27 @@ class AccountMixin(FrameMixin[R]):
         return frame, self.account_notes(frame)
 
     def account_notes(self, frame: pd.DataFrame) -> list[str]:
-        """Note what people should know before these records are kept or copied."""
+        """Return notes for people who keep or copy these records."""
         return []
 
     @classmethod
     def file_fault(cls, fields: Mapping[str, Any]) -> tuple[str, str] | None:
-        """Return why a file is no file of a record, after the pointer to where that shows."""
+        """Return a pointer and the reason why a file is no file of a record; None if it is one."""
         return None
 
     @classmethod
     def created_note(cls, count: int) -> str:
-        """Note what people should know of so many new records; empty if there is nothing."""
+        """Return a note for people who create so many records; empty if there is none."""
         return ""
 
     def unsettable(
         self, fields: Mapping[str, Any], live: Mapping[str, Any] | None
     ) -> tuple[str, str] | None:
-        """Return why a record cannot become as these fields say, and which; None if it can.
+        """Return the field that keeps a record from getting these values, and why; or None.
 
         Args:
-            fields: The record as a state has it.
-            live: The record as the account has it; None if its fields are sent.
+            fields: The record in a state.
+            live: The record in the account; None if its fields are sent.
         """
         return None
 
@@ -513,11 +514,11 @@ class BodyMixin(CallMixin, Generic[R]):
     """The fields that may and must be sent of a record."""
 
     def required(self) -> list[str]:
-        """Name the fields that a create requires."""
+        """Return the fields that a create requires."""
         return self.body.required()
 
     def sendable(self, live: R) -> dict[str, Any]:
-        """Pick from a live record what could be sent back: what an undo needs, and a replace."""
+        """Return the fields of a live record that could be sent back, for an undo or a replace."""
         sendable = set(self.body.updatable())
         if self.profile.unknown_fields == "ignore" and live.model_extra:
             unknown = {n: v for n, v in live.model_extra.items() if not has_mask(n, v)}
@@ -525,14 +526,14 @@ class BodyMixin(CallMixin, Generic[R]):
         fields = live.model_dump(mode="json", exclude_unset=True)
         return {n: v for n, v in fields.items() if n in sendable}
 
-    def whole(self, live: R) -> bool:
+    def shows_all_sendable(self, live: R) -> bool:
         """Return whether a record from a list shows all that could be sent."""
         kind = self.record
         sent = {n for n in self.body.updatable() if n in kind.model_fields or hasattr(kind, n)}
         return sent <= self.sendable(live).keys()
 
     def visible_fields(self, live: R) -> dict[str, Any]:
-        """Return all that a live record shows, as it could have been sent."""
+        """Return all fields that a live record shows, in the form in which they are sent."""
         return live.model_dump(mode="json", exclude_unset=True) | self.sendable(live)
 
     @property
@@ -548,11 +549,11 @@ class BodyMixin(CallMixin, Generic[R]):
         """Return whether an update must repeat fields, and so needs the live record."""
         return self.puts_whole
 
-    def carried(self, live: R) -> dict[str, Any]:
-        """Collect the fields an update must send although nobody changed them.
+    def fields_to_repeat(self, live: R) -> dict[str, Any]:
+        """Return the fields that an update must send although nobody changed them.
 
-        None where a PUT merges. Where it replaces, everything that can be sent and every
-        field the document does not know, so that nothing is cleared.
+        None where a PUT merges; where it replaces, all that can be sent and every field that
+        the API document does not know, so that nothing is cleared.
         """
         if not self.repeats:
             return {}
@@ -562,19 +563,19 @@ class BodyMixin(CallMixin, Generic[R]):
         return {n: v for n, v in fields.items() if n in self.required()}
 
     def choices(self) -> Mapping[str, Mapping[str, str]]:
-        """Return the fields that hold some of several values, each value with what it means."""
+        """Return the fields with a fixed set of values, each value with its meaning."""
         return {}
 
-    def rearranged(self, name: str, text: str) -> Mapping[str, Any]:
-        """Return the fields that a text typed into one field belongs into; none if it stays."""
+    def redirect_text(self, name: str, text: str) -> Mapping[str, Any]:
+        """Return the fields that a text typed into one field belongs to; empty if it stays."""
         return {}
 
 
 class CheckMixin:
-    """The checks of what is sent; none, unless a resource has some."""
+    """The checks of fields before they are sent; none, unless a resource has some."""
 
     def findings(self, name: str, value: Any) -> Sequence[Finding]:
-        """Check what the document in a field says, as the platform will."""
+        """Check the document in a field as the platform will."""
         return ()
 
     def record_findings(
@@ -582,30 +583,30 @@ class CheckMixin:
     ) -> list[Finding]:
         """Check one record as it would be once these fields are sent.
 
-        Errors stop the call; warnings are told. Pointers lead into the record.
+        Errors stop the call; warnings are printed. Pointers lead into the record.
 
         Args:
-            fields: What is sent, each of the right type.
-            live: The record as it is; empty for a new one, None if that is not known.
+            fields: The fields to send, each of the right type.
+            live: The live record; empty for a new one, None if it is unknown.
         """
         return []
 
-    def compared(self, fields: Mapping[str, Any]) -> bool:
+    def needs_live_record(self, fields: Mapping[str, Any]) -> bool:
         """Return whether `record_findings` needs the live record, for an update of these fields."""
         return False
 
-    def examined(
+    def check_changes(
         self, changes: Sequence[Planned], base: pd.DataFrame, full: ReadFull
     ) -> Mapping[int, Sequence[Finding]]:
-        """Check all records of a plan as `record_findings` does, at once.
+        """Check all records of a plan at once, as `record_findings` does for one.
 
         Args:
             changes: Creates, updates and deletes.
-            base: The records as they are, as far as they were read.
-            full: Reads some of them in full, where a list does not show what decides.
+            base: The live records, as far as they were read.
+            full: Reads some of them in full, where a list does not show enough.
 
         Returns:
-            What was found, by the place of the change.
+            The findings, by the position of the change.
         """
         return {}
 
@@ -615,35 +616,35 @@ class NameMixin(Declaration, Generic[R]):
 
     @property
     def single(self) -> bool:
-        """Return whether the service refuses a second record with the same `named_by`."""
+        """Return whether the service refuses a second record with the same `name_fields`."""
         return self.unique
 
-    def named_by(self) -> tuple[str, ...]:
-        """Name the fields that tell one record from another, beside its key."""
+    def name_fields(self) -> tuple[str, ...]:
+        """Return the fields that identify a record, beside its key."""
         return self.natural_key
 
-    def natural(self, fields: Mapping[str, Any]) -> str | None:
-        """Return the text that names a record among its kind, None if a part of it is missing."""
-        return _joined(fields, self.named_by())
+    def natural_name(self, fields: Mapping[str, Any]) -> str | None:
+        """Join the name fields to the natural name of a record; None if one is missing."""
+        return _join_fields(fields, self.name_fields())
 
-    def named(self, record: R) -> str | None:
-        """Return the text that names a record that was read."""
-        return self.natural({name: getattr(record, name, None) for name in self.named_by()})
+    def natural_name_of(self, record: R) -> str | None:
+        """Return the natural name of a record that was read; None if a part is missing."""
+        return self.natural_name({name: getattr(record, name, None) for name in self.name_fields()})
 
     def label(self, fields: Mapping[str, Any]) -> str | None:
-        """Return what people call a record, None if a part of that is missing."""
-        return _joined(fields, self.natural_key)
+        """Return the label of a record for people; None if a part is missing."""
+        return _join_fields(fields, self.natural_key)
 
-    def searched(self, fields: Mapping[str, Any]) -> str:
-        """Return the text by which a list can be searched for a record."""
-        return str(fields[self.named_by()[-1]])
+    def search_text(self, fields: Mapping[str, Any]) -> str:
+        """Return the text that finds a record in a search of the list."""
+        return str(fields[self.name_fields()[-1]])
 
 
 class Endpoints(AccountMixin[R], BodyMixin[R], NameMixin[R], CheckMixin):
-    """A resource for engines: its declaration, and what each mixin makes of it."""
+    """A resource for the engine: its declaration with calls, answers, frames and checks."""
 
     def of(self, code: str | None, noun: str | None = None) -> Endpoints[R]:
-        """Return the endpoints of a template code: these, for there is one kind only.
+        """Return the endpoints of a template code: these, as there is one list.
 
         Args:
             code: The template code of a content.
@@ -652,11 +653,11 @@ class Endpoints(AccountMixin[R], BodyMixin[R], NameMixin[R], CheckMixin):
         return self
 
     def each(self, codes: Iterable[str]) -> Mapping[str | None, Endpoints[R]]:
-        """Return the endpoints of these template codes: these alone, for there is one list."""
+        """Return the endpoints of template codes: these alone, as there is one list."""
         return {None: self}
 
     def next_step(self, error: Refused, key: Key | None, body: Mapping[str, Any]) -> str:
-        """Return what to do about a refusal, where more is known than the service sent.
+        """Return advice on a refusal, where more is known than the service sent.
 
         Args:
             error: How the service refused the call.
@@ -667,10 +668,10 @@ class Endpoints(AccountMixin[R], BodyMixin[R], NameMixin[R], CheckMixin):
             return f"{self.place}.frame() lists the {self.key} of each {self.noun}."
         return ""
 
-    def written(
+    def texts_to_keep(
         self, changes: Sequence[Planned], base: pd.DataFrame, full: ReadFull
     ) -> Sequence[Sequence[str]]:
-        """Return what is to be kept of these changes when a plan of them is applied; texts only.
+        """Return texts to keep locally of these changes when their plan is applied.
 
         Args:
             changes: Creates, updates and deletes.
@@ -680,10 +681,10 @@ class Endpoints(AccountMixin[R], BodyMixin[R], NameMixin[R], CheckMixin):
         return ()
 
     def keep(self, written: Sequence[Sequence[str]], run: str) -> None:
-        """Keep what `written` told, as the run begins."""
+        """Keep the result of `texts_to_keep` locally, as the run begins."""
 
     def undo(self, kind: str, known: Mapping[str, Any], after: Mapping[str, Any]) -> Undo:
-        """Return how well a change can be undone, and what gets lost, before it is made.
+        """Return how well a planned change can be undone, and what would be lost.
 
         Args:
             kind: create, update or delete.
@@ -696,8 +697,8 @@ class Endpoints(AccountMixin[R], BodyMixin[R], NameMixin[R], CheckMixin):
         return "exactly", ""
 
 
-def _keys(name: str, data: msgspec.Raw) -> dict[int | str, str]:
-    """Return which record of a list each place means, for messages; nothing for a single one."""
+def _row_keys(name: str, data: msgspec.Raw) -> dict[int | str, str]:
+    """Return the key of each record of a list, for messages; empty for a single record."""
     try:
         rows = msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -711,6 +712,6 @@ def _keys(name: str, data: msgspec.Raw) -> dict[int | str, str]:
     }
 
 
-def _joined(fields: Mapping[str, Any], names: Iterable[str]) -> str | None:
+def _join_fields(fields: Mapping[str, Any], names: Iterable[str]) -> str | None:
     parts = [fields.get(name) for name in names]
     return " ".join(map(str, parts)) if all(parts) else None

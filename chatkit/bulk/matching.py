@@ -17,7 +17,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from chatkit.api.call import segment_problem
-from chatkit.bulk.comparison import Rows, differing
+from chatkit.bulk.comparison import Rows, find_differing_rows
 from chatkit.errors import InputError, Problem
 from chatkit.frames.frame import (
     INEXACT,
@@ -33,11 +33,11 @@ Mask = NDArray[np.bool_]  #: one for each row
 DELETE = "delete"  #: the column that says of a row that its record is to be deleted
 
 #: What a file makes of True, False and nothing.
-_FLAGS = {"True": True, "False": False, "": False}
+_FLAG_TEXTS = {"True": True, "False": False, "": False}
 
 
 class Refusal(NamedTuple):
-    """A reason not to take a row: its number, the cell, and what to do about it."""
+    """The refusal of a row: its number, the cell, the reason and what to do about it."""
 
     row: int
     column: str
@@ -78,27 +78,27 @@ def _repeated(names: Any) -> list[Any]:
 
 
 def levels_as_columns(frame: pd.DataFrame, base: pd.DataFrame, key: Sequence[str]) -> pd.DataFrame:
-    """Read levels of the index that are columns of the base as columns: set_index moved them."""
+    """Make columns of the index levels that are columns of the base: set_index moved them."""
     columns = {*base.columns} - {*frame.columns, *key}
     names = [name for name in frame.index.names if isinstance(name, str) and name in columns]
     return frame.assign(**{name: frame.index.get_level_values(name) for name in names})
 
 
 def delete_marks(cells: pd.Series[Any]) -> tuple[Mask, list[Refusal]]:
-    """Read which rows are to be deleted, and refuse what says neither yes nor no. NA is no."""
+    """Read the column `delete`; return its marks, and refusals of cells that are no flag."""
     marks, refused = np.zeros(len(cells), bool), []
     for row, value in enumerate(python_values(cells)):
         if isinstance(value, bool):
             marks[row] = value
-        elif isinstance(value, str) and value in _FLAGS:
-            marks[row] = _FLAGS[value]
+        elif isinstance(value, str) and value in _FLAG_TEXTS:
+            marks[row] = _FLAG_TEXTS[value]
         elif value is not None:
             step = "write True or False, or leave it empty"
             refused.append(Refusal(row, DELETE, value, "is neither True nor False", step))
     return marks, refused
 
 
-_NAMED = 80  #: characters of a record's name in a reason
+_LENGTH = 80  #: characters of a record's name in a reason
 #: Digits that surely are an id: 007 would not be the same text as 7.
 _DIGITS = re.compile("0|[1-9][0-9]{0,17}")
 
@@ -107,15 +107,15 @@ class Identity(NamedTuple):
     """The key and the natural key of the records of one resource.
 
     The natural key is made of the `columns` that name a record which has no key yet, like the
-    number of a contact; a resource without one has none. `of` takes a frame of these columns, in
-    which any cell may be NA, and returns a text for each of its rows. Rows with the same text are
-    the same record; NA says nothing.
+    number of a contact; a resource without one has none. `natural_keys` takes a frame of these
+    columns, in which any cell may be NA, and returns a text for each of its rows. Rows with the
+    same text are the same record; NA is no name.
     """
 
     noun: str  #: one record, for messages: "contact"
     key: tuple[str, ...]  #: the names of the levels of the base's index
     columns: tuple[str, ...] = ()  #: the first of them names the natural key in messages
-    of: Callable[[pd.DataFrame], pd.Series[Any]] | None = None
+    natural_keys: Callable[[pd.DataFrame], pd.Series[Any]] | None = None
     #: Replaces cells of a person's frame that cannot be sent by NA: "call him" names nobody.
     valid: Callable[[pd.DataFrame], pd.DataFrame] = lambda cells: cells
     #: Columns that must agree as well where a row is found by its natural key. A number with
@@ -135,7 +135,7 @@ class Identity(NamedTuple):
     fields: Collection[str] | None = None  #: the columns that may be sent; None: any may
 
     @property
-    def named(self) -> str:
+    def key_name(self) -> str:
         """The key in words: "id", or "template_code and lang_code"."""
         return " and ".join(self.key)
 
@@ -149,7 +149,7 @@ class Edits:
     Args:
         frame: The edited frame: in any order, with any rows and columns, of any dtypes.
         base: What was read, indexed by key; its columns are as `chatkit.frames.frame` makes them.
-        who: How the records are told apart.
+        identity: The key and natural key of the records.
         duplicates: Take rows that share their natural key, unless the service does not.
         gone: Rows of the base that are deleted beside those that the frame marks.
 
@@ -161,17 +161,19 @@ class Edits:
         self,
         frame: pd.DataFrame,
         base: pd.DataFrame,
-        who: Identity,
+        identity: Identity,
         *,
         duplicates: bool = False,
         gone: Sequence[int] | Rows = (),
     ) -> None:
-        frame = levels_as_columns(check_frame(frame), base, who.key).copy(deep=False)
+        frame = levels_as_columns(check_frame(frame), base, identity.key).copy(deep=False)
         frame.attrs = {}  # pandas copies them with each column that is taken out
-        self._frame, self._base, self._who = frame, base, who
+        self._frame, self._base, self._identity = frame, base, identity
+        self._noun, self._key_name = identity.noun, identity.key_name
+        self._name_column = next(iter(identity.columns), "")  # names the natural key in messages
         self.labels: pd.Index[Any] = frame.index  #: the frame's own names of its rows
-        apart = {*who.key} | ({DELETE} - {*base.columns})
-        names = [name for name in frame.columns if name not in apart]
+        excluded = {*identity.key} | ({DELETE} - {*base.columns})
+        names = [name for name in frame.columns if name not in excluded]
         self.columns = [name for name in names if name in base.columns]
         self.unknown = [name for name in names if name not in base.columns]
         #: For each row the row of the base that it means; -1 if it is new or refused.
@@ -179,43 +181,43 @@ class Edits:
         self.has_key: Mask = np.zeros(len(frame), bool)  #: which rows have a key of their own
         self.deleted: Mask = np.zeros(len(frame), bool)  #: where the column `delete` says True
         self.refused: list[Refusal] = []  #: the rows that cannot be taken, each maybe repeatedly
-        self.united: dict[int, int] = {}  #: the rows that repeat an earlier one, each with that
-        self._sound: Mask = np.ones(len(frame), bool)  # which rows are not refused
-        self._whole = base.index.nlevels == 1 and base.index.dtype.kind == "i"
+        self.merged: dict[int, int] = {}  #: the rows that repeat an earlier one, each with that
+        self._accepted: Mask = np.ones(len(frame), bool)  # which rows are not refused
+        self._has_numeric_key = base.index.nlevels == 1 and base.index.dtype.kind == "i"
         self._keys: Any = ()  # of each row; only where one has a key
         self._names: dict[int, str | None] = {}  # natural keys of the rows without a key
-        self._known: pd.Series[Any] | None = None
+        self._base_keys: pd.Series[Any] | None = None  # natural keys
         self._differing: dict[str, Rows] = {}
         self._match_by_key()
         if DELETE in frame.columns and DELETE not in base.columns:
             self.deleted, refused = delete_marks(frame[DELETE])
             self._refuse(refused)
         self._match_by_natural_key()
-        several = duplicates and not who.single
-        self._unite(duplicates=several)
+        several = duplicates and not identity.single
+        self._merge_repeated_rows(duplicates=several)
         self._compared = self.positions
         self._refuse_other_account()
         marked = self.positions[self.deleted & (self.positions >= 0)]
-        self._gone = {*marked.tolist(), *map(int, gone)}  # rows of the base that are deleted
-        self._release()
+        self._deleted = {*marked.tolist(), *map(int, gone)}  # rows of the base
+        self._detach_freed_names()
         self._refuse_disagreeing()
         if several:
             self._take_as_new()
         else:
             self._refuse_shared_names()
-        step = f"say its {who.named}"
+        step = f"say its {identity.key_name}"
         self._refuse(
-            Refusal(row, DELETE, True, f"no {who.noun} is found by this row", step)
-            for row in np.flatnonzero(self.deleted & self._sound & (self.positions < 0)).tolist()
+            Refusal(row, DELETE, True, f"no {identity.noun} is found by this row", step)
+            for row in np.flatnonzero(self.deleted & self._accepted & (self.positions < 0)).tolist()
         )
 
     @property
     def new(self) -> Rows:
         """The rows that are no record of the base yet."""
-        return np.flatnonzero((self.positions < 0) & self._sound)
+        return np.flatnonzero((self.positions < 0) & self._accepted)
 
     def changed(self) -> dict[str, Rows]:
-        """Find the rows in which a cell is not what the base has, for each such column."""
+        """Return the rows whose cell differs from the base, by column."""
         changed = {}
         for name in self.columns:
             rows = self._differing_rows(name)
@@ -225,11 +227,11 @@ class Edits:
         return changed
 
     def _differing_rows(self, name: str) -> Rows:
-        """Return the rows that say something else than the base in a column."""
+        """Return the rows whose cell in a column differs from the base."""
         if name not in self._differing:
             rows = np.flatnonzero(self._compared >= 0)
             base = self._base[name].iloc[self._compared[rows]]
-            self._differing[name] = rows[differing(base, self._frame[name].iloc[rows])]
+            self._differing[name] = rows[find_differing_rows(base, self._frame[name].iloc[rows])]
         return self._differing[name]
 
     def key(self, row: int) -> Any:
@@ -239,10 +241,7 @@ class Edits:
         return python_value(self._keys[row]) if self.has_key[row] else None
 
     def filled(self, rows: Rows) -> dict[str, Rows]:
-        """Find which of these rows have a value, for each column in which some do.
-
-        The columns that the base has not are among them.
-        """
+        """Return the rows with a value, by column, for columns of the frame in the base or not."""
         filled = {}
         for name in [*self.columns, *self.unknown] if len(rows) else ():
             with_value = rows[self._frame[name].iloc[rows].notna().to_numpy(bool)]
@@ -260,18 +259,18 @@ class Edits:
         return values
 
     def base_values(self, column: str, rows: Rows) -> list[Any]:
-        """Return what the base has in the cells of some rows that are not new."""
+        """Return the cells of the base for some rows that are not new."""
         return python_values(self._base[column].iloc[self.positions[rows]])
 
     def _refuse(self, refusals: Iterable[Refusal]) -> None:
-        """Take these rows out."""
+        """Note refusals, and exclude their rows."""
         new = list(refusals)
         rows = [refusal.row for refusal in new]
         self.refused += new
-        self._sound[rows] = False
-        self._let_go(rows)
+        self._accepted[rows] = False
+        self._detach(rows)
 
-    def _let_go(self, rows: list[int]) -> None:
+    def _detach(self, rows: list[int]) -> None:
         """Detach rows from the base, in a copy: comparisons by position hold the old one."""
         if rows:
             self.positions = self.positions.copy()
@@ -281,143 +280,140 @@ class Edits:
 
     def _match_by_key(self) -> None:
         """Match the rows that have a key: in columns, else in levels of the index."""
-        who = self._who
-        cells = [column_or_level(self._frame, name) for name in who.key]
+        identity = self._identity
+        cells = [column_or_level(self._frame, name) for name in identity.key]
         parts = [part for part in cells if part is not None]
         if not parts:
             self._refuse_lost_names()
         if len(parts) < len(cells):
             return
         self._keys, self.has_key, self.positions = find_keys(self._base, parts)
-        why = why_no_number if self._whole else why_no_text
+        why = why_no_number if self._has_numeric_key else why_no_text
         self._refuse(  # what is there, but is no key
             Refusal(row, name, value, reason, self._next_step)
-            for name, part in zip(who.key, parts, strict=True)
+            for name, part in zip(identity.key, parts, strict=True)
             for row in np.flatnonzero(~self.has_key & ~np.asarray(part.isna())).tolist()
             if (reason := why(value := python_value(part.array[row])))
         )
-        if not who.chosen:
-            reason = f"no {who.noun} of the account has it"
+        if not identity.chosen:
+            reason = f"no {identity.noun} of the account has it"
+            name, step = self._key_name, self._next_step
             self._refuse(
-                Refusal(row, who.named, python_value(self._keys[row]), reason, self._next_step)
+                Refusal(row, name, python_value(self._keys[row]), reason, step)
                 for row in np.flatnonzero(self.has_key & (self.positions < 0)).tolist()
-                if self._sound[row]
+                if self._accepted[row]
             )
 
     @property
     def _next_step(self) -> str:
-        named = self._who.named
-        if self._who.chosen:
-            return f"write the {named} as text, as the frame that was read has it"
-        return f"leave the {named} empty for a new {self._who.noun}, or read the frame again"
+        if self._identity.chosen:
+            return f"write the {self._key_name} as text, as the frame that was read has it"
+        return f"leave the {self._key_name} empty for a new {self._noun}, or read the frame again"
 
     def _refuse_lost_names(self) -> None:
-        """Refuse a frame whose index holds keys without saying so."""
-        who, index = self._who, self._frame.index
+        """Refuse a frame whose index holds keys under no name."""
+        identity, index = self._identity, self._frame.index
         numbers_of_rows = hasattr(index, "step")  # only a RangeIndex has one
-        if list(index.names) != [None] * len(who.key) or numbers_of_rows:
+        if list(index.names) != [None] * len(identity.key) or numbers_of_rows:
             return
         levels = [index.get_level_values(level).to_series() for level in range(index.nlevels)]
         _, _, positions = find_keys(self._base, levels)
         rows = np.flatnonzero(positions >= 0)
-        if self._whole and len(rows):  # any number may happen to be an id
-            mine = self._naturals(self._frame, rows)
-            live = self._naturals(self._base, positions[rows], written=False)
+        if self._has_numeric_key and len(rows):  # any number may happen to be an id
+            mine = self._natural_keys(self._frame, rows)
+            live = self._natural_keys(self._base, positions[rows], written=False)
             rows = rows[[a is not None and a == b for a, b in zip(mine, live, strict=True)]]
         if len(rows):
-            name = f"name = {who.key[0]!r}" if len(who.key) == 1 else f"names = {[*who.key]}"
-            new = "" if who.chosen else f", where new rows have no {who.named}"
+            key = identity.key
+            name = f"name = {key[0]!r}" if len(key) == 1 else f"names = {[*key]}"
+            new = "" if identity.chosen else f", where new rows have no {self._key_name}"
             raise InputError(
-                f"The index of this frame holds the {who.named} of each row, but has lost its "
+                f"The index of this frame holds the {self._key_name} of each row, but has lost its "
                 f"name (pd.concat does that): say frame.index.{name}, or make the frame with "
-                f"pd.concat([{who.noun}s.reset_index(), new]){new}."
+                f"pd.concat([{self._noun}s.reset_index(), new]){new}."
             )
 
     # --- by natural key ---
 
     def _match_by_natural_key(self) -> None:
-        """Match the rows without a key by their natural key. One that is not found is new."""
-        rows = np.flatnonzero(~self.has_key & self._sound)
-        texts = self._naturals(self._frame, rows)
+        """Match the rows without a key by their natural key; those not found are new."""
+        rows = np.flatnonzero(~self.has_key & self._accepted)
+        texts = self._natural_keys(self._frame, rows)
         self._names = dict(zip(rows.tolist(), texts, strict=True))
-        matches = self._with_names(texts)
+        matches = self._find_by_natural_key(texts)
         refused = []
         for row, text in self._names.items():
-            places = matches.get(text, [])
-            if len(places) == 1:
-                self.positions[row] = places[0]
-            elif places:
-                reason = f"{len(places)} {self._who.noun}s have it"
-                step = f"say by its {self._who.named} which of them it is"
-                refused.append(Refusal(row, self._who.columns[0], text, reason, step))
+            candidates = matches.get(text, [])
+            if len(candidates) == 1:
+                self.positions[row] = candidates[0]
+            elif candidates:
+                reason = f"{len(candidates)} {self._noun}s have it"
+                step = f"say by its {self._key_name} which of them it is"
+                refused.append(Refusal(row, self._name_column, text, reason, step))
         self._refuse(refused)
 
     # --- one record in several rows ---
 
-    def _unite(self, *, duplicates: bool) -> None:
-        """Unite the rows of one record that say the same.
+    def _merge_repeated_rows(self, *, duplicates: bool) -> None:
+        """Merge the rows of one record into the first of them.
 
-        What a later row says beside the first is written into the first. Later rows that say
-        something else are refused, so that leaving out what is refused keeps one of each.
+        Cells that only a later row fills are copied into the first. A later row with other
+        values is refused, so that leaving out what is refused keeps one row of each record.
 
         Args:
             duplicates: Whether rows without a key may share their natural key.
         """
-        key, fields, labels = {*self._who.key}, self._who.fields, self._frame.index
+        key, fields, labels = {*self._identity.key}, self._identity.fields, self._frame.index
         names = [n for n in self._frame.columns if n not in key and (fields is None or n in fields)]
-        deleted = self.deleted
         filled: dict[str, dict[int, Any]] = defaultdict(dict)
-        united: dict[int, int] = {}
         refused = []
-        repeats = self._repeats(duplicates=duplicates)
-        cells_of = self._filled([row for rows in repeats for row in rows], names)
+        repeats = self._find_repeats(duplicates=duplicates)
+        cells_of = self._filled_cells([row for rows in repeats for row in rows], names)
         for first, *later in repeats:
             known = cells_of[first]
             for row in later:
                 cells = cells_of[row]
-                differing = [n for n in cells if n in known and not _alike(known[n], cells[n])]
-                if differing or deleted[row] != deleted[first]:
+                differing = [n for n in cells if n in known and not _same_text(known[n], cells[n])]
+                if differing or self.deleted[row] != self.deleted[first]:
                     name = differing[0] if differing else DELETE
                     earlier, drops = "an earlier row", ""
                     if labels.is_unique:
                         one, two = python_value(labels[first]), python_value(labels[row])
                         earlier = f"row {one!r}"
-                        drops = (
-                            f": frame.drop({two!r}) keeps the first, frame.drop({one!r}) this one"
-                        )
+                        second = f"frame.drop({one!r}) this one"
+                        drops = f": frame.drop({two!r}) keeps the first, {second}"
                     reason = (
-                        f"{earlier} is the same {self._who.noun} with another {name}: "
+                        f"{earlier} is the same {self._noun} with another {name}: "
                         f"{known.get(name)!r:.60} there, {cells.get(name)!r:.60} here"
                     )
                     step = f"keep one of them{drops}; skip_invalid=True takes the first"
                     refused.append(Refusal(row, name, cells.get(name), reason, step))
                     continue
-                united[row] = first
+                self.merged[row] = first
                 for name in cells.keys() - known.keys():
                     filled[name][first] = known[name] = cells[name]
         self._refuse(refused)
-        self.united = united
-        self._sound[[*united]] = False
-        self._let_go([*united])
+        self._accepted[[*self.merged]] = False
+        self._detach([*self.merged])
         columns = {}
         for name, values in filled.items():
             column = columns[name] = self._frame[name].astype(object)
             column.array[[*values]] = np.fromiter(values.values(), object, len(values))
         self._frame = self._frame.assign(**columns) if columns else self._frame
 
-    def _repeats(self, *, duplicates: bool) -> list[list[int]]:
-        """Return the numbers of the rows that share a key, or have none and share their name."""
+    def _find_repeats(self, *, duplicates: bool) -> list[list[int]]:
+        """Group the rows that share a key, or have none and share their natural key."""
         groups: dict[Any, list[int]] = defaultdict(list)
-        rows = np.flatnonzero(self.has_key & self._sound)
+        rows = np.flatnonzero(self.has_key & self._accepted)
         for row in rows.tolist():
             groups[self._keys[row], True].append(row)
         for row, text in {} if duplicates else self._names.items():
-            if text is not None and self._sound[row]:
+            if text is not None and self._accepted[row]:
                 groups[text, False].append(row)
         return [group for group in groups.values() if len(group) > 1]
 
-    def _filled(self, rows: list[int], names: Iterable[str]) -> dict[int, dict[str, Any]]:
-        """Return the cells of rows without empty ones; `""` clears a field of a known record."""
+    def _filled_cells(self, rows: list[int], names: Iterable[str]) -> dict[int, dict[str, Any]]:
+        """Return the filled cells of rows by name; `""` counts where it clears a field."""
         cells: dict[int, dict[str, Any]] = {row: {} for row in rows}
         for name in names if rows else ():
             for row, value in zip(rows, python_values(self._frame[name].iloc[rows]), strict=True):
@@ -425,136 +421,137 @@ class Edits:
                     cells[row][name] = value
         return cells
 
-    def _moved(self) -> Rows:
-        """Find the rows with a key whose natural key may be another than in the base."""
+    def _renamed_rows(self) -> Rows:
+        """Find the rows with a key whose natural key may differ from the base."""
         moved = np.zeros(len(self._frame), bool)
-        both = {*self._frame.columns} & {*self._base.columns} - {*self._who.key}
-        for name in self._who.columns:
+        both = {*self._frame.columns} & {*self._base.columns} - {*self._identity.key}
+        for name in self._identity.columns:
             if name in both:
                 moved[self._differing_rows(name)] = True
-        return np.flatnonzero(moved & self.has_key & self._sound & ~self.deleted)
+        return np.flatnonzero(moved & self.has_key & self._accepted & ~self.deleted)
 
     def _refuse_other_account(self) -> None:
         """Refuse rows that have the key of one record, and the natural key of another.
 
-        It is done where nobody knows in which account the keys were read. A row that keeps a name
-        is an edit of it.
+        Only where the account of the keys is unknown. A row that keeps a label is an edit.
         """
-        who = self._who
-        if not who.unknown_account or not who.columns:
+        identity = self._identity
+        if not identity.unknown_account or not identity.columns:
             return
-        known = {*self._frame.columns} & {*self._base.columns} - {*who.columns, *who.agree}
-        others = [name for name in who.labels if name in known]
-        deleted = np.flatnonzero(self.deleted & self.has_key & self._sound)
-        rows = np.concatenate([self._moved() if others else deleted[:0], deleted])
-        mine = self._naturals(self._frame, rows)
-        live = self._naturals(self._base, self.positions[rows], written=False)
+        both = {*self._frame.columns} & {*self._base.columns}
+        others = both.difference(identity.columns, identity.agree)
+        labels = [name for name in identity.labels if name in others]
+        deleted = np.flatnonzero(self.deleted & self.has_key & self._accepted)
+        rows = np.concatenate([self._renamed_rows() if labels else deleted[:0], deleted])
+        mine = self._natural_keys(self._frame, rows)
+        live = self._natural_keys(self._base, self.positions[rows], written=False)
         moved = [a is not None and a != b for a, b in zip(mine, live, strict=True)]
         refused = []
         for row in rows[np.array(moved, bool)].tolist():
             place = int(self.positions[row])
-            cells = [(self._frame[n].iloc[row], self._base[n].iloc[place]) for n in others]
+            cells = [(self._frame[n].iloc[row], self._base[n].iloc[place]) for n in labels]
             differ = all(isinstance(own, str) and own and own != other for own, other in cells)
             if self.deleted[row] or differ:
                 reason = (
-                    f"conflict: {self._record(place)} is {self._named(self._base, place)}; the row "
-                    f"says {self._named(self._frame, row)}"
+                    f"conflict: {self._record_text(place)} is {self._label(self._base, place)}; "
+                    f"the row says {self._label(self._frame, row)}"
                 )
                 step = (
-                    f"write the row without the {who.named} if it was read in another account, or "
-                    "read the frame again and edit that"
+                    f"write the row without the {self._key_name} if it was read in another "
+                    "account, or read the frame again and edit that"
                 )
-                refused.append(Refusal(row, who.named, self.key(row), reason, step))
+                refused.append(Refusal(row, self._key_name, self.key(row), reason, step))
         self._refuse(refused)
 
-    def _release(self) -> None:
-        """Take rows for new ones whose natural key is freed by another row of the same frame."""
-        edited = self._moved()
-        if not (len(edited) or self._gone):
+    def _detach_freed_names(self) -> None:
+        """Make rows new whose natural key another row of the frame releases."""
+        edited = self._renamed_rows()
+        if not (len(edited) or self._deleted):
             return
-        left, restores = self._left(edited), self._who.restores
+        freed, restores = self._freed_records(edited), self._identity.restores
         new, refused = [], []
         for row in self._names:
             place = int(self.positions[row])
             if place < 0 or self.deleted[row]:
                 continue
-            if place in left or (place in self._gone and not restores):
+            if place in freed or (place in self._deleted and not restores):
                 new.append(row)
-            elif place in self._gone:
+            elif place in self._deleted:
                 reason = (
-                    f"{self._record(place)} has it, and is deleted in this plan: creating it "
+                    f"{self._record_text(place)} has it, and is deleted in this plan: creating it "
                     "again would bring that one back"
                 )
                 step = "leave the deletion out to change that one, or leave this row out"
-                refused.append(Refusal(row, self._who.columns[0], self._names[row], reason, step))
-        self._let_go(new)
+                refused.append(Refusal(row, self._name_column, self._names[row], reason, step))
+        self._detach(new)
         self._refuse(refused)
 
-    def _left(self, edited: Rows) -> set[int]:
-        """Return the rows of the base whose natural key these rows change to another."""
-        places = self.positions[edited]
-        before = self._naturals(self._base, places, written=False)
-        after = self._naturals_after(edited)
-        moved = zip(places.tolist(), before, after, strict=True)
+    def _freed_records(self, edited: Rows) -> set[int]:
+        """Return the rows of the base whose natural key these rows change."""
+        positions = self.positions[edited]
+        before = self._natural_keys(self._base, positions, written=False)
+        after = self._natural_keys_after(edited)
+        moved = zip(positions.tolist(), before, after, strict=True)
         return {place for place, old, new in moved if new is not None and new != old}
 
     def _refuse_disagreeing(self) -> None:
-        """Refuse rows that are found by their natural key, but say that it is somebody else's."""
+        """Refuse rows that match by natural key, but differ in a column that must agree."""
         rows = [row for row in self._names if self.positions[row] >= 0]
-        who, refused = self._who, list[Refusal]()
-        for name in who.agree if rows else ():
+        identity, refused = self._identity, list[Refusal]()
+        for name in identity.agree if rows else ():
             if name not in self._frame.columns or name not in self._base.columns:
                 continue
-            edited = who.valid(self._frame[[name]].iloc[rows])[name]
+            edited = identity.valid(self._frame[[name]].iloc[rows])[name]
             before = self._base[name].iloc[self.positions[rows]]
-            for row, own, live in zip(rows, _texts_of(edited), _texts_of(before), strict=True):
+            for row, own, live in zip(rows, _texts(edited), _texts(before), strict=True):
                 if own and live and own != live:
                     place = int(self.positions[row])
                     reason = (
-                        f"conflict: {self._record(place)} has this {self._who.columns[0]} and is "
-                        f"{self._named(self._base, place)}; the row says "
-                        f"{self._named(self._frame, row)}"
+                        f"conflict: {self._record_text(place)} has this {self._name_column} and "
+                        f"is {self._label(self._base, place)}; the row says "
+                        f"{self._label(self._frame, row)}"
                     )
-                    step = f"correct the {name}, or say the {who.named} if that {who.noun} is meant"
+                    meant = f"say the {self._key_name} if that {self._noun} is meant"
+                    step = f"correct the {name}, or {meant}"
                     refused.append(Refusal(row, name, own, reason, step))
         self._refuse(refused)
 
-    def _named(self, frame: pd.DataFrame, row: int) -> str:
-        """Name the record of a row in words."""
-        cells = [frame[name].iloc[row] for name in self._who.labels if name in frame.columns]
-        return " ".join(str(cell) for cell in cells if isinstance(cell, str) and cell)[:_NAMED]
+    def _label(self, frame: pd.DataFrame, row: int) -> str:
+        """Name the record of a row by its label columns."""
+        cells = [frame[name].iloc[row] for name in self._identity.labels if name in frame.columns]
+        return " ".join(str(cell) for cell in cells if isinstance(cell, str) and cell)[:_LENGTH]
 
     def _refuse_shared_names(self) -> None:
-        """Refuse the rows that would be one record by their natural keys."""
-        edited = self._moved()
-        mine = {row: text for row, text in self._names.items() if self._sound[row]}
-        moved = dict(zip(edited.tolist(), self._naturals_after(edited), strict=True))
-        matches = self._with_names(moved.values())
-        left = self._left(edited) | self._gone if len(edited) else self._gone
-        held = np.bincount(self.positions[self.positions >= 0]) if mine else np.zeros(0, int)
-        count = Counter((mine | moved).values())
+        """Refuse rows that would share a natural key, with each other or with a record."""
+        edited = self._renamed_rows()
+        keyless = {row: text for row, text in self._names.items() if self._accepted[row]}
+        renamed = dict(zip(edited.tolist(), self._natural_keys_after(edited), strict=True))
+        matches = self._find_by_natural_key(renamed.values())
+        freed = self._freed_records(edited) | self._deleted if len(edited) else self._deleted
+        held = np.bincount(self.positions[self.positions >= 0]) if keyless else np.zeros(0, int)
+        count = Counter((keyless | renamed).values())
         step = "keep one of them, or change the other in a plan of its own"
-        if not self._who.single:
+        if not self._identity.single:
             step += ", or say duplicates=True"
         refused = []
-        for row, text in (mine | moved).items():
-            here, places = int(self.positions[row]), matches.get(text, [])
-            others = [place for place in places if place not in left and here not in places]
+        for row, text in (keyless | renamed).items():
+            at_row, matched = int(self.positions[row]), matches.get(text, [])
+            others = [] if at_row in matched else [n for n in matched if n not in freed]
             if text is None:
                 continue
             if count[text] > 1:
                 reason = f"{count[text]} rows have it"
-            elif row in moved and others:
-                reason = f"{self._record(others[0])} has it"
-            elif row in mine and here >= 0 and held[here] > 1:
-                reason = f"{self._record(here)} has it, and is in another row"
+            elif row in renamed and others:
+                reason = f"{self._record_text(others[0])} has it"
+            elif row in keyless and at_row >= 0 and held[at_row] > 1:
+                reason = f"{self._record_text(at_row)} has it, and is in another row"
             else:
                 continue
-            refused.append(Refusal(row, self._who.columns[0], text, reason, step))
+            refused.append(Refusal(row, self._name_column, text, reason, step))
         self._refuse(refused)
 
     def _take_as_new(self) -> None:
-        """Take rows without a key, whose record another row has, for new records."""
+        """Make rows new whose record another row has matched already."""
         taken = np.zeros(len(self._base), bool)
         taken[self.positions[self.has_key & (self.positions >= 0)]] = True
         second = []
@@ -563,57 +560,61 @@ class Edits:
                 if taken[place]:
                     second.append(row)
                 taken[place] = True
-        self._let_go(second)
+        self._detach(second)
 
-    def _record(self, position: int) -> str:
-        noun, named = self._who.noun, self._who.named
-        return f"the {noun} with the {named} {python_value(self._base.index[position])!r:.60}"
+    def _record_text(self, position: int) -> str:
+        key = python_value(self._base.index[position])
+        return f"the {self._noun} with the {self._key_name} {key!r:.60}"
 
-    def _naturals(
+    def _natural_keys(
         self, frame: pd.DataFrame, rows: Rows, *, written: bool = True
     ) -> list[str | None]:
-        """Make the natural keys of these rows; `written`: a person wrote them."""
-        if self._who.of is None or not len(rows):
+        """Make the natural keys of rows; of `written` ones, by a person, cells may be invalid."""
+        identity = self._identity
+        if identity.natural_keys is None or not len(rows):
             return [None] * len(rows)
-        cells = frame.reindex(columns=self._who.columns).iloc[rows]
-        return _texts_of(self._who.of(self._who.valid(cells) if written else cells))
+        cells = frame.reindex(columns=identity.columns).iloc[rows]
+        return _texts(identity.natural_keys(identity.valid(cells) if written else cells))
 
-    def _naturals_after(self, edited: Rows) -> list[str | None]:
-        """Make the natural keys that these rows will have: NA leaves a cell as it is."""
-        columns = self._who.columns
+    def _natural_keys_after(self, edited: Rows) -> list[str | None]:
+        """Make the natural keys that rows will have once they are applied."""
+        columns = self._identity.columns
         cells = self._frame.reindex(columns=columns).iloc[edited].astype(object)
         before = self._base.reindex(columns=columns).iloc[self.positions[edited]].astype(object)
         filled = cells.where(cells.notna(), before.set_axis(cells.index))
-        return self._naturals(filled, np.arange(len(edited)))
+        return self._natural_keys(filled, np.arange(len(edited)))
 
-    def _with_names(self, texts: Iterable[str | None]) -> dict[str | None, list[int]]:
-        """Find the rows of the base that have these natural keys."""
+    def _find_by_natural_key(self, texts: Iterable[str | None]) -> dict[str | None, list[int]]:
+        """Find the rows of the base with these natural keys; return them by natural key."""
         names = {text for text in texts if text is not None}
         matches: dict[str | None, list[int]] = defaultdict(list)
-        if names and self._who.of is not None:
-            if self._known is None:
-                self._known = self._who.of(self._base.reindex(columns=self._who.columns))
-            rows = np.flatnonzero(self._known.isin(names).to_numpy(bool))
+        identity = self._identity
+        if names and identity.natural_keys is not None:
+            if self._base_keys is None:
+                self._base_keys = identity.natural_keys(
+                    self._base.reindex(columns=identity.columns)
+                )
+            rows = np.flatnonzero(self._base_keys.isin(names).to_numpy(bool))
             for position, text in zip(
-                rows.tolist(), _texts_of(self._known.iloc[rows]), strict=True
+                rows.tolist(), _texts(self._base_keys.iloc[rows]), strict=True
             ):
                 matches[text].append(position)
         return matches
 
 
-def _alike(one: Any, two: Any) -> bool:
-    """Compare two cells of a person's file; spaces and how accents are encoded do not count."""
+def _same_text(one: Any, two: Any) -> bool:
+    """Return whether two cells are equal but for spaces and the encoding of accents."""
     if isinstance(one, str) and isinstance(two, str):
         one, two = (" ".join(unicodedata.normalize("NFC", text).split()) for text in (one, two))
     return bool(one == two)
 
 
-def _texts_of(texts: pd.Series[Any]) -> list[str | None]:
+def _texts(texts: pd.Series[Any]) -> list[str | None]:
     return [text if isinstance(text, str) else None for text in texts.tolist()]
 
 
-def text_keys(cells: Cells) -> list[str | None]:
-    """Read keys that are texts and can stand in an address; None where there is none."""
+def parse_text_keys(cells: Cells) -> list[str | None]:
+    """Parse keys that are texts and can stand in an address; None for all others."""
     return [
         value if isinstance(value, str) and not segment_problem(value) else None
         for value in cells.astype(object)
@@ -621,20 +622,20 @@ def text_keys(cells: Cells) -> list[str | None]:
 
 
 def why_no_text(value: Any) -> str:
-    """Return why a cell is no key; empty for a text, of which an empty one means none."""
+    """Return why a cell cannot be a text key; empty if it can, or is empty."""
     if not isinstance(value, str):
         return "must be text"
     return segment_problem(value) if value else ""
 
 
-def number_keys(cells: Cells) -> tuple[Rows, Mask]:
-    """Read ids, whatever pandas made of them, and tell in which rows there is one."""
-    numbers = [_number(value) for value in python_values(cells)]
+def parse_ids(cells: Cells) -> tuple[Rows, Mask]:
+    """Parse ids, whatever pandas made of them; return them, and which rows have one."""
+    numbers = [_parse_id(value) for value in python_values(cells)]
     has_key = np.fromiter((number is not None for number in numbers), bool, len(numbers))
     return np.fromiter((number or 0 for number in numbers), np.int64, len(numbers)), has_key
 
 
-def _number(value: Any) -> int | None:
+def _parse_id(value: Any) -> int | None:
     if isinstance(value, str):
         return int(value) if _DIGITS.fullmatch(value) else None
     if isinstance(value, float):
@@ -644,7 +645,7 @@ def _number(value: Any) -> int | None:
 
 
 def why_no_number(value: Any) -> str:
-    """Return why a cell is no id; empty for an empty text, which means none."""
+    """Return why a cell cannot be an id; empty for an empty text."""
     if isinstance(value, float) and abs(value) >= INEXACT:
         return "has lost digits: a float cannot hold so long a number"
     return "" if isinstance(value, str) and not value else "must be a whole number"
@@ -654,13 +655,13 @@ def find_keys(base: pd.DataFrame, parts: Sequence[Cells]) -> tuple[Any, Mask, Ro
     """Find the rows of a base by the parts of their keys, whatever pandas made of these.
 
     Returns:
-        The keys; in which rows there is one; the rows of the base, -1 where it has none.
+        The keys; which rows have one; their rows of the base, -1 where there is none.
     """
     if base.index.nlevels == 1 and base.index.dtype.kind == "i":
-        ids, has_key = number_keys(parts[0])
+        ids, has_key = parse_ids(parts[0])
         index: Any = base.index
         return ids, has_key, np.where(has_key, index.get_indexer(ids), -1)
-    texts = [text_keys(part) for part in parts]
+    texts = [parse_text_keys(part) for part in parts]
     keys: Any = texts[0] if len(texts) == 1 else list(zip(*texts, strict=True))
     has_key = np.logical_and.reduce([[t is not None for t in text] for text in texts])
     place = {key: position for position, key in enumerate(base.index)}

@@ -52,11 +52,11 @@ _LAST = frozenset(
 
 @dataclass(slots=True, eq=False)
 class Row:
-    """One change of a run. The same fold serves a run that goes on and one that is read again.
+    """One change of a run, in the state that the events of the journal have left it in.
 
-    `open` says that something was sent whose outcome nobody knows: such a row is never sent
-    again before somebody has looked. `was_unknown` says that this was ever so: a refusal may then
-    be the answer to a duplicate of our own request, which took effect.
+    `open` means that something was sent whose outcome is unknown: such a row is never sent
+    again before its record was looked for. `was_unknown` means that this was ever so: a refusal
+    may then answer a duplicate of our own request, which took effect.
     """
 
     n: int
@@ -82,10 +82,10 @@ class Row:
     def __post_init__(self) -> None:
         self.key = self.change.key
         if self.change.kind == "skip":  # decided when it was planned: nothing is sent for it
-            self.done, self.state, self.reason = True, "skipped", why_kept(self.change)
+            self.done, self.state, self.reason = True, "skipped", kept_reason(self.change)
 
-    def feed(self, what: str, detail: dict[str, Any]) -> None:
-        """Take in one event of the journal."""
+    def apply_event(self, what: str, detail: dict[str, Any]) -> None:
+        """Update the state by one event of the journal."""
         self.reason = detail.get("reason", "")
         self.done = what in _LAST or (what == "answered" and self.change.kind != "update")
         match what:
@@ -125,12 +125,12 @@ class Row:
                     "not know: use the version that wrote it."
                 )
 
-    def reopened(self) -> None:
-        """Take note that the process which sent it has ended: what is open is unknown."""
+    def mark_reopened(self) -> None:
+        """Mark an open row as unknown: the process that sent it has ended."""
         self.was_unknown = self.was_unknown or self.open
 
 
-def why_kept(change: Change) -> str:
+def kept_reason(change: Change) -> str:
     """Describe what a skipped row leaves as it is, with both values."""
     fields = [
         f"{name} is {values(change.before[name]) if name in change.before else 'not shown'}, "
@@ -144,24 +144,24 @@ AnyRow = TypeVar("AnyRow", bound=Row)
 
 
 def rows_of_journal(journal: Journal) -> list[Row]:
-    """Return the rows of a journal in the state that its events tell."""
-    return replayed(journal, Row)
+    """Return the rows of a journal in their latest state."""
+    return replay_journal(journal, Row)
 
 
-def replayed(journal: Journal, make: Callable[[int, Change], AnyRow]) -> list[AnyRow]:
-    """Make the rows of a journal, and feed them with its events.
+def replay_journal(journal: Journal, make: Callable[[int, Change], AnyRow]) -> list[AnyRow]:
+    """Make the rows of a journal, and apply its events to them.
 
     Args:
         journal: Holds the changes and the events.
-        make: Makes a row of its number and its change.
+        make: Makes a row from its number and its change.
     """
     rows = [make(n, change) for n, change in enumerate(journal.changes())]
     for event in journal.events():
         if event.n is not None:
-            rows[event.n].feed(event.what, event.detail)
+            rows[event.n].apply_event(event.what, event.detail)
         elif event.what == "resumed":
             for row in rows:
-                row.reopened()
+                row.mark_reopened()
     return rows
 
 
@@ -200,28 +200,28 @@ class RunState:
         self._refused = self._unknown = self._outages = self._unreached = 0
         self._last_unknown = ""
 
-    def refused(self, reason: str) -> None:
+    def count_refusal(self, reason: str) -> None:
         """Count a refusal: too many in a row stop the run."""
         self._refused += 1
         if self._refused == REFUSALS:
             self.stopped = f"{REFUSALS} rows in a row were refused, the last: {reason}"
 
-    def unknown(self, reason: str) -> None:
+    def count_unknown(self, reason: str) -> None:
         """Count an unknown outcome: too many in a row may be an outage."""
         self._unknown += 1
         self._last_unknown = reason
 
-    def took_effect(self) -> None:
-        """Note that something took effect, so that it is no outage."""
+    def reset_failures(self) -> None:
+        """Reset the counts of failures: a row took effect, so that this is no outage."""
         self._refused = self._unknown = self._outages = 0
 
-    def reached(self) -> None:
-        """Note that the service has answered."""
+    def reset_unreached(self) -> None:
+        """Reset the count of calls that did not reach the service."""
         self._unreached = 0
 
     @property
     def outage_suspected(self) -> bool:
-        """The suspicion of an outage: very many rows in a row are unknown."""
+        """True if so many rows in a row are unknown that an outage is likely."""
         return self._unknown >= UNKNOWN_OUTCOMES
 
     def check_outage(self) -> None:
@@ -233,8 +233,8 @@ class RunState:
         if self._outages == OUTAGES:
             self.stopped = f"the service does not answer as it should: {self._last_unknown}"
 
-    def hold(self, error: CallError) -> None:
-        """Wait, or stop: the service cannot be reached, or asks for a pause."""
+    def pause_or_stop(self, error: CallError) -> None:
+        """Pause the throttle after an error of the connection or a 429, or stop the run."""
         if isinstance(error, RateLimited):
             wait = error.retry_after or 1.0
             if wait > PATIENCE:
@@ -246,8 +246,8 @@ class RunState:
         if self._unreached > 2 * self.throttle.concurrency:
             self.stopped = f"the service cannot be reached: {error.reason}"
 
-    def committed(self) -> bool:
-        """Make what was noted durable. If that fails, nothing more is sent."""
+    def try_commit(self) -> bool:
+        """Make the events durable; return false if that fails or the run must stop."""
         try:
             self.journal.commit()
         except JournalError as error:
@@ -277,8 +277,8 @@ class RunRow(Row):
     failed_reads: int = 0
     sent_before: int | None = None  #: how often it was sent by earlier processes
 
-    def begin(self) -> Stage:
-        """Begin: a create is sent at once, unless its key can be read before."""
+    def choose_stage(self) -> Stage:
+        """Set and return the first stage: a create whose key is unknown is written at once."""
         self.record = None
         new = self.change.kind == "create" and self.change.key is None
         self.stage = "check" if self.state == "applied" else "write" if new else "read"
@@ -286,7 +286,11 @@ class RunRow(Row):
 
     @property
     def known_key(self) -> int | str:
-        """Its key, which must be there: only a record that is still to be made has none."""
+        """Its key, for a record that exists.
+
+        Raises:
+            LookupError: The record is still to be created.
+        """
         if self.key is None:
             raise LookupError("a record that was never made cannot be read")
         return self.key
@@ -298,7 +302,7 @@ class RunRow(Row):
 
     @property
     def due(self) -> float:
-        """The moment from which on it is believed not to take effect any more."""
+        """The time after which a lost write is believed not to take effect any more."""
         create, run = self.change.kind == "create", self.run
         if create and not self.was_unknown:  # it was refused: what was answered is not late
             return self.since
@@ -307,7 +311,7 @@ class RunRow(Row):
         return self.since + run.retry.settle_window(create=create, unique=unique)
 
     def call(self) -> Call:
-        """Make the call of its stage.
+        """Make the call that its stage asks for.
 
         Raises:
             InputError: Its key or its fields cannot be sent.
@@ -319,112 +323,111 @@ class RunRow(Row):
             case "write", "delete":
                 return endpoints.delete_call(self.known_key)
             case "write", _:
-                carried = endpoints.carried(self.record) if endpoints.repeats else {}
+                carried = endpoints.fields_to_repeat(self.record) if endpoints.repeats else {}
                 return endpoints.update_call(self.known_key, {**carried, **after})
             case "look", _:
                 live = self.live if self.record is None else self.fields
                 return endpoints.look_call(self.known_key, live or {})
         return endpoints.get_call(self.known_key)
 
-    def note(self, what: str, **detail: Any) -> None:
-        """Feed the row and write it down. A journal that cannot be written stops the run."""
-        self.feed(what, detail)
+    def write_event(self, what: str, **detail: Any) -> None:
+        """Apply an event and write it to the journal; an error of the journal stops the run."""
+        self.apply_event(what, detail)
         try:
             self.run.journal.write(self.n, what, **detail)
         except JournalError as error:
             self.run.stopped = str(error)
 
-    def intend(self) -> None:
-        """Note that it is going to be sent, with all that an undo needs."""
+    def write_intent(self) -> None:
+        """Write the event that precedes sending, with all that an undo needs."""
         detail: dict[str, Any] = {"attempt": self.attempts + 1}
         if self.record is not None:
-            detail |= {"live": self.fields, "seen": _stamp(self.record)}
+            detail |= {"live": self.fields, "seen": _format_updated_at(self.record)}
         if self.read_at is not None:
             detail["checked_ago"] = round(time.monotonic() - self.read_at, 3)
-        self.note("intent", **detail)
+        self.write_event("intent", **detail)
 
     def adopt(self, key: int | str | None, reason: str = "") -> None:
-        """Note that a row whose answer was lost took effect."""
+        """Record that a row whose answer was lost took effect."""
         lost = ""
         if self.change.kind == "create":
             self.taken.add(key)
             lost = self.endpoints.lost
         reasons = [reason or "the answer was lost; it took effect", *filter(None, [lost])]
-        self.note("adopted", key=key, reason="; ".join(reasons))
-        self.run.took_effect()
+        self.write_event("adopted", key=key, reason="; ".join(reasons))
+        self.run.reset_failures()
 
-    def absent(self, *, proven: bool = True) -> bool:
-        """Note that a row of unknown outcome did not take effect; return whether to send it again.
+    def mark_absent(self, *, proven: bool = True) -> bool:
+        """Record that an unknown row did not take effect; return whether to send it again.
 
         Args:
-            proven: Whether it is sure that it is not there. Where no read tells, sending again
-                does; in the end it stays unknown.
+            proven: Whether it is certain that it did not. Where no read proves it, sending
+                again does; in the end the row stays unknown.
         """
         if self.sent_before is None:
             self.sent_before = self.attempts - 1
         sent = "sent once" if self.attempts == 1 else f"sent {self.attempts} times"
         tries = self.run.retry.row_tries
         if self.refusal is not None and proven:  # no duplicate: refused for good
-            self._refuse(self.refusal)
+            self._record_refusal(self.refusal)
         elif not proven and self.attempts - self.sent_before >= tries:
-            self.unclear(
-                "unknown", f"{sent}, and this service does not show whether it took effect"
-            )
+            reason = f"{sent}, and this service does not show whether it took effect"
+            self.mark_unclear("unknown", reason)
             return False
         elif proven and self.attempts >= tries:
-            self.note("failed", reason=f"{sent}, and it never took effect")
+            self.write_event("failed", reason=f"{sent}, and it never took effect")
         else:
-            self.note("absent", reason="it had not taken effect")
+            self.write_event("absent", reason="it had not taken effect")
         return not self.done
 
-    def unclear(self, what: str, reason: str) -> None:
-        """Note that looking did not help: it is another's, or nobody can tell."""
+    def mark_unclear(self, what: str, reason: str) -> None:
+        """Record that a search for its record left it a conflict, or unknown."""
         if what == "conflict":
             refusal = f"{self.refusal.reason}; " if self.refusal is not None else ""
-            self.note("conflict", reason=refusal + reason)
+            self.write_event("conflict", reason=refusal + reason)
         else:
             self.abandoned = True
-            self.note("in doubt", reason=reason)
+            self.write_event("in doubt", reason=reason)
 
     # --- what came back -------------------------------------------------------------
 
-    def evaluate(self, outcome: tuple[Call, Envelope] | Fault) -> None:
-        """Note what an outcome means for the row, and set what is sent next for it."""
+    def evaluate_outcome(self, outcome: tuple[Call, Envelope] | Fault) -> None:
+        """Update the row by the outcome of its call, and set its next stage."""
         if self.stage == "read":
             self.read_at = time.monotonic()
         try:
             if isinstance(outcome, Fault):
                 raise outcome.error
-            self.run.reached()
+            self.run.reset_unreached()
             call, envelope = outcome
             match self.stage:
                 case "read":
-                    self.compare(self.endpoints.read(call, envelope, self.known_key))
+                    self.compare_record(self.endpoints.read(call, envelope, self.known_key))
                 case "write":
-                    self.stage = self._answered(call, envelope)
+                    self.stage = self._record_success(call, envelope)
                 case "check":
                     record = self.endpoints.read(call, envelope, self.known_key)
                     self.stage = None
-                    self._verify(self.endpoints.sendable(record), proves=True)
+                    self._verify_fields(self.endpoints.sendable(record), proves=True)
                 case "look":
-                    held = self.endpoints.holds(call, envelope, self.known_key)
-                    self.stage = self._looked(held)
+                    held = self.endpoints.record_exists(call, envelope, self.known_key)
+                    self.stage = self._evaluate_look(held)
         except CallError as error:
-            self.stage = self._fault(error)
+            self.stage = self._evaluate_error(error)
         if self.stage in (None, "check"):  # they are needed no more, and rows are many
             self.record, self.fields = None, {}
 
-    def compare(self, record: Any) -> None:
-        """Compare what is there with what the plan saw and what it wants: three ways."""
+    def compare_record(self, record: Any) -> None:
+        """Compare the record with what the plan saw and what it writes; set the next stage."""
         self.fields = self.endpoints.sendable(record)
-        self.stage = self._compared(record)
+        self.stage = self._compare_three_ways(record)
         self.record = record if self.stage else None
 
-    def _compared(self, record: Any) -> Stage | None:
+    def _compare_three_ways(self, record: Any) -> Stage | None:
         change, endpoints = self.change, self.endpoints
-        live = documented(endpoints, self.fields)
-        planned = documented(endpoints, change.after)
-        stamp = _stamp(record)
+        live = documented_fields(endpoints, self.fields)
+        planned = documented_fields(endpoints, change.after)
+        stamp = _format_updated_at(record)
         comparable = {n: value for n, value in planned.items() if n in live}
         same = change.kind != "delete" and all(agrees(live[n], comparable[n]) for n in comparable)
         if same and self.was_unknown and len(comparable) < len(planned) and stamp != self.seen:
@@ -435,22 +438,22 @@ class RunRow(Row):
                 reason = "the service said that it is there already: ours, delivered twice"
                 self.adopt(self.key, "" if self.was_unknown else reason)
             else:
-                self.note("unchanged", reason="it is so already")
+                self.write_event("unchanged", reason="it is so already")
         elif change.kind == "create":
-            self.note("conflict", reason="somebody made it meanwhile", live=live)
-        elif moved := self._moved(stamp, live):
-            self.note("conflict", reason=moved, live=live)
+            self.write_event("conflict", reason="somebody made it meanwhile", live=live)
+        elif moved := self._describe_conflict(stamp, live):
+            self.write_event("conflict", reason=moved, live=live)
         elif change.kind == "delete" and endpoints.reads_deleted:  # it may be deleted already
             return "look"
-        elif not self.was_unknown or self.absent():
+        elif not self.was_unknown or self.mark_absent():
             return "write"
         return None
 
-    def _moved(self, stamp: str | None, live: dict[str, Any]) -> str:
-        """Name the fields at stake that somebody else has changed since the plan."""
+    def _describe_conflict(self, stamp: str | None, live: dict[str, Any]) -> str:
+        """Describe what somebody else changed since the plan, if it conflicts; else empty."""
         change, endpoints = self.change, self.endpoints
-        known = documented(endpoints, change.before)
-        held = documented(endpoints, self.live or {}) if self.was_unknown else known
+        known = documented_fields(endpoints, change.before)
+        held = documented_fields(endpoints, self.live or {}) if self.was_unknown else known
         moved = [n for n in known if n in live and not agrees(live[n], held.get(n))]
         if moved:
             each = [f"{n} was {held.get(n)!r:.60} and is {live[n]!r:.60}" for n in moved]
@@ -461,12 +464,12 @@ class RunRow(Row):
             return f"somebody else changed it: updated_at was {change.seen} and is {stamp}"
         return ""
 
-    def _answered(self, call: Call, envelope: Envelope) -> Stage | None:
-        """Record a success: note the key, and whether the answer proves what was sent."""
+    def _record_success(self, call: Call, envelope: Envelope) -> Stage | None:
+        """Record a success: the key, and whether the answer proves what was sent."""
         endpoints, change = self.endpoints, self.change
         create, key = change.kind == "create", cast("int | str", self.key)
         try:
-            record = endpoints.one(call, envelope.data)
+            record = endpoints.parse_record(call, envelope.data)
         except BadAnswer:  # nothing, or another shape
             record = None
         if create:
@@ -477,83 +480,85 @@ class RunRow(Row):
             if not endpoints.chosen and key in self.taken:
                 raise BadAnswer(call, f"the answer is about a {endpoints.noun} that was there")
         if record is not None:
-            endpoints.same_key(call, getattr(record, endpoints.key), key)
+            endpoints.check_same_key(call, getattr(record, endpoints.key), key)
         if create:
             self.taken.add(key)
-        self.note("answered", key=key)
+        self.write_event("answered", key=key)
         secret = getattr(record, "webhook_secret", None)
         if create and isinstance(secret, Secret):  # for the person: it is never shown again
             self.run.secrets[key] = secret
-        self.run.took_effect()
+        self.run.reset_failures()
         if change.kind == "delete":
             return None
         only_key = record is None or record.model_fields_set <= {endpoints.key}
         live = {} if only_key else endpoints.visible_fields(record)
         was = change.before.get(endpoints.key)
         if create and was not in (None, key):  # an undo brings back
-            self.note("differs", reason=f"it came back as {key}, not as {was}", live=live)
+            self.write_event("differs", reason=f"it came back as {key}, not as {was}", live=live)
         elif create or all(n in live for n in change.after):
-            self._verify(live, proves=not create)
+            self._verify_fields(live, proves=not create)
         else:
             return "check"
         return None
 
-    def _verify(self, live: dict[str, Any], *, proves: bool) -> None:
-        """Compare what was read, or answered, with what was sent."""
+    def _verify_fields(self, live: dict[str, Any], *, proves: bool) -> None:
+        """Compare fields that were read, or answered, with those sent; record what that shows."""
         endpoints = self.endpoints
-        sent = documented(endpoints, self.change.after)
-        same = documented(endpoints, live)
+        sent = documented_fields(endpoints, self.change.after)
+        same = documented_fields(endpoints, live)
         differing = [n for n in sent if n in same and not agrees(same[n], sent[n])]
         hidden = [n for n in sent if n not in live]
         if differing:
             each = ", ".join(f"{n} is {live[n]!r:.60}, not {sent[n]!r:.60}" for n in differing)
             read = {n: live[n] for n in sent if n in live}
-            self.note("differs", reason=f"it reads back otherwise: {each}", live=read)
+            self.write_event("differs", reason=f"it reads back otherwise: {each}", live=read)
         elif proves and hidden:
-            self.note("unchecked", reason=f"the service does not show {', '.join(hidden)}")
+            self.write_event("unchecked", reason=f"the service does not show {', '.join(hidden)}")
         elif proves:
-            self.note("verified")
+            self.write_event("verified")
 
-    def proved_by(self, record: Any) -> bool:
-        """Note that it took effect if a record, read from a list, shows all that was sent.
+    def verify_listed(self, record: Any) -> bool:
+        """Record that it took effect if the listed record shows all that was sent.
 
-        One that shows less, or anything else, proves nothing: it is to be read alone.
+        Returns:
+            False if it shows less, or anything else: it must be read alone.
         """
         endpoints = self.endpoints
-        sent = documented(endpoints, self.change.after)
-        live = documented(endpoints, endpoints.sendable(record))
+        sent = documented_fields(endpoints, self.change.after)
+        live = documented_fields(endpoints, endpoints.sendable(record))
         if not all(n in live and agrees(live[n], sent[n]) for n in sent):
             return False
-        self.note("verified")
+        self.write_event("verified")
         return True
 
-    def _looked(self, held: bool | None) -> Stage | None:
-        """Find out whether a record is there that met a 404, or that is shown when deleted.
+    def _evaluate_look(self, held: bool | None) -> Stage | None:
+        """Evaluate a look for a record that met a 404, or that is shown when deleted.
 
         Args:
-            held: Whether the answer says that it is there; None: it does not tell.
+            held: Whether the record exists; None if the answer leaves it open.
         """
         if held is False:
-            self._gone()
+            self._record_missing()
         elif self.record is not None:  # it is not sent yet, or of unknown outcome
-            if not self.was_unknown or self.absent(proven=held is True):
+            if not self.was_unknown or self.mark_absent(proven=held is True):
                 return "write"
         elif held is None and self.endpoints.profile.forbidden_status != 404:
-            self._gone()  # nothing else is a 404
+            self._record_missing()  # nothing else is a 404
         elif held is None:
             reason = "404: it is deleted, or the token may not do this; this service does not tell"
-            self.unclear("unknown", reason)
+            self.mark_unclear("unknown", reason)
         elif self.was_unknown:
-            self._unknown("404, although it is there")
+            self._record_unknown("404, although it is there")
         else:
-            self._fail("404, although it is there: may the token do this?")
+            self._record_failure("404, although it is there: may the token do this?")
         return None
 
-    def _gone(self) -> None:
+    def _record_missing(self) -> None:
         if self.change.kind != "delete":
             listed = self.endpoints.lists_deleted and not self.open
             reason = "it is deleted; this service lists deleted ones too"
-            self.note("conflict", reason=reason if listed else "somebody deleted it meanwhile")
+            reason = reason if listed else "somebody deleted it meanwhile"
+            self.write_event("conflict", reason=reason)
         elif self.was_unknown:
             self.adopt(self.key)
         elif self.open:  # it was read, and our request, which was answered, met a 404
@@ -561,93 +566,94 @@ class RunRow(Row):
                 "it is gone already: it was there just before, and the delete was answered with "
                 "404. Somebody else deleted it, unless the network delivered the request twice"
             )
-            self.note("unchanged", reason=reason, evidence="gone")
+            self.write_event("unchanged", reason=reason, evidence="gone")
         else:
-            self.note("unchanged", reason="it was gone already")
+            self.write_event("unchanged", reason="it was gone already")
 
     # --- what went wrong ------------------------------------------------------------
 
-    def _fault(self, error: CallError) -> Stage | None:
+    def _evaluate_error(self, error: CallError) -> Stage | None:
         reason, writing = error.reason, self.stage == "write"
         match error:
             case Unreachable() | RateLimited():
                 if writing:
-                    self.note("not sent", reason=reason)
-                self.run.hold(error)
-                return self.begin()
+                    self.write_event("not sent", reason=reason)
+                self.run.pause_or_stop(error)
+                return self.choose_stage()
             case NotAuthenticated() | NotPermitted():
                 if writing:
-                    self.note("not sent", reason=reason)
+                    self.write_event("not sent", reason=reason)
                 self.run.stopped = f"{reason}. {error.advice}" if error.advice else reason
             case Refused() if self.stage in ("read", "look"):
-                return self._unreadable(error)
+                return self._record_unreadable(error)
             case NotFound() if writing and self.change.kind != "create":
                 self.record = None
                 return "look"
             case Refused() if writing and self.was_unknown:
                 self.refusal = error
-                self._unknown(f"refused, perhaps as a duplicate of our own request: {reason}")
-            case Refused() if writing and self._clashes(error):
+                reason = f"refused, perhaps as a duplicate of our own request: {reason}"
+                self._record_unknown(reason)
+            case Refused() if writing and self._is_clash(error):
                 self.refusal = error
                 reason = f"refused, perhaps because the network delivered it twice: {reason}"
-                self.note("clashed", reason=reason)
+                self.write_event("clashed", reason=reason)
             case Refused() if writing:
-                self._refuse(error)
+                self._record_refusal(error)
             case _ if writing:
-                self._unknown(reason.split("\n")[0])
+                self._record_unknown(reason.split("\n")[0])
             case _:
-                return self._read_again(reason)
+                return self._retry_read(reason)
         return None
 
-    def _unreadable(self, error: Refused) -> Stage | None:
-        """Record that a record cannot be read before it is written: most often it is not there."""
+    def _record_unreadable(self, error: Refused) -> Stage | None:
+        """Evaluate a refused read before the write: most often the record does not exist."""
         uncertain = self.was_unknown or self.open
         if not isinstance(error, NotFound) and uncertain:
-            self.unclear("unknown", f"it could not be read: {error.reason}")
+            self.mark_unclear("unknown", f"it could not be read: {error.reason}")
         elif not isinstance(error, NotFound):
-            self.note("failed", reason=f"it could not be read: {error.reason}")
+            self.write_event("failed", reason=f"it could not be read: {error.reason}")
         elif self.change.kind != "create":
-            self._gone()
-        elif not uncertain or self.absent():
+            self._record_missing()
+        elif not uncertain or self.mark_absent():
             self.record = None
             return "write"
         return None
 
-    def _clashes(self, error: Refused) -> bool:
-        """Return whether a refusal of a create means that such a record is there already."""
+    def _is_clash(self, error: Refused) -> bool:
+        """Return whether an error means that the record to create exists already."""
         profile = self.endpoints.profile
         clashes = {409, profile.clash_status}
         if self.endpoints.chosen and profile.duplicate_content == "invalid":
             clashes.add(profile.validation_status)
         return self.change.kind == "create" and error.status in clashes
 
-    def _refuse(self, error: Refused) -> None:
+    def _record_refusal(self, error: Refused) -> None:
         if isinstance(error, Conflict):
-            self.note("conflict", reason=error.reason)
+            self.write_event("conflict", reason=error.reason)
         else:
-            self._fail(error.reason)
+            self._record_failure(error.reason)
 
-    def _fail(self, reason: str) -> None:
-        self.note("failed", reason=reason)
-        self.run.refused(reason)
+    def _record_failure(self, reason: str) -> None:
+        self.write_event("failed", reason=reason)
+        self.run.count_refusal(reason)
 
-    def _unknown(self, reason: str) -> None:
-        self.note("in doubt", reason=reason)
-        self.run.unknown(reason)
+    def _record_unknown(self, reason: str) -> None:
+        self.write_event("in doubt", reason=reason)
+        self.run.count_unknown(reason)
 
-    def _read_again(self, reason: str) -> Stage | None:
+    def _retry_read(self, reason: str) -> Stage | None:
         self.failed_reads += 1
         if self.failed_reads < self.run.retry.row_tries:
             return self.stage
         if self.stage == "check":  # it took effect, which is what counts
-            self.note("unchecked", reason=f"it could not be read back: {reason}")
+            self.write_event("unchecked", reason=f"it could not be read back: {reason}")
         else:
             self.abandoned = True
             self.reason = f"it could not be read: {reason}"
         return None
 
 
-def _stamp(record: Any) -> str | None:
+def _format_updated_at(record: Any) -> str | None:
     updated_at = getattr(record, "updated_at", None)
     return None if updated_at is None else str(updated_at.isoformat())
 
@@ -658,10 +664,10 @@ _NOTHING: tuple[object, ...] = (None, "", [], {})
 
 
 def agrees(live: object, meant: object) -> bool:
-    """Return whether a value that was read is the one that was meant.
+    """Return whether a value that was read equals the one that was sent.
 
-    Nothing is nothing, whether null, empty text or an empty list; an object may have more
-    fields than were sent, as long as nothing is in them.
+    None, "", [] and {} are equal; an object may have more fields than were sent, as long as
+    they are empty.
     """
     if isinstance(live, bool) or isinstance(meant, bool):
         return live is meant
@@ -674,14 +680,14 @@ def agrees(live: object, meant: object) -> bool:
     return live == meant
 
 
-def documented(endpoints: Endpoints[Any], fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Keep of a record what the API document lists: only that is compared.
+def documented_fields(endpoints: Endpoints[Any], fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Pick the fields of a record that the API document lists: only these are compared.
 
-    All else that a service shows it may set and move as it likes, as a counter of its own.
+    A service may change the others as it likes, as a counter of its own.
     """
-    parts = _parts(endpoints.body)
+    parts = _item_fields(endpoints.body)
     return {
-        name: [_only(item, parts[name]) for item in value]
+        name: [_pick_fields(item, parts[name]) for item in value]
         if parts[name] and isinstance(value, list)
         else value
         for name, value in fields.items()
@@ -690,8 +696,8 @@ def documented(endpoints: Endpoints[Any], fields: Mapping[str, Any]) -> dict[str
 
 
 @cache
-def _parts(body: type[Body]) -> dict[str, frozenset[str]]:
-    """Name for each field of a body the fields of its items; none where it holds no bodies."""
+def _item_fields(body: type[Body]) -> dict[str, frozenset[str]]:
+    """Return the fields of a body, each with the field names of its items if it lists bodies."""
     parts = {}
     for name, info in body.model_fields.items():
         kinds = (info.annotation, *get_args(info.annotation))
@@ -701,5 +707,5 @@ def _parts(body: type[Body]) -> dict[str, frozenset[str]]:
     return parts
 
 
-def _only(item: Any, names: frozenset[str]) -> Any:
+def _pick_fields(item: Any, names: frozenset[str]) -> Any:
     return {n: v for n, v in item.items() if n in names} if isinstance(item, dict) else item

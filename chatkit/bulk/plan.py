@@ -23,8 +23,8 @@ from chatkit.bulk import rendering, safety
 from chatkit.bulk.apply import KINDS, Gap, Interrupt, PlanTarget, Run
 from chatkit.bulk.changes import (
     Change,
-    by_resource,
     count_kinds,
+    group_by_resource,
     label_as_json,
     label_from_json,
     memory_needed,
@@ -63,8 +63,8 @@ class PlanPart(NamedTuple):
     met: int = 0  #: how many rows without a key met a record that exists
 
 
-class Left(NamedTuple):
-    """A row of a run that an undo leaves out because it changed nothing: which, and why."""
+class LeftOutRow(NamedTuple):
+    """A row of a run that an undo leaves out, because it changed nothing."""
 
     row: Any
     change: str
@@ -89,7 +89,7 @@ class Setting:
 
     @property
     def each(self) -> Mapping[str, PlanPart]:
-        """The resources that it is about, by noun."""
+        """Its parts by noun, one for each resource."""
         return self.parts or {self.noun: PlanPart(self.total, self.known, self.met)}
 
 
@@ -102,7 +102,7 @@ class Remaining(NamedTuple):
 
     @property
     def seconds(self) -> float:
-        """The seconds that it takes, about."""
+        """The estimated seconds."""
         return self.pace.seconds(self.calls)
 
 
@@ -135,7 +135,7 @@ class Plan(Report):
         notes: Sequence[str] = (),
         skip_invalid: bool = False,
         plan_id: str = "",
-        left: Sequence[Left] = (),
+        left: Sequence[LeftOutRow] = (),
         written: Sequence[Sequence[str]] = (),
     ) -> None:
         self.changes: Sequence[Change] = tuple(changes)
@@ -175,7 +175,7 @@ class Plan(Report):
 
         Only the plan of an undo has some: these, its changes and `refused` are all of the run.
         """
-        return rendering.left_frame(self._left)
+        return rendering.left_out_frame(self._left)
 
     @cached_property
     def hash(self) -> str:
@@ -209,14 +209,14 @@ class Plan(Report):
         Args:
             gap: As for `apply`.
         """
-        of = by_resource(self.changes, self._setting.noun)
-        each = self._setting.each.items()
+        changes = group_by_resource(self.changes, self._setting.noun)
         return sum(
-            self._calls(count_kinds(of.get(noun, ())), part.total, gap) for noun, part in each
+            self._count_calls(count_kinds(changes.get(noun, ())), part.total, gap)
+            for noun, part in self._setting.each.items()
         )
 
-    def _calls(self, counts: Mapping[str, int], total: int, gap: Gap) -> int:
-        """Estimate how many calls so many changes of one resource take, by their kind."""
+    def _count_calls(self, counts: Mapping[str, int], total: int, gap: Gap) -> int:
+        """Estimate the calls that changes of one resource take, by the count of each kind."""
         pages = -(-total // self._target.transport.profile.max_page_size)
 
         def by_page(rows: int) -> int:
@@ -228,11 +228,11 @@ class Plan(Report):
 
     @property
     def seconds(self) -> float:
-        """About how long it takes to apply, as quick as the service has been so far."""
+        """The estimated seconds to apply it, at the speed of the service so far."""
         return remaining(self).seconds
 
     def objections(self, *, many: bool = False, irreversible: bool = False) -> list[str]:
-        """Return why it refuses to be applied, and what would allow it; empty when it does not."""
+        """Return the reasons why it cannot be applied, each with what would allow it."""
         return safety.objections(self, many=many, irreversible=irreversible)
 
     def apply(
@@ -290,10 +290,7 @@ class Plan(Report):
         store = store_of(self)
         accounts = {self._setting.account, connection.account}  # two, for a run that has moved
         interrupt, self._stop_by = self._stop_by or Interrupt(), None
-        with (
-            interrupt,
-            held(store, accounts, self.id, passing=connection.passing) as kept,
-        ):
+        with interrupt, held(store, accounts, self.id, passing=connection.passing) as kept:
             where = "" if self._at is None else store.location
             begun = kept.has(self.id)
             if not begun and watch is None:
@@ -321,7 +318,7 @@ class Plan(Report):
                 self._at_work = run.rows
                 try:
                     with self._target.transport.limit_rate(run.rate):
-                        run.go()
+                        run.execute()
                 finally:
                     self._at_work = None
             self.secrets |= run.state.secrets
@@ -331,25 +328,23 @@ class Plan(Report):
                 run.rows, self.id, self._setting.names, run.state.stopped, where
             )
             result.attrs["gap"] = gap
-            if (
-                run.state.stopped or gap == "page"
-            ) and watch is None:  # who watches sees the result
-                how = f" {how_to_go_on(self.id, where)}" if run.state.stopped else ""
+            if watch is None and (run.state.stopped or gap == "page"):  # a watcher sees the result
+                how = f" {resume_hint(self.id, where)}" if run.state.stopped else ""
                 print_line(f"{rendering.result_summary(result)}{how}")
         return result
 
     def _print_time(self, left: Remaining, home: str) -> None:
-        """Print how long it takes to apply, where that is long, and that it can be stopped.
+        """Print how long it takes to apply, if that is long, and that it can be stopped.
 
         Args:
             left: What is left to do.
-            home: As for `how_to_go_on`.
+            home: As for `resume_hint`.
         """
         if left.seconds >= LONG:
             print_line(
-                f"{changes_left(left.changes, len(self))}, {many_of(left.calls, 'call')}: "
+                f"{describe_changes_left(left.changes, len(self))}, {many_of(left.calls, 'call')}: "
                 f"{duration(left.seconds)} at {left.pace}. The stop button stops the run, and "
-                f"{how_to_go_on(self.id, home)}"
+                f"{resume_hint(self.id, home)}"
             )
 
     def save(self, path: str | Path) -> Path:
@@ -364,11 +359,11 @@ class Plan(Report):
         """
         path = Path(path)
         with replace_file(path) as file:
-            file.write(f"{_text_of_plan(self)[0]}\n".encode())
+            file.write(f"{_serialize_plan(self)[0]}\n".encode())
         return path
 
     def _content(self) -> dict[str, Any]:
-        """Return what a file says of it beside its changes."""
+        """Return the content of its file, but for the changes."""
         return {
             "id": self.id,
             "setting": asdict(self._setting),
@@ -414,7 +409,7 @@ def remaining(
         concurrency: Calls under way at once.
         rate: Calls a second at most; None: as many as the run was applied with before.
         gap: As for `apply`.
-        run: The journal of its run, and its rows. Without it nothing has been done.
+        run: The journal of its run, and its rows; None if nothing has been done.
     """
     if run is not None and rate is None:
         rate = run[0].last_rate()
@@ -426,18 +421,19 @@ def remaining(
     left = Counter((row.change.noun, row.change.kind) for row in rows if not row.done)
     for noun in {noun for noun, _ in left}:
         counts: dict[str, int] = {kind: left[noun, kind] for kind in KINDS}
-        calls += plan._calls(counts, journal.header.totals.get(noun or journal.header.noun, 0), gap)
+        total = journal.header.totals.get(noun or journal.header.noun, 0)
+        calls += plan._count_calls(counts, total, gap)
     return Remaining(left.total(), calls, pace)
 
 
-def changes_left(left: int, of: int) -> str:
-    """Count the changes that are left to do; of very many say how much memory they need."""
+def describe_changes_left(left: int, of: int) -> str:
+    """Describe how many changes are left, with the memory that very many need."""
     text = many_of(of, "change") if left == of else f"{left:,} of {many_of(of, 'change')}"
     memory = memory_needed(of)
     return f"{text} ({memory})" if memory else text
 
 
-def how_to_go_on(run: str, home: str) -> str:
+def resume_hint(run: str, home: str) -> str:
     """Return the call that goes on with a run.
 
     Args:
@@ -473,10 +469,10 @@ def join_plans(
         noun = plan._setting.noun
         notes += [note for note in plan.notes if note not in notes]
         changes += [
-            structs.replace(change, noun=noun, row=_within(noun, change.row))
+            structs.replace(change, noun=noun, row=_prefix_label(noun, change.row))
             for change in plan.changes
         ]
-        refused += [cell._replace(row=_within(noun, cell.row)) for cell in plan._cells]
+        refused += [cell._replace(row=_prefix_label(noun, cell.row)) for cell in plan._cells]
     setting = Setting(
         account=target.transport.connection.account,
         noun=ACCOUNT,
@@ -498,14 +494,14 @@ def join_plans(
     )
 
 
-def _within(noun: str, label: Any) -> tuple[str, Any]:
-    """Name a row of a resource among those of the account."""
+def _prefix_label(noun: str, label: Any) -> tuple[str, Any]:
+    """Return the label of a row in a plan for the account: its resource, and one label."""
     parts = label if isinstance(label, tuple) else (label,)
     return noun, "/".join(map(str, parts)) if len(parts) > 1 else parts[0]
 
 
 def _secrets_note(kept: Mapping[Any, Secret], rows: Iterable[Row]) -> str:
-    """Name where the signing secrets of new webhooks are; the service never shows them again."""
+    """Return the line that lists the new signing secrets, and where they are."""
     made = {row.key: row.change.label for row in rows if row.key in kept and row.done}
     named = ", ".join(f"{made[key]} ({key})" if key in made else str(key) for key in kept)
     return (
@@ -521,10 +517,10 @@ def plan_of_run(
     """Make the plan that a run began with: applied again, the run goes on.
 
     Args:
-        journal: What it means to do.
+        journal: The journal of the run.
         target: Where the records are; it is not asked for anything before the plan is applied.
-        store: Where the journal lies.
-        at: The same, if the user has said it.
+        store: The store of the journal.
+        at: The same, if the user has named it.
     """
     header = journal.header
     setting = Setting(
@@ -536,50 +532,50 @@ def plan_of_run(
         undoes=header.undoes,
         parts={noun: PlanPart(0, known) for noun, known in header.known_by.items()},
     )
-    plan = keep_at(Plan(target, setting, [*journal.changes()], plan_id=header.run), at)
+    plan = set_journal_location(Plan(target, setting, [*journal.changes()], plan_id=header.run), at)
     plan._fleet, plan._fleet_of = header.fleet, header.fleet_of
     plan._began = store
     return plan
 
 
 def plan_of_fleet(plan: Plan, fleet: str, label: str, labels: Sequence[str]) -> Plan:
-    """Make the same plan as a part of what is planned for a fleet: it becomes a run of its own.
+    """Copy the plan of an account as a part of the plan of a fleet, with a run of its own.
 
     Args:
         plan: The plan of one account.
         fleet: The name of the run of the fleet.
-        label: What the account is called there.
-        labels: What all accounts are called that have a run there: the run of this one is named
-            by its position among them, from 1.
+        label: The name of the account there.
+        labels: The names of all accounts that have a run there: the run of this one is named by
+            its position among them, from 1.
     """
     part = copy(plan)
     vars(part).pop("hash", None)
-    part.id = run_of_fleet(fleet, labels.index(label) + 1)
+    part.id = fleet_part_id(fleet, labels.index(label) + 1)
     part._fleet, part._fleet_of = (fleet, label), tuple(labels)
     part._began = None
     return part
 
 
-def run_of_fleet(fleet: str, position: int) -> str:
-    """Name the run of one account, by the run of the fleet and its position there, from 1."""
+def fleet_part_id(fleet: str, position: int) -> str:
+    """Return the run id of an account in the run of a fleet; positions count from 1."""
     return f"{fleet}-{position:03d}"
 
 
-def fleet_of_run(run: str) -> str:
-    """Name the run of a fleet that a run is a part of, by its name; empty for any other run."""
+def fleet_id_of(run: str) -> str:
+    """Return the run id of the fleet that a run is a part of; empty for any other run."""
     named = re.fullmatch(r"(\d{8}-\d{6}-[0-9a-f]{6})-\d{3,}", run)
     return named[1] if named else ""
 
 
 def prepare_runs(plans: Sequence[Plan], run: str) -> None:
-    """Write the journals of plans, so that all can be gone on with before anything is sent.
+    """Create the journals of several plans, so that all can be resumed before anything is sent.
 
     They are written in the order of the plans; each is durable before the next one begins. No
     account is locked: one that is busy gets its journal too.
 
     Args:
-        plans: Of different accounts.
-        run: The run that they are together.
+        plans: Plans of different accounts.
+        run: The run of the fleet.
 
     Raises:
         InputError: JSON cannot hold one of the labels or values. No journal is left.
@@ -613,13 +609,13 @@ def load_plan(path: str | Path, target_of: Callable[[str], PlanTarget]) -> Plan:
 
     Args:
         path: The file.
-        target_of: Returns where the records of a noun are.
+        target_of: Returns the target of a noun.
 
     Raises:
         FileNotFoundError: There is no such file.
         PlanRefused: The file is no plan, was edited, or belongs to another account.
     """
-    with _plan_file(path) as content:
+    with _open_plan_file(path) as content:
         if "plans" in content:
             raise PlanRefused(
                 f"{path} is a plan for several accounts: fleet.load_plan(path) reads it."
@@ -631,7 +627,7 @@ def load_plan(path: str | Path, target_of: Callable[[str], PlanTarget]) -> Plan:
         target = target_of(setting.noun)
         if setting.account != target.transport.connection.account:
             raise PlanRefused(f"{path} is a plan for another account ({setting.account}).")
-        return _plan_of_file(read, target)
+        return _make_plan(read, target)
 
 
 class _PlanContent(msgspec.Struct):
@@ -643,14 +639,14 @@ class _PlanContent(msgspec.Struct):
     refused: list[RefusedCell]
     notes: list[str]
     skip_invalid: bool
-    left: list[Left]
+    left: list[LeftOutRow]
     written: list[list[str]]
     rehearsed: str
     began: str = ""
 
 
-def _plan_of_file(read: Any, target: PlanTarget) -> Plan:
-    """Make the plan that a file holds.
+def _make_plan(read: Any, target: PlanTarget) -> Plan:
+    """Make a plan of the content of its file.
 
     Raises:
         ValueError, LookupError: It is no plan, or one for resources that there are not.
@@ -682,8 +678,8 @@ def _plan_of_file(read: Any, target: PlanTarget) -> Plan:
     return plan
 
 
-def hash_of_plans(fleet: str, plans: Iterable[Plan]) -> str:
-    """Hash what plans for several accounts would do together, as the run of a fleet."""
+def hash_plans(fleet: str, plans: Iterable[Plan]) -> str:
+    """Hash the plans for several accounts as one, the run of a fleet."""
     return _hash([fleet, [plan.hash for plan in plans]])
 
 
@@ -693,13 +689,13 @@ def save_plans(path: str | Path, plans: Iterable[Plan], about: Mapping[str, Any]
     Args:
         path: The file.
         plans: The plans, in an order that `about` knows.
-        about: What else is to be kept, as JSON can hold it.
+        about: Other facts to save, as JSON.
     """
-    texts = [_text_of_plan(plan) for plan in plans]
-    sign = _hash([about, [sign for _, sign in texts]])
+    texts = [_serialize_plan(plan) for plan in plans]
+    digest = _hash([about, [digest for _, digest in texts]])
     plans_text = ",\n".join(text for text, _ in texts)
     with replace_file(Path(path)) as file:
-        text = f'{{"hash": "{sign}", "plans": [\n{plans_text}\n], "fleet": {_written(about)}}}\n'
+        text = f'{{"hash": "{digest}", "plans": [\n{plans_text}\n], "fleet": {_to_json(about)}}}\n'
         file.write(text.encode())
 
 
@@ -710,17 +706,17 @@ def load_plans(
 
     Args:
         path: The file.
-        target_of: Returns where the records of an account and a noun are; None: it is not there.
+        target_of: Returns the target of an account and a noun; None: there is none.
 
     Returns:
-        The plans, in their order, and what else was kept.
+        The plans, in their order, and the other facts.
 
     Raises:
         FileNotFoundError: There is no such file.
         PlanRefused: The file is no such plan, was edited, or is for an account that is not there.
     """
-    plans, strange = [], []
-    with _plan_file(path) as content:
+    plans, missing = [], []
+    with _open_plan_file(path) as content:
         if "plan" in content:
             raise PlanRefused(f"{path} is a plan for one account: client.load_plan(path) reads it.")
         about, signs = content["fleet"], [_hash(each["plan"]) for each in content["plans"]]
@@ -729,23 +725,23 @@ def load_plans(
         for each in content["plans"]:
             setting = msgspec.convert(each["plan"]["setting"], Setting)
             if (target := target_of(setting.account, setting.noun)) is None:
-                strange.append(setting.account)
+                missing.append(setting.account)
             else:
-                plans.append(_plan_of_file(each["plan"], target))
-    if strange:
+                plans.append(_make_plan(each["plan"], target))
+    if missing:
         raise PlanRefused(
-            f"{path} is also a plan for {', '.join(strange)}, and this fleet has no such account: "
+            f"{path} is also a plan for {', '.join(missing)}, and this fleet has no such account: "
             "open them together with the others, with chatkit.connect_all."
         )
     return plans, about
 
 
-def plan_of_copy(plan: Plan, target: PlanTarget) -> Plan:
-    """Make the same plan for a copy of its account: it becomes another run.
+def copy_plan_to(plan: Plan, target: PlanTarget) -> Plan:
+    """Make the same plan for a copy of its account, with another run.
 
     Args:
         plan: The plan.
-        target: Where the records of the copy are.
+        target: The records of the copy.
     """
     setting = replace(plan._setting, account=target.transport.connection.account)
     return Plan(
@@ -759,44 +755,44 @@ def plan_of_copy(plan: Plan, target: PlanTarget) -> Plan:
 
 
 def note_rehearsal(plan: Plan) -> None:
-    """Allow a plan to be applied with `rehearsed=True`, as long as it is this one."""
+    """Note that this very plan was rehearsed: `apply(rehearsed=True)` then takes it."""
     plan._rehearsed = plan.hash
 
 
 def setting_of(plan: Plan) -> Setting:
-    """Return what a plan is about, beside its changes."""
+    """Return the setting of a plan: its account, its noun, and how many records there are."""
     return plan._setting
 
 
 def target_of(plan: Plan) -> PlanTarget:
-    """Return where the records of a plan are."""
+    """Return the target of a plan: its records, and the transport that reaches them."""
     return plan._target
 
 
-def home_of(plan: Plan) -> At | None:
-    """Return where the journal of a plan lies, if that is not where those of this user do."""
+def journal_location(plan: Plan) -> At | None:
+    """Return where the journal of a plan is kept; None if in the default store."""
     return plan._at
 
 
 def store_of(plan: Plan) -> JournalStore:
-    """Return the store where the journal of a plan is kept."""
+    """Return the store that keeps the journal of a plan."""
     return store_at(plan._at, passing=plan._target.transport.connection.passing)
 
 
-def keep_at(plan: Plan, at: At | None) -> Plan:
-    """Have the journal of a plan kept somewhere, in place of where CHATKIT_RUNS says."""
+def set_journal_location(plan: Plan, at: At | None) -> Plan:
+    """Set where the journal of a plan is kept, in place of CHATKIT_RUNS; return the plan."""
     plan._at = at
     return plan
 
 
 def refuse_other_home(plans: Collection[Plan]) -> None:
-    """Refuse plans whose journals would lie elsewhere than those that their runs began with.
+    """Refuse plans whose run has begun with a journal in another store.
 
     Args:
-        plans: Those that are about to be applied.
+        plans: The plans to apply.
 
     Raises:
-        PlanRefused: The run of one has begun elsewhere: it would be sent once more.
+        PlanRefused: The run of one has begun elsewhere: it would be sent twice.
     """
     listed: dict[str, set[str]] = {}
 
@@ -813,11 +809,8 @@ def refuse_other_home(plans: Collection[Plan]) -> None:
         began = plan._began
         if began is None and plan._loaded and not has(new, plan.id):
             began = next((each for each in known_stores() if has(each, plan.id)), None)
-        if (
-            began is None
-            or (began.location == new.location and not plan._loaded)
-            or has(new, plan.id)
-        ):
+        elsewhere = began and (began.location != new.location or plan._loaded)
+        if began is None or not elsewhere or has(new, plan.id):
             continue
         blocked = "This plan is blocked, nothing was sent: its run has begun, and the journal of it"
         if began.location == new.location:
@@ -832,7 +825,7 @@ def refuse_other_home(plans: Collection[Plan]) -> None:
 
 
 def rows_at_work(plan: Plan) -> Sequence[Row] | None:
-    """Return the rows of the run that is at work now; None if none is."""
+    """Return the rows of the run of a plan while it is at work; else None."""
     return plan._at_work
 
 
@@ -844,14 +837,14 @@ def refused_cells(plan: Plan) -> tuple[RefusedCell, ...]:
 # --- the file of a plan ---------------------------------------------------------------
 
 _EDITED = "{} was edited since it was saved: make a new plan instead."
-#: Written in one way only, for a hash.
+#: The one form of a value that is hashed.
 _canonical = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
-_written = json.JSONEncoder(ensure_ascii=False).encode
+_to_json = json.JSONEncoder(ensure_ascii=False).encode
 
 
 @contextmanager
-def _plan_file(path: str | Path) -> Iterator[dict[str, Any]]:
-    """Read a file that holds a plan.
+def _open_plan_file(path: str | Path) -> Iterator[dict[str, Any]]:
+    """Yield the content of a plan file; errors of the block mean that it is none.
 
     Raises:
         FileNotFoundError: There is no such file.
@@ -869,14 +862,15 @@ def _plan_file(path: str | Path) -> Iterator[dict[str, Any]]:
         raise PlanRefused(f"{path} is not a saved plan: plan.save(path) writes one.") from error
 
 
-def _text_of_plan(plan: Plan) -> tuple[str, str]:
-    """Write a plan as one JSON object with a line for each change; return it with its hash."""
+def _serialize_plan(plan: Plan) -> tuple[str, str]:
+    """Write a plan as a JSON object, each change on a line; return it with its hash."""
     about, changes = plan._content(), [change.as_json() for change in plan.changes]
-    sign = _hash({**about, "changes": changes})
-    lines = ",\n".join(map(_written, changes))
-    return f'{{"hash": "{sign}", "plan": {{"changes": [\n{lines}\n], {_written(about)[1:]}}}', sign
+    digest = _hash({**about, "changes": changes})
+    lines = ",\n".join(map(_to_json, changes))
+    rest = _to_json(about)[1:]
+    return f'{{"hash": "{digest}", "plan": {{"changes": [\n{lines}\n], {rest}}}', digest
 
 
 def _hash(content: object) -> str:
-    """Hash what a plan says, written in one way only."""
+    """Hash JSON values in their canonical form."""
     return hashlib.sha256(_canonical(content).encode()).hexdigest()

@@ -23,7 +23,7 @@ from chatkit.api.record import LOST_DIGITS
 from chatkit.api.secret import MASK, SECRET
 from chatkit.bulk.apply import PlanTarget
 from chatkit.bulk.changes import Change, Kind
-from chatkit.bulk.comparison import Rows, same_look, same_value
+from chatkit.bulk.comparison import Rows, looks_unedited, same_value
 from chatkit.bulk.endpoints import Endpoints, Existing
 from chatkit.bulk.matching import DELETE, Edits, Identity, Mask
 from chatkit.bulk.plan import Plan, RefusedCell, Setting
@@ -56,7 +56,7 @@ class PlanOptions(TypedDict, total=False):
 #: Rows that pass their numbers round, and repeated rows, are named in part where there are more.
 _NAMED_ROWS = 4
 #: What to say to a plan for the other values, where rows met existing records.
-_OTHERWISE = 'plan(…, existing="update") writes the value of the frame'
+_UPDATE_HINT = 'plan(…, existing="update") writes the value of the frame'
 
 
 class PlanSource(PlanTarget, Protocol):
@@ -67,10 +67,10 @@ class PlanSource(PlanTarget, Protocol):
         """The code by which a person reaches these records."""
 
     def snapshot(self, frame: pd.DataFrame) -> Snapshot | None:
-        """Return what a frame was when it was read; None if it does not hold that."""
+        """Return a frame as it was when it was read; None if it holds no snapshot."""
 
     def base(self, frame: pd.DataFrame | None, *, now: bool = False) -> Snapshot:
-        """Return what a frame was when it was read, or else what is there now."""
+        """Return the snapshot that a frame holds; else read the records as they are now."""
 
     def full(self, keys: Sequence[Any]) -> pd.DataFrame:
         """Read records in full, into a frame indexed by key."""
@@ -89,12 +89,12 @@ def make_plan(
     duplicates: bool = False,
     broken: bool = False,
 ) -> Plan:
-    """Make the plan of a frame; `Resource.plan` tells what the other arguments mean.
+    """Make the plan of a frame; see `Resource.plan` for the other arguments.
 
     The frame is checked and read with what it is compared with, its rows are matched with
     records, its cells are compared with theirs, and the changes that this makes are validated.
 
-    `source` is where the records are read and written, `endpoints` what they are: for a frame of
+    `source` reads and writes the records, `endpoints` are those of the resource: for a frame of
     many templates the contents of any of them.
     """
     if existing not in (None, *get_args(Existing)):
@@ -105,15 +105,17 @@ def make_plan(
             "plan takes a frame, or keys in delete=, and got None. (With inplace=True pandas "
             "edits a frame and returns None: pass the frame itself.)"
         )
-    rows = unwrapped(frame, "plan", endpoints)
+    rows = unwrap_frame(frame, "plan", endpoints)
     frame = None if rows is None else as_frame(rows, endpoints.file_call)
     # who writes rows of what can be sent says what is to be; other rows may be an older copy
-    states = frame is not rows and frame is not None and not _service_fields(endpoints, frame)
+    states = frame is not rows and frame is not None and not _has_service_fields(endpoints, frame)
     states |= endpoints.chosen and existing is not None
     states |= frame is not None and read_origin(frame).get("cells") == "edits"
     if frame is not None:
-        _refuse_misspelt(frame, endpoints)
-    basis = _read(source, endpoints, frame, delete, base, other_account, duplicates, states=states)
+        _refuse_misspelt_columns(frame, endpoints)
+    basis = _read_input(
+        source, endpoints, frame, delete, base, other_account, duplicates, states=states
+    )
     existing = existing or endpoints.existing
     planner = _Planner(source, endpoints, basis, existing, duplicates=duplicates, broken=broken)
     changes = planner.plan()
@@ -133,7 +135,7 @@ def make_plan(
         planner.cells.refused,
         notes=planner.notes(),
         skip_invalid=skip_invalid,
-        written=endpoints.written(list(planner.changes.values()), basis.base, source.full),
+        written=endpoints.texts_to_keep(list(planner.changes.values()), basis.base, source.full),
     )
 
 
@@ -141,13 +143,13 @@ def make_plan(
 
 
 def as_frame(source: Any, file_call: str) -> pd.DataFrame:
-    """Take what a plan is made of: a frame, or a list of dicts, one for each record.
+    """Make a frame of what a plan takes: a frame, or a list of dicts, one for each record.
 
     The rows of a list are counted from 1.
 
     Args:
         source: What was passed.
-        file_call: What reads such a frame from a file, for messages; the name of it goes into {}.
+        file_call: The call that reads such a frame from a file, for messages; {} is its name.
 
     Raises:
         InputError: It is neither; the text says how to make one of it.
@@ -180,8 +182,8 @@ def as_frame(source: Any, file_call: str) -> pd.DataFrame:
     return pd.DataFrame(cells, index=pd.RangeIndex(1, len(rows) + 1), dtype=object)
 
 
-def unwrapped(passed: Any, method: str, endpoints: Endpoints[Any]) -> Any:
-    """Take the frame out of what `check(…).fix()` returned; all else is returned as it is.
+def unwrap_frame(passed: Any, method: str, endpoints: Endpoints[Any]) -> Any:
+    """Return the frame of what `check(…).fix()` returned; return all else as it is.
 
     Raises:
         InputError: It is a result of `check`, or a frame of another library.
@@ -206,8 +208,8 @@ def unwrapped(passed: Any, method: str, endpoints: Endpoints[Any]) -> Any:
     return passed
 
 
-def _refuse_misspelt(frame: pd.DataFrame, endpoints: Endpoints[Any]) -> None:
-    """Refuse columns called like a field but for capitals and spaces.
+def _refuse_misspelt_columns(frame: pd.DataFrame, endpoints: Endpoints[Any]) -> None:
+    """Refuse columns that are named like a field but for capitals and spaces.
 
     Raises:
         InputError: There are some; the text has the line that renames them.
@@ -229,14 +231,14 @@ def _refuse_misspelt(frame: pd.DataFrame, endpoints: Endpoints[Any]) -> None:
         )
 
 
-def _service_fields(endpoints: Endpoints[Any], frame: pd.DataFrame) -> bool:
-    """Return whether a frame has columns that the service sets, as records that were read do."""
+def _has_service_fields(endpoints: Endpoints[Any], frame: pd.DataFrame) -> bool:
+    """Return whether a frame has columns that only the service sets, as if it was read."""
     known = endpoints.record.model_fields.keys() - endpoints.body.model_fields.keys()
     return not known.isdisjoint({*frame.columns} - {endpoints.key, *endpoints.instead})
 
 
-class _Basis(NamedTuple):
-    """An edited frame, and what it is compared with."""
+class _PlanInput(NamedTuple):
+    """The input of a plan: an edited frame, and the records that it is compared with."""
 
     frame: pd.DataFrame
     base: pd.DataFrame  #: what was read, or what is there now
@@ -250,7 +252,7 @@ class _Basis(NamedTuple):
     named: bool  #: whether a person has named the frame it was made from
 
 
-def _read(
+def _read_input(
     source: PlanSource,
     endpoints: Endpoints[Any],
     frame: pd.DataFrame | None,
@@ -260,12 +262,12 @@ def _read(
     duplicates: bool,
     *,
     states: bool,
-) -> _Basis:
-    """Check whose frame it is, and read what it is compared with."""
+) -> _PlanInput:
+    """Check the account of the frame, and read the records that it is compared with."""
     account = source.transport.connection.account
-    delete = unwrapped(delete, "plan", endpoints)
-    one = isinstance(delete, pd.DataFrame | str | bytes | Mapping)
-    if isinstance(delete, Iterable) and not one:
+    delete = unwrap_frame(delete, "plan", endpoints)
+    single = isinstance(delete, pd.DataFrame | str | bytes | Mapping)
+    if isinstance(delete, Iterable) and not single:
         delete = list(delete)
         if any(isinstance(row, Mapping) for row in delete):
             delete = as_frame(delete, endpoints.file_call)
@@ -278,9 +280,11 @@ def _read(
         raise InputError(
             f"This frame is of {owner}, and the plan would be for {account}. "
             "plan(frame, other_account=True) plans it anyway; records are then matched by "
-            f"{' and '.join(endpoints.named_by())}, not by their ids."
+            f"{' and '.join(endpoints.name_fields())}, not by their ids."
         )
-    snapshot = source.base(frame, now=is_other) if origin is None else _snapshot(source, origin)
+    snapshot = (
+        source.base(frame, now=is_other) if origin is None else _require_snapshot(source, origin)
+    )
     base = snapshot.frame
     known = len(base) if states or is_other or not snapshot.now else 0
     if not snapshot.whole:  # of a search: the others count too, for names and for shares
@@ -292,7 +296,7 @@ def _read(
         frame = frame.reset_index(drop=endpoints.key in frame.index.names).drop(
             columns=endpoints.key, errors="ignore"
         )
-    keys = keys_to_delete(delete, endpoints)
+    keys = read_delete_keys(delete, endpoints)
     dated = np.arange(len(base)) < (len(base) if states or is_other else known)
     rows = (
         delete
@@ -300,14 +304,14 @@ def _read(
         else None
     )
     unknown_account = owner is None and origin is None and not endpoints.chosen
-    identity = _identity(endpoints, base)._replace(unknown_account=unknown_account)
+    identity = _make_identity(endpoints, base)._replace(unknown_account=unknown_account)
     deleted: set[Any] = set()
     if endpoints.lists_deleted and not endpoints.reads_deleted:
-        deleted = _deleted(source, Edits(frame, base, identity, duplicates=duplicates))
+        deleted = _find_deleted_keys(source, Edits(frame, base, identity, duplicates=duplicates))
         left = ~base.index.isin(deleted)
         base, dated = base[left], dated[left]
     places, refused = _find_deletes(keys, base, identity, rows)
-    return _Basis(
+    return _PlanInput(
         frame,
         base,
         dated,
@@ -321,11 +325,11 @@ def _read(
     )
 
 
-def _snapshot(source: PlanSource, origin: Any) -> Snapshot:
-    """Return what the frame that is passed as `base` was when it was read.
+def _require_snapshot(source: PlanSource, origin: Any) -> Snapshot:
+    """Return the snapshot that the frame passed as `base` holds.
 
     Raises:
-        InputError: It does not hold that.
+        InputError: It holds none.
     """
     snapshot = source.snapshot(origin) if isinstance(origin, pd.DataFrame) else None
     if snapshot is None:
@@ -336,8 +340,8 @@ def _snapshot(source: PlanSource, origin: Any) -> Snapshot:
     return snapshot
 
 
-def _deleted(source: PlanSource, edits: Edits) -> set[Any]:
-    """Return the keys of deleted records that rows without a key meet in the list.
+def _find_deleted_keys(source: PlanSource, edits: Edits) -> set[Any]:
+    """Find deleted records of the list that rows without a key match; return their keys.
 
     Most services list none. Where they do, and nothing in a list tells them from others, each
     record that such a row meets is read on its own: what cannot be read is deleted.
@@ -351,7 +355,7 @@ def _refuse_fleet(frame: pd.DataFrame) -> None:
     """Refuse the frame of a fleet, whose ids are those of several accounts.
 
     Raises:
-        InputError: It is one, and tells the account of its rows.
+        InputError: It is one, and names the account of its rows.
     """
     accounts = column_or_level(frame, "account") if "fleet" in read_origin(frame) else None
     if accounts is not None:
@@ -362,8 +366,8 @@ def _refuse_fleet(frame: pd.DataFrame) -> None:
         )
 
 
-def keys_to_delete(delete: Iterable[Any] | None, endpoints: Endpoints[Any]) -> list[Any]:
-    """Return the keys that are to be deleted, whatever they came in."""
+def read_delete_keys(delete: Iterable[Any] | None, endpoints: Endpoints[Any]) -> list[Any]:
+    """Read the keys in `delete=`: of a frame, or of a list."""
     if delete is None:
         return []
     if isinstance(delete, pd.DataFrame):
@@ -372,7 +376,7 @@ def keys_to_delete(delete: Iterable[Any] | None, endpoints: Endpoints[Any]) -> l
             raise InputError(
                 f"The frame in delete= is of {owner}, and the plan would be for {account}: its "
                 "ids mean other records here. plan(frame.assign(delete=True), other_account=True) "
-                f"finds them by {' and '.join(endpoints.named_by())}."
+                f"finds them by {' and '.join(endpoints.name_fields())}."
             )
         named = column_or_level(delete, endpoints.key)
         if named is None:
@@ -395,12 +399,12 @@ def keys_to_delete(delete: Iterable[Any] | None, endpoints: Endpoints[Any]) -> l
     return keys
 
 
-def _identity(endpoints: Endpoints[Any], base: pd.DataFrame) -> Identity:
-    """Return what identifies the records of a resource."""
-    names = endpoints.named_by()
+def _make_identity(endpoints: Endpoints[Any], base: pd.DataFrame) -> Identity:
+    """Make the identity of the records of a resource."""
+    names = endpoints.name_fields()
 
-    def valid(cells: pd.DataFrame) -> pd.DataFrame:
-        """Leave out what cannot be sent: "call him" in a column of numbers names nobody."""
+    def drop_invalid(cells: pd.DataFrame) -> pd.DataFrame:
+        """Replace cells that cannot be sent by NA."""
         kept = {}
         for name in cells.columns:
             values = cells[name].astype(object)
@@ -413,8 +417,8 @@ def _identity(endpoints: Endpoints[Any], base: pd.DataFrame) -> Identity:
         endpoints.noun,
         tuple(map(str, base.index.names)),
         names,
-        joined,
-        valid,
+        join_columns,
+        drop_invalid,
         agree=tuple(name for name in endpoints.natural_key if name not in names),
         labels=tuple(dict.fromkeys((*endpoints.natural_key, "name"))),
         single=endpoints.single,
@@ -424,7 +428,7 @@ def _identity(endpoints: Endpoints[Any], base: pd.DataFrame) -> Identity:
     )
 
 
-def joined(rows: pd.DataFrame) -> pd.Series[Any]:
+def join_columns(rows: pd.DataFrame) -> pd.Series[Any]:
     """Join the columns of a frame to one text a row; NA where a part is missing or no text."""
     parts = []
     for name in rows.columns:
@@ -444,16 +448,16 @@ def _find_deletes(
     """Find the records that `delete=` names.
 
     Args:
-        keys: Of the records.
-        base: What was read.
-        identity: How its records are recognized.
-        rows: The rows that the keys were in, where nobody knows of which account they are.
+        keys: The keys in `delete=`.
+        base: The records that were read.
+        identity: The key and natural key of the records.
+        rows: The rows that held the keys, if the account of these is unknown.
 
     Returns:
         The rows of `base`, and the keys that cannot be deleted.
     """
     named = pd.DataFrame({identity.key[-1]: pd.Series(keys, dtype=object)})
-    edits = Edits(named, base, identity._replace(columns=(), of=None))
+    edits = Edits(named, base, identity._replace(columns=(), natural_keys=None))
     step = "read the frame again"
     wrong = {row: (reason, step) for row, _, _, reason, _ in edits.refused}
     missing = f"no {identity.noun} has it in what was read"
@@ -462,8 +466,8 @@ def _find_deletes(
     if rows is not None and not identity.chosen:
         rows = rows.reset_index(drop=True).assign(**{identity.key[0]: named.iloc[:, 0]})
         deleted = rows.assign(**{DELETE: True})
-        whose = Edits(deleted, base, identity._replace(unknown_account=True, fields=()))
-        wrong = {row: (reason, step) for row, _, _, reason, step in whose.refused} | wrong
+        edited_rows = Edits(deleted, base, identity._replace(unknown_account=True, fields=()))
+        wrong = {row: (reason, step) for row, _, _, reason, step in edited_rows.refused} | wrong
         places[list(wrong)] = -1
     refused = [RefusedCell(keys[n], "delete", in_words(keys[n]), *wrong[n]) for n in sorted(wrong)]
     return places[places >= 0], refused
@@ -473,7 +477,7 @@ def _find_deletes(
 
 
 class _RowFields:
-    """The fields of rows: what the rows say, and what their records hold, as far as shown."""
+    """Fields by row: the values of the frame, and those of the records, as far as shown."""
 
     def __init__(self) -> None:
         self.after: dict[int, dict[str, Any]] = {}
@@ -481,7 +485,7 @@ class _RowFields:
         self._before: dict[int, dict[str, Any]] = {}
 
     def add(self, name: str, cells: Iterable[tuple[int, Any]], live: Mapping[int, Any]) -> None:
-        """Add cells of one column, by their rows, and those of `live` that they replace."""
+        """Add cells of one column, and the values in `live` that they replace."""
         for row, value in cells:
             self.after.setdefault(row, {})[name] = value
             if row in live:
@@ -490,26 +494,26 @@ class _RowFields:
                 self.hidden = True
 
     def rows(self, bad: Collection[int]) -> Rows:
-        """Return the rows that say something, in their order, without bad ones."""
+        """Return the rows that have fields, in order, without bad ones."""
         return np.array(sorted(self.after.keys() - bad), np.int64)
 
     def before(self, row: int) -> dict[str, Any]:
-        """Return what the record of a row holds in the fields that the row says."""
+        """Return the values of the record in the fields of a row."""
         return self._before.get(row, {})
 
 
 class _Planner:
     """Finds the changes of a plan cell by cell, then refuses those that cannot be sent.
 
-    `changes` and `skips` are by the numbers of their rows, `met` marks the rows that met a
-    record which nobody named by its key.
+    `changes` and `skips` are by row number, `met` marks the rows that matched an existing
+    record without naming its key.
     """
 
     def __init__(
         self,
         source: PlanSource,
         endpoints: Endpoints[Any],
-        basis: _Basis,
+        basis: _PlanInput,
         existing: Existing,
         *,
         duplicates: bool,
@@ -523,20 +527,20 @@ class _Planner:
         self.skips: dict[int, Change] = {}
         self._source, self._endpoints, self._basis, self._edits = source, endpoints, basis, edits
         self._base, self._other_account, self._existing = basis.base, basis.other_account, existing
-        self.met = self._rows_met()
-        self._unsure, self._older = self._rows_unsure()
+        self.met = self._find_met_rows()
+        self._unsure, self._older = self._find_unsure_rows()
         self._sent, self._kept = _RowFields(), _RowFields()
         #: Natural keys where they are new: old, new.
         self._names: dict[int, tuple[str | None, str | None]] = {}
-        self._named_by = endpoints.named_by()
+        self._named_by = endpoints.name_fields()
         # For the notes:
         self._ignored: dict[str, None] = {}  # fields that the service sets
         self._unsent: set[str] = set()  # fields that new rows say, and the service sets
         self._rewritten: dict[str, None] = {}  # fields of the service only written otherwise
         self._unsure_labels: set[Any] = set()  # rows that may be older than somebody else's edit
 
-    def _rows_met(self) -> Mask:
-        """Find the rows that met a record which nobody named by its key.
+    def _find_met_rows(self) -> Mask:
+        """Find the rows that match an existing record without naming its key.
 
         A row with a key is an edit of that record. Where people choose the key, as for
         contents, it names the record too, unless `existing` says otherwise and the frame is
@@ -549,15 +553,15 @@ class _Planner:
         asked = self._existing != "update" and self._basis.no_snapshot
         return matched if asked else np.zeros(len(edits.labels), bool)
 
-    def _rows_unsure(self) -> tuple[Mask, Mask]:
-        """Find the rows of which nobody knows what they were when they were read.
+    def _find_unsure_rows(self) -> tuple[Mask, Mask]:
+        """Find the rows whose differences may be an edit, or older than somebody else's.
 
-        What differs in them may be an edit, or older than somebody else's. A record that has the
-        version of the row still has not changed since.
+        It is not known what they were when they were read. A record that still has the version
+        of its row has not changed since.
 
         Returns:
-            These rows; and those that are of another version than what they are compared with,
-            so that all that the service sets may differ.
+            These rows; and those of another version than the record they are compared with, so
+            that all that the service sets may differ.
         """
         edits, version = self._edits, self._endpoints.version
         older = (edits.positions >= 0) & edits.has_key & ~edits.deleted & ~self.met
@@ -580,23 +584,22 @@ class _Planner:
     @collector_paused()
     def plan(self) -> list[Change]:
         """Plan all rows; return their changes in the order of the rows."""
-        self._mark_deleted()
+        self._plan_named_deletes()
         edits = self._edits
         changed = edits.changed()
         for name, rows in changed.items():
             rows = rows[~edits.deleted[rows]]
             live = dict(zip(rows.tolist(), edits.base_values(name, rows), strict=True))
-            self._add_column(
-                name, self._sendable(name, self._certain(name, rows, live), changed), live
-            )
-        self._add_unread()
-        self._update()
-        self._skip()
-        self._delete()
-        self._create()
-        self._examine()
-        self._limit()
-        self._refuse_taken()
+            rows = self._refuse_uncertain(name, rows, live)
+            self._add_column(name, self._drop_service_fields(name, rows, changed), live)
+        self._add_unlisted_fields()
+        self._plan_updates()
+        self._plan_skips()
+        self._plan_deletes()
+        self._plan_creates()
+        self._check_records()
+        self._refuse_over_limit()
+        self._refuse_taken_names()
         for row, findings in self.cells.warnings.items():
             if row in self.changes:
                 texts = [(each.severity, finding_text(each)) for each in findings]
@@ -607,8 +610,8 @@ class _Planner:
 
     # --- compare cells ------------------------------------------------------------
 
-    def _mark_deleted(self) -> None:
-        """Mark records as deleted; those in the frame keep their row."""
+    def _plan_named_deletes(self) -> None:
+        """Plan the deletes of `delete=`; records in the frame keep their row."""
         self.cells.refused += self._basis.refused
         edits, places = self._edits, self._basis.deletes
         marked = np.isin(edits.positions, places)
@@ -621,38 +624,35 @@ class _Planner:
         for n, (key, fields) in enumerate(zip(keys, known, strict=True), len(edits.labels)):
             self._add_delete(n, (key, *fill) if fill else key, key, fields)
 
-    def _sendable(self, name: str, rows: Rows, changed: Mapping[str, Rows]) -> Rows:
-        """Leave out what the service sets, in rows that do not edit what was read."""
+    def _drop_service_fields(self, name: str, rows: Rows, changed: Mapping[str, Rows]) -> Rows:
+        """Drop rows of a column that the service sets, unless they edit what was read."""
         body, endpoints = self._endpoints.body, self._endpoints
         if name in body.model_fields:
             return rows
-        own = self.met[rows] | self._other_account
-        if name in endpoints.instead and (way := [n for n in body.updatable() if n in name]):
+        ignored = self.met[rows] | self._other_account
+        if name in endpoints.instead and (parts := [n for n in body.updatable() if n in name]):
             # who has edited first_name and nothing else must hear that name is the way
-            ways = (self._edits.filled(rows) if self._other_account else changed).get(
-                way[0], rows[:0]
-            )
-            own &= np.isin(rows, ways)
-        if own.any():
+            cells = self._edits.filled(rows) if self._other_account else changed
+            ignored &= np.isin(rows, cells.get(parts[0], rows[:0]))
+        if ignored.any():
             self._ignored[name] = None
-        left: Rows = rows[~own]
-        return left
+        edited: Rows = rows[~ignored]
+        return edited
 
-    def _certain(self, name: str, rows: Rows, held: Mapping[int, Any]) -> Rows:
-        """Refuse what may be older than somebody else's edit; return the rows that are edits.
+    def _refuse_uncertain(self, name: str, rows: Rows, held: Mapping[int, Any]) -> Rows:
+        """Refuse cells that may be older than somebody else's edit; return the other rows.
 
-        Of what cannot be written no edit is left that only looks like one.
+        Cells of a read-only column that only look edited are dropped.
         """
         edits, unsure = self._edits, self._unsure[rows]
         place = self._source.place
         name_base = f"name the frame that it was made from: {place}.plan(frame, base=…)"
         if name not in self._endpoints.body.updatable():
             known = rows[~self._older[rows]]
-            pairs = zip(known.tolist(), edits.values(name, known), strict=True)
-            of_file = self._basis.no_snapshot or self._basis.named
-            edited = [
-                row for row, value in pairs if not (of_file and same_look(held.get(row), value))
-            ]
+            pairs = list(zip(known.tolist(), edits.values(name, known), strict=True))
+            if self._basis.no_snapshot or self._basis.named:
+                pairs = [(n, value) for n, value in pairs if not looks_unedited(held.get(n), value)]
+            edited = [row for row, _ in pairs]
             if len(edited) < len(rows):
                 self._rewritten[name] = None
             return np.array(edited, np.int64)
@@ -664,12 +664,12 @@ class _Planner:
         return rows[~unsure]
 
     def _add_column(self, name: str, rows: Rows, live: Mapping[int, Any]) -> None:
-        """Add the edited cells of one column to what is sent; `existing` says what is kept.
+        """Add edited cells of a column to what is sent, or to what is kept as `existing` asks.
 
         Args:
-            name: Of the column.
-            rows: In which it was edited.
-            live: What their records hold in it, as far as shown.
+            name: The column.
+            rows: The rows in which it was edited.
+            live: The values of their records, as far as shown.
         """
         body = self._endpoints.body
         if self._existing != "update" and name in body.model_fields:
@@ -679,15 +679,15 @@ class _Planner:
                 stays[stays] = [
                     row not in live or live[row] not in (None, "", [], {}) for row in met
                 ]
-            self._kept.add(name, self.cells.writable(name, rows[stays], sent=False), live)
+            self._kept.add(name, self.cells.sendable(name, rows[stays], sent=False), live)
             rows = rows[~stays]
         if name in body.updatable():
-            self._sent.add(name, self.cells.writable(name, rows), live)
+            self._sent.add(name, self.cells.sendable(name, rows), live)
         else:
-            self.cells.refuse_fixed(name, rows)
+            self.cells.refuse_read_only(name, rows)
 
-    def _add_unread(self) -> None:
-        """Compare fields that lists do not show: the records are read in full for it."""
+    def _add_unlisted_fields(self) -> None:
+        """Compare fields that lists do not show, with records that are read in full."""
         edits, body = self._edits, self._endpoints.body
         fields = [name for name in edits.unknown if name in body.updatable()]
         matched = np.flatnonzero((edits.positions >= 0) & ~edits.deleted)
@@ -695,24 +695,25 @@ class _Planner:
         filled = {name: filled[name] for name in fields if name in filled}
         if not filled:
             return
-        full = self._source.full(self._keys(np.unique(np.concatenate(list(filled.values())))))
+        rows_read = np.unique(np.concatenate(list(filled.values())))
+        full = self._source.full(self._record_keys(rows_read))
         for name, rows in filled.items():
             cells = full[name] if name in full.columns else pd.Series(dtype=object)
-            keys = zip(rows.tolist(), self._keys(rows), strict=True)
+            keys = zip(rows.tolist(), self._record_keys(rows), strict=True)
             live = {row: none_if_missing(cells.loc[key]) for row, key in keys if key in cells.index}
             values = zip(rows.tolist(), edits.values(name, rows), strict=True)
             differs = [row not in live or not same_value(live[row], v) for row, v in values]
-            self._add_column(name, self._certain(name, rows[differs], live), live)
+            self._add_column(name, self._refuse_uncertain(name, rows[differs], live), live)
 
-    def _keys(self, rows: Rows) -> list[Any]:
+    def _record_keys(self, rows: Rows) -> list[Any]:
         """Return the keys of rows that are records of the base."""
         keys: list[Any] = self._base.index.take(self._edits.positions[rows]).tolist()
         return keys
 
     # --- one change a row ---------------------------------------------------------
 
-    def _update(self) -> None:
-        """Plan the updates, with what tells how well each can be undone."""
+    def _plan_updates(self) -> None:
+        """Plan the updates, each with how well it can be undone."""
         edits, endpoints, sent = self._edits, self._endpoints, self._sent
         rows = sent.rows(self.cells.bad)
         lossy_fields = [*endpoints.lossy_fields, *endpoints.natural_key]
@@ -720,31 +721,31 @@ class _Planner:
             lossy_fields.append(endpoints.version)
         names = [name for name in dict.fromkeys(lossy_fields) if name in self._base.columns]
         columns = [edits.base_values(name, rows) for name in names]
-        facts = zip(*columns, strict=True) if names else repeat(())
+        cells_by_row = zip(*columns, strict=True) if names else repeat(())
         labels = edits.labels.take(rows).tolist()
-        for row, label, key, fact in zip(
-            rows.tolist(), labels, self._keys(rows), facts, strict=False
+        for row, label, key, cells in zip(
+            rows.tolist(), labels, self._record_keys(rows), cells_by_row, strict=False
         ):
             after, held = sent.after[row], sent.before(row)
-            known = dict(zip(names, fact, strict=True)) | held
+            known = dict(zip(names, cells, strict=True)) | held
             if not after.keys().isdisjoint(self._named_by):  # it changes as a whole
                 held |= {n: known[n] for n in self._named_by if n in known}
-            self._add(row, "update", label, key, known, after, held)
+            self._add_change(row, "update", label, key, known, after, held)
 
-    def _skip(self) -> None:
-        """Plan nothing for what is kept, and show both values; or refuse it, if asked to."""
+    def _plan_skips(self) -> None:
+        """Plan a skip for each row whose record is kept; or refuse them, as `existing` asks."""
         kept = self._kept
         rows = kept.rows(self.cells.bad)
         known = records(self._base, self._edits.positions[rows].tolist())
-        for row, key, record in zip(rows.tolist(), self._keys(rows), known, strict=True):
+        for row, key, record in zip(rows.tolist(), self._record_keys(rows), known, strict=True):
             held = kept.before(row)
-            code, key = _parts(key)
-            label = self._label(code or self._endpoints.code, key, record)
+            code, key = _split_content_key(key)
+            label = self._record_label(code or self._endpoints.code, key, record)
             if self._existing == "refuse":
                 for name, value in kept.after[row].items():
                     has = in_words(held[name]) if name in held else "a value that is not shown"
                     reason = f"{label} exists, and has {has}"
-                    self.cells.refuse(row, name, value, reason, _OTHERWISE)
+                    self.cells.refuse(row, name, value, reason, _UPDATE_HINT)
                 continue
             self.skips[row] = Change(
                 row=self.cells.label(row),
@@ -756,25 +757,25 @@ class _Planner:
                 code=code or self._endpoints.code,
             )
 
-    def _delete(self) -> None:
+    def _plan_deletes(self) -> None:
         edits = self._edits
         rows = np.flatnonzero(edits.deleted & (edits.positions >= 0))
         known = records(self._base, edits.positions[rows].tolist())
-        for row, key, fields in zip(rows.tolist(), self._keys(rows), known, strict=True):
+        for row, key, fields in zip(rows.tolist(), self._record_keys(rows), known, strict=True):
             self._add_delete(row, self.cells.label(row), key, fields)
 
     def _add_delete(self, row: int, label: Any, key: Any, known: Mapping[str, Any]) -> None:
         sendable = {n: v for n, v in known.items() if n in self._endpoints.body.updatable()}
-        self._add(row, "delete", label, key, known, {}, sendable)
+        self._add_change(row, "delete", label, key, known, {}, sendable)
 
-    def _create(self) -> None:
-        """Plan the rows that are not there yet."""
+    def _plan_creates(self) -> None:
+        """Plan the creates: the rows that match no record."""
         edits, endpoints, cells = self._edits, self._endpoints, self.cells
         fields: dict[int, dict[str, Any]] = {row: {} for row in edits.new.tolist()}
         left: dict[str, Rows] = {}
         for name, rows in edits.filled(edits.new).items():
             if name in endpoints.body.model_fields:
-                for row, value in cells.writable(name, rows):
+                for row, value in cells.sendable(name, rows):
                     fields[row][name] = value
             elif name in endpoints.record.model_fields:
                 left[name] = rows
@@ -786,7 +787,7 @@ class _Planner:
                     not any(value for other, value in fields[row].items() if other in name)
                     for row in rows.tolist()
                 ]
-                cells.refuse_fixed(name, rows[unsaid])
+                cells.refuse_read_only(name, rows[unsaid])
         if self._other_account:
             self._ignored |= dict.fromkeys(left)
         else:
@@ -797,23 +798,23 @@ class _Planner:
             if endpoints.chosen and key is None:
                 self._refuse_keyless(row)
             elif endpoints.chosen:
-                after[endpoints.key] = _parts(key)[1]
+                after[endpoints.key] = _split_content_key(key)[1]
             missing = [
                 Problem(n, "", "is required") for n in endpoints.required() if n not in after
             ]
             if missing and row not in cells.bad:
-                cells.problems(row, missing)
+                cells.refuse_problems(row, missing)
             if row not in cells.bad:
-                self._add(row, "create", label, key, {}, after, {})
+                self._add_change(row, "create", label, key, {}, after, {})
 
     def _refuse_keyless(self, row: int) -> None:
-        """Refuse a new row that does not say the key it wants."""
+        """Refuse a new row without the key that it must choose."""
         for name in map(str, self._base.index.names):
             cells = column_or_level(self._basis.frame, name)
             if cells is None or pd.isna(cells[row]) or cells[row] == "":
                 self.cells.refuse(row, name, None, "is required", f"say the {name} of each row")
 
-    def _add(
+    def _add_change(
         self,
         row: int,
         kind: Kind,
@@ -824,7 +825,7 @@ class _Planner:
         before: Mapping[str, Any],
     ) -> None:
         endpoints = self._endpoints
-        code, key = _parts(key)
+        code, key = _split_content_key(key)
         code = code or endpoints.code
         undo, loss = endpoints.undo(kind, known, after)
         seen = known.get(endpoints.version) if after.keys() - before.keys() else None
@@ -832,12 +833,12 @@ class _Planner:
         if not after.keys().isdisjoint(endpoints.natural_key):
             then = {**known, **after}
             if not after.keys().isdisjoint(self._named_by):
-                self._names[row] = endpoints.natural(known), endpoints.natural(then)
+                self._names[row] = endpoints.natural_name(known), endpoints.natural_name(then)
         self.changes[row] = Change(
             row=label,
             kind=kind,
             key=key,
-            label=self._label(code, key, then),
+            label=self._record_label(code, key, then),
             before=before,
             after=after,
             code=code,
@@ -846,24 +847,24 @@ class _Planner:
             seen=None if seen is None else seen.isoformat(),
         )
 
-    def _label(self, code: str | None, key: Any, fields: Mapping[str, Any]) -> str:
+    def _record_label(self, code: str | None, key: Any, fields: Mapping[str, Any]) -> str:
         endpoints = self._endpoints
         return f"{code}/{key}" if endpoints.chosen else endpoints.label(fields) or str(key)
 
     # --- refuse what cannot be sent, alone or together -------------------------------
 
-    def _examine(self) -> None:
-        """Check each record as it would then be, and leave out what cannot be sent."""
+    def _check_records(self) -> None:
+        """Check each record as it would be after its change; drop the changes that fail."""
         rows = list(self.changes)
         changes = list(self.changes.values())
-        findings = self._endpoints.examined(changes, self._base, self._source.full)
+        findings = self._endpoints.check_changes(changes, self._base, self._source.full)
         for place, each in findings.items():
             row = rows[place]
             place_of = partial(cell_problem, self.changes[row].after)
-            if not self.cells.passes(row, each, place_of, "correct it"):
+            if not self.cells.accept_findings(row, each, place_of, "correct it"):
                 del self.changes[row]
 
-    def _limit(self) -> None:
+    def _refuse_over_limit(self) -> None:
         """Refuse creates beyond what an account may hold."""
         most, total = self._endpoints.most, len(self._base)
         if most is None:
@@ -882,55 +883,55 @@ class _Planner:
         kinds = [change.kind for change in self.changes.values()]
         return len(self._base) + kinds.count("create") - kinds.count("delete")
 
-    def _refuse_taken(self) -> None:
-        """Refuse rows whose natural key is taken: by who keeps it, or round in a ring.
+    def _refuse_taken_names(self) -> None:
+        """Refuse rows whose natural key another record keeps, or that swap theirs in a cycle.
 
-        What a delete or an update of the plan frees may be taken: `Run` sends the rows in
-        that order. In a ring no row can be first, and no number is made up to begin with.
+        A natural key that a delete or an update of the plan releases may be taken: `Run` sends
+        the rows in that order. In a cycle no row can be first.
         """
         if not self._endpoints.single or self._endpoints.chosen:
             return
-        wants = {n: new for n, (old, new) in self._names.items() if new not in (None, old)}
-        if not wants:
+        requests = {n: new for n, (old, new) in self._names.items() if new not in (None, old)}
+        if not requests:
             return
-        names = self._endpoints.named_by()
-        known = joined(self._base.reindex(columns=list(names)))
-        holding = known[known.isin(set(wants.values()))]
+        names = self._endpoints.name_fields()
+        known = join_columns(self._base.reindex(columns=list(names)))
+        holding = known[known.isin(set(requests.values()))]
         holders: dict[str, list[Any]] = {}
         for key, text in zip(holding.index.tolist(), holding.tolist(), strict=True):
             holders.setdefault(text, []).append(key)
-        while blocked := self._blocked(wants, holders):
+        while blocked := self._find_blocked_rows(requests, holders):
             for row, (reason, step) in blocked.items():
                 self.changes.pop(row)
-                self.cells.refuse(row, names[-1], wants[row], reason, step)
+                self.cells.refuse(row, names[-1], requests[row], reason, step)
 
-    def _blocked(
-        self, wants: Mapping[int, str | None], holders: Mapping[Any, Sequence[Any]]
+    def _find_blocked_rows(
+        self, requests: Mapping[int, str | None], holders: Mapping[Any, Sequence[Any]]
     ) -> dict[int, tuple[str, str]]:
-        """Find rows that can be sent in no order, and say why."""
-        gives = {c.key: row for row, c in self.changes.items() if c.kind == "delete"}
-        gives |= {self.changes[row].key: row for row in wants if self._updates(row)}
+        """Find rows that can be sent in no order; return the reason and the next step of each."""
+        releasing = {c.key: row for row, c in self.changes.items() if c.kind == "delete"}
+        releasing |= {self.changes[row].key: row for row in requests if self._is_update(row)}
         noun, key = self._endpoints.noun, self._endpoints.key
         blocked = {}
         waits: dict[int, int] = {}  # an update, and the update that must be sent before it
-        for row, text in wants.items():
+        for row, text in requests.items():
             if row not in self.changes:
                 continue
             for holder in holders.get(text, ()):
                 if holder == self.changes[row].key:
                     continue
-                if holder not in gives:
+                if holder not in releasing:
                     reason = f"the {noun} with the {key} {holder} has it, and keeps it in this plan"
                     blocked[row] = (reason, "plan that one first, or keep one of them")
-                elif self._updates(row) and self._updates(gives[holder]):
-                    waits[row] = gives[holder]
+                elif self._is_update(row) and self._is_update(releasing[holder]):
+                    waits[row] = releasing[holder]
         try:
             TopologicalSorter({row: [before] for row, before in waits.items()}).prepare()
         except CycleError as error:  # another one, if there is, is found without this one
             cycle = sorted({*error.args[1]})
             rows = ", ".join(str(self.cells.label(row)) for row in cycle[:_NAMED_ROWS])
             more = f" and {len(cycle) - _NAMED_ROWS} more" if len(cycle) > _NAMED_ROWS else ""
-            named = self._endpoints.named_by()[-1]
+            named = self._endpoints.name_fields()[-1]
             reason = (
                 f"rows {rows}{more} pass their {named}s round in a ring, and the service keeps "
                 "each of them single: none can be the first"
@@ -939,13 +940,13 @@ class _Planner:
             blocked |= dict.fromkeys(cycle, (reason, step))
         return blocked
 
-    def _updates(self, row: int) -> bool:
+    def _is_update(self, row: int) -> bool:
         return row in self.changes and self.changes[row].kind == "update"
 
     # --- what else is to be known -------------------------------------------------------
 
     def notes(self) -> list[str]:
-        """Return what else is to be known of the plan."""
+        """Return the notes of the plan: what was ignored, merged or skipped, and findings."""
         noun, edits, place = self._endpoints.noun, self._edits, self._source.place
         notes = self.cells.unknown_columns()
         if deleted := self._basis.deleted:
@@ -971,7 +972,7 @@ class _Planner:
             names = ", ".join(self._rewritten)
             notes.append(f"Ignored, as the service sets them: {names}.")
         label = self.cells.label
-        if united := {label(row): label(first) for row, first in edits.united.items()}:
+        if united := {label(row): label(first) for row, first in edits.merged.items()}:
             each = "" if self._endpoints.single else "; duplicates=True takes each on its own"
             pairs = [f"{row!r} ({first!r})" for row, first in islice(united.items(), _NAMED_ROWS)]
             more = f" and {len(united) - _NAMED_ROWS} more" if len(united) > _NAMED_ROWS else ""
@@ -995,7 +996,7 @@ class _Planner:
         if self.skips:
             notes.append(
                 "Skipped rows (=) change nothing: the account has the left value, the frame "
-                f"the right one. {_OTHERWISE}."
+                f"the right one. {_UPDATE_HINT}."
             )
         most, after = self._endpoints.most, self._total_after()
         creates = any(change.kind == "create" for change in self.changes.values())
@@ -1007,8 +1008,8 @@ class _Planner:
         return notes
 
 
-def _parts(key: Any) -> tuple[str | None, Any]:
-    """Part the key of a content among many templates into template code and language code."""
+def _split_content_key(key: Any) -> tuple[str | None, Any]:
+    """Split the key of a content into template code, if it has one, and language code."""
     return key if isinstance(key, tuple) else (None, key)
 
 
@@ -1018,12 +1019,12 @@ def _parts(key: Any) -> tuple[str | None, Any]:
 class Cells:
     """The cells of an edited frame, column by column.
 
-    `refused` are those that cannot be planned, `bad` the numbers of their rows, `warnings` what
-    is to be known of documents in the others. `stopped` tells whether errors in a document have
-    kept a row from being planned.
+    `refused` are those that cannot be planned, `bad` the numbers of their rows, `warnings` the
+    findings in documents of the others. `stopped` is true if errors in a document have kept a
+    row from being planned.
 
     Args:
-        endpoints: What the records are.
+        endpoints: The endpoints of the resource.
         edits: The edited frame.
         broken: Take documents although the platform will refuse them.
     """
@@ -1037,8 +1038,8 @@ class Cells:
         for refusal in edits.refused:
             self.refuse(*refusal)
 
-    def writable(self, name: str, rows: Rows, *, sent: bool = True) -> Iterator[tuple[int, Any]]:
-        """Yield what may be sent of a field for each of these rows; refuse the others.
+    def sendable(self, name: str, rows: Rows, *, sent: bool = True) -> Iterator[tuple[int, Any]]:
+        """Yield the rows whose cell can be sent, each with its value; refuse the others.
 
         Without `sent` documents are not checked: they are only shown.
         """
@@ -1051,28 +1052,28 @@ class Cells:
         good, wrong = body.column(name, values)
         numbers = rows.tolist()
         for place, problems in wrong.items():
-            self.problems(numbers[place], problems)
+            self.refuse_problems(numbers[place], problems)
         document = sent and name in self._endpoints.documents
         for place, value in good.items():
             place_of = partial(document_problem, name, value)
             findings = self._endpoints.findings(name, value) if document else ()
-            if self.passes(numbers[place], findings, place_of, "correct the document"):
+            if self.accept_findings(numbers[place], findings, place_of, "correct the document"):
                 yield numbers[place], value
 
-    def passes(
+    def accept_findings(
         self,
         row: int,
         findings: Sequence[Finding],
         problem_of: Callable[[Finding], Problem],
         next_step: str,
     ) -> bool:
-        """Return whether a row may be sent with its findings; warnings are kept.
+        """Return whether a row can be sent with its findings; refuse errors, keep warnings.
 
         Args:
-            row: Its number.
-            findings: In one of its documents, or in the whole of it.
-            problem_of: Names the place of an error.
-            next_step: What to do about an error that does not say it.
+            row: The number of the row.
+            findings: The findings in one of its documents, or in the record.
+            problem_of: Makes the problem of an error, with its place.
+            next_step: The advice for an error without a hint.
         """
         wrong = [] if self._broken else errors(findings)
         for finding in wrong:
@@ -1082,14 +1083,14 @@ class Cells:
             self.warnings.setdefault(row, []).extend(warnings)
         return not wrong
 
-    def refuse_fixed(self, name: str, rows: Rows) -> None:
-        """Refuse edits to a field that cannot be written, with the field to edit instead."""
-        reason, step = why_fixed(self._endpoints, name)
+    def refuse_read_only(self, name: str, rows: Rows) -> None:
+        """Refuse edits to a read-only field, with the field to edit instead."""
+        reason, step = read_only_reason(self._endpoints, name)
         for row, value in zip(rows.tolist(), self._edits.values(name, rows), strict=True):
             self.refuse(row, name, value, reason, step)
 
-    def problems(self, row: int, problems: Sequence[Problem]) -> None:
-        """Refuse cells of a row for what is wrong with them."""
+    def refuse_problems(self, row: int, problems: Sequence[Problem]) -> None:
+        """Refuse cells of a row that have problems."""
         for problem in problems:
             field = self._endpoints.body.model_fields.get(problem.field.partition(".")[0])
             step = (field and field.description) or "leave it out"
@@ -1107,12 +1108,12 @@ class Cells:
         self.refused.append(RefusedCell(self.label(row), column, text, reason, next_step))
 
     def label(self, row: int) -> Any:
-        """Return what the frame calls a row, as Python has it."""
+        """Return the label of a row in the frame, as a Python value."""
         label = self._edits.labels[row]
         return label.item() if isinstance(label, np.generic) else label
 
     def unknown_columns(self) -> list[str]:
-        """Name the columns that are ignored, and what may have been meant."""
+        """Note the columns that are ignored, each with a similar field."""
         endpoints = self._endpoints
         known = {*endpoints.record.model_fields, *endpoints.body.model_fields}
         notes = []
@@ -1124,7 +1125,7 @@ class Cells:
         return notes
 
 
-def why_fixed(endpoints: Endpoints[Any], name: str) -> tuple[str, str]:
+def read_only_reason(endpoints: Endpoints[Any], name: str) -> tuple[str, str]:
     """Return why a field of a record cannot be written, and what to do about it."""
     if name in endpoints.instead:
         return "cannot be written", endpoints.instead[name]

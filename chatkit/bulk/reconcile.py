@@ -1,4 +1,4 @@
-"""Reconcile: find out whether creates whose answers were lost have landed.
+"""Reconcile: find out whether creates whose answers were lost took effect.
 
 An update or a delete in doubt is read again by its key (outcomes.py). A create has no key yet:
 its record is looked for by what names it, by a search or by reading the whole list.
@@ -21,21 +21,24 @@ from chatkit.api.retry import LIST_READS
 from chatkit.api.throttle import Throttle
 from chatkit.api.transport import Transport
 from chatkit.bulk.endpoints import Endpoints
-from chatkit.bulk.outcomes import Row, agrees, documented
+from chatkit.bulk.outcomes import Row, agrees, documented_fields
 from chatkit.errors import BadAnswer, CallError, Fault, NotFound
 
 #: Fewer records than these are read one by one: they may be on any page.
 PAGES_FROM = 10
 
-#: New records by what names them, and then by their keys.
+Keys = Collection[object]
+#: Creates by their natural name.
+Named = Mapping[str | None, list[Row]]
+#: New records by their natural name, and then by their keys.
 Matches = dict[str | None, dict[object, Record]]
 
 
 class Verdict(NamedTuple):
     """The verdict on one unknown row: adopted, absent, conflict or unknown, and why.
 
-    `proven` tells whether what is absent is surely so: where a list shows deleted records and
-    nothing tells them from others, only sending again does.
+    `proven` is false where absence is not certain: the list shows deleted records, and only
+    sending again tells them from others.
     """
 
     what: str
@@ -55,17 +58,12 @@ class Search:
     def __init__(self, reader: ThrottledReader, endpoints: Endpoints[Any]) -> None:
         self._reader, self._endpoints = reader, endpoints
 
-    def look(
-        self,
-        rows: Sequence[Row],
-        taken: Collection[object],
-        *,
-        thorough: bool,
+    def find_verdicts(
+        self, rows: Sequence[Row], taken: Keys, *, thorough: bool
     ) -> dict[int, Verdict]:
-        """Return a verdict for each row, by its number; none if it was stopped.
+        """Look for the records of creates; return a verdict by row number, none if stopped.
 
-        Each row is judged by what was found of its own name: what could not be read of
-        another decides nothing here.
+        Each row is compared only with the records found under its own name.
 
         Args:
             rows: The creates.
@@ -74,11 +72,11 @@ class Search:
         """
         named: dict[str | None, list[Row]] = {}
         for row in rows:
-            named.setdefault(self._endpoints.natural(row.change.after), []).append(row)
+            named.setdefault(self._endpoints.natural_name(row.change.after), []).append(row)
         records: Matches = {name: {} for name in named}
         verdicts: dict[int, Verdict] = {}
         try:
-            sure = set() if thorough else self._search(named, records)
+            sure = set() if thorough else self._search_names(named, records)
             # A search that finds nothing of what is there is no proof.
             sure -= {n for n, group in named.items() if not records[n] and _any_clashed(group)}
             unread: CallError | None = None
@@ -87,7 +85,7 @@ class Search:
                     break
                 unread = None
                 try:
-                    if self._scan(records):
+                    if self._scan_list(records):
                         sure = set(named)
                 except BadAnswer as error:  # the next reading may go well
                     unread = error
@@ -100,7 +98,7 @@ class Search:
                     if unread and name not in sure and not (self._endpoints.unique and new):
                         raise unread
                     uncertain = "" if name in sure else "the list does not keep still"
-                    verdicts |= self._assigned(group, new, uncertain)
+                    verdicts |= self._match(group, new, uncertain)
                 except CallError as error:
                     reason = f"it cannot be looked for: {error.reason}"
                     verdicts |= {row.n: Verdict("unknown", reason) for row in group}
@@ -108,8 +106,8 @@ class Search:
             return {}
         return verdicts
 
-    def duplicates(self, rows: Sequence[Row], taken: Collection[object]) -> dict[int, list[int]]:
-        """Find records that appeared beside those that these creates have made, just like them.
+    def find_duplicates(self, rows: Sequence[Row], taken: Keys) -> dict[int, list[int]]:
+        """Find records just like those that these creates have made, which appeared with them.
 
         Where nothing keeps a name single, a request that the network delivered twice makes two.
         The keys of a row begin with its own, unless no record of its name has that.
@@ -118,33 +116,35 @@ class Search:
             CallError: The list cannot be read.
             Stopped: A person wants to stop.
         """
-        named = {self._endpoints.natural(row.change.after): row for row in rows}
+        named = {self._endpoints.natural_name(row.change.after): row for row in rows}
         records: Matches = {name: {} for name in named}
-        any(self._scan(records) for _ in range(LIST_READS))  # until the list keeps still
+        any(self._scan_list(records) for _ in range(LIST_READS))  # until the list keeps still
         duplicates: dict[int, list[int]] = {}
         for name, row in named.items():
             of_name = records[name]
-            new = [k for k in of_name if k not in taken and not self._differing(row, of_name[k])]
+            new = [k for k in of_name if k not in taken and not self._differences(row, of_name[k])]
             if new:
                 own = [row.key] if row.key in of_name else []
                 duplicates[row.n] = [key for key in [*own, *new] if isinstance(key, int)]
         return duplicates
 
-    def _assigned(self, rows: list[Row], new: list[Record], uncertain: str) -> dict[int, Verdict]:
-        """Give each of some rows of one name the record that it has made.
+    def _match(self, rows: list[Row], new: list[Record], uncertain: str) -> dict[int, Verdict]:
+        """Match creates of one name with the records found under it; return their verdicts.
 
         Args:
-            rows: They.
-            new: The records of that name that none of them is known to have made.
-            uncertain: Why there may be more of them; empty if there are none.
+            rows: The creates.
+            new: The records found that nobody else is known to have made.
+            uncertain: Why there may be more such records; empty if there are none.
         """
-        new, proven = self._active(new, refused=_any_clashed(rows))
-        new = [self._in_full(record, rows) for record in new]
-        alike = [record for record in new if not all(self._differing(row, record) for row in rows)]
+        new, proven = self._drop_deleted(new, refused=_any_clashed(rows))
+        new = [self._read_in_full(record, rows) for record in new]
+        alike = [
+            record for record in new if not all(self._differences(row, record) for row in rows)
+        ]
         verdicts = {}
         left = []
         for row in rows:
-            own = next((record for record in alike if not self._differing(row, record)), None)
+            own = next((record for record in alike if not self._differences(row, record)), None)
             if own is None:
                 left.append(row)
                 continue
@@ -156,7 +156,7 @@ class Search:
             verdicts[row.n] = Verdict("adopted", why, own)
         for row in left:
             if new:  # nobody wants two of one name unawares
-                why = "somebody else made it meanwhile: " + self._differing(row, new[0])
+                why = "somebody else made it meanwhile: " + self._differences(row, new[0])
                 verdicts[row.n] = Verdict("conflict", why, new[0])
             elif uncertain:
                 verdicts[row.n] = Verdict("unknown", uncertain)
@@ -164,15 +164,15 @@ class Search:
                 verdicts[row.n] = Verdict("absent", "", proven=proven)
         return verdicts
 
-    def _active(self, new: list[Record], *, refused: bool) -> tuple[list[Record], bool]:
-        """Leave out those that are deleted, where a list shows these too.
+    def _drop_deleted(self, new: list[Record], *, refused: bool) -> tuple[list[Record], bool]:
+        """Drop deleted records, where the list shows these too.
 
         Args:
-            new: What was found.
+            new: The records found.
             refused: Whether the service has refused to make another: then one is active.
 
         Returns:
-            The others, and whether it is sure that the rest is deleted.
+            The active records, and whether it is sure that the others are deleted.
         """
         endpoints = self._endpoints
         if refused or not new or not endpoints.lists_deleted:
@@ -183,47 +183,47 @@ class Search:
         for record in new:
             key = getattr(record, endpoints.key)
             with suppress(NotFound):
-                self._read(key)
+                self._read_record(key)
                 active.append(record)
         return active, True
 
-    def _read(self, key: Any) -> Record:
-        """Read one record; once more if the answer is about something else."""
+    def _read_record(self, key: Any) -> Record:
+        """Read one record; try again while the answer is about something else."""
         call = self._endpoints.get_call(key)
         for _ in range(self._reader.tries - 1):
             envelope = self._reader.send(call)
             with suppress(BadAnswer):
-                return self._taken(call, envelope, key)
-        return self._taken(call, self._reader.send(call), key)
+                return self._parse_record(call, envelope, key)
+        return self._parse_record(call, self._reader.send(call), key)
 
-    def _taken(self, call: Call, envelope: Envelope, key: Any) -> Record:
+    def _parse_record(self, call: Call, envelope: Envelope, key: Any) -> Record:
         record: Record = self._endpoints.read(call, envelope, key)
         return record
 
-    def _in_full(self, record: Record, rows: list[Row]) -> Record:
-        """Read a candidate on its own where a list shows less than was sent."""
+    def _read_in_full(self, record: Record, rows: list[Row]) -> Record:
+        """Read a listed record alone if the list does not show all fields that were sent."""
         endpoints = self._endpoints
         sent = {name for row in rows for name in row.change.after}
         if sent & endpoints.record.model_fields.keys() <= set(endpoints.record.listed):
             return record
         try:
-            return self._read(getattr(record, endpoints.key))
+            return self._read_record(getattr(record, endpoints.key))
         except NotFound:  # gone again
             return record
 
-    def _differing(self, row: Row, record: Record) -> str:
-        """Describe what of a record is not what the row has sent."""
+    def _differences(self, row: Row, record: Record) -> str:
+        """Describe the fields of a record that differ from what a row has sent; empty if none."""
         endpoints = self._endpoints
-        live = documented(endpoints, endpoints.visible_fields(record))
-        sent = documented(endpoints, row.change.after)
+        live = documented_fields(endpoints, endpoints.visible_fields(record))
+        sent = documented_fields(endpoints, row.change.after)
         if not row.was_unknown:  # it was refused as one that is there: perhaps somebody else's
             fields = endpoints.body.model_fields.items()  # what was not sent is what it begins as
             sent = {n: f.default for n, f in fields if not f.is_required()} | sent
         differing = [n for n in sent if n in live and not agrees(live[n], sent[n])]
         return ", ".join(f"{name} is {live[name]!r:.60}" for name in differing)
 
-    def _search(self, named: Mapping[str | None, list[Row]], matches: Matches) -> set[str | None]:
-        """Search for each name; return those of which all that is there was found.
+    def _search_names(self, named: Named, matches: Matches) -> set[str | None]:
+        """Search for each name; return the names of which every record was found.
 
         None of them is, where lists cannot be searched. A name of which the search cannot be
         read, or finds more than one page, is looked for in the whole list instead.
@@ -233,8 +233,8 @@ class Search:
             return set()
         calls: dict[int, tuple[Call, str | None]] = {}
         for name, (row, *_) in named.items():
-            filters = endpoints.search(endpoints.searched(row.change.after))
-            call = endpoints.list_call(filters=filters)
+            search = endpoints.search(endpoints.search_text(row.change.after))
+            call = endpoints.list_call(filters=search)
             calls[id(call)] = call, name
         sure = set()
         for outcome in self._reader.send_all(call for call, _ in calls.values()):
@@ -242,26 +242,28 @@ class Search:
                 continue
             call, envelope = outcome
             with suppress(BadAnswer):
-                records = endpoints.many(call, envelope.data)
-                self._sort(records, matches)
+                records = endpoints.parse_records(call, envelope.data)
+                self._collect_matches(records, matches)
                 pagination = envelope.pagination
                 whole = pagination is not None and pagination.total_count <= len(records)
                 if whole or not (endpoints.paged and records):  # else other pages may have more
                     sure.add(calls[id(call)][1])
         return sure
 
-    def _scan(self, matches: Matches) -> bool:
-        """Read the whole list once; True if it kept still, so that what is not there is absent."""
+    def _scan_list(self, matches: Matches) -> bool:
+        """Read the whole list once; return whether it kept still, so that nothing was missed."""
         endpoints = self._endpoints
         if not endpoints.paged:
             call = endpoints.list_call()
-            self._sort(endpoints.many(call, self._reader.send(call).data), matches)
+            self._collect_matches(
+                endpoints.parse_records(call, self._reader.send(call).data), matches
+            )
             return True
         keys: set[object] = set()
 
         def add(data: Any) -> int:
-            records = endpoints.many(endpoints.list_call(), data)
-            self._sort(records, matches)
+            records = endpoints.parse_records(endpoints.list_call(), data)
+            self._collect_matches(records, matches)
             keys.update(getattr(record, endpoints.key) for record in records)
             return len(records)
 
@@ -276,15 +278,15 @@ class Search:
             pass
         return not listing.moved and listing.total in (None, len(keys))
 
-    def _sort(self, records: Iterable[Record], matches: Matches) -> None:
+    def _collect_matches(self, records: Iterable[Record], matches: Matches) -> None:
         for record in records:
-            name = self._endpoints.named(record)
+            name = self._endpoints.natural_name_of(record)
             if name in matches:
                 matches[name][getattr(record, self._endpoints.key)] = record
 
 
 def _any_clashed(rows: Iterable[Row]) -> bool:
-    """Return whether a row was refused because such a record is there."""
+    """Return whether any row was refused because such a record exists."""
     return any(row.refusal is not None for row in rows)
 
 
@@ -292,7 +294,7 @@ def _any_clashed(rows: Iterable[Row]) -> bool:
 
 
 class Pages:
-    """Read records of one resource by the pages of its list, where that is fewer calls.
+    """Reads records of one resource by the pages of its list, where that takes fewer calls.
 
     Args:
         reader: Sends the calls.
@@ -304,56 +306,54 @@ class Pages:
         self.count: int | None = None  #: how many pages the list has; None before one was read
         self._largest = 1  # a service may show fewer records a page than are asked for
 
-    def fewer(self, rows: int) -> bool:
+    def saves_calls(self, rows: int) -> bool:
         """Return whether reading so many records by pages takes fewer calls than one by one."""
         few = PAGES_FROM if self._endpoints.paged else 2
         return rows >= few and (self.count is None or self.count < rows)
 
-    def read(self, keys: Collection[object]) -> dict[object, Record]:
-        """Return those of these records that the list shows. Raises `Stopped`.
+    def read(self, keys: Keys) -> dict[object, Record]:
+        """Read records by pages; return those that the list shows, by key. Raises `Stopped`.
 
         One may be missing: the list has moved, a page cannot be read, or its records are
         so many that one by one is fewer calls.
         """
-        records = self._of_these(self._page(0), keys)
+        records = self._select(self._read_page(0), keys)
         if self.count is None or self.count - 1 > len(keys) - len(records):
             return records
-        calls = [self._call(number) for number in range(1, self.count)]
+        calls = [self._make_page_call(number) for number in range(1, self.count)]
         for outcome in self._reader.send_all(calls):
             if not isinstance(outcome, Fault):
                 with suppress(BadAnswer):
-                    records |= self._of_these(
-                        self._endpoints.many(outcome[0], outcome[1].data), keys
+                    records |= self._select(
+                        self._endpoints.parse_records(outcome[0], outcome[1].data), keys
                     )
         return records
 
-    def just_before(
-        self, keys: Collection[object], *, deleting: bool
-    ) -> Iterator[dict[object, Record]]:
-        """Yield these records a page at a time; the next page is read when it is asked for.
+    def iter_pages(self, keys: Keys, *, deleting: bool) -> Iterator[dict[object, Record]]:
+        """Yield records by key, a page at a time; each page is read when it is asked for.
 
         It ends where the list does, or where one by one is fewer calls. Raises `Stopped`.
 
         Args:
-            keys: Of the records.
-            deleting: Whether those that were yielded are deleted then: the others move up, so
-                that the same page is read again until it has none of them.
+            keys: The keys of the records.
+            deleting: Whether the caller deletes what was yielded: the others move up, so that
+                the same page is read again until it has none of them.
         """
         left, number = set(keys), 0
-        while left and self.fewer(len(left)) and (self.count is None or number < self.count):
-            page = self._of_these(self._page(number), left)
+        while left and self.saves_calls(len(left)) and (self.count is None or number < self.count):
+            page = self._select(self._read_page(number), left)
             left -= page.keys()
             if page:
                 yield page
             if not (page and deleting):
                 number += 1
 
-    def _page(self, number: int) -> list[Record]:
-        """Read one page, the first of them number 0; what cannot be read is the last, and empty."""
-        call = self._call(number)
+    def _read_page(self, number: int) -> list[Record]:
+        """Read one page, counted from 0; one that cannot be read counts as the empty end."""
+        call = self._make_page_call(number)
         try:
             envelope = self._reader.send(call)
-            records: list[Record] = self._endpoints.many(call, envelope.data)
+            records: list[Record] = self._endpoints.parse_records(call, envelope.data)
         except CallError:
             self.count = number
             return []
@@ -363,13 +363,11 @@ class Pages:
         self.count = max(number + 1, -(-total // self._largest))
         return records
 
-    def _call(self, number: int) -> Call:
+    def _make_page_call(self, number: int) -> Call:
         endpoints = self._endpoints
         return endpoints.list_call(endpoints.profile.page_base + number)
 
-    def _of_these(
-        self, records: Iterable[Record], keys: Collection[object]
-    ) -> dict[object, Record]:
+    def _select(self, records: Iterable[Record], keys: Collection[object]) -> dict[object, Record]:
         by_key = {getattr(record, self._endpoints.key): record for record in records}
         return {key: record for key, record in by_key.items() if key in keys}
 
@@ -378,16 +376,16 @@ class Pages:
 
 
 class Stopped(Exception):
-    """A person has stopped the run: what is under way is let go."""
+    """Raised when a person stops the run: calls under way are abandoned."""
 
 
 class ThrottledReader:
-    """Send the reads of a run as fast as its throttle lets them, until a person stops it.
+    """Sends the reads of a run as fast as its throttle lets them, until a person stops it.
 
     Args:
         transport: What sends them.
-        throttle: How many at once, and how many a second.
-        stopped: Tells whether a person wants to stop; what is under way is then let go.
+        throttle: Limits the calls at once and a second.
+        stopped: Returns whether a person wants to stop; calls under way are then abandoned.
     """
 
     def __init__(
@@ -406,7 +404,7 @@ class ThrottledReader:
     def send_all(
         self, calls: Iterable[Call], *, concurrency: int = 8
     ) -> Generator[tuple[Call, Envelope] | Fault, None, None]:
-        """Send many calls; yield what comes back of each. Raises `Stopped`.
+        """Send many calls; yield the outcome of each as it comes. Raises `Stopped`.
 
         A read whose answer says nothing is sent again: it changes nothing, and the next
         answer is most often a good one.

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, get_args
 import pandas as pd
 
 from chatkit.api.secret import MASK, SECRET
-from chatkit.bulk.changes import Change, by_resource, count_kinds, memory_needed
+from chatkit.bulk.changes import Change, count_kinds, group_by_resource, memory_needed
 from chatkit.bulk.outcomes import Row, State
 from chatkit.frames.snapshot import read_origin, write_origin
 from chatkit.report import (
@@ -50,11 +50,11 @@ from chatkit.util.display import (
 )
 
 if TYPE_CHECKING:
-    from chatkit.bulk.plan import Left, Plan, RefusedCell
+    from chatkit.bulk.plan import LeftOutRow, Plan, RefusedCell
 
 PATIENCE = 10.0  #: seconds from which on an estimate is worth a line
 FIELDS, DEPTH = 8, 3  #: lines of one change, and of one nested value in it
-#: Why changes cannot be undone exactly: how and why, with a number and what is said of it.
+#: How and why changes cannot be undone exactly, each with its number and its note.
 Losses = Mapping[tuple[str, str], tuple[int, str]]
 Names = Sequence[str | None]
 _SIGNS = {"create": "+", "update": "~", "delete": "-", "skip": "="}
@@ -67,76 +67,72 @@ _NOT_EQUAL = "≠"
 
 
 def heading(plan: Plan) -> str:
-    """Count the plan in words."""
+    """Return the headline of a plan: what it is for, and the counts of its changes."""
     setting = plan._setting
     rows = len({repr(cell.row) for cell in plan._cells})
     if not plan.changes and not rows:
         if setting.undoes:
             return "Nothing to do: 0 changes are left to take back."
-        end = f"{_met(setting.met, setting.noun)}."
+        end = f"{_met_text(setting.met, setting.noun)}."
         if plan.notes:  # they tell what was not taken, and why
             return f"Nothing to do: 0 changes{end}"
         source = "what is planned" if setting.parts else "the frame"
         return f"Nothing to do: the account already matches {source}. 0 changes{end}"
     refused = f"; {many(rows, 'row')} refused" if rows else ""
     if setting.parts:
-        counts = [many(len(part), noun) for noun, part in _by_resource(plan).items()] or [
-            "0 changes"
-        ]
+        counts = [many(len(part), noun) for noun, part in _by_resource(plan).items()]
         about = "Plan that takes back a run of the account" if setting.undoes else _FOR_ACCOUNT
-        return f"{about}: {', '.join(counts)}{refused}."
-    of = many(setting.total, setting.noun)
-    about = f"Plan that takes back a run of {setting.noun}s" if setting.undoes else f"Plan for {of}"
-    met = _met(setting.met, setting.noun)
-    return f"{about}: {_kinds_counted(plan.changes)}{met}{refused}."
+        return f"{about}: {', '.join(counts) or '0 changes'}{refused}."
+    about = f"Plan for {many(setting.total, setting.noun)}"
+    if setting.undoes:
+        about = f"Plan that takes back a run of {setting.noun}s"
+    met = _met_text(setting.met, setting.noun)
+    return f"{about}: {_count_text(plan.changes)}{met}{refused}."
 
 
-def _kinds_counted(changes: Sequence[Change]) -> str:
-    """Count changes in words, kind by kind."""
+def _count_text(changes: Sequence[Change]) -> str:
+    """Return the counts of changes of each kind in words."""
     counts = [many(count, kind) for kind, count in count_kinds(changes).items() if count]
     skipped = sum(change.kind == "skip" for change in changes)
     return ", ".join((counts or ["0 changes"]) + ([f"{skipped:,} skipped"] if skipped else []))
 
 
 def _by_resource(plan: Plan) -> dict[str, list[Change]]:
-    return by_resource(plan.changes, plan._setting.noun)
+    return group_by_resource(plan.changes, plan._setting.noun)
 
 
 def run_heading(plan: Plan) -> str:
-    """Count what a run means to do in words."""
+    """Return the headline of a run: the counts of its changes."""
     setting = plan._setting
     counts = [many(count, kind) for kind, count in plan.counts.items() if count]
     about = "Run that takes back another, of" if setting.undoes else "Run of"
-    of = [many(len(part), noun) for noun, part in _by_resource(plan).items()]
-    return f"{about} {', '.join(of) or many(0, 'change')}: {', '.join(counts) or '0 changes'}."
+    parts = [many(len(part), noun) for noun, part in _by_resource(plan).items()]
+    return f"{about} {', '.join(parts) or many(0, 'change')}: {', '.join(counts) or '0 changes'}."
 
 
-def _met(count: int, noun: str) -> str:
-    """Count the rows without a key that met a record that exists."""
+def _met_text(count: int, noun: str) -> str:
+    """Return in words how many rows match an existing record; empty if none do."""
     meet = "meets" if count == 1 else "meet"
     return f"; {many(count, 'row')} {meet} an existing {noun}" if count else ""
 
 
 def losses_of(plan: Plan) -> Losses:
-    """Return the reasons why changes cannot be undone exactly, numbered, each with its count."""
+    """Return the reasons why changes cannot be undone exactly, each with number and count."""
     count = Counter[tuple[str, str]](
         (change.undo, change.loss)
-        for changes in by_kind(plan)
+        for changes in group_by_kind(plan)
         for change in changes
         if change.undo != "exactly"
     )
     exact = "can never be undone", "cannot be restored exactly"
     return {
-        (undo, loss): (
-            n,
-            f"[{n}] {count[undo, loss]:,} {exact[undo != 'never']}: {visible(loss)}.",
-        )
-        for n, (undo, loss) in enumerate(count, 1)
+        (undo, loss): (n, f"[{n}] {total:,} {exact[undo != 'never']}: {visible(loss)}.")
+        for n, ((undo, loss), total) in enumerate(count.items(), 1)
     }
 
 
 def notes_of(plan: Plan) -> list[str]:
-    """List what else is to be known before it is applied."""
+    """Return the notes of a plan: what cannot be undone, its own notes, and how long it takes."""
     losses = [estimate for _, estimate in losses_of(plan).values()]
     if len(losses) > FEW:
         rest = f"… and {many(len(losses) - FEW, 'more reason')}: plan.frame() has them all."
@@ -161,8 +157,8 @@ def row_notes(plan: Plan) -> set[str]:
     return {visible(note) for note in plan.notes if isinstance(note, FindingNote)}
 
 
-def by_kind(plan: Plan) -> list[list[Change]]:
-    """Put the changes of each kind together, of each resource where there are several."""
+def group_by_kind(plan: Plan) -> list[list[Change]]:
+    """Group the changes of a plan by resource and kind, in the order to show them."""
     kinds: dict[tuple[str | None, str], list[Change]] = {}
     for n in order_by_kind(plan):
         change = plan.changes[n]
@@ -171,7 +167,7 @@ def by_kind(plan: Plan) -> list[list[Change]]:
 
 
 def order_by_kind(plan: Plan) -> list[int]:
-    """Return the numbers of the changes in the order in which `by_kind` shows them."""
+    """Return the numbers of the changes, sorted by resource and kind."""
     nouns, kinds = list(dict.fromkeys(each.noun for each in plan.changes)), list(_SIGNS)
     ranks = [(nouns.index(each.noun), kinds.index(each.kind)) for each in plan.changes]
     return sorted(range(len(ranks)), key=ranks.__getitem__)
@@ -192,7 +188,7 @@ def state_counts(states: Iterable[str]) -> str:
 
 
 class Line(NamedTuple):
-    """One field of a change. A side that there is not is None."""
+    """One field of a change, with its values before and after; None where there is none."""
 
     field: str
     before: RenderedValue | None
@@ -200,42 +196,44 @@ class Line(NamedTuple):
 
 
 def change_lines(change: Change, *, whole: bool = False) -> list[Line]:
-    """Show the fields of a change; what its label says already is not said again.
+    """Return the lines of a change: its fields, without those that its label contains.
 
     Args:
-        change: What is changed.
-        whole: Whether all fields and all places that differ are shown, with texts in full.
+        change: The change.
+        whole: Show all fields and all places that differ, with texts in full.
     """
     if change.kind in ("update", "skip"):
-        lines = [line for name in change.after for line in _updated(change, name, whole)]
+        lines = [line for name in change.after for line in _update_lines(change, name, whole)]
     else:
         new = change.kind == "create"
         seen = change.label if len(change.label) <= LABEL else ""
         in_label = (seen, *re.split("[ /]", seen), change.code)
         fields = {n: v for n, v in (change.after or change.before).items() if v not in in_label}
         values = [(n, v) for n, v in fields.items() if new or v not in (None, "", [], {})]
-        texts = [(n, _with_whole(_one(n, v), v) if whole else _one(n, v)) for n, v in values]
+        texts = [(n, _render_value(n, v, whole=whole)) for n, v in values]
         lines = [Line(n, None, text) if new else Line(n, text, None) for n, text in texts]
-    return lines if whole else lines[:FIELDS] + _rest("", len(lines) - FIELDS, "more field")
+    return lines if whole else lines[:FIELDS] + _rest_line("", len(lines) - FIELDS, "more field")
 
 
-def _updated(change: Change, name: str, whole: bool) -> list[Line]:
-    """Show what becomes of one field: whole if it is small, else the places that differ."""
+def _update_lines(change: Change, name: str, whole: bool) -> list[Line]:
+    """Return the lines of an updated field: both values if small, else the differences."""
     before, after = change.before.get(name), change.after[name]
-    if name not in change.before or _secret(name, before) or _secret(name, after):
-        return [Line(name, words(MASK), _one(name, after))]
+    if name not in change.before or _is_secret(name, before) or _is_secret(name, after):
+        return [Line(name, words(MASK), _render_value(name, after))]
     places = [] if is_small(before) and is_small(after) else list(differences(name, before, after))
     first = (places if whole else places[:DEPTH]) or [(name, before, after)]
     lines = []
-    for place, a, b in first:
-        old, new = render_change(a, b)
-        if whole:
-            old, new = _with_whole(old, a), _with_whole(new, b)
-        lines.append(Line(place, old, new))
-    return lines + _rest(name, len(places) - len(first), "more difference")
+    for place, old, new in first:
+        a, b = render_change(old, new)
+        lines.append(
+            Line(place, _add_full_text(a, old), _add_full_text(b, new))
+            if whole
+            else Line(place, a, b)
+        )
+    return lines + _rest_line(name, len(places) - len(first), "more difference")
 
 
-def _with_whole(part: RenderedValue, value: Any) -> RenderedValue:
+def _add_full_text(part: RenderedValue, value: Any) -> RenderedValue:
     if part.kind == "words":
         return part
     nested = isinstance(value, dict | list)
@@ -243,15 +241,16 @@ def _with_whole(part: RenderedValue, value: Any) -> RenderedValue:
     return part._replace(whole=text) if isinstance(text, str) else part
 
 
-def _rest(field: str, count: int, noun: str) -> list[Line]:
+def _rest_line(field: str, count: int, noun: str) -> list[Line]:
     return [Line(field, None, words(f"… and {many(count, noun)}"))] if count > 0 else []
 
 
-def _one(name: str, value: Any) -> RenderedValue:
-    return words(MASK) if _secret(name, value) else render_value(value)
+def _render_value(name: str, value: Any, *, whole: bool = False) -> RenderedValue:
+    part = words(MASK) if _is_secret(name, value) else render_value(value)
+    return _add_full_text(part, value) if whole else part
 
 
-def _secret(name: str, value: Any) -> bool:
+def _is_secret(name: str, value: Any) -> bool:
     return isinstance(value, str) and SECRET.search(name) is not None
 
 
@@ -271,15 +270,15 @@ def plan_parts(plan: Plan) -> list[ReportPart]:
     objections = html_list("objections", "Blocked:", [visible(each) for each in plan.objections()])
     return [
         ReportPart([heading(plan)], html_heading(heading(plan))),
-        *map(ReportPart, [*_changes(plan), _cells(plan), notes]),
+        *map(ReportPart, [*_change_blocks(plan), _refused_lines(plan), notes]),
         ReportPart(html=partial(_html_plan, plan)),
-        ReportPart(_end(plan), objections or does),
+        ReportPart(_closing_lines(plan), objections or does),
     ]
 
 
-def _changes(plan: Plan) -> list[list[str]]:
-    """Write the changes: of a plan for the account a block for each resource, with its name."""
-    losses, kinds = losses_of(plan), by_kind(plan)
+def _change_blocks(plan: Plan) -> list[list[str]]:
+    """Write the changes as blocks of lines, one for each resource of the account."""
+    losses, kinds = losses_of(plan), group_by_kind(plan)
     named = [[(c, change_label(c) + footnote(c, losses)) for c in kind[:FEW]] for kind in kinds]
     width = max((columns(name) for few in named for _, name in few), default=0)
     blocks: dict[str | None, list[str]] = {}
@@ -290,7 +289,7 @@ def _changes(plan: Plan) -> list[list[str]]:
         block = blocks[noun]
         for change, name in few:
             head = f"  {_SIGNS[kind]} {name}{' ' * (width - columns(name))}  "
-            body = _body(change, WIDTH - width - 6)
+            body = _field_lines(change, WIDTH - width - 6)
             block.append((head + "".join(body[:1])).rstrip())
             block += [" " * (width + 6) + part for part in body[1:]]
         if (more := len(changes) - FEW) > 0:
@@ -300,20 +299,20 @@ def _changes(plan: Plan) -> list[list[str]]:
 
 
 def part_heading(plan: Plan, noun: str) -> str:
-    """Name a resource in a plan for the account, and count what it changes there."""
+    """Return the heading of a resource in a plan for the account, with its counts."""
     part = plan._setting.parts.get(noun)
-    met = _met(part.met, noun) if part else ""
-    return f"{noun.capitalize()}s: {_kinds_counted(_by_resource(plan)[noun])}{met}"
+    met = _met_text(part.met, noun) if part else ""
+    return f"{noun.capitalize()}s: {_count_text(_by_resource(plan)[noun])}{met}"
 
 
 def footnote(change: Change, losses: Losses) -> str:
-    """Return the mark that leads to why a change cannot be undone exactly; empty if it can."""
+    """Return the number of the note why a change cannot be undone exactly; empty if it can."""
     number, _ = losses.get((change.undo, change.loss), (0, ""))
     return f" [{number}]" if number else ""
 
 
-def _body(change: Change, width: int) -> list[str]:
-    """Write the fields of a change: each on a line of its own if it has two sides."""
+def _field_lines(change: Change, width: int) -> list[str]:
+    """Write the fields of a change as lines, short ones of new records on one line."""
     lines: list[str] = []
     for field, before, after in change_lines(change):
         name = f"{cut_middle(field, LABEL)}: " if field else ""
@@ -330,7 +329,7 @@ def _body(change: Change, width: int) -> list[str]:
     return lines
 
 
-def _cells(plan: Plan) -> list[str]:
+def _refused_lines(plan: Plan) -> list[str]:
     lines = ["Refused:"] if plan._cells else []
     for row, column, value, reason, step in plan._cells[:FEW]:
         place = [f"row {row_label(row)}", *([cut(column, LABEL)] if column else [])]
@@ -342,7 +341,7 @@ def _cells(plan: Plan) -> list[str]:
     return lines
 
 
-def _end(plan: Plan) -> list[str]:
+def _closing_lines(plan: Plan) -> list[str]:
     if objections := plan.objections():
         lines = [line for one in objections for line in wrapped("  - ", visible(one))]
         return ["Blocked:", *lines]
@@ -355,12 +354,12 @@ _REFUSED = {"row": 10, "column": 13, "value": 23, "reason": 27, "next step": 27}
 
 
 def _html_plan(plan: Plan) -> str:
-    """Make the tables of the changes and of what is refused, and the notes."""
-    losses, kinds = losses_of(plan), by_kind(plan)
+    """Make the HTML of a plan: the changes, the refused cells and the notes."""
+    losses, kinds = losses_of(plan), group_by_kind(plan)
     space = MANY // max(len(kinds), 1)  # a few deletes are not to hide behind many creates
     rows = [html_changes(changes, losses, space) for changes in kinds]
     if plan._setting.parts:
-        _name_parts(plan, kinds, rows)
+        _insert_headings(plan, kinds, rows)
     first = [row for kind in rows for row in kind[:FEW]]
     more = [row for kind in rows for row in kind[FEW:]]
     cells = [_html_refused(cell) for cell in plan._cells[:MANY]]
@@ -376,12 +375,12 @@ _FIGURE = "margin: 0.4em 0; max-width: 22em; min-width: 14em"
 
 
 def notes_html(plan: Plan, *more: str, rows: bool = True) -> str:
-    """List in HTML what else is to be known, each with its picture if it has one.
+    """Make the list of the notes of a plan, and the figures of those that are drawn.
 
     Args:
         plan: The plan.
-        more: What else.
-        rows: Whether the findings in rows are among it.
+        more: Other notes.
+        rows: Whether the findings in rows are in the list.
     """
     drawn = {visible(note): picture for note, picture in plan._drawn.items()}
     of_rows = () if rows else row_notes(plan)
@@ -392,26 +391,24 @@ def notes_html(plan: Plan, *more: str, rows: bool = True) -> str:
 
 
 def record_noun(plan: Plan) -> str:
-    """Name what a row of a plan is about, as the heading of a column."""
+    """Return the noun of the rows of a plan, as the heading of a column."""
     return "record" if plan._setting.parts else plan._setting.noun
 
 
-def _name_parts(plan: Plan, kinds: Sequence[Sequence[Change]], rows: list[list[str]]) -> None:
-    """Put the name of each resource before the first of its rows."""
+def _insert_headings(plan: Plan, kinds: Sequence[Sequence[Change]], rows: list[list[str]]) -> None:
+    """Insert the heading of each resource before the first of its rows."""
     named = set()
     for changes, bodies in zip(kinds, rows, strict=True):
         noun = changes[0].noun
         if noun and noun not in named and bodies:
             named.add(noun)
             heading = marked(part_heading(plan, noun))
-            bodies[0] = (
-                f'<tbody><tr><th colspan="5" scope="colgroup">{heading}</th></tr></tbody>'
-                + (bodies[0])
-            )
+            head = f'<tr><th colspan="5" scope="colgroup">{heading}</th></tr>'
+            bodies[0] = f"<tbody>{head}</tbody>{bodies[0]}"
 
 
 def html_changes(changes: Sequence[Change], losses: Losses, space: int) -> list[str]:
-    """Make a table body of each change, as long as there is room for its lines."""
+    """Make a table body of each change, until `space` lines are used."""
     bodies = []
     for change in changes:
         lines = change_lines(change) or [Line("", None, None)]
@@ -439,19 +436,15 @@ def _html_name(change: Change, losses: Losses, span: str) -> str:
 
 
 def _html_line(change: Change, line: Line) -> str:
-    """Make the cells of a field; what was removed and put in is marked, or what is and is not."""
+    """Make the cells of a field, with the differences marked."""
     old, new = ("ins", "del") if change.kind == "skip" else ("del", "ins")
     name = marked(cut_middle(line.field, LABEL))
     return f'<td dir="auto">{name}</td>{html_value(line.before, old)}{html_value(line.after, new)}'
 
 
 def _html_refused(cell: RefusedCell) -> str:
-    texts = [
-        row_label(cell.row),
-        cut(cell[1], LABEL),
-        cut(cell[2], 2 * LONG),
-        *map(visible, cell[3:]),
-    ]
+    label, column, value = row_label(cell.row), cut(cell.column, LABEL), cut(cell.value, 2 * LONG)
+    texts = [label, column, value, visible(cell.reason), visible(cell.next_step)]
     row = "".join([f'<td dir="auto">{marked(part)}</td>' for part in texts])
     return f"<tbody><tr>{row}</tr></tbody>"
 
@@ -463,27 +456,28 @@ def changes_frame(rows: Sequence[Change], names: Names) -> pd.DataFrame:
     """Make the frame of a plan."""
     columns = ("kind", "key", "label", "before", "after", "undo", "loss")
     cells = {name: [getattr(row, name) for row in rows] for name in columns}
-    frame = _table(cells, ("kind", "label", "undo", "loss"), [row.row for row in rows], names)
+    texts = ("kind", "label", "undo", "loss")
+    frame = _object_frame(cells, texts, [row.row for row in rows], names)
     return frame.rename(columns={"kind": "change", "loss": "undo_note"})
 
 
 def refused_frame(cells: Iterable[RefusedCell]) -> pd.DataFrame:
     """Make the table of cells that cannot be planned."""
-    return _listed(cells, ("row", "column", "value", "reason", "next_step"))
+    return _tuple_table(cells, ("row", "column", "value", "reason", "next_step"))
 
 
-def left_frame(rows: Iterable[Left]) -> pd.DataFrame:
-    """Make the table of rows of a run that an undo has nothing to take back of."""
-    return _listed(rows, ("row", "change", "label", "state", "reason"))
+def left_out_frame(rows: Iterable[LeftOutRow]) -> pd.DataFrame:
+    """Make the table of the rows that an undo leaves out."""
+    return _tuple_table(rows, ("row", "change", "label", "state", "reason"))
 
 
-def _listed(rows: Iterable[Sequence[Any]], names: Sequence[str]) -> pd.DataFrame:
-    """Make a table of tuples: a label of any kind, then texts."""
-    return _table(_columns(rows, names), names[1:]).infer_objects()
+def _tuple_table(rows: Iterable[Sequence[Any]], names: Sequence[str]) -> pd.DataFrame:
+    """Make a table of tuples: a label of any type, then texts."""
+    return _object_frame(_transpose(rows, names), names[1:]).infer_objects()
 
 
-def _columns(rows: Iterable[Sequence[Any]], names: Sequence[str]) -> dict[str, Sequence[Any]]:
-    """Turn rows into columns, also where there are none."""
+def _transpose(rows: Iterable[Sequence[Any]], names: Sequence[str]) -> dict[str, Sequence[Any]]:
+    """Turn rows into named columns, also where there are no rows."""
     listed = list(rows)
     return {name: [row[n] for row in listed] for n, name in enumerate(names)}
 
@@ -494,12 +488,12 @@ _RESULT = ("change", "key", "label", "state", "reason", "evidence", "sent", "che
 def result_frame(
     rows: Iterable[Row], run: str, names: Names, stopped: str, home: str = ""
 ) -> pd.DataFrame:
-    """Make the frame that says what truly happened, a row for each row of the plan.
+    """Make the result of a run, a row for each row of its plan.
 
     Args:
-        rows: Those of the plan.
+        rows: The rows of the run.
         run: The name of the run.
-        names: Of the levels of the frame's index.
+        names: The names of the index levels.
         stopped: Why the run stopped; empty if it did not.
         home: Where its journal lies, without a password; empty: where those of this user do.
     """
@@ -510,8 +504,8 @@ def result_frame(
         for r in rows
     ]  # fmt: skip
     texts = ("change", "label", "state", "reason", "evidence")
-    columns = _columns(cells, _RESULT)
-    frame = _table(columns, texts, [row.change.row for row in rows], names)
+    columns = _transpose(cells, _RESULT)
+    frame = _object_frame(columns, texts, [row.change.row for row in rows], names)
     frame["checked_ago"] = pd.to_timedelta(frame["checked_ago"].astype("float64"), unit="s")
     where = {"at": home} if home else {}
     write_origin(frame, run=run, rows=str(len(frame)), stopped=stopped, **where)
@@ -519,7 +513,7 @@ def result_frame(
 
 
 def result_summary(result: pd.DataFrame) -> str:
-    """Count the states of a result in words, with how it was checked and why it stopped."""
+    """Return the counts of a result in words, with the age of its reads and why it stopped."""
     summary = state_counts(result["state"])
     if result.attrs.get("gap") == "page" and result["checked_ago"].notna().any():
         oldest = result["checked_ago"].max().total_seconds()
@@ -531,7 +525,7 @@ def result_summary(result: pd.DataFrame) -> str:
     return f"{summary} It stopped: {stopped.rstrip('.')}." if stopped else summary
 
 
-def stop_of(result: pd.DataFrame) -> str:
+def stop_reason_of(result: pd.DataFrame) -> str:
     """Return why the run of a result stopped; empty if it did not."""
     return read_origin(result).get("stopped", "")
 
@@ -539,32 +533,32 @@ def stop_of(result: pd.DataFrame) -> str:
 def fleet_frame(
     frames: Mapping[str, pd.DataFrame], blank: pd.DataFrame | None = None
 ) -> pd.DataFrame:
-    """Put frames of several accounts together, indexed by account first.
+    """Concatenate frames of several accounts, with the account as first index level.
 
     Args:
-        frames: The frames, by what the accounts are called.
+        frames: The frames, by the name of the account.
         blank: A frame without rows, which has the columns where there are no accounts.
     """
     frames = frames or {"": pd.DataFrame() if blank is None else blank}
-    parts = [frame.set_axis(_under(label, frame.index)) for label, frame in frames.items()]
+    parts = [each.set_axis(_prepend_account(name, each.index)) for name, each in frames.items()]
     if len({part.index.nlevels for part in parts}) > 1:
-        parts = [part.set_axis(_flat(part.index)) for part in parts]
+        parts = [part.set_axis(_flatten_labels(part.index)) for part in parts]
     frame = pd.concat([part for part in parts if len(part)] or parts[:1])
     frame.attrs = {}
     write_origin(frame)
     return frame
 
 
-def _under(label: str, index: pd.Index[Any]) -> pd.MultiIndex:
-    """Put the name of an account before each label of an index."""
+def _prepend_account(label: str, index: pd.Index[Any]) -> pd.MultiIndex:
+    """Return an index with the name of an account as first level."""
     levels = [index.get_level_values(n) for n in range(index.nlevels)]
     return pd.MultiIndex.from_arrays(
         [[label] * len(index), *levels], names=["account", *index.names]
     )
 
 
-def _flat(index: pd.Index[Any]) -> pd.MultiIndex:
-    """Make labels of any number of levels below the account one label."""
+def _flatten_labels(index: pd.Index[Any]) -> pd.MultiIndex:
+    """Return an index of two levels: the account, and all other levels as one label."""
     labels = [(account, rest[0] if len(rest) == 1 else rest) for account, *rest in index]
     return pd.MultiIndex.from_arrays(
         [[a for a, _ in labels], pd.Index([r for _, r in labels], tupleize_cols=False)],
@@ -575,10 +569,10 @@ def _flat(index: pd.Index[Any]) -> pd.MultiIndex:
 def fleet_table(
     tables: Mapping[str, pd.DataFrame], blank: pd.DataFrame | None = None
 ) -> pd.DataFrame:
-    """Put tables of several accounts together, their first column the account.
+    """Concatenate tables of several accounts, with the account as first column.
 
     Args:
-        tables: The tables, by what the accounts are called.
+        tables: The tables, by the name of the account.
         blank: As for `fleet_frame`.
     """
     tables = tables or {"": pd.DataFrame() if blank is None else blank}
@@ -594,12 +588,12 @@ def fleet_table(
 def remember_fleet(
     result: pd.DataFrame, run: str, stops: Mapping[str, str], home: str = ""
 ) -> None:
-    """Write into the result of a fleet which run it is of, and why which accounts stopped.
+    """Store in the result of a fleet its run, and why accounts stopped.
 
     Args:
         result: The result.
         run: The run of the fleet.
-        stops: Why accounts stopped, by what they are called.
+        stops: The reasons, by the name of the account.
         home: Where its journals lie, as for `result_frame`.
     """
     reasons = [f"{label}: {reason.rstrip('.')}" for label, reason in stops.items()]
@@ -608,31 +602,31 @@ def remember_fleet(
     result.attrs["stops"] = dict(stops)
 
 
-def run_of(frame: pd.DataFrame) -> str | None:
-    """Name the run that a result came from, None for any other frame."""
+def run_of_result(frame: pd.DataFrame) -> str | None:
+    """Return the run that a result came from; None for any other frame."""
     return read_origin(frame).get("run")
 
 
-def rows_of_run(frame: pd.DataFrame) -> int:
-    """Count the rows that a result had when it was made; 0 where that is not known."""
+def row_count_of_result(frame: pd.DataFrame) -> int:
+    """Return how many rows a result had when it was made; 0 if that is unknown."""
     return int(read_origin(frame).get("rows", 0))
 
 
 def home_of_result(frame: pd.DataFrame) -> str | None:
-    """Return where the journal of a result lies, if that is not where those of this user do."""
+    """Return where the journal of a result is kept; None if in the default store."""
     return read_origin(frame).get("at")
 
 
-#: States of rows that are not applied, and can be planned again; and what may have landed.
+#: States of rows that are not applied, and can be planned again.
 NOT_APPLIED = ("failed", "conflict", "not sent")
 
 
 def rest_frame(plan: Plan, result: pd.DataFrame) -> pd.DataFrame:
-    """Make the frame of what was not applied and can be planned again, with the reasons.
+    """Make the frame of the rows that were not applied and can be planned again.
 
-    Of a plan for the account its first column is `resource`.
+    It has the reasons; of a plan for the account its first column is `resource`.
     """
-    again, _ = _left_over(plan, result)
+    again, _ = _split_unapplied(plan, result)
     several = bool(plan._setting.parts)
     frame = _rows_frame(
         [({"resource": n} if several else {}) | row for n, rows in again.items() for row in rows]
@@ -642,19 +636,19 @@ def rest_frame(plan: Plan, result: pd.DataFrame) -> pd.DataFrame:
 
 
 def rest_sheets(plan: Plan, result: pd.DataFrame) -> tuple[dict[str, pd.DataFrame], pd.DataFrame]:
-    """Make frames of what was not applied, with the reasons.
+    """Make frames of the rows that were not applied, with the reasons.
 
-    The first can be planned again: a sheet for each resource, by its title. The second is only
-    to be read: what the plan refused, and rows of which nobody knows yet whether they landed.
+    The first can be planned again: a sheet for each resource, by title. The second is only to be
+    read: cells that the plan refused, and rows that may have taken effect.
     """
-    again, read = _left_over(plan, result)
+    again, read = _split_unapplied(plan, result)
     return {rest_title(n): _rows_frame(rows) for n, rows in again.items()}, _rows_frame(read)
 
 
-def _left_over(
+def _split_unapplied(
     plan: Plan, result: pd.DataFrame
 ) -> tuple[dict[str, list[dict[str, Any]]], list[dict[str, Any]]]:
-    """Collect what can be planned again, by resource, and what can only be read."""
+    """Split the unapplied rows: those to plan again, by resource, and those only to read."""
     again_by_noun: dict[str, list[dict[str, Any]]] = {}
     read: list[dict[str, Any]] = []
     for change, state, reason in zip(plan.changes, result["state"], result["reason"], strict=True):
@@ -665,7 +659,7 @@ def _left_over(
             key = {"template_code": change.code} | key
         outcome = {"state": state, "reason": reason}
         if state in NOT_APPLIED:
-            fields = {n: v for n, v in change.after.items() if not _secret(n, v)}
+            fields = {n: v for n, v in change.after.items() if not _is_secret(n, v)}
             gone = {"delete": True} if change.kind == "delete" else {}
             again.append(key | fields | gone | outcome)
         elif state == "unknown":
@@ -679,7 +673,7 @@ def _left_over(
 
 
 def rest_title(noun: str) -> str:
-    """Name the sheet of what can be planned again."""
+    """Return the title of the sheet of a resource."""
     return f"{noun.capitalize()}s"
 
 
@@ -689,27 +683,24 @@ _KEYS = {"content": "lang_code"}
 def _rows_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
     last = ("delete", "state", "reason")
     columns = dict.fromkeys(name for row in rows for name in row)
-    names = [
-        *(name for name in columns if name not in last),
-        *(n for n in last if n in columns),
-    ]
-    return _table({name: [row.get(name) for row in rows] for name in names})
+    names = [*(n for n in columns if n not in last), *(n for n in last if n in columns)]
+    return _object_frame({name: [row.get(name) for row in rows] for name in names})
 
 
 def journal_frame(events: Iterable[Any], rows: Sequence[Row]) -> pd.DataFrame:
-    """Make the frame of all that a run has noted, in its order."""
+    """Make the frame of the events of a run, in order."""
     kept = list(events)
-    of = [None if event.n is None else rows[event.n].change for event in kept]
+    changes = [None if event.n is None else rows[event.n].change for event in kept]
     texts = {
-        "row": [None if c is None else c.row for c in of],
-        "change": [None if c is None else c.kind for c in of],
-        "label": [None if c is None else c.label for c in of],
+        "row": [None if c is None else c.row for c in changes],
+        "change": [None if c is None else c.kind for c in changes],
+        "label": [None if c is None else c.label for c in changes],
         "event": [event.what for event in kept],
         "reason": [event.detail.get("reason", "") for event in kept],
         "detail": [{k: v for k, v in e.detail.items() if k != "reason"} for e in kept],
     }
-    frame = _table(texts, ("change", "label", "event", "reason"))
-    frame.insert(0, "at", _times([event.at for event in kept]))
+    frame = _object_frame(texts, ("change", "label", "event", "reason"))
+    frame.insert(0, "at", _parse_times([event.at for event in kept]))
     return frame
 
 
@@ -724,16 +715,16 @@ def runs_frame(runs: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
         {name: [run.get(name, None if name in times else 0) for run in runs] for name in columns}
     )
     for name in times:
-        frame[name] = _times(frame[name])
+        frame[name] = _parse_times(frame[name])
     texts = ("run", "connection", "account", "noun", "state", "undoes", "reason")
     write_origin(frame)
     return frame.astype(dict.fromkeys(texts, "str")).set_index("run")
 
 
 class ClickableFrame(pd.DataFrame):
-    """A frame that a notebook shows as a widget; whatever is made of it is a frame as any other.
+    """A frame that a notebook shows as a widget; frames derived from it are plain ones.
 
-    `widget_of` makes the widget of it; None stands for the look of a frame.
+    `widget_of` makes its widget, or None to show it as a frame.
     """
 
     _metadata: ClassVar[list[str]] = []
@@ -741,7 +732,7 @@ class ClickableFrame(pd.DataFrame):
 
     @classmethod
     def of(cls, frame: pd.DataFrame, widget_of: Callable[[pd.DataFrame], Any]) -> pd.DataFrame:
-        """Make it of a frame."""
+        """Wrap a frame."""
         made = cls(frame)
         made.attrs = frame.attrs
         object.__setattr__(made, "_widget_of", widget_of)
@@ -753,20 +744,20 @@ class ClickableFrame(pd.DataFrame):
         return {} if widget is None else widget._repr_mimebundle_(**options)
 
 
-def _times(texts: Iterable[Any]) -> pd.Series[Any]:
+def _parse_times(texts: Iterable[Any]) -> pd.Series[Any]:
     # As the journal reads them: pandas refuses some times that are valid there.
     times = [datetime.fromisoformat(text) if isinstance(text, str) else text for text in texts]
     moments = pd.Series(pd.to_datetime(times, utc=True))
     return moments.astype("datetime64[us, UTC]")
 
 
-def _table(
+def _object_frame(
     columns: Mapping[str, Sequence[Any]],
     texts: Iterable[str] = (),
     labels: Sequence[Any] | None = None,
     names: Names = (),
 ) -> pd.DataFrame:
-    """Make a frame of objects; `texts` are columns of text, `labels` its index if it has one."""
+    """Make a frame of object columns; those in `texts` are text, `labels` are its index."""
     frame = pd.DataFrame({n: pd.Series(list(v), dtype=object) for n, v in columns.items()})
     if labels is not None and len(names) > 1:
         frame.index = pd.MultiIndex.from_tuples(labels, names=list(names))

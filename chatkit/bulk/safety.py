@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from chatkit.bulk.changes import by_resource, count_kinds
+from chatkit.bulk.changes import count_kinds, group_by_resource
 from chatkit.errors import PlanRefused
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def raise_if_unsafe(plan: Plan, *, many: bool, irreversible: bool, rehearsed: bo
 
 
 def objections(plan: Plan, *, many: bool, irreversible: bool) -> list[str]:
-    """List why a plan is refused, and what would allow it."""
+    """Return the reasons why a plan is refused, each with what would allow it."""
     reasons = []
     if plan._cells and not plan._skip_invalid:
         rows = len({repr(cell.row) for cell in plan._cells})
@@ -54,7 +54,7 @@ def objections(plan: Plan, *, many: bool, irreversible: bool) -> list[str]:
         )
     if plan._setting.undoes:  # it can touch nothing but what its run has made
         return reasons
-    if not many and (sizes := _too_many(plan)):
+    if not many and (sizes := _excess_counts(plan)):
         reasons.append(f"needs apply(many=True): it {' and '.join(sizes)}")
     never = [change for change in plan.changes if change.undo == "never"]
     if never and not irreversible:
@@ -65,20 +65,20 @@ def objections(plan: Plan, *, many: bool, irreversible: bool) -> list[str]:
     return reasons
 
 
-def _too_many(plan: Plan) -> list[str]:
-    """List what it deletes or changes more than goes without being allowed, by resource."""
-    sizes, deleted, of_one = [], 0, False
-    of = by_resource(plan.changes, plan._setting.noun)
+def _excess_counts(plan: Plan) -> list[str]:
+    """Return in words, by resource, what exceeds the deletes or changes allowed by default."""
+    sizes, deleted, single_excess = [], 0, False
+    changes_of = group_by_resource(plan.changes, plan._setting.noun)
     for noun, part in plan._setting.each.items():
-        counts = count_kinds(of.get(noun, ()))
+        counts = count_kinds(changes_of.get(noun, ()))
         touched = counts["update"] + counts["delete"]
         deleted += counts["delete"]
         if counts["delete"] > MAX_DELETES:
-            of_one = True
+            single_excess = True
             sizes.append(f"deletes {counts['delete']:,} {noun}s")
         elif part.total >= MIN_RECORDS and touched > MAX_SHARE * part.total:
             whole = f"{part.total:,} {noun}s"
             sizes.append(f"changes {touched:,} of {whole}, more than {MAX_SHARE:.0%}")
-    if deleted > MAX_DELETES and not of_one:
+    if deleted > MAX_DELETES and not single_excess:
         sizes.insert(0, f"deletes {deleted:,} records of several resources")
     return sizes

@@ -13,11 +13,11 @@ from chatkit.bulk.changes import Change, Kind
 from chatkit.bulk.endpoints import Endpoints
 from chatkit.bulk.journal import Journal, KeptRun
 from chatkit.bulk.outcomes import Row, rows_of_journal
-from chatkit.bulk.plan import Left, Plan, PlanPart, RefusedCell, Setting
+from chatkit.bulk.plan import LeftOutRow, Plan, PlanPart, RefusedCell, Setting
 from chatkit.errors import JournalError
 from chatkit.util.display import many
 
-_NEXT = "leave it, or put it right by hand"
+_NEXT_STEP = "leave it, or put it right by hand"
 
 
 def undo_plan(
@@ -44,25 +44,25 @@ def undo_plan(
     changes: list[Change] = []
     refused: list[RefusedCell] = []
     header = journal.header
-    whole = rows_of_journal(journal)
-    rows = whole if only is None else [row for row in whole if row.n in only]
-    left = [
-        Left(row.change.row, row.change.kind, row.change.label, row.state, row.reason)
+    all_rows = rows_of_journal(journal)
+    rows = all_rows if only is None else [row for row in all_rows if row.n in only]
+    left_out = [
+        LeftOutRow(row.change.row, row.change.kind, row.change.label, row.state, row.reason)
         for row in rows
         if not _may_have_taken_effect(row)
     ]
     done = [row for row in rows if _may_have_taken_effect(row)]
     for row in reversed(done):
         change, endpoints = row.change, target.of(row.change.code, row.change.noun)
-        if reason := _why_not(row, endpoints, include_adopted=include_adopted):
+        if reason := _refusal_reason(row, endpoints, include_adopted=include_adopted):
             adopted = row.evidence in ("adopted", "gone")
-            step = "undo(…, include_adopted=True)" if adopted else _NEXT
+            step = "undo(…, include_adopted=True)" if adopted else _NEXT_STEP
             refused.append(RefusedCell(change.row, "", change.label, reason, step))
             continue
-        back = _back(row, endpoints)
-        changes.append(back)
+        reverse = _reverse_change(row, endpoints)
+        changes.append(reverse)
         if include_adopted:
-            changes += [replace(back, key=key) for key in row.duplicates]
+            changes += [replace(reverse, key=key) for key in row.duplicates]
     setting = Setting(
         account=target.transport.connection.account,  # the run may have been applied elsewhere
         noun=header.noun,
@@ -83,30 +83,30 @@ def undo_plan(
             f"{many(duplicates, 'record')} just like one of this run appeared beside it and stay: "
             "undo(…, include_adopted=True) deletes them too"
         )
-    if len(rows) < len(whole):
+    if len(rows) < len(all_rows):
         notes.append(
-            f"{len(rows):,} of the {many(len(whole), 'row')} of the run: the others stay as they "
-            "are"
+            f"{len(rows):,} of the {many(len(all_rows), 'row')} of the run: the others stay as "
+            "they are"
         )
-    if left:
-        states = Counter(row.state for row in left)
+    if left_out:
+        states = Counter(row.state for row in left_out)
         counts = ", ".join(f"{count:,} {state}" for state, count in states.items())
         notes.append(
-            f"{many(len(left), 'row')} of the run changed nothing ({counts}): plan.left_out "
+            f"{many(len(left_out), 'row')} of the run changed nothing ({counts}): plan.left_out "
             "shows them"
         )
-    return Plan(target, setting, changes, refused, notes=notes, skip_invalid=True, left=left)
+    return Plan(target, setting, changes, refused, notes=notes, skip_invalid=True, left=left_out)
 
 
-def taken_back(run: str, rows: Collection[Row], kept: Collection[KeptRun]) -> set[int]:
-    """Find which rows of a run other runs have taken back, by their numbers.
+def find_undone_rows(run: str, rows: Collection[Row], kept: Collection[KeptRun]) -> set[int]:
+    """Find the rows of a run that later runs have undone; return their numbers.
 
-    A row whose undo was taken back itself is there again.
+    A row whose undo was undone itself does not count.
 
     Args:
         run: The name of the run.
         rows: Its rows.
-        kept: The runs there are.
+        kept: All runs that have a journal.
     """
     identities = set()
     for later in kept:
@@ -117,54 +117,47 @@ def taken_back(run: str, rows: Collection[Row], kept: Collection[KeptRun]) -> se
                 back = rows_of_journal(journal)
         except JournalError:
             continue  # runs() lists it as damaged
-        again = taken_back(later.run, back, kept)
+        again = find_undone_rows(later.run, back, kept)
         effective = [row for row in back if row.state in ("applied", "differs")]
-        identities |= {_identity(row) for row in effective if row.n not in again}
-    return {row.n for row in rows if _identity(row) in identities} if identities else set()
+        identities |= {_row_identity(row) for row in effective if row.n not in again}
+    return {row.n for row in rows if _row_identity(row) in identities} if identities else set()
 
 
-def _identity(row: Row) -> tuple[str, str | None, str | None, str]:
-    """Name what a row and the row that takes it back have in common."""
+def _row_identity(row: Row) -> tuple[str, str | None, str | None, str]:
+    """Return what a row and the row that undoes it have in common."""
     return repr(row.change.row), row.change.noun, row.change.code, row.change.label
 
 
 def _may_have_taken_effect(row: Row) -> bool:
-    """Return whether a row is to be taken back, or may be: a conflict may hide that it is."""
+    """Return whether a row has changed something, or may have: a conflict may hide that it did."""
     changed_since = row.state == "conflict" and row.was_unknown and row.change.kind != "create"
     effective = row.state in ("applied", "differs", "unknown")
     return effective or row.evidence == "gone" or changed_since
 
 
-def _why_not(row: Row, endpoints: Endpoints[Any], *, include_adopted: bool) -> str:
-    """Return why a row is not taken back; empty if it is."""
+def _refusal_reason(row: Row, endpoints: Endpoints[Any], *, include_adopted: bool) -> str:
+    """Return why a row cannot be undone; empty if it can."""
     after = row.change.after
     create = row.change.kind == "create"
-    name = endpoints.natural(after)
-    reasons = (
-        (
-            row.state == "unknown",
-            "it is not known yet whether it took effect: chatkit.resume finds out",
-        ),
-        (
-            row.state == "conflict",
-            f"its answer was lost, so it may have taken effect before: {row.reason}",
-        ),
-        (row.change.undo == "never", row.change.loss),
-        (row.evidence == "gone" and not include_adopted, row.reason),
-        (
-            row.evidence == "adopted" and create and not include_adopted,
-            "its answer was lost; it was found, but somebody else may have made it",
-        ),
-        (
-            create and endpoints.natural({**after, **(row.after or {})}) != name,
-            "the service answered it with another record, which is not to be deleted",
-        ),
-    )
-    return next((reason for holds, reason in reasons if holds), "")
+    if row.state == "unknown":
+        return "it is not known yet whether it took effect: chatkit.resume finds out"
+    if row.state == "conflict":
+        return f"its answer was lost, so it may have taken effect before: {row.reason}"
+    if row.change.undo == "never":
+        return row.change.loss
+    if row.evidence == "gone" and not include_adopted:
+        return row.reason
+    if row.evidence == "adopted" and create and not include_adopted:
+        return "its answer was lost; it was found, but somebody else may have made it"
+    if create and endpoints.natural_name({**after, **(row.after or {})}) != endpoints.natural_name(
+        after
+    ):
+        return "the service answered it with another record, which is not to be deleted"
+    return ""
 
 
-def _back(row: Row, endpoints: Endpoints[Any]) -> Change:
-    """Turn one change round: from what is there now to what was there before."""
+def _reverse_change(row: Row, endpoints: Endpoints[Any]) -> Change:
+    """Make the change that undoes a row: from the values of now to those before it."""
     change = row.change
     now = dict(change.after)
     if row.after is not None:  # it read back otherwise
@@ -176,13 +169,15 @@ def _back(row: Row, endpoints: Endpoints[Any]) -> Change:
             kind, key, after = "delete", row.key, {}
         case "update":
             kind, key = "update", row.key
-            after = {name: _empty(before[name], endpoints, name) for name in now if name in before}
+            after = {
+                name: _as_sendable(before[name], endpoints, name) for name in now if name in before
+            }
             # a natural key of several fields changes as a whole: the order of rows depends on it
             now = {n: v for n, v in change.before.items() if n not in change.after} | now
         case "delete":
             kind, key = "create", row.key if endpoints.chosen else None
             # an empty name is sent: somebody may have created it again with another one
-            emptied = {name: _empty(value, endpoints, name) for name, value in before.items()}
+            emptied = {n: _as_sendable(value, endpoints, n) for n, value in before.items()}
             after = {name: value for name, value in emptied.items() if value is not None}
             now = {endpoints.key: row.key}
     undo, loss = endpoints.undo(kind, now, after)
@@ -191,7 +186,7 @@ def _back(row: Row, endpoints: Endpoints[Any]) -> Change:
     )
 
 
-def _empty(value: Any, endpoints: Endpoints[Any], name: str) -> Any:
-    """Write nothing as the service takes it: a text that cannot be null is emptied."""
+def _as_sendable(value: Any, endpoints: Endpoints[Any], name: str) -> Any:
+    """Return a value as it can be sent: "" for None where the field takes no null."""
     field = endpoints.body.model_fields.get(name)
     return "" if value is None and field is not None and field.annotation is str else value

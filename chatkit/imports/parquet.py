@@ -295,7 +295,7 @@ class _Export:
         table = table.slice(0, rows)
         places = {key: place for place, key in enumerate(table[self.key].to_pylist())}
         kept = sorted(place for key, place in places.items() if key not in self.previous)
-        table = self.endpoints.part(table.take(pa.array(kept, pa.int64())))
+        table = self.endpoints.format_table(table.take(pa.array(kept, pa.int64())))
         self.written, self.previous = self.pages_end, {*places}
         self.duplicates += rows - len(kept)
         connection = self.endpoints.transport.connection
@@ -334,7 +334,7 @@ class _Export:
         is_sorted = (ids[1:] > ids[:-1]).all()  # then no part repeats an id of another one
         repeated = 0 if is_sorted else len(ids) - len(np.unique(ids))
         self.listing.rows = rows + self.duplicates
-        moved = endpoints.moved(self.listing, self.duplicates + repeated)
+        moved = endpoints.move_signs(self.listing, self.duplicates + repeated)
         when = endpoints.transport.service_time().isoformat(timespec="seconds")
         notes = [f"The list moved while it was read: {'; '.join(moved)}"] if moved else []
         with replace_file(self.folder / _COMPLETE) as file:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 import pandas as pd
 
-from chatkit.bulk.matching import number_keys
+from chatkit.bulk.matching import parse_ids
 from chatkit.errors import InputError
 from chatkit.frames.frame import collector_paused, column_or_level, python_values
 from chatkit.frames.snapshot import Snapshot, read_origin, write_origin
@@ -381,7 +381,7 @@ class ContactReader(Protocol):
     profile: ServiceProfile
     transport: Transport
 
-    def named_by(self) -> Sequence[str]:
+    def name_fields(self) -> Sequence[str]:
         """Return the fields of the natural key."""
 
     def base(self, frame: pd.DataFrame | None) -> Snapshot:
@@ -439,7 +439,7 @@ class _FrameCheck:
         account = self._resource.transport.connection.account
         if cells is None or read_origin(self._frame).get("account") not in (None, account):
             return [None] * len(self._frame)
-        ids, is_known = number_keys(cells)
+        ids, is_known = parse_ids(cells)
         return [id_ if own else None for id_, own in zip(ids.tolist(), is_known, strict=True)]
 
     def _column_cells(self, column: str) -> list[Any]:
@@ -538,7 +538,7 @@ class _FrameCheck:
         pairs = [check.pair for check in self._checks]
         contacts = zip(self._labels, self._ids, names, pairs, strict=True)
         rows = [CheckedContact(*contact) for contact in contacts]
-        by = self._resource.named_by()
+        by = self._resource.name_fields()
         inside = dict(find_duplicate_rows(rows, by))
         outside: Iterable[tuple[int, CellFinding]] = ()
         if any(pairs):

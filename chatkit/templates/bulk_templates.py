@@ -109,7 +109,7 @@ class BulkTemplates:
     def account_frame(self, codes: Iterable[str]) -> tuple[pd.DataFrame, list[str]]:
         """Read the contents of these templates in full; return notes of those without any, too."""
         reader = self.reader(dict.fromkeys(codes))
-        frame = self.kept(reader.frame(full=True))
+        frame = self.with_snapshot(reader.frame(full=True))
         absent = ", ".join([*reader.absent, *reader.empty])
         if not reader._templates:
             note = (
@@ -146,7 +146,7 @@ class BulkTemplates:
         ]
         return reader.contents(places)[1]
 
-    def kept(self, frame: pd.DataFrame) -> pd.DataFrame:
+    def with_snapshot(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Keep a snapshot of a frame as it was read, and return the frame."""
         nested = ContentBody.updatable()
         return keep_snapshot(frame, snapshot_origin(self.transport), whole=True, nested=nested)
@@ -296,7 +296,7 @@ class ContentReader:
             reason = f"the content is not as documented: {error}"
             raise BadAnswer(template.get_call(lang), reason) from None
         for (template, lang), read in zip(kept, frame.index, strict=True):
-            template.same_key(template.get_call(lang), read, lang)
+            template.check_same_key(template.get_call(lang), read, lang)
         codes = [str(template.code) for template, _ in kept]
         return columns, frames.with_level(frame, CODE, codes)
 

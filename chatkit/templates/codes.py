@@ -145,7 +145,7 @@ class RememberedCodes:
         """
         name = self._stored_name()
         if name is not None:
-            settings.keep_templates(name, codes)
+            settings.save_templates(name, codes)
         self.codes = tuple(codes)
         count = many(len(codes), "template code")
         if name is not None:

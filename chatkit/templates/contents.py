@@ -225,11 +225,11 @@ class ContentEndpoints(Endpoints[Content]):
             findings[:0] = languages.find_unknown(lang)
         return findings
 
-    def compared(self, fields: Mapping[str, Any]) -> bool:
+    def needs_live_record(self, fields: Mapping[str, Any]) -> bool:
         """Return whether these fields can make a content live that the platform refuses."""
         return fields.get("is_draft") is not True
 
-    def examined(
+    def check_changes(
         self, changes: Sequence[Planned], base: pd.DataFrame, full: ReadFull
     ) -> Mapping[int, Sequence[Finding]]:
         """Check all contents as a plan would leave them, each beside the other languages.
@@ -247,7 +247,7 @@ class ContentEndpoints(Endpoints[Content]):
             findings.setdefault(n, []).insert(0, finding)
         return findings
 
-    def written(
+    def texts_to_keep(
         self, changes: Sequence[Planned], base: pd.DataFrame, full: ReadFull
     ) -> list[WrittenText]:
         """Return the translated texts that changes write, each with its source."""
@@ -313,7 +313,9 @@ class ContentEndpoints(Endpoints[Content]):
     def _languages_in_use(self) -> list[str]:
         call = self.list_call()
         try:
-            return [one.lang_code for one in self.many(call, self.transport.send(call).data)]
+            return [
+                one.lang_code for one in self.parse_records(call, self.transport.send(call).data)
+            ]
         except CallError:
             return []
 
@@ -398,7 +400,7 @@ class Contents(Resource[Content], endpoints=ContentEndpoints):
             print_line(f"{new}.")
         return made
 
-    def _took_effect(self, before: Content | None, made: Content, sent: Mapping[str, Any]) -> None:
+    def _note_written(self, before: Content | None, made: Content, sent: Mapping[str, Any]) -> None:
         """Record in the ledger the source of the written texts, as a plan does."""
         from chatkit.bulk.changes import Change
         from chatkit.localization import language
@@ -415,7 +417,7 @@ class Contents(Resource[Content], endpoints=ContentEndpoints):
             before=known, after=now, code=self.code,
         )  # fmt: skip
         try:
-            written = endpoints.written([change], self._frame(full=False), endpoints.full)
+            written = endpoints.texts_to_keep([change], self._frame(full=False), endpoints.full)
         except CallError as error:
             print_line(
                 f"It is not recorded from which source this translation is made: {error.reason}."

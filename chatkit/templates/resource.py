@@ -170,7 +170,7 @@ class Templates(metaclass=HelpPage):
         frame = reading.frame(full=full)
         reading.refuse_absent()
         reading.warn_of_empty()
-        return self._bulk.kept(frame)
+        return self._bulk.with_snapshot(frame)
 
     def board(
         self,
@@ -564,7 +564,7 @@ class Templates(metaclass=HelpPage):
         from chatkit.templates.edits import add_drafts, languages_to_draft
 
         drafts_in, named = languages_to_draft(languages), self._resolve_codes(codes)
-        contents = self._bulk.kept(self._bulk.reader(named).frame(full=True))
+        contents = self._bulk.with_snapshot(self._bulk.reader(named).frame(full=True))
         frame, notes = add_drafts(contents, named, drafts_in, source)
         return self._bulk.plan_frame(
             frame,
@@ -724,7 +724,9 @@ class Templates(metaclass=HelpPage):
         with collector_paused():
             units = read_units(paths, encoding)
         if codes is None:  # what a translator has spoilt is rejected, not looked for
-            contents = self._bulk.kept(self._bulk.reader(unit_codes(units)).frame(full=True))
+            contents = self._bulk.with_snapshot(
+                self._bulk.reader(unit_codes(units)).frame(full=True)
+            )
         else:
             contents = self.frame(codes, full=True)
         known = self.ledger.read()

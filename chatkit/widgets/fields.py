@@ -910,7 +910,7 @@ class Fieldset:
 
     def _rearrange_field(self, name: str) -> bool:
         fixed = name in self.fixed
-        parts = {} if fixed else self._endpoints.rearranged(name, _typed_text(self.fields[name]))
+        parts = {} if fixed else self._endpoints.redirect_text(name, _typed_text(self.fields[name]))
         if not parts or self.fixed.intersection(parts):
             return False
         for other, value in parts.items():

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 #: What a file can be, with the words that are said of it.
 STATES = ("the same", "different", "only left", "only right")
 _SAME, _DIFFERENT, _LEFT, _RIGHT = range(4)
-_AROUND = 3  #: lines that are shown before and after what differs
+_CONTEXT_LINES = 3  #: lines that are shown before and after what differs
 _MOST_LINES = 5000  #: of a file that is compared line by line
 _MOST_FILES, _MOST_SAVED = 30, 1500  #: files of the saved page, and lines of all of them
 
@@ -85,14 +85,15 @@ class FolderView(Exported, anywidget.AnyWidget):
             CallError: The account cannot be read.
         """
         before: str = self._paths[self.chosen] if self.chosen >= 0 else ""
-        self._names, self._files = _read(*self._sources, contacts=self._contacts)
+        self._names, self._files = _read_both(*self._sources, contacts=self._contacts)
         self._paths: list[str] = sorted(self._files, key=lambda path: (path.count("/") > 0, path))
         with self.hold_sync():
-            self.heading = self._summary()
-            self.listed = [[cut(path, 200), _state(*self._files[path])] for path in self._paths]
-            differing = [n for n, (_, state) in enumerate(self.listed) if state != _SAME]
+            self.heading = self._summarize()
+            states = [_file_state(*self._files[path]) for path in self._paths]
+            self.listed = [[cut(path, 200), n] for path, n in zip(self._paths, states, strict=True)]
+            differing = [n for n, state in enumerate(states) if state != _SAME]
             same = [self._paths.index(before)] if before in self._files else []
-            self._show([*same, *differing, *range(len(self._paths)), -1][0])
+            self._show_file([*same, *differing, *range(len(self._paths)), -1][0])
 
     def choose(self, path: str) -> None:
         """Show a file.
@@ -102,63 +103,63 @@ class FolderView(Exported, anywidget.AnyWidget):
         """
         if path not in self._files:
             raise InputError(f"There is no file {path!r:.80}: files() lists them.")
-        self._show(self._paths.index(path))
+        self._show_file(self._paths.index(path))
 
     def files(self) -> dict[str, str]:
         """Return the files by path, and of each whether it is the same on both sides."""
-        return {path: STATES[_state(*self._files[path])] for path in self._paths}
+        return {path: STATES[_file_state(*self._files[path])] for path in self._paths}
 
-    def _show(self, n: int) -> None:
+    def _show_file(self, n: int) -> None:
         with self.hold_sync():
             self.chosen = n
-            self.difference = "" if n < 0 else self._drawn(self._paths[n])
+            self.difference = "" if n < 0 else self._draw_file(self._paths[n])
 
-    def _drawn(self, path: str) -> str:
-        state = STATES[_state(*self._files[path])] if self._sources[1] is not None else ""
+    def _draw_file(self, path: str) -> str:
+        state = STATES[_file_state(*self._files[path])] if self._sources[1] is not None else ""
         title = f"{marked(visible(path))} <span>{state}</span>"
-        return f'<div class="fv-title" dir="auto">{title}</div>{self._table(path)}'
+        return f'<div class="fv-title" dir="auto">{title}</div>{self._draw_table(path)}'
 
-    def _table(self, path: str) -> str:
+    def _draw_table(self, path: str) -> str:
         columns = list(zip(self._names, self._files[path], strict=True))
-        return _table(columns[:1] if self._sources[1] is None else columns)
+        return _diff_table(columns[:1] if self._sources[1] is None else columns)
 
     def _receive(self, _: Any, message: Any, __: Any) -> None:
         match message:
             case {"open": int(n)} if 0 <= n < len(self._paths):
-                self._show(n)
+                self._show_file(n)
             case {"again": True}:
                 try:
                     self.read_again()
                 except ChatkitError as error:
                     self.heading = f"It cannot be read again: {error}"
 
-    def _summary(self) -> str:
+    def _summarize(self) -> str:
         count = many(len(self._files), "file")
         left, right = (visible(name) for name in self._names)
         if self._sources[1] is None:
             return f"{left}: {count}."
-        differ = sum(_state(*texts) != _SAME for texts in self._files.values())
+        differ = sum(_file_state(*texts) != _SAME for texts in self._files.values())
         of = f"{differ:,} of {count} {'differs' if differ == 1 else 'differ'}"
         return f"{left} beside {right}: {of if differ else f'{count}, all the same'}."
 
     @steady
     def __repr__(self) -> str:
-        return f"<folder view: {self._summary()}>"
+        return f"<folder view: {self._summarize()}>"
 
     def _page(self) -> str:
         parts, lines = [], 0
         alone = self._sources[1] is None
-        paths = [p for p in self._paths if alone or _state(*self._files[p]) != _SAME]
-        alike = [] if alone else [p for p in self._paths if _state(*self._files[p]) == _SAME]
+        paths = [p for p in self._paths if alone or _file_state(*self._files[p]) != _SAME]
+        alike = [] if alone else [p for p in self._paths if _file_state(*self._files[p]) == _SAME]
         for n, path in enumerate(paths):
             lines += max(text.count("\n") for text in self._files[path] if text is not None)
             if n == _MOST_FILES or lines > _MOST_SAVED:
                 rest = many(len(paths) - n, "more file")
                 parts.append(f"<p>… and {rest}: run the cell to see them.</p>")
                 break
-            state = "" if alone else f": {STATES[_state(*self._files[path])]}"
+            state = "" if alone else f": {STATES[_file_state(*self._files[path])]}"
             summary = f"<summary>{marked(visible(path))}{state}</summary>"
-            parts.append(f"<details>{summary}{self._table(path)}</details>")
+            parts.append(f"<details>{summary}{self._draw_table(path)}</details>")
         if alike:
             names = "".join(f"<li>{marked(visible(path))}</li>" for path in alike[:200])
             more = f"<li>… and {len(alike) - 200:,} more</li>" if len(alike) > 200 else ""
@@ -170,14 +171,14 @@ class FolderView(Exported, anywidget.AnyWidget):
 
 # --- both sides as files --------------------------------------------------------------------
 
-#: The text of a file on both sides; None where it is not there.
-_Both = tuple[str | None, str | None]
+#: The text of a file on both sides; None for no file.
+_Texts = tuple[str | None, str | None]
 
 
-def _read(
+def _read_both(
     left: Comparable, right: Comparable | None, *, contacts: bool | None
-) -> tuple[tuple[str, str], dict[str, _Both]]:
-    """Read both sides, and write them as files in one way."""
+) -> tuple[tuple[str, str], dict[str, _Texts]]:
+    """Read both sides; return their names, and the texts of their files by path."""
     first = state_of(left, contacts=contacts)
     if right is None:
         second = first
@@ -187,28 +188,28 @@ def _read(
         second = state_of(right, contacts=contacts, codes=codes or None)
     paths: layout.Paths = {}
     if isinstance(left, Folder):
-        paths |= layout.FolderReader(left._files(False)).read().paths
+        paths |= layout.FolderReader(left._read_files(False)).read().paths
     names = layout.PathNames(paths, paths.values())
-    texts = [_texts(state, paths, names) for state in (first, second)]
+    texts = [_as_files(state, paths, names) for state in (first, second)]
     files = {path: (texts[0].get(path), texts[1].get(path)) for path in {**texts[0], **texts[1]}}
     return (first.origin, second.origin), files
 
 
-def _texts(state: AccountState, paths: layout.Paths, names: layout.PathNames) -> dict[str, str]:
-    """Write what an account holds as the texts of files."""
+def _as_files(state: AccountState, paths: layout.Paths, names: layout.PathNames) -> dict[str, str]:
+    """Return the texts of the files of an account, by path."""
     texts: dict[str, bytes] = {}
     for noun in layout.RECORD_FILES:
         for name, fields in state.of(noun).items():
             if (noun, name) not in paths:
-                paths[noun, name] = names.new(noun, name)
+                paths[noun, name] = names.new_path(noun, name)
             path = paths[noun, name]
             texts[path] = layout.record_text(noun, name, fields, path)
     if state.contacts is not None:
-        texts[layout.CONTACTS] = layout.contacts_text(state.contacts, layout.EDITED)
+        texts[layout.CONTACTS] = layout.contacts_text(state.contacts, layout.EDITABLE)
     return {path: text.decode() for path, text in texts.items()}
 
 
-def _state(left: str | None, right: str | None) -> int:
+def _file_state(left: str | None, right: str | None) -> int:
     if left is None or right is None:
         return _LEFT if right is None else _RIGHT
     return _SAME if left == right else _DIFFERENT
@@ -217,15 +218,15 @@ def _state(left: str | None, right: str | None) -> int:
 # --- two texts beside each other ------------------------------------------------------------
 
 
-#: The number and the HTML of a line on both sides, None where it is not; whether they differ.
+#: The number and the HTML of a line on both sides, None for no line; whether they differ.
 _LinePair = tuple[tuple[int, str] | None, tuple[int, str] | None, bool]
 
 
-def _table(columns: Sequence[tuple[str, str | None]]) -> str:
-    """Draw texts beside each other: what differs is marked, long parts that do not are folded.
+def _diff_table(columns: Sequence[tuple[str, str | None]]) -> str:
+    """Draw texts in columns: differences are marked, long equal parts are folded.
 
     Args:
-        columns: The name of one side, or of both, and the text there; None where it is not.
+        columns: The name of one side, or of both, and its text; None for no file.
     """
     texts = [[] if text is None else text.splitlines() for _, text in columns]
     if max(map(len, texts)) > _MOST_LINES:
@@ -237,15 +238,15 @@ def _table(columns: Sequence[tuple[str, str | None]]) -> str:
         heading = prefix + marked(cut(name, LABEL)) + (": not there" if text is None else "")
         heads += f'<th scope="col" colspan="2">{heading}</th>'
     widths = '<col class="fv-n"><col>' * len(columns)
-    bodies = "".join(_bodies(list(_lines(texts[0], texts[-1])), len(columns)))
+    bodies = "".join(_draw_bodies(list(_pair_lines(texts[0], texts[-1])), len(columns)))
     return (
         f'<table class="fv-diff" dir="ltr"><colgroup>{widths}</colgroup>'
         f"<thead><tr>{heads}</tr></thead>{bodies}</table>"
     )
 
 
-def _lines(one: list[str], two: list[str]) -> Iterator[_LinePair]:
-    """Put the lines of both texts beside each other."""
+def _pair_lines(one: list[str], two: list[str]) -> Iterator[_LinePair]:
+    """Pair the lines of both texts, with the differing words marked."""
     opcodes = SequenceMatcher(None, one, two, autojunk=False).get_opcodes()
     for kind, i, j, k, m in opcodes:
         for n in range(max(j - i, m - k)):
@@ -262,13 +263,13 @@ def _lines(one: list[str], two: list[str]) -> Iterator[_LinePair]:
             )
 
 
-def _bodies(lines: Sequence[_LinePair], width: int) -> Iterator[str]:
-    """Draw the lines; long parts that are the same are folded, unless nothing differs."""
+def _draw_bodies(lines: Sequence[_LinePair], width: int) -> Iterator[str]:
+    """Draw pairs of lines as table bodies; long equal parts are folded, if anything differs."""
     differing = [n for n, (_, _, differs) in enumerate(lines) if differs]
-    near = {at for n in differing for at in range(n - _AROUND, n + _AROUND + 1)}
+    near = {at for n in differing for at in range(n - _CONTEXT_LINES, n + _CONTEXT_LINES + 1)}
     numbered = enumerate(lines)
     for far, part in groupby(numbered, key=lambda line: bool(differing) and line[0] not in near):
-        rows = [_row(line, width) for _, line in part]
+        rows = [_draw_row(line, width) for _, line in part]
         if far and len(rows) > 1:
             summary = f"… {many(len(rows), 'line')} the same"
             yield f'<tbody class="fv-gap"><tr><td colspan="{2 * width}">{summary}</td></tr></tbody>'
@@ -277,7 +278,7 @@ def _bodies(lines: Sequence[_LinePair], width: int) -> Iterator[str]:
             yield f"<tbody>{''.join(rows)}</tbody>"
 
 
-def _row(line: _LinePair, width: int) -> str:
+def _draw_row(line: _LinePair, width: int) -> str:
     cells = []
     left, right, differs = line
     for cell, name in ((left, "fv-in"), (right, "fv-out"))[:width]:

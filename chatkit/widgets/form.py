@@ -238,7 +238,7 @@ class Form(Exported, FormModel):
         """Look up the record after a lost answer; None if it can be sent again."""
         settled = True
         try:
-            record = outcome.look()
+            record = outcome.confirm()
         except ChatkitError as error:
             settled = isinstance(error, Conflict)
             raise

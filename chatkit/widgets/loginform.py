@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chatkit import settings
-from chatkit.account.doctor import keep_checked
+from chatkit.account.doctor import save_if_healthy
 from chatkit.api.connection import Connection, StoredConnection
 from chatkit.api.secret import Secret, access_token
 from chatkit.errors import ChatkitError, command, steady
@@ -47,7 +47,7 @@ class LoginForm(Exported, FormModel):
     _css = style_sheet("fields.css", "form.css", "login.css")
 
     def __init__(self, name: str) -> None:
-        self._name = settings.checked_name(name)
+        self._name = settings.validate_name(name)
         known = settings.stored(name) if name in settings.names() else None
         self._profile = ServiceProfile() if known is None else known.profile
         self._file = (known and known.token_file) or settings.token_file(name)
@@ -103,7 +103,7 @@ class LoginForm(Exported, FormModel):
             )
         else:
             place: settings.TokenPlace = self._file if self.fault else "keyring"
-            keep_checked(self._name, Connection(**dict(where), token=secret), place)
+            save_if_healthy(self._name, Connection(**dict(where), token=secret), place)
             kept_in = (
                 f"in {self._file}, which only you can read" if self.fault else "in the keyring"
             )

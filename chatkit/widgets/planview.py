@@ -23,16 +23,16 @@ from chatkit.bulk.apply import Interrupt
 from chatkit.bulk.changes import Change
 from chatkit.bulk.outcomes import rows_of_journal
 from chatkit.bulk.plan import (
-    home_of,
-    keep_at,
+    journal_location,
     refused_cells,
     rows_at_work,
+    set_journal_location,
     setting_of,
     target_of,
 )
 from chatkit.bulk.safety import MAX_DELETES
 from chatkit.bulk.stores import kept_runs, read_run
-from chatkit.bulk.undo import taken_back, undo_plan
+from chatkit.bulk.undo import find_undone_rows, undo_plan
 from chatkit.errors import (
     ChatkitError,
     InputError,
@@ -75,7 +75,7 @@ if TYPE_CHECKING:
 _OUTDATED = "Out of date: something was edited since this review."
 #: What the button says while it runs: before it was asked, after that, and when asked twice.
 _STOP = ("Stop", "Do not wait for answers either", "Stopping …")
-_OFTEN = 0.25  #: seconds between two pictures of the progress
+_REDRAW_SECONDS = 0.25  #: seconds between two pictures of the progress
 
 
 class PlanView(Panel):
@@ -94,10 +94,10 @@ class PlanView(Panel):
     Args:
         plan: What `client.contacts.plan(frame)`, `fleet.contacts.plan(frame)` or
             `chatkit.undo(result)` made.
-        applied: What is called with the view when it was applied or stopped, and with the view
-            of the plan that takes it back when that was.
-        result: What came of it so far, where another kernel has applied it.
-        live: The live account that it writes to; without it the account of the plan says so.
+        applied: Called with the view when it was applied or stopped, and with the view of the
+            plan that takes it back when that was.
+        result: Its result so far, where another kernel has applied it.
+        live: The name of the live account that it writes to; else that of the plan.
 
     >>> plan = client.contacts.plan([{"id": 50001, "name": "Ana Cruz"}])
     >>> chatkit.widgets.PlanView(plan)
@@ -128,26 +128,26 @@ class PlanView(Panel):
         self._is_current: Callable[[], bool] = lambda: True
         self._review: Callable[[], object] = self.recheck
         self._outdated = False  #: as it is shown
-        self._live = live or ("" if result is not None else _live(plan))
+        self._live = live or ("" if result is not None else _live_accounts(plan))
         self._summary = ""  #: what was said of its end
-        self._taken: set[int] = set()  #: the numbers of the rows that were taken back
+        self._undone_rows: set[int] = set()  #: the numbers of the rows that were taken back
         self._interrupt = Interrupt()
         self._thread: threading.Thread | None = None
         self._error: Exception | None = None
         self._starting, self._painting = threading.Lock(), threading.RLock()
         self.running = False  #: whether it is being applied now
         self._drawn = self._began = 0.0
-        self._allowed = _overrides(plan)
+        self._allowed = _required_overrides(plan)
         self._allowed_here = False  #: whether somebody has typed here what allows it
         self._accounts = PagedRows(
-            _ACCOUNTS, [], act=self._act, label="Accounts", filters_from=PAGE + 1
+            _ACCOUNTS, [], act=self._handle_action, label="Accounts", filters_from=PAGE + 1
         )
-        self._rows = PagedRows(*plan_items(plan), act=self._act)
+        self._rows = PagedRows(*plan_items(plan), act=self._handle_action)
         self._heading, self._notes = w.HTML(), w.HTML()
         self._meter = w.HTML()
         self._confirm = w.Text(description=f"Type {self.phrase} to allow it")
         self._confirm.add_class("chatkit-confirm")
-        self._confirm.observe(lambda _: self._paint(), names="value")
+        self._confirm.observe(lambda _: self._update_controls(), names="value")
         self._apply = ActionButton(
             "",
             lambda: self._attempt(self.start, self._confirm.value),
@@ -179,7 +179,7 @@ class PlanView(Panel):
         accounts = [self._accounts] if isinstance(plan, FleetPlan) else []
         parts = [self._heading, self._message, actions, self._notes, *accounts, self._rows]
         super().__init__([*parts, self._code, self._below])
-        self._paint()
+        self._update_controls()
 
     @steady
     def __repr__(self) -> str:
@@ -191,7 +191,7 @@ class PlanView(Panel):
         if self.result is None:
             outdated = f"<p><strong>{_OUTDATED}</strong></p>" if self.outdated else ""
             return f"{outdated}{self.plan._repr_html_()}"
-        columns, items = result_items(self.plan, self.result, self._taken, acts=False)
+        columns, items = result_items(self.plan, self.result, self._undone_rows, acts=False)
         parts = [
             html_heading(heading_of(self.plan, run=True)),
             f"<p>{escaped(self.result.chatkit.summary())}</p>",
@@ -204,28 +204,28 @@ class PlanView(Panel):
     # --- what it was made of --------------------------------------------------------
 
     def bind(self, is_current: Callable[[], bool], review: Callable[[], object]) -> None:
-        """Bind the review to what it was made of: once that is edited, it is out of date.
+        """Bind the review to its source: once that is edited, it is out of date.
 
-        The page goes to it, as somebody has asked for it.
+        The page scrolls to it, as somebody has asked for it.
 
         Args:
-            is_current: Whether what it was made of is as it was then.
-            review: Makes another review, which takes the place of this one.
+            is_current: Returns whether the source is unchanged.
+            review: Makes another review in place of this one.
         """
         self._is_current, self._review = is_current, review
         self._rows.reveal()
         self.recheck()
 
     def recheck(self) -> None:
-        """Show whether what it was made of was edited since."""
+        """Show whether its source was edited since."""
         if self.outdated != self._outdated:
             if self.result is None:
                 self._message.show("")
-            self._paint()
+            self._update_controls()
 
     @property
     def outdated(self) -> bool:
-        """True if what it was made of was edited since: then it is not applied any more.
+        """True if its source was edited since: then it is not applied any more.
 
         A run with rows of unknown outcome can still be gone on with, which looks what landed.
         """
@@ -268,21 +268,21 @@ class PlanView(Panel):
                 raise PlanRefused(f"{_OUTDATED} Review it again.")
             if self.phrase and confirm.strip() != self.phrase:
                 raise PlanRefused(f"To allow it, confirm with {self.phrase!r}.")
-            if self._blocked():
-                raise PlanRefused("\n- ".join(["It cannot be applied:", *self._blocked()]))
+            if self._block_reasons():
+                raise PlanRefused("\n- ".join(["It cannot be applied:", *self._block_reasons()]))
             self._interrupt, self._error = Interrupt(), None
             self._allowed_here = True
             context = contextvars.copy_context()  # what it draws belongs to the same cell
             self._thread = threading.Thread(
-                target=context.run, args=(self._work,), name="chatkit apply", daemon=True
+                target=context.run, args=(self._apply_in_thread,), name="chatkit apply", daemon=True
             )
             self._began = time.monotonic()
-            self._draw(0, len(self.plan))
+            self._draw_meter(0, len(self.plan))
             self._message.show("")
             self.running = True
-            self._rows.fill(*plan_items(self.plan, self._outcome_at_work), stay=True)
+            self._rows.fill(*plan_items(self.plan, self._running_outcome), stay=True)
             self._fill_accounts()
-            self._paint()
+            self._update_controls()
             self._thread.start()
 
     def wait(self) -> pd.DataFrame:
@@ -302,7 +302,7 @@ class PlanView(Panel):
         """Ask it to stop: first no more rows are taken, then answers are not waited for either."""
         if self.running:
             self._interrupt.ask()
-            self._paint()
+            self._update_controls()
 
     def undo(self, rows: Collection[int] | None = None) -> PlanView:
         """Show the plan that takes it back, below. Nothing happens until that is applied.
@@ -317,29 +317,29 @@ class PlanView(Panel):
         self.wait()
         if self.back is not None and self.back.at_work:
             raise PlanRefused("It is being taken back already: wait until that is done.")
-        only = rows if rows is not None or not self._taken else self._left_to_take_back()
+        only = rows if rows is not None or not self._undone_rows else self._undoable_rows()
         result = self.result
-        self.back = PlanView(self._back_plan(only), self._was_taken_back)
+        self.back = PlanView(self._make_undo_plan(only), self._on_undo_applied)
         self.back.bind(lambda: self.result is result, lambda: self.undo(rows))
         self._below.children = [self.back]
         where = "The plan that takes it back is below. Nothing is sent before you click there."
         self._message.show(f"{self._summary} {where}")
-        self._paint()
+        self._update_controls()
         return self.back
 
-    def _back_plan(self, only: Collection[int] | None) -> Plan | FleetPlan:
-        """Make the plan that takes some rows back, or all of them."""
+    def _make_undo_plan(self, only: Collection[int] | None) -> Plan | FleetPlan:
+        """Make the plan that takes back some rows, or all."""
         rows_by_account: dict[str, Collection[int] | None] = {}
-        for label, _, places in placed(self._parts):
+        for label, _, places in row_ranges(self._parts):
             if places and only is None:
                 rows_by_account[label] = None
             elif own := {n - places.start for n in only or () if n in places}:
                 rows_by_account[label] = own
         if isinstance(self.plan, FleetPlan):
             return undo_fleet_plan(self.plan, rows_by_account)
-        with read_run(self.plan.id, home_of(self.plan)) as kept:
+        with read_run(self.plan.id, journal_location(self.plan)) as kept:
             plan = undo_plan(kept, target_of(self.plan), include_adopted=False, only=only)
-        return keep_at(plan, home_of(self.plan))
+        return set_journal_location(plan, journal_location(self.plan))
 
     @property
     def at_work(self) -> bool:
@@ -351,7 +351,7 @@ class PlanView(Panel):
         self._rows.reveal()
 
     def show(self, kind: str) -> None:
-        """Show the rows of one kind, if there are any of it.
+        """Show the rows of one kind, if there are any.
 
         Args:
             kind: A state, or "not applied".
@@ -370,30 +370,30 @@ class PlanView(Panel):
         """
         parts = {
             label: rendering.rest_frame(part, own)
-            for label, part, own in self._results()
+            for label, part, own in self._results_by_account()
             if len(part) or not isinstance(self.plan, FleetPlan)
         }
-        frame = _of_accounts(parts)
+        frame = _join_accounts(parts)
         if frame is not parts.get(""):
             write_part_origins(frame, parts)
         return frame
 
-    def _results(self) -> Iterator[tuple[str, Plan, pd.DataFrame]]:
-        """Yield the plan of each account with its part of the result."""
+    def _results_by_account(self) -> Iterator[tuple[str, Plan, pd.DataFrame]]:
+        """Yield each account with its plan and its part of the result."""
         result = self.wait()
-        for label, part, places in placed(self._parts):
+        for label, part, places in row_ranges(self._parts):
             yield label, part, result.iloc[places.start : places.stop]
 
     def download(self) -> None:
         """Send what was not applied to the browser as a workbook, to be saved."""
         by_title: dict[str, dict[str, pd.DataFrame]] = {}
         only_to_read = {}
-        for label, part, own in self._results():
+        for label, part, own in self._results_by_account():
             parts, only_to_read[label] = rendering.rest_sheets(part, own)
             for title, sheet in parts.items():
                 by_title.setdefault(title, {})[label] = sheet
-        again = {title: _of_accounts(parts) for title, parts in by_title.items()}
-        read = _of_accounts(only_to_read)
+        again = {title: _join_accounts(parts) for title, parts in by_title.items()}
+        read = _join_accounts(only_to_read)
         sheets = again | ({"Only to read": read} if len(read) else {})
         count = sum(map(len, again.values()))
         with needed_by("A file to download"):
@@ -405,99 +405,99 @@ class PlanView(Panel):
         how = " In Python, view.rest() gives them as a frame to plan." if count else ""
         self._message.show(f"{', '.join(counts)}.{how}")
 
-    def _left_to_take_back(self) -> set[int]:
-        """Find the rows that landed, can be taken back, and were not."""
+    def _undoable_rows(self) -> set[int]:
+        """Return the rows that took effect, can be taken back, and were not."""
         if self.result is None:
             return set()
         states = list(self.result["state"])
         return {
             n
-            for _, part, places in placed(self._parts)
+            for _, part, places in row_ranges(self._parts)
             for n, change in zip(places, part.changes, strict=True)
             if _can_take_back(change, states[n])
-        } - self._taken
+        } - self._undone_rows
 
-    def _was_taken_back(self, back: PlanView) -> None:
-        """Show which rows are taken back now: the journals know."""
+    def _on_undo_applied(self, back: PlanView) -> None:
+        """Show which rows are taken back, as the journals have it."""
         self._show_result(stay=True)
-        self._paint()
+        self._update_controls()
         if self._applied is not None:
             self._applied(back)
 
-    def _act(self, act: str, row: str) -> None:
-        """Do what a button of a row asks for."""
+    def _handle_action(self, act: str, row: str) -> None:
+        """Do the action of the button of a row."""
         if act == "account" and any(row == item.account for item in self._rows.items):
             self._rows.account.value = row
-        if act == "back" and row.isdecimal() and int(row) in self._left_to_take_back():
+        if act == "back" and row.isdecimal() and int(row) in self._undoable_rows():
             self._attempt(self.undo, {int(row)})
 
-    def _blocked(self) -> list[str]:
-        """List why it cannot be applied at all, whatever is typed."""
+    def _block_reasons(self) -> list[str]:
+        """Return the reasons why it cannot be applied, whatever is typed."""
         blocked = self.plan.objections(**dict.fromkeys(self._allowed, True))
         return blocked or ([] if any(self.plan.counts.values()) else ["there is nothing to do"])
 
     # --- at work --------------------------------------------------------------------
 
-    def _work(self) -> None:
-        """Apply the plan in a thread of its own, and show what came of it."""
+    def _apply_in_thread(self) -> None:
+        """Apply the plan, as the target of its thread, and show the result."""
         try:
             allowed: dict[str, Any] = dict.fromkeys(self._allowed, True)
             self.plan._stop_by = self._interrupt
-            self.result = self.plan.apply(watch=self._watch, **allowed)
+            self.result = self.plan.apply(watch=self._show_progress, **allowed)
         except Exception as error:
             if not isinstance(error, ChatkitError):
                 logging.getLogger(__name__).exception("a plan was not applied")
             self._error = error
         self.running = False
-        self._finished()
+        self._on_finished()
 
-    def _finished(self) -> None:
-        """Show what came of it, and hand it on."""
+    def _on_finished(self) -> None:
+        """Show the result or the error, and call `applied`."""
         if self.result is not None:
             self._show_result()
         self._fill_accounts()
         if self._error is not None:
-            self._rows.fill(*self._items(), stay=True)
+            self._rows.fill(*self._current_items(), stay=True)
             self._message.show(f"{type(self._error).__name__}: {self._error}", wrong=True)
-        self._paint()
+        self._update_controls()
         if self._applied is not None and self.result is not None:
             self._applied(self)
 
     def _show_result(self, *, stay: bool = False) -> None:
-        """Show what came of it, what failed first."""
+        """Show the result, failed rows first."""
         assert self.result is not None  # noqa: S101  # whoever calls it has looked
         runs: dict[At | None, list[KeptRun]] = {}
-        for _, part, places in placed(self._parts):
+        for _, part, places in row_ranges(self._parts):
             if not places:
                 continue
             # Where the journal was pruned meanwhile, what was taken back stays as it is known.
-            at = home_of(part)
+            at = journal_location(part)
             with suppress(JournalError), read_run(part.id, at) as kept:
                 if at not in runs:
                     runs[at] = list(kept_runs(at))
-                back = taken_back(part.id, rows_of_journal(kept), runs[at])
-                self._taken = self._taken.difference(places) | {places[n] for n in back}
-        self._rows.fill(*self._items(), stay=stay)
+                back = find_undone_rows(part.id, rows_of_journal(kept), runs[at])
+                self._undone_rows = self._undone_rows.difference(places) | {places[n] for n in back}
+        self._rows.fill(*self._current_items(), stay=stay)
         summary = self.result.chatkit.summary()
-        if self._taken:
-            summary += f" Taken back since: {many(len(self._taken), 'row')}."
+        if self._undone_rows:
+            summary += f" Taken back since: {many(len(self._undone_rows), 'row')}."
         if self.plan.secrets:
             summary += " Keep the signing secrets now: plan.secrets alone holds them."
         not_applied = set(self.result["state"]).difference(TOOK_EFFECT, ["skipped"])
         self._summary = summary
         self._message.show(summary, wrong=bool(not_applied))
 
-    def _items(self) -> Rows:
+    def _current_items(self) -> Rows:
         if self.result is None:
             return plan_items(self.plan)
-        return result_items(self.plan, self.result, self._taken)
+        return result_items(self.plan, self.result, self._undone_rows)
 
-    def _outcome_at_work(self, label: str, n: int) -> Outcome:
-        """Return how far a row of the running plan is."""
+    def _running_outcome(self, label: str, n: int) -> Outcome:
+        """Return the progress of a row of the running plan."""
         part = self._parts[label]
         ended = progress_of(self.plan).ended if isinstance(self.plan, FleetPlan) else {}
-        if not isinstance(came := ended.get(label), Exception | None):
-            return Outcome(came["state"].iloc[n], came["reason"].iloc[n])
+        if not isinstance(ended_with := ended.get(label), Exception | None):
+            return Outcome(ended_with["state"].iloc[n], ended_with["reason"].iloc[n])
         row = rows[n] if (rows := rows_at_work(part)) else None
         if row is None or row.state == "not sent":
             return Outcome("waiting", row.reason if row else "")
@@ -506,16 +506,16 @@ class PlanView(Panel):
         return Outcome(row.state, row.reason)
 
     def _fill_accounts(self) -> None:
-        """Show what each account would do, how far it is, or what came of it."""
+        """Update the table of accounts."""
         self._accounts.fill(_ACCOUNTS, self._account_items(), stay=True)
 
     def _account_items(self) -> Sequence[Item]:
-        """Make a row for each account: what it would do, how far it is, or what came of it."""
+        """Make a row for each account: its plan, and its progress or its outcome."""
         plan = self.plan
         if not isinstance(plan, FleetPlan):
             return []
         items = []
-        for label, part, places in placed(plan.plans):
+        for label, part, places in row_ranges(plan.plans):
             kind, looks, state = self._account_state(plan, label, places)
             heading = self._headings[label]
             drawn = partial(_draw_account, label, heading, state, looks, bool(len(part)))
@@ -526,22 +526,19 @@ class PlanView(Panel):
         return items
 
     def _account_state(self, plan: FleetPlan, label: str, places: range) -> tuple[str, str, str]:
-        """Return how far an account is: a kind to look for, its look, and a sentence."""
+        """Return the state of an account: a kind to filter by, its look, and a sentence."""
         if not places:
             return "without changes", "back", "without changes"
         if self.running:
             progress, stop = progress_of(plan), ""
-            came = progress.ended.get(label)
-            if isinstance(came, Exception):
-                return "stopped", "bad", f"Stopped: {first_line(came)}"
-            if came is None:
+            ended_with = progress.ended.get(label)
+            if isinstance(ended_with, Exception):
+                return "stopped", "bad", f"Stopped: {first_line(ended_with)}"
+            if ended_with is None:
                 done = progress.done.get(label)
-                return (
-                    "at work",
-                    "open",
-                    "waiting" if done is None else f"{done:,} of {len(places):,}",
-                )
-            states = came["state"]
+                text = "waiting" if done is None else f"{done:,} of {len(places):,}"
+                return "at work", "open", text
+            states = ended_with["state"]
         elif self.result is not None:
             stop = self.result.attrs["stops"].get(label, "")
             states = self.result["state"].iloc[places.start : places.stop]
@@ -556,14 +553,14 @@ class PlanView(Panel):
             return "done", "fine", counts
         return "not all applied", "bad", counts
 
-    def _watch(self, done: int, total: int | None) -> None:
-        """Show how far it is, not more often than a person can see."""
-        if time.monotonic() - self._drawn >= _OFTEN or done == total:
-            self._draw(done, total or len(self.plan))
+    def _show_progress(self, done: int, total: int | None) -> None:
+        """Show the progress, not more often than a person can see."""
+        if time.monotonic() - self._drawn >= _REDRAW_SECONDS or done == total:
+            self._draw_meter(done, total or len(self.plan))
             self._rows.redraw()
             self._accounts.update(self._account_items())  # filters stay: one may be open
 
-    def _draw(self, done: int, total: int) -> None:
+    def _draw_meter(self, done: int, total: int) -> None:
         self._drawn = time.monotonic()
         passed = self._drawn - self._began
         left = passed / done * (total - done) if done else 0.0
@@ -577,15 +574,15 @@ class PlanView(Panel):
 
     # --- what is shown --------------------------------------------------------------
 
-    def _paint(self) -> None:
-        """Show what can be done now."""
+    def _update_controls(self) -> None:
+        """Show and enable the controls that can be used now."""
         with self._painting:
             plan, result, idle = self.plan, self.result, not self.running
             fresh = result is None
             states = [] if result is None else list(result["state"])
             left = sum(state in OPEN for state in states)  # the run can go on with these
             outdated = self._outdated = self.outdated
-            can_apply = idle and not outdated and not self._blocked() and (fresh or left > 0)
+            can_apply = idle and not outdated and not self._block_reasons() and (fresh or left > 0)
             rest = any(state in REST for state in states)
             rest = rest or (not fresh and any(map(refused_cells, self._parts.values())))
             below = self.back is not None and (self.back.at_work or self.back.result is None)
@@ -616,7 +613,7 @@ class PlanView(Panel):
                 (self._code, fresh and can_apply),
                 (self._stop, self.running),
                 (self._meter, self.running),
-                (self._undo, idle and not below and bool(self._left_to_take_back())),
+                (self._undo, idle and not below and bool(self._undoable_rows())),
                 (self._save, idle and rest),
             )
             # What is shown comes first: it takes the focus of what is hidden.
@@ -624,15 +621,15 @@ class PlanView(Panel):
                 widget.layout.display = None if seen else "none"
 
 
-def _overrides(plan: Plan | FleetPlan) -> list[str]:
-    """Name the arguments without which the plan is blocked."""
+def _required_overrides(plan: Plan | FleetPlan) -> list[str]:
+    """Return the arguments of `apply` without which the plan is blocked."""
     before = len(plan.objections())
     names = ("many", "irreversible")
     return [name for name in names if len(plan.objections(**{name: True})) < before]
 
 
-def _live(plan: Plan | FleetPlan) -> str:
-    """Name the accounts that a plan writes to, where that is live data."""
+def _live_accounts(plan: Plan | FleetPlan) -> str:
+    """Return the names of the live accounts that a plan writes to; empty if there are none."""
     named = []
     for label, part in parts_of(plan).items():
         connection = target_of(part).transport.connection
@@ -642,7 +639,7 @@ def _live(plan: Plan | FleetPlan) -> str:
 
 
 def _without_override(objection: str) -> str:
-    """Leave out which argument of `apply` allows it: here it is allowed by typing."""
+    """Remove the argument of `apply` from an objection: here typing allows it."""
     return re.sub(r"^((?:(?!needs ).)*: )?needs apply\([a-z]+=True\): ", r"\1", objection)
 
 
@@ -652,12 +649,12 @@ _ACCOUNTS = {"account": 18, "plan": 38, "state": 34, "rows": 10}
 
 
 def parts_of(plan: Plan | FleetPlan) -> Mapping[str, Plan]:
-    """Return the plan of each account by what that is called; of a single one it is nothing."""
+    """Return the plans by account; the plan of a single account is under ""."""
     return plan.plans if isinstance(plan, FleetPlan) else {"": plan}
 
 
-def placed(parts: Mapping[str, Plan]) -> Iterator[tuple[str, Plan, range]]:
-    """Yield the plan of each account, with the places of its rows in the result."""
+def row_ranges(parts: Mapping[str, Plan]) -> Iterator[tuple[str, Plan, range]]:
+    """Yield each account with its plan and the range of its rows in the result."""
     first = 0
     for label, part in parts.items():
         yield label, part, range(first, first + len(part))
@@ -665,14 +662,14 @@ def placed(parts: Mapping[str, Plan]) -> Iterator[tuple[str, Plan, range]]:
 
 
 def heading_of(plan: Plan | FleetPlan, *, run: bool = False) -> str:
-    """Count a plan in words, or what its run means to do."""
+    """Return the headline of a plan, or of its run."""
     if isinstance(plan, FleetPlan):
         return fleet_heading(plan, run=run)
     return rendering.run_heading(plan) if run else rendering.heading(plan)
 
 
 def _notes_html(plan: Plan | FleetPlan, *more: str) -> str:
-    """Write the notes of a plan, each once for all accounts that have it."""
+    """Make the list of the notes of a plan, each once for all accounts that have it."""
     if not isinstance(plan, FleetPlan):
         return rendering.notes_html(plan, *more, rows=False)
     accounts_by_note: dict[str, list[str]] = {}
@@ -699,7 +696,7 @@ def _draw_account(
     return looks, [line]
 
 
-def _of_accounts(parts: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+def _join_accounts(parts: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Return the frames of several accounts as one, or the frame of the only one."""
     return parts[""] if list(parts) == [""] else rendering.fleet_table(parts)
 
@@ -709,7 +706,7 @@ def _of_accounts(parts: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 TOOK_EFFECT = ("applied", "differs", "unchanged")  #: states of rows with which nothing is wrong
 OPEN = ("not sent", "unknown")  #: states of rows with which a run can go on
 REST = ("failed", "conflict", *OPEN)  #: states of rows that were not applied, or nobody knows
-_FIRST = {kind: n for n, kind in enumerate((*REST, "refused", "differs"))}
+_STATE_ORDER = {kind: n for n, kind in enumerate((*REST, "refused", "differs"))}
 _LOOKS = {
     **dict.fromkeys((*TOOK_EFFECT, "skipped"), "fine"),
     **dict.fromkeys((*OPEN, "waiting", "being sent"), "open"),
@@ -744,51 +741,52 @@ def plan_items(
 
     Args:
         plan: The plan.
-        outcome: Returns how far a row is, by its account and its number there, whenever it is
-            drawn.
+        outcome: Returns the progress of a row, by its account and its number there, each time
+            that it is drawn.
     """
     items: list[Item] = []
     for label, part in parts_of(plan).items():
         losses = {} if outcome else rendering.losses_of(part)
         for n in rendering.order_by_kind(part):
             change = part.changes[n]
-            kinds = (change.kind, *_UNDO.get(change.undo, _NOT_EXACTLY), *_resource(change))
-            came = partial(outcome, label, n) if outcome else None
-            drawn = partial(_draw_change, change, losses, came)
-            items.append(Item(kinds, _searched(change), drawn, label))
+            kinds = (change.kind, *_UNDO.get(change.undo, _NOT_EXACTLY), *_resource_filter(change))
+            get_outcome = partial(outcome, label, n) if outcome else None
+            drawn = partial(_draw_change, change, losses, get_outcome)
+            items.append(Item(kinds, _search_text(change), drawn, label))
         items += _refused_items(part, label, outcome is not None)
-    return _columns(plan, outcome is not None), items
+    return _row_columns(plan, outcome is not None), items
 
 
 def result_items(
     plan: Plan | FleetPlan, result: pd.DataFrame, taken: Collection[int] = (), *, acts: bool = True
 ) -> Rows:
-    """Make the columns and the rows of a result: what was not applied, then the others.
+    """Make the columns and the rows of a result, those not applied first.
 
     Args:
-        plan: What was applied.
-        result: What came of it.
+        plan: The plan.
+        result: Its result.
         taken: The numbers of the rows that were taken back since.
         acts: Whether a row has a button that takes it back.
     """
     items: list[Item] = []
     states = list(zip(map(str, result["state"]), map(str, result["reason"]), strict=True))
-    for label, part, places in placed(parts_of(plan)):
+    for label, part, places in row_ranges(parts_of(plan)):
         for n, change in zip(places, part.changes, strict=True):
             state, reason = ("taken back", states[n][1]) if n in taken else states[n]
             number = str(n) if acts and _can_take_back(change, state) else ""
-            came = partial(Outcome, state, reason, number)
-            first = ("not applied",) if came().looks in ("open", "bad") else ()
-            drawn = partial(_draw_change, change, {}, came)
-            text = f"{state} {reason} {_searched(change)}"
-            items.append(Item((*first, state, *_resource(change)), text, drawn, label))
+            get_outcome = partial(Outcome, state, reason, number)
+            first = ("not applied",) if get_outcome().looks in ("open", "bad") else ()
+            drawn = partial(_draw_change, change, {}, get_outcome)
+            text = f"{state} {reason} {_search_text(change)}"
+            items.append(Item((*first, state, *_resource_filter(change)), text, drawn, label))
         items += _refused_items(part, label, True)
-    items.sort(key=lambda item: min(_FIRST.get(kind, len(_FIRST)) for kind in item.kinds))
-    return _columns(plan, True), items
+    last = len(_STATE_ORDER)
+    items.sort(key=lambda item: min(_STATE_ORDER.get(kind, last) for kind in item.kinds))
+    return _row_columns(plan, True), items
 
 
-def _columns(plan: Plan | FleetPlan, outcome: bool) -> Mapping[str, int]:
-    """Name the columns of a plan, or of one that is or was applied, with the width of each."""
+def _row_columns(plan: Plan | FleetPlan, outcome: bool) -> Mapping[str, int]:
+    """Return the columns of the rows, with their widths; with outcomes there are more."""
     noun = next((rendering.record_noun(part) for part in parts_of(plan).values()), "record")
     if not outcome:
         return {"change": 9, noun: 19, "field": 12, "before": 30, "after": 30}
@@ -796,8 +794,8 @@ def _columns(plan: Plan | FleetPlan, outcome: bool) -> Mapping[str, int]:
     return columns | {"action": 10}
 
 
-def _resource(change: Change) -> tuple[str, ...]:
-    """Name the resource of a change of a plan for the account, as a filter of its rows."""
+def _resource_filter(change: Change) -> tuple[str, ...]:
+    """Return the filter of a change by its resource, in a plan for the account."""
     return (f"{change.noun}s",) if change.noun else ()
 
 
@@ -805,7 +803,7 @@ def _can_take_back(change: Change, state: str) -> bool:
     return state in ("applied", "differs") and change.undo != "never"
 
 
-def _searched(change: Change) -> str:
+def _search_text(change: Change) -> str:
     values = json.dumps([dict(change.before), dict(change.after)], ensure_ascii=False, default=str)
     return f"{change.row} {change.key} {change.code or ''} {change.label} {values}"
 
@@ -814,14 +812,14 @@ _FIELDS = 8  #: fields of a change that are shown before somebody asks for all
 
 
 def _draw_change(
-    change: Change, losses: rendering.Losses, came: Callable[[], Outcome] | None
+    change: Change, losses: rendering.Losses, get_outcome: Callable[[], Outcome] | None
 ) -> tuple[str, list[str]]:
-    """Draw a row of a plan or of its result: each field in full, and below what is to be known.
+    """Draw a row of a plan or of its result: each field in full, with the findings below.
 
     Args:
-        change: What is changed.
+        change: The change.
         losses: Why changes cannot be undone exactly.
-        came: How far it is, if its plan is or was applied.
+        get_outcome: Returns its outcome, if its plan is or was applied.
     """
     lines = [_draw_field(change, line) for line in rendering.change_lines(change, whole=True)]
     lines = lines or ["<td></td>" * 3]
@@ -832,7 +830,7 @@ def _draw_change(
         words = f'data-more aria-label="Show all of {escape(label)}" aria-expanded="false"'
         name += f'<button type="button" class="chatkit-button small" {words}>Show all</button>'
     kind = f'<td class="short">{rendering.html_kind(change)}</td>'
-    findings, outcome = finding_list(change.findings), came() if came else None
+    findings, outcome = finding_list(change.findings), get_outcome() if get_outcome else None
     return _draw_row(kind, name, lines, findings, outcome, f"Take back {label}")
 
 
@@ -844,7 +842,7 @@ def _draw_row(
     outcome: Outcome | None,
     take_back: str = "",
 ) -> tuple[str, list[str]]:
-    """Draw a row below the columns of a plan, or below those of one that is or was applied."""
+    """Draw a row in the columns of a plan, or with an outcome in those of a result."""
     head, looks, before, after = f'{kind}<th scope="rowgroup" dir="auto">{name}</th>', "", 2, 0
     end = ""
     if outcome is not None:
@@ -862,7 +860,7 @@ def _draw_row(
 
 
 def _draw_field(change: Change, line: rendering.Line) -> str:
-    """Draw the cells of a field: its name, and both sides, those of long texts in full."""
+    """Draw the cells of a field: its name and both values, long texts in full."""
     name = f'<td dir="auto">{marked(visible(line.field))}</td>'
     old, new = ("span", "span") if change.kind == "skip" else ("del", "ins")
     texts = [one.whole if one else "" for one in (line.before, line.after)]
@@ -874,7 +872,7 @@ def _draw_field(change: Change, line: rendering.Line) -> str:
 
 
 def _refused_items(plan: Plan, label: str, outcome: bool) -> list[Item]:
-    """Make the rows of what cannot be planned, below the columns of changes or of outcomes."""
+    """Make the rows of refused cells, in the columns of a plan or of a result."""
     return [
         Item(("refused",), " ".join(map(str, cell)), partial(_draw_refused, cell, outcome), label)
         for cell in refused_cells(plan)
@@ -885,7 +883,7 @@ def _draw_refused(cell: RefusedCell, outcome: bool) -> tuple[str, list[str]]:
     row, column, value = map(escaped, [row_label(cell.row), cell.column, cell.value])
     lines = [f'<td dir="auto">{column}</td><td></td><td dir="auto">{value}</td>']
     why = finding_list([("error", f"{cell.reason}: {cell.next_step}")])
-    kind, came = '<td class="dot short">refused</td>', None
+    kind, refused = '<td class="dot short">refused</td>', None
     if outcome:
-        kind, came = "<td></td>", Outcome("refused")
-    return "bad", _draw_row(kind, f"row {row}", lines, why, came)[1]
+        kind, refused = "<td></td>", Outcome("refused")
+    return "bad", _draw_row(kind, f"row {row}", lines, why, refused)[1]

@@ -10,7 +10,7 @@ import ipywidgets as w
 
 from chatkit.api.connection import account_words, is_live
 from chatkit.bulk.endpoints import ACCOUNT
-from chatkit.bulk.plan import fleet_of_run
+from chatkit.bulk.plan import fleet_id_of
 from chatkit.errors import PlanRefused
 from chatkit.report import FEW, STYLE, html_heading
 from chatkit.util.display import escaped, many, visible
@@ -39,7 +39,7 @@ class RunsView(Panel):
     Args:
         runs: The frame of the runs.
         reread: Returns the frame as it is now.
-        opened: Returns the plan of a run and what came of it so far.
+        opened: Returns the plan of a run and its result so far.
     """
 
     _style = STYLE + style_sheet("planview.css")
@@ -53,30 +53,30 @@ class RunsView(Panel):
     ) -> None:
         self.runs = runs  #: the frame that is shown
         self.view: PlanView | None = None  #: the run that is open
-        self._reread, self._opened = reread, opened
+        self._reread, self._open_plan = reread, opened
         self._heading = w.HTML()
-        self._rows = PagedRows(_COLUMNS, [], act=self._act, label="Runs")
+        self._rows = PagedRows(_COLUMNS, [], act=self._handle_action, label="Runs")
         self._again = ActionButton("Read again", self.read_again)
         self._close = ActionButton("Close this run", lambda: self._attempt(self.close_run))
         self._below = w.VBox()
         bar = boxed(w.HBox, "chatkit-bar", [self._again, self._close])
         super().__init__([self._heading, self._rows, bar, self._message, self._below])
-        self._show(stay=False)
+        self._fill_table(stay=False)
 
     def __repr__(self) -> str:
         return repr(self.runs)
 
     def _page(self) -> str:
         columns = {name: width for name, width in _COLUMNS.items() if name != "to do"}
-        table = saved_rows(columns, _items(self.runs, acts=False), "chatkit.runs()")
-        parts = [f"<style>{self._style}</style>", html_heading(_summary(self.runs)), table]
+        table = saved_rows(columns, _run_items(self.runs, acts=False), "chatkit.runs()")
+        parts = [f"<style>{self._style}</style>", html_heading(_summarize(self.runs)), table]
         below = "" if self.view is None else self.view._page()
         return f'<div class="chatkit-plan chatkit-planview">{"".join(parts)}</div>{below}'
 
     def read_again(self) -> None:
         """Show the runs as they are now."""
         self.runs = self._reread()
-        self._show(stay=True)
+        self._fill_table(stay=True)
 
     def open_run(self, run: str) -> PlanView:
         """Show the rows of a run below, and return the view of it.
@@ -89,11 +89,11 @@ class RunsView(Panel):
             PlanRefused: The run that is open is at work.
         """
         self._check_idle()
-        plan, result = self._opened(run)
-        record = _merged(self.runs).get(run) or _merged(self.runs.loc[[run]])[run]
-        live = _account(record) if _is_live(record) else ""
-        view = self.view = PlanView(plan, self._changed, result=result, live=live)
-        title = w.HTML(f"<p><strong>{_title(record)}</strong></p>")
+        plan, result = self._open_plan(run)
+        record = _merge_fleets(self.runs).get(run) or _merge_fleets(self.runs.loc[[run]])[run]
+        live = _account_text(record) if _is_live(record) else ""
+        view = self.view = PlanView(plan, self._on_applied, result=result, live=live)
+        title = w.HTML(f"<p><strong>{_run_title(record)}</strong></p>")
         self._below.children = [title, view]
         view.reveal()
         self._close.layout.display = None
@@ -104,7 +104,7 @@ class RunsView(Panel):
             raise PlanRefused("The run below is at work: stop it, or wait until it is done.")
 
     def close_run(self) -> None:
-        """Put the run away that is open.
+        """Close the open run.
 
         Raises:
             PlanRefused: It is at work.
@@ -115,16 +115,16 @@ class RunsView(Panel):
         self._message.show("")
         self._close.layout.display = "none"
 
-    def _changed(self, _: PlanView) -> None:
+    def _on_applied(self, _: PlanView) -> None:
         self._message.show("")
         self.read_again()
 
-    def _act(self, act: str, run: str) -> None:
-        """Do what a button of a run asks for. Nothing is written before a button below says so."""
-        if run in _merged(self.runs):
-            self._attempt(self._open, act, run)
+    def _handle_action(self, act: str, run: str) -> None:
+        """Open a run for the action of a button. Nothing is written before a button below it."""
+        if run in _merge_fleets(self.runs):
+            self._attempt(self._open_for_action, act, run)
 
-    def _open(self, act: str, run: str) -> None:
+    def _open_for_action(self, act: str, run: str) -> None:
         view = self.open_run(run)
         text = "Its rows are below."
         if act == "resume":
@@ -132,49 +132,48 @@ class RunsView(Panel):
             text = "What it has not applied is below: nothing is sent before you go on there."
         elif act == "doubt":
             view.show("unknown")
-            text = (
-                "The unknown rows are below: resuming looks what took effect, then sends the rest."
-            )
+            resuming = "resuming looks what took effect, then sends the rest"
+            text = f"The unknown rows are below: {resuming}."
         elif act == "back":
             view.undo()
             text = "The plan that takes it back is below: nothing is sent before you click there."
         self._message.show(text)
 
-    def _show(self, *, stay: bool) -> None:
-        self._heading.value = f"<p><strong>{escaped(_summary(self.runs))}</strong></p>"
-        self._rows.fill(_COLUMNS, _items(self.runs), stay=stay)
+    def _fill_table(self, *, stay: bool) -> None:
+        self._heading.value = f"<p><strong>{escaped(_summarize(self.runs))}</strong></p>"
+        self._rows.fill(_COLUMNS, _run_items(self.runs), stay=stay)
         if self.view is None:
             self._close.layout.display = "none"
 
 
-def _summary(runs: pd.DataFrame) -> str:
-    """Count the runs, and those that somebody should look after."""
+def _summarize(runs: pd.DataFrame) -> str:
+    """Return the headline: the count of runs, and of those that need attention."""
     if not len(runs):
         return "No run yet: plan.apply() makes one."
-    merged = _merged(runs).values()
+    merged = _merge_fleets(runs).values()
     open_ones, unknown = sum(one["state"] == "open" for one in merged), int(runs["unknown"].sum())
     parts = [f"{open_ones:,} can be gone on with"] if open_ones else []
     parts += [f"{many(unknown, 'change')} in doubt"] if unknown else []
     damaged = int((runs["state"] == "damaged").sum())
     parts += [f"{damaged:,} cannot be read"] if damaged else []
     rest = f": {', '.join(parts)}" if parts else ""
-    return f"{many(len(_merged(runs)), 'run')}, the latest first{rest}."
+    return f"{many(len(_merge_fleets(runs)), 'run')}, the latest first{rest}."
 
 
-def _merged(runs: pd.DataFrame) -> dict[str, dict[str, Any]]:
-    """Return what is known of each run, those of a fleet as one, by its name."""
+def _merge_fleets(runs: pd.DataFrame) -> dict[str, dict[str, Any]]:
+    """Return the rows of the frame by name of the run, with those of a fleet as one."""
     records: dict[str, dict[str, Any]] = runs.to_dict("index")  # type: ignore[assignment]
     names: dict[str, list[str]] = {}
     for name in records:
-        names.setdefault(fleet_of_run(name) or name, []).append(name)
+        names.setdefault(fleet_id_of(name) or name, []).append(name)
     return {
-        (fleet if len(parts) > 1 else parts[0]): _of_fleet([records[name] for name in parts])
+        (fleet if len(parts) > 1 else parts[0]): _sum_up_fleet([records[name] for name in parts])
         for fleet, parts in names.items()
     }
 
 
-def _of_fleet(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Sum up the runs of the accounts of a fleet; the last account comes first."""
+def _sum_up_fleet(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Sum up the runs of a fleet as one; the last account comes first in `parts`."""
     if len(parts) == 1:
         return dict(parts[0])
     states = {one["state"] for one in parts} - {"damaged"}
@@ -189,7 +188,7 @@ def _of_fleet(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         **sums,
         "state": state,
         "noun": nouns.pop() if len(nouns) == 1 else ACCOUNT,
-        "undoes": fleet_of_run(undone) or undone,
+        "undoes": fleet_id_of(undone) or undone,
         "started": min(filter(_local_time, (one["started"] for one in parts)), default=None),
         "taken_back": max(filter(_local_time, (one["taken_back"] for one in parts)), default=None),
         "fleet": [one for one in reversed(parts) if one["account"]],
@@ -197,8 +196,8 @@ def _of_fleet(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _account(run: Mapping[str, Any]) -> str:
-    """Name the account of a run, or those of the run of a fleet."""
+def _account_text(run: Mapping[str, Any]) -> str:
+    """Return the name of the account of a run, or of the accounts of a fleet."""
     if "fleet" in run:
         named = ", ".join(visible(one["connection"] or "?") for one in run["fleet"][:FEW])
         more = f" and {len(run['fleet']) - FEW:,} more" if len(run["fleet"]) > FEW else ""
@@ -210,38 +209,38 @@ def _is_live(run: Mapping[str, Any]) -> bool:
     return any(is_live(one["account"]) for one in run.get("fleet", [run]) if one["account"])
 
 
-def _items(runs: pd.DataFrame, *, acts: bool = True) -> Sequence[Item]:
-    records = _merged(runs)
+def _run_items(runs: pd.DataFrame, *, acts: bool = True) -> Sequence[Item]:
+    records = _merge_fleets(runs)
     started = {name: _local_time(one["started"]) for name, one in records.items()}
     items = []
     for name, one in records.items():
         undoes = started.get(one["undoes"], "")
-        account = _account(one)
+        account = _account_text(one)
         text = f"{started[name]} {account} {one['account']} {one['noun']} {one['state']} {name}"
         kinds = (one["state"], *(["in doubt"] if one["unknown"] else []))
-        drawn = partial(_draw, name, one, started[name], account, undoes, acts)
+        drawn = partial(_draw_run, name, one, started[name], account, undoes, acts)
         items.append(Item(kinds, text, drawn))
     return items
 
 
-def _draw(
+def _draw_run(
     name: str, run: Mapping[str, Any], started: str, account: str, undoes: str, acts: bool
 ) -> tuple[str, list[str]]:
-    """Draw one run, with buttons for what can be done with it."""
+    """Draw the row of a run, with buttons for the actions it allows."""
     state = run["state"]
     if state == "damaged":
         why = "its journal cannot be read"
         cells = [escaped(name), "", "", f"damaged<div>{why}</div>"]
     else:
-        several = "change"  # a run for the account has changes of several resources
-        noun = many(run["changes"], several if run["noun"] == ACCOUNT else run["noun"])
+        # a run for the account has changes of several resources
+        noun = many(run["changes"], "change" if run["noun"] == ACCOUNT else run["noun"])
         what = f"{escaped(noun)}<div>takes back the run of {escaped(undoes)}</div>"
         live = "<div>live data</div>" if _is_live(run) else ""
         cells = [
             escaped(started or name),
             f"{escaped(account)}{live}",
             what if undoes else escaped(noun + (", takes back another" if run["undoes"] else "")),
-            f"{escaped(state)}<div>{escaped(_counts(run))}</div>",
+            f"{escaped(state)}<div>{escaped(_count_text(run))}</div>",
         ]
     if acts:
         cells.append(_buttons(name, run, f"{started}, {account}"))
@@ -267,8 +266,8 @@ def _buttons(name: str, run: Mapping[str, Any], about: str) -> str:
     )
 
 
-def _counts(run: Mapping[str, Any]) -> str:
-    """Count what came of the rows of a run."""
+def _count_text(run: Mapping[str, Any]) -> str:
+    """Return the counts of the rows of a run in words."""
     parts = [f"{run['applied']:,} of {run['changes']:,} applied"]
     parts += [f"{run['unknown']:,} in doubt"] if run["unknown"] else []
     parts += [f"{run['not_sent']:,} not sent"] if run["not_sent"] else []
@@ -279,15 +278,15 @@ def _counts(run: Mapping[str, Any]) -> str:
     return ", ".join(parts)
 
 
-def _title(run: Mapping[str, Any]) -> str:
-    """Name a run above its rows: when it was, and of which account."""
+def _run_title(run: Mapping[str, Any]) -> str:
+    """Return the title of a run: its time and its account."""
     live = ", live data" if _is_live(run) else ""
-    return escaped(f"Run of {_local_time(run['started'])}, {_account(run)}{live}")
+    return escaped(f"Run of {_local_time(run['started'])}, {_account_text(run)}{live}")
 
 
 def _local_time(time: Any) -> str:
-    """Write a time as people do, where this kernel is; nothing for none."""
-    if time is None or time != time:  # NaT is unlike itself
+    """Return a time in words in the local time zone; empty for None and NaT."""
+    if time is None or time != time:  # NaT differs from itself
         return ""
     here = time.to_pydatetime().astimezone()
     return f"{here.day} {here:%b %Y, %H:%M %Z}".strip()

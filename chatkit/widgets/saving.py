@@ -1,8 +1,7 @@
-"""Saving what a form or an editor holds: at once, or as a plan that is shown first.
+"""Saving the fields of a form or an editor: at once, or as a plan that is shown first.
 
-Sent at once, an answer may be lost: then the next click looks what came of it before anything
-is sent again. As a plan, what somebody else has changed meanwhile is a conflict, and is not
-written over.
+Sent at once, an answer may be lost: then the next click reads the outcome before anything is sent
+again. As a plan, a record that somebody else has changed is a conflict, and is not overwritten.
 """
 
 from __future__ import annotations
@@ -29,11 +28,11 @@ class UnconfirmedWrite:
     """One create or update that may have taken effect.
 
     Args:
-        resource: Where its record would be.
-        key: The record of an update; None for a create.
-        sent: What was sent.
-        taken: The keys that were there before.
-        error: How the answer was lost.
+        resource: The resource of its record.
+        key: The key of the updated record; None for a create.
+        sent: The fields that were sent.
+        taken: The keys that existed before.
+        error: The error that lost the answer.
     """
 
     def __init__(
@@ -47,13 +46,12 @@ class UnconfirmedWrite:
         self.sent, self.error = sent, error
         self._resource, self._key, self._taken = resource, key, taken
         endpoints = self._endpoints = endpoints_of(resource)
-        settle = endpoints.transport.retry.settle_window(
-            create=key is None, unique=endpoints.unique
-        )
+        retry = endpoints.transport.retry
+        settle = retry.settle_window(create=key is None, unique=endpoints.unique)
         self._until = time.monotonic() + settle
 
-    def look(self) -> Record | None:
-        """Look whether it took effect: the record if it did, None if it never will.
+    def confirm(self) -> Record | None:
+        """Read whether it took effect: return the record if it did, None if it never will.
 
         Raises:
             UnknownOutcome: Nobody can tell yet.
@@ -61,13 +59,14 @@ class UnconfirmedWrite:
             CallError: It cannot be looked for now.
         """
         began = time.monotonic()
-        record = self._created() if self._key is None else self._updated(self._key)
+        record = self._find_created() if self._key is None else self._find_updated(self._key)
         if record is None and began < self._until:
             seconds = self._until - began
-            raise self._unclear(f"it is not there; it may still take effect for {seconds:.0f} s")
+            reason = f"it is not there; it may still take effect for {seconds:.0f} s"
+            raise UnknownOutcome(self.error.call, reason)
         return record
 
-    def _updated(self, key: Key) -> Record | None:
+    def _find_updated(self, key: Key) -> Record | None:
         record: Record = self._resource.get(key)
         fields = self._endpoints.visible_fields(record)
         took_effect = all(
@@ -75,25 +74,21 @@ class UnconfirmedWrite:
         )
         return record if took_effect and fields.keys() & self.sent.keys() else None
 
-    def _created(self) -> Record | None:
+    def _find_created(self) -> Record | None:
         endpoints = self._endpoints
         key = self.sent[endpoints.key] if endpoints.chosen else None
         row = Row(0, Change(0, "create", key, "", {}, self.sent, endpoints.code))
-        search = Search(
-            ThrottledReader(endpoints.transport, Throttle(8, None), lambda: False), endpoints
-        )
-        verdict = search.look([row], self._taken, thorough=not endpoints.unique)[0]
+        reader = ThrottledReader(endpoints.transport, Throttle(8, None), lambda: False)
+        search = Search(reader, endpoints)
+        verdict = search.find_verdicts([row], self._taken, thorough=not endpoints.unique)[0]
         if verdict.what == "conflict":
             raise Conflict(self.error.call, verdict.reason)
         if verdict.what == "unknown":
-            raise self._unclear(verdict.reason)
+            raise UnknownOutcome(self.error.call, verdict.reason)
         if verdict.record is None:
             return None
         record: Record = self._resource.get(getattr(verdict.record, endpoints.key))
         return record
-
-    def _unclear(self, reason: str) -> UnknownOutcome:
-        return UnknownOutcome(self.error.call, reason)
 
 
 # --- as a plan -----------------------------------------------------------------------------
@@ -127,19 +122,19 @@ class OpenedRecord:
         """
         if self._key is None:
             return self._resource.plan([fields], **options)
-        frame = self._endpoints.kept(self._frame.copy(), whole=False)
+        frame = self._endpoints.with_snapshot(self._frame.copy(), whole=False)
         for name, value in fields.items():
             frame[name] = ["" if value is None else value]
         return self._resource.plan(frame, **options)
 
 
 class Saving(PlanView):
-    """A plan that saves what a form or an editor holds, and tells it what came of that.
+    """A plan that saves the fields of a form or an editor, and reports back to it.
 
     Args:
-        plan: What saves it.
-        then: What is called, with this view, once it was applied or could not be.
-        lock: What lets nobody type while it is applied, or lets them again.
+        plan: The plan that saves them.
+        then: Called with this view once the plan was applied or could not be.
+        lock: Called with True to lock the fields while it is applied, and with False after.
     """
 
     def __init__(
@@ -153,13 +148,13 @@ class Saving(PlanView):
 
     @property
     def took_effect(self) -> bool:
-        """True if the service holds now what was planned."""
+        """True if the service now holds the planned values."""
         states = set[str]() if self.result is None else set(self.result["state"])
         return bool(states) and states.issubset(TOOK_EFFECT)
 
     @property
     def conflict(self) -> bool:
-        """True if somebody else has changed it meanwhile, so that nothing was written."""
+        """True if somebody else has changed the record, so that nothing was written."""
         return self.result is not None and "conflict" in set(self.result["state"])
 
     def start(self, confirm: str = "") -> None:
@@ -171,7 +166,7 @@ class Saving(PlanView):
             self._lock(self.running)
             raise
 
-    def _finished(self) -> None:
-        super()._finished()
+    def _on_finished(self) -> None:
+        super()._on_finished()
         self._lock(False)
         self._then(self)

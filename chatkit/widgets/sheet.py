@@ -24,7 +24,7 @@ import pandas as pd
 from chatkit.bulk.comparison import Rows, same_value
 from chatkit.bulk.endpoints import Endpoints
 from chatkit.bulk.matching import DELETE, Mask, check_frame, delete_marks
-from chatkit.bulk.planner import why_fixed
+from chatkit.bulk.planner import read_only_reason
 from chatkit.errors import InputError, Problem
 from chatkit.frames.frame import Kind, column_kinds, python_value, python_values
 from chatkit.report import errors, finding_text
@@ -289,10 +289,10 @@ class Sheet:
             inner = endpoints.findings(name, fields[name])
             findings += [replace(each, pointer=f"/{name}{each.pointer}") for each in inner]
         problems = [(each.pointer.split("/")[1], finding_text(each)) for each in errors(findings)]
-        if endpoints.single and not endpoints.chosen and {*fields} & {*endpoints.named_by()}:
+        if endpoints.single and not endpoints.chosen and {*fields} & {*endpoints.name_fields()}:
             owner = self._find_owner(row, {**live, **fields})
             if owner is not None:
-                place = next(name for name in reversed(endpoints.named_by()) if name in fields)
+                place = next(name for name in reversed(endpoints.name_fields()) if name in fields)
                 problems.append((place, f"row {self.label(owner)} has it"))
         reasons: dict[str, list[str]] = {}
         for name, reason in problems:
@@ -310,8 +310,8 @@ class Sheet:
 
     def _find_owner(self, row: int, fields: Mapping[str, Any]) -> int | None:
         """Return another row that has the natural key of a record."""
-        names = self._endpoints.named_by()
-        if (key := self._endpoints.natural(fields)) is None or not {*names} <= {*self.columns}:
+        names = self._endpoints.name_fields()
+        if (key := self._endpoints.natural_name(fields)) is None or not {*names} <= {*self.columns}:
             return None
         if self._stale is None:
             self._stale = {*range(self.size), *(n for n, name in self.cells if name in names)}
@@ -319,7 +319,7 @@ class Sheet:
         columns = [self.values(name, rows) for name in names]
         for n, values in zip(rows, zip(*columns, strict=True), strict=True):
             self._owners.get(self._keys.get(n), set()).discard(n)
-            self._keys[n] = self._endpoints.natural(dict(zip(names, values, strict=True)))
+            self._keys[n] = self._endpoints.natural_name(dict(zip(names, values, strict=True)))
             self._owners.setdefault(self._keys[n], set()).add(n)
         others = self._owners.get(key, set()) - {row} - self.deleted
         return min((n for n in others if not self.is_removed(n)), default=None)
@@ -543,11 +543,11 @@ def describe_column(endpoints: Endpoints[Any], name: str, dtype: str, *, head: b
         nested = get_origin(body[name].annotation) in (list, dict)
         if kind == "json" and not nested and endpoints.body.takes_text(name):
             kind = "text"
-        fixed = why_fixed(endpoints, name)[0] if name in endpoints.body.create_only else ""
+        fixed = read_only_reason(endpoints, name)[0] if name in endpoints.body.create_only else ""
         if name == endpoints.key:
             fixed = "tells which row this is: add a row for another"
         return Column(name, kind, fixed, "")
-    why, step = why_fixed(endpoints, name)
+    why, step = read_only_reason(endpoints, name)
     if name in endpoints.instead:
         why = f"{why}: {step}"
     elif head and not name:

@@ -17,9 +17,9 @@ from volume import volume
 
 import chatkit
 from chatkit.account import folder as folder_module
-from chatkit.account.folder import merged, merged_contacts
+from chatkit.account.folder import merge_contacts, merge_records
 from chatkit.account.layout import PathNames
-from chatkit.account.reading import CONTACT_COLUMNS, AccountState, canonical
+from chatkit.account.reading import CONTACT_COLUMNS, AccountState, canonical_fields
 from chatkit.api.call import segment_problem
 from chatkit.frames.frame import frame_of_texts
 
@@ -91,7 +91,7 @@ accounts = st.fixed_dictionaries(
 def account(found: Mapping[str, Any]) -> AccountState:
     """Make the state of any account, also of one that holds what could not be sent."""
     kept = {
-        noun: {name: canonical(noun, fields) for name, fields in sorted(found[noun].items())}
+        noun: {name: canonical_fields(noun, fields) for name, fields in sorted(found[noun].items())}
         for noun in ("flow", "content", "webhook")
     }
     return AccountState(
@@ -149,8 +149,8 @@ def test_names_of_files_are_safe_on_every_system(
     contents: list[tuple[str, str]], flows: list[str]
 ) -> None:
     made = PathNames({}, ["flows/book.json", "templates/Order/readme.txt"])
-    paths = [made.new("content", name) for name in contents]
-    paths += [made.new("flow", name) for name in flows]
+    paths = [made.new_path("content", name) for name in contents]
+    paths += [made.new_path("flow", name) for name in flows]
     folded = [path.casefold() for path in paths]
     assert len({*folded}) == len(paths)
     assert "flows/book.json" not in folded
@@ -217,14 +217,14 @@ def oracle(base: Any, one: Any, other: Any) -> tuple[dict[str, Any], set[tuple[s
 def test_three_sides_are_merged_as_the_edits_of_both_done_to_the_base(
     base: Any, one: Any, other: Any
 ) -> None:
-    found, conflicts = merged("flow", base, one, other)
+    found, conflicts = merge_records("flow", base, one, other)
     wanted, clash = oracle(base, one, other)
     assert {(each.name, each.field) for each in conflicts} == clash
     if not clash:
         assert found == {name: fields for name, fields in wanted.items() if fields or name in found}
-        assert merged("flow", base, other, one)[0] == found
+        assert merge_records("flow", base, other, one)[0] == found
     for prefer, side in (("files", one), ("account", other)):
-        chosen, left = merged("flow", base, one, other, prefer)  # type: ignore[arg-type]
+        chosen, left = merge_records("flow", base, one, other, prefer)  # type: ignore[arg-type]
         assert not left
         for name, field in clash:
             assert (chosen.get(name) if not field else chosen[name].get(field)) == (
@@ -238,8 +238,8 @@ def test_contacts_are_merged_as_records_are(base: Any, one: Any, other: Any) -> 
     def fields(rows: Mapping[Any, str]) -> dict[Any, Any]:
         return {key: {"name": name} for key, name in rows.items()}
 
-    wanted, clash = merged("contact", fields(base), fields(one), fields(other))
-    found, conflicts = merged_contacts(people(base), people(one), people(other))
+    wanted, clash = merge_records("contact", fields(base), fields(one), fields(other))
+    found, conflicts = merge_contacts(people(base), people(one), people(other))
     assert {each.name for each in conflicts} == {each.name for each in clash}
     if not clash:
         held = {

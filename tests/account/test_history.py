@@ -37,7 +37,7 @@ from ports import reserved
 import chatkit
 from chatkit import RetryPolicy
 from chatkit.account.fleet_plan import FleetPlan
-from chatkit.account.history import _opened
+from chatkit.account.history import _open_run
 from chatkit.bulk.apply import Interrupt
 from chatkit.bulk.stores import journal_folder
 from chatkit.util.files import account_lock
@@ -639,6 +639,6 @@ def test_the_sandbox_in_memory_says_nothing_of_runs(sandbox, client, capsys):
 def test_a_run_is_shown_although_its_account_cannot_be_found(sandbox):
     with chatkit.connect(sandbox) as closed:
         result = closed.contacts.plan(newcomers(2)).apply()
-    plan, rows = _opened(None, None, name_of(result))
+    plan, rows = _open_run(None, None, name_of(result))
     assert plan.id == name_of(result)
     assert states(rows) == ["applied", "applied"]

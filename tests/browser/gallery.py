@@ -124,14 +124,14 @@ stopped""",
 client.contacts.update(50002, name="Somebody Else")
 failed_rows = PlanView(other)
 failed_rows.apply(failed_rows.phrase)
-failed_rows._act("back", "5")
+failed_rows._handle_action("back", "5")
 failed_rows""",
     "runs": "chatkit.runs()",
-    "runs with an open one": """from chatkit.account.history import _opened
+    "runs with an open one": """from chatkit.account.history import _open_run
 from chatkit.widgets.runsview import RunsView
 frame = chatkit.runs()
-table = RunsView(frame, chatkit.runs, lambda run: _opened(None, None, run))
-table._act("resume", frame.index[frame.state == "open"][0])
+table = RunsView(frame, chatkit.runs, lambda run: _open_run(None, None, run))
+table._handle_action("resume", frame.index[frame.state == "open"][0])
 table""",
     "runs of nobody": "chatkit.runs(empty)",
     "preview": "Preview(ready.get('de'))",

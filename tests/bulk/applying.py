@@ -11,7 +11,7 @@ import pytest
 from chatkit.api.retry import RetryPolicy
 from chatkit.api.secret import Secret
 from chatkit.bulk.apply import Interrupt
-from chatkit.bulk.plan import keep_at
+from chatkit.bulk.plan import set_journal_location
 
 
 def settled(work: Callable[..., Any], *arguments: Any, settle: float | None, **options: Any) -> Any:
@@ -31,5 +31,5 @@ def stop_by(plan: Any, interrupt: Interrupt | None) -> Any:
 def kept_at(plan: Any, place: str | Path) -> Any:
     """Have the journals of a plan kept where CHATKIT_RUNS would say, for accounts in memory too."""
     for each in getattr(plan, "plans", {"": plan}).values():
-        keep_at(each, Secret(place) if isinstance(place, str) else place)
+        set_journal_location(each, Secret(place) if isinstance(place, str) else place)
     return plan

@@ -82,8 +82,8 @@ faults = st.fixed_dictionaries(
                 (Journal, "write"),
                 (Flight, "start"),
                 (Flight, "completed"),
-                (RunRow, "evaluate"),
-                (RunRow, "note"),
+                (RunRow, "evaluate_outcome"),
+                (RunRow, "write_event"),
             )
         ),
         "call": st.integers(1, 6),

@@ -22,7 +22,7 @@ from bulk.planning import (  # noqa: F401
 import chatkit
 from chatkit.bulk.matching import Edits, Identity
 from chatkit.bulk.plan import refused_cells
-from chatkit.bulk.planner import Cells, joined
+from chatkit.bulk.planner import Cells, join_columns
 from chatkit.resource import endpoints_of
 
 
@@ -263,7 +263,7 @@ def test_what_may_be_a_secret_is_refused_without_being_shown(sandbox, client, co
     key = webhook(sandbox)
     room = client.webhooks
     found = cells_of(room, room.frame().assign(**{column: "s3cret-Marker"}))
-    found.refuse_fixed(column, np.array([0]))
+    found.refuse_read_only(column, np.array([0]))
     [cell] = found.refused
     assert (cell.row, cell.column, cell.value) == (key, column, "(not shown)")
     assert "s3cret-Marker" not in repr(found.refused)
@@ -296,5 +296,5 @@ def test_a_field_that_lists_do_not_show_is_no_foreign_column(sandbox, client):
 def cells_of(room, frame):
     """The cells of an edited frame, as a draft has them."""
     room = endpoints_of(room)
-    who = Identity(room.noun, (room.key,), room.named_by(), joined, chosen=room.chosen)
+    who = Identity(room.noun, (room.key,), room.name_fields(), join_columns, chosen=room.chosen)
     return Cells(room, Edits(frame, room.base(frame).frame, who))

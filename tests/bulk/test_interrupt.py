@@ -162,7 +162,7 @@ def test_an_interrupt_between_two_steps_does_not_cost_the_result(monkeypatch, wh
     [
         (rendering, "result_frame"),
         (apply.Journal, "commit"),
-        (apply.Run, "_close"),
+        (apply.Run, "_write_end"),
         (plan, "print_line"),
     ],
 )

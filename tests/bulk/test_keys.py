@@ -16,7 +16,7 @@ ids = st.integers(-(2**63), 2**63 - 1)
 
 def read(cells: "pd.Series[Any]") -> list[int | None]:
     """The ids of some cells, None where there is none."""
-    numbers, given = matching.number_keys(cells)
+    numbers, given = matching.parse_ids(cells)
     assert numbers.dtype == np.int64
     assert given.dtype == bool
     return [int(n) if there else None for n, there in zip(numbers, given, strict=True)]
@@ -99,13 +99,13 @@ def test_the_reason_names_what_was_lost() -> None:
 
 @pytest.mark.parametrize("dtype", ["str", "string", "object", "category", "string[python]"])
 def test_texts_are_read_from_any_dtype(dtype: str) -> None:
-    assert matching.text_keys(pd.Series(["en", "en_US", None, ""]).astype(dtype)) == [
+    assert matching.parse_text_keys(pd.Series(["en", "en_US", None, ""]).astype(dtype)) == [
         *("en", "en_US", None, None)
     ]
 
 
 def test_a_number_is_no_text() -> None:
-    assert matching.text_keys(pd.Series([5, 1.5, True, ["en"], "en"], dtype=object)) == [
+    assert matching.parse_text_keys(pd.Series([5, 1.5, True, ["en"], "en"], dtype=object)) == [
         None
     ] * 4 + ["en"]
     assert matching.why_no_text(5) == "must be text"
@@ -131,7 +131,7 @@ def test_positions_are_those_of_a_plain_search(
 
 
 def test_a_key_of_two_parts_is_named_as_people_say_it() -> None:
-    assert Identity("contact", ("id",)).named == "id"
-    assert Identity("content", ("template_code", "lang_code")).named == (
+    assert Identity("contact", ("id",)).key_name == "id"
+    assert Identity("content", ("template_code", "lang_code")).key_name == (
         "template_code and lang_code"
     )

@@ -18,7 +18,7 @@ from bulk.planning import (  # noqa: F401
     webhook,
 )
 
-from chatkit.bulk.comparison import same_look
+from chatkit.bulk.comparison import looks_unedited
 from chatkit.bulk.plan import refused_cells
 
 NOON = datetime(2026, 3, 1, 11, 50, 7, 123456, tzinfo=UTC)
@@ -55,12 +55,12 @@ EDITS = [
 
 @pytest.mark.parametrize(("before", "value"), LOOKS, ids=repr)
 def test_what_only_looks_different_is_no_edit(before: Any, value: Any) -> None:
-    assert same_look(before, value)
+    assert looks_unedited(before, value)
 
 
 @pytest.mark.parametrize(("before", "value"), EDITS, ids=repr)
 def test_what_a_person_wrote_is_an_edit(before: Any, value: Any) -> None:
-    assert not same_look(before, value)
+    assert not looks_unedited(before, value)
 
 
 def damaged(frame: pd.DataFrame, writable: set[str]) -> pd.DataFrame:

@@ -42,7 +42,7 @@ def matched(
     frame: pd.DataFrame, base: pd.DataFrame = BASE, who: Identity = CONTACT, **how: Any
 ) -> Edits:
     edits = Edits(frame, base, who, duplicates=how.get("duplicates", False))
-    out = [*edits.united, *(refusal.row for refusal in edits.refused)]
+    out = [*edits.merged, *(refusal.row for refusal in edits.refused)]
     assert (edits.positions[out] == -1).all()
     assert {*edits.new} == {*np.flatnonzero(edits.positions < 0)} - {*out}
     return edits
@@ -113,7 +113,7 @@ def test_an_unknown_id_is_refused() -> None:
 def test_rows_of_one_id_that_say_the_same_are_the_first_of_them(ids: list[Any]) -> None:
     match = matched(rows(pd.Series(ids, dtype=object)))
     assert match.positions.tolist() == [0, 1, -1, 2, -1]
-    assert match.united == {2: 0, 4: 0} and match.refused == []
+    assert match.merged == {2: 0, 4: 0} and match.refused == []
     assert matched(rows(ids), duplicates=True).positions.tolist() == match.positions.tolist()
 
 
@@ -130,7 +130,7 @@ def test_of_rows_of_a_chosen_key_that_differ_all_but_the_first_are_refused() -> 
     frame["text"] = ["Hi", "Ho", None, "Salut"]
     match = matched(frame, CONTENTS, CONTENT)
     assert match.positions.tolist() == [0, -1, -1, -1]
-    assert match.united == {3: 2} and match.new.tolist() == [2]
+    assert match.merged == {3: 2} and match.new.tolist() == [2]
     reason = "row 0 is the same content with another text: 'Hi' there, 'Ho' here"
     assert refusals(match) == [(1, "text", "Ho", reason)]
     assert match.refused[0].next_step == (
@@ -263,7 +263,7 @@ def test_rows_of_one_natural_key_that_say_the_same_are_the_first_of_them(number:
     frame = pd.DataFrame({"number": [None, number, "8", f" {number}"]})
     match = matched(frame)
     assert match.positions.tolist() == [-1, 2 if number == "3" else -1, -1, -1]
-    assert match.united == {3: 1} and match.refused == []
+    assert match.merged == {3: 1} and match.refused == []
 
 
 def test_a_row_without_a_key_may_not_mean_the_record_of_another_row() -> None:

@@ -362,27 +362,28 @@ def test_pages_are_read_where_that_is_no_more_calls_than_one_by_one(others, read
         assert set(found) == {*ids[:5], *(ids[20 : 20 + others] if others == 6 else [])}
         assert all(found[key].id == key for key in found)
         assert pages.count == 7
-        assert [pages.fewer(rows) for rows in (8, 9, 10)] == [False, False, True]
+        assert [pages.saves_calls(rows) for rows in (8, 9, 10)] == [False, False, True]
 
 
 def test_pages_of_one_record_are_as_many_as_the_records() -> None:
     with listed(12, 1) as (service, pages, ids):
-        assert (pages.fewer(9), pages.fewer(10)) == (False, True), "it is not known how many"
+        saved = [pages.saves_calls(9), pages.saves_calls(10)]
+        assert saved == [False, True], "it is not known how many"
         assert set(pages.read(set(ids))) == set(ids)
         assert sorted(asked(service)) == list(range(1, 13))
-        assert (pages.fewer(12), pages.fewer(13)) == (False, True)
+        assert (pages.saves_calls(12), pages.saves_calls(13)) == (False, True)
 
 
 def test_pages_come_one_at_a_time_as_long_as_they_save_calls() -> None:
     with listed(35, 5) as (service, pages, ids):
-        found = pages.just_before(set(ids[3:18]), deleting=False)
+        found = pages.iter_pages(set(ids[3:18]), deleting=False)
         assert list(next(found)) == ids[3:5]
         assert asked(service) == [1]
         assert [list(each) for each in found] == [ids[5:10]]
         assert asked(service) == [2], "eight are left, on seven pages: one by one"
     with listed(35, 5) as (service, pages, ids):
         left = list(ids)
-        for each in pages.just_before(set(ids), deleting=True):
+        for each in pages.iter_pages(set(ids), deleting=True):
             assert list(each) == left[:5]
             for key in each:
                 service.caller("DELETE", f"/contacts/{key}")
@@ -394,7 +395,7 @@ def test_pages_come_one_at_a_time_as_long_as_they_save_calls() -> None:
 def test_a_page_that_cannot_be_read_is_the_last() -> None:
     with listed(35, 5) as (service, pages, ids):
         service.on("GET", "page=3", forever=says(403))
-        found = list(pages.just_before(set(ids), deleting=False))
+        found = list(pages.iter_pages(set(ids), deleting=False))
         assert [list(each) for each in found] == [ids[:5], ids[5:10]]
         assert asked(service) == [1, 2, 3] and pages.count == 2
         assert set(pages.read(set(ids))) == {*ids} - {*ids[10:15]}, "the others are read"
@@ -430,15 +431,15 @@ def test_looking_sends_reads_only() -> None:
     with wayward() as service, service.client() as client:
         rows = [Row(n, contact(n)) for n in range(3)]
         for row in rows:
-            row.feed("intent", {"attempt": 1})
-            row.reopened()
+            row.apply_event("intent", {"attempt": 1})
+            row.mark_reopened()
         service.caller.contact(number_of(1), name="Ana Cruz")
         service.caller.contact(number_of(2), name="Bo")
         search = Search(
             ThrottledReader(client.transport, Throttle(), lambda: False),
             endpoints_of(client.contacts),
         )
-        found = search.look(rows, (), thorough=False)
+        found = search.find_verdicts(rows, (), thorough=False)
         assert [found[n].what for n in range(3)] == ["absent", "adopted", "conflict"]
         assert {sent.method for sent in service.sent} == {"GET"}
 

@@ -44,7 +44,7 @@ CLOSING = {
 def row_of(*events: str, kind: str = "create") -> Row:
     row = Row(0, Change(1, kind, None if kind == "create" else 17, "Ana"))  # type: ignore[arg-type]
     for what in events:
-        row.feed(what, EVENTS[what])
+        row.apply_event(what, EVENTS[what])
     return row
 
 
@@ -97,7 +97,7 @@ def test_the_events_of_a_create_tell_its_state(events, state, evidence, is_open,
 def test_an_update_that_was_answered_is_done_once_it_is_checked(last, state, evidence) -> None:
     row = row_of("intent", "answered", kind="update")
     assert (row.state, row.open, row.done) == ("applied", False, False)
-    row.feed(last, EVENTS[last])
+    row.apply_event(last, EVENTS[last])
     assert (row.state, row.evidence, row.done) == (state, evidence, True)
     assert row_of("intent", "answered", kind="delete").done
 
@@ -105,43 +105,44 @@ def test_an_update_that_was_answered_is_done_once_it_is_checked(last, state, evi
 def test_what_the_service_has_not_seen_is_no_attempt() -> None:
     row = row_of()
     for attempt in (1, 1, 1):
-        row.feed("intent", {"attempt": attempt})
+        row.apply_event("intent", {"attempt": attempt})
         assert row.attempts == 1
-        row.feed("not sent", {"reason": "429"})
+        row.apply_event("not sent", {"reason": "429"})
         assert row.attempts == 0
-    row.feed("not sent", {"reason": "403 to a read"})  # no intent was open
+    row.apply_event("not sent", {"reason": "403 to a read"})  # no intent was open
     assert row.attempts == 0
 
 
 def test_what_may_have_been_seen_stays_an_attempt() -> None:
     row = row_of("intent", "in doubt", "absent")
     assert row.attempts == 1
-    row.feed("intent", {"attempt": 2})
+    row.apply_event("intent", {"attempt": 2})
     assert row.attempts == 2
 
 
 def test_an_intent_keeps_what_an_undo_needs() -> None:
     row = row_of(kind="update")
-    row.feed("intent", {"attempt": 1, "live": {"name": "Ana"}, "seen": "2026-11-20T10:00:00"})
-    row.feed("in doubt", {"reason": "lost"})
-    row.feed("adopted", {"key": 17})
+    intent = {"attempt": 1, "live": {"name": "Ana"}, "seen": "2026-11-20T10:00:00"}
+    row.apply_event("intent", intent)
+    row.apply_event("in doubt", {"reason": "lost"})
+    row.apply_event("adopted", {"key": 17})
     assert (row.live, row.seen) == ({"name": "Ana"}, "2026-11-20T10:00:00")
 
 
 def test_a_second_intent_tells_what_was_there_then() -> None:
     row = row_of(kind="update")
-    row.feed("intent", {"attempt": 1, "live": {"name": "Ana"}, "seen": "2026"})
-    row.feed("absent", {})
-    row.feed("intent", {"attempt": 2, "live": {"name": "Ana", "tags": []}, "seen": "2027"})
+    row.apply_event("intent", {"attempt": 1, "live": {"name": "Ana"}, "seen": "2026"})
+    row.apply_event("absent", {})
+    row.apply_event("intent", {"attempt": 2, "live": {"name": "Ana", "tags": []}, "seen": "2027"})
     assert (row.live, row.seen) == ({"name": "Ana", "tags": []}, "2027")
 
 
 def test_what_an_event_does_not_tell_stays_as_it_was() -> None:
     row = row_of(kind="update")
-    row.feed("intent", {"attempt": 1, "live": {"name": "Ana"}})
-    row.feed("not sent", {"reason": "429"})
-    row.feed("intent", {"attempt": 1})
-    row.feed("adopted", {"reason": "it is there"})
+    row.apply_event("intent", {"attempt": 1, "live": {"name": "Ana"}})
+    row.apply_event("not sent", {"reason": "429"})
+    row.apply_event("intent", {"attempt": 1})
+    row.apply_event("adopted", {"reason": "it is there"})
     assert (row.live, row.key) == ({"name": "Ana"}, 17)
 
 
@@ -153,7 +154,7 @@ def test_what_reads_back_is_kept_where_it_is_not_what_was_sent() -> None:
 def test_an_intent_that_a_dead_process_left_is_a_doubt_and_an_outcome_is_none() -> None:
     rows = [row_of(*events) for events in LEFT]
     for row in rows:
-        row.reopened()
+        row.mark_reopened()
     assert [row.was_unknown for row in rows] == list(LEFT.values())
 
 
@@ -169,7 +170,7 @@ LEFT = {
 
 def test_an_event_of_another_version_is_refused() -> None:
     with pytest.raises(JournalError, match="'blessed'"):
-        row_of().feed("blessed", {})
+        row_of().apply_event("blessed", {})
 
 
 events = st.lists(st.sampled_from(sorted(EVENTS)), max_size=12)
@@ -179,7 +180,7 @@ events = st.lists(st.sampled_from(sorted(EVENTS)), max_size=12)
 def test_what_was_sent_is_open_until_an_event_says_what_became_of_it(kind, events) -> None:
     row, is_open, doubted = row_of(kind=kind), False, False
     for what in events:
-        row.feed(what, EVENTS[what])
+        row.apply_event(what, EVENTS[what])
         is_open = what in ("intent", "in doubt") or (is_open and what not in CLOSING)
         doubted = doubted or what == "in doubt"
         assert (row.open, row.was_unknown) == (is_open, doubted)

@@ -14,7 +14,7 @@ from chatkit.bulk.changes import Change
 from chatkit.bulk.journal import JournalEvent
 from chatkit.bulk.outcomes import Row
 from chatkit.bulk.plan import RefusedCell, setting_of
-from chatkit.bulk.planner import joined
+from chatkit.bulk.planner import join_columns
 
 COLUMNS = ["change", "key", "label", "state", "reason", "evidence", "sent", "checked_ago"]
 
@@ -68,12 +68,13 @@ def test_language_codes_are_texts():
 
 def test_a_result_remembers_its_run_and_why_it_stopped():
     frame = result(created(0), stopped="the token may not")
-    assert rendering.run_of(frame) == rendering.run_of(frame.copy()) == "20261120-101502-7f3a"
-    assert rendering.run_of(frame[frame["state"] == "failed"]) == "20261120-101502-7f3a"
+    assert rendering.run_of_result(frame) == "20261120-101502-7f3a"
+    assert rendering.run_of_result(frame.copy()) == "20261120-101502-7f3a"
+    assert rendering.run_of_result(frame[frame["state"] == "failed"]) == "20261120-101502-7f3a"
     assert rendering.result_summary(frame).startswith(
         "1 change: 1 not sent. It stopped: the token may not."
     )
-    assert rendering.run_of(pd.DataFrame()) is None
+    assert rendering.run_of_result(pd.DataFrame()) is None
 
 
 # --- plans, refused cells, journals, runs ---------------------------------------------------
@@ -122,7 +123,7 @@ def test_joined_texts_are_missing_where_a_part_is(parts):
         f"{a} {b}" if isinstance(a, str) and isinstance(b, str) and a and b else None
         for a, b in parts
     ]
-    found = joined(frame)
+    found = join_columns(frame)
     assert [None if pd.isna(text) else text for text in found] == wanted
 
 
@@ -146,7 +147,7 @@ def test_a_result_goes_through_a_file_and_is_still_a_table(sandbox, client, tmp_
     applied.to_parquet(tmp_path / "result.parquet")
     again = pd.read_parquet(tmp_path / "result.parquet")
     pd.testing.assert_frame_equal(again, applied, check_dtype=False)
-    assert setting_of(chatkit.undo(again)).undoes == rendering.run_of(applied)
+    assert setting_of(chatkit.undo(again)).undoes == rendering.run_of_result(applied)
 
 
 def test_a_result_of_a_conflict_says_it_in_words(sandbox, client):

@@ -29,7 +29,7 @@ import chatkit
 from chatkit.bulk.outcomes import rows_of_journal
 from chatkit.bulk.plan import setting_of
 from chatkit.bulk.stores import kept_runs, read_run
-from chatkit.bulk.undo import taken_back
+from chatkit.bulk.undo import find_undone_rows
 
 OTHER = {**DOCUMENT, "version": "7.2"}
 
@@ -291,7 +291,7 @@ def test_which_rows_were_taken_back_is_read_from_the_journals(sandbox, client):
 
     def gone():
         with read_run(name) as kept:
-            return sorted(taken_back(name, rows_of_journal(kept), [*kept_runs()]))
+            return sorted(find_undone_rows(name, rows_of_journal(kept), [*kept_runs()]))
 
     assert gone() == []
     first = chatkit.undo(result, rows=ids[:1]).apply()

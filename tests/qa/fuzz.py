@@ -128,14 +128,14 @@ def kinds(home: Path) -> dict[str, Kind]:
     contacts = client.contacts.frame()
     connection = Connection(base_url="https://a.example", account_id="1", token="t")
     settings.save("a", connection, "nowhere")
-    settings.keep_templates("a", ["order_ready"])
+    settings.save_templates("a", ["order_ready"])
     profile = {"search_param": "q", "page_base": 0, "content_requires": ["text"], "rate_limit": 20}
 
     def read_settings(path: Path) -> None:
         os.environ["CHATKIT_CONFIG"] = str(path)
         for name in settings.names():
             settings.stored(name)
-            settings.keep_templates(name, ["b"])
+            settings.save_templates(name, ["b"])
 
     edited = contacts.reset_index().head(5).assign(name="Bo")
     plan = client.contacts.plan(edited, delete=contacts.index[-2:])
@@ -151,7 +151,7 @@ def kinds(home: Path) -> dict[str, Kind]:
         except (ValueError, LookupError, TypeError, RecursionError):
             pass
         with suppressed():
-            cli._account_of(path)
+            cli._find_connection(path)
         found = client.load_plan(path)
         repr(found), found.frame(), found.refused
 
@@ -274,7 +274,7 @@ def kinds(home: Path) -> dict[str, Kind]:
         "settings": Kind({"c.toml": settings.config_file().read_bytes()}, read_settings),
         "access": Kind(
             {"a.access": json.dumps(access | {"profile": profile}).encode()},
-            lambda path: settings.served(str(path)),
+            lambda path: settings.read_access_file(str(path)),
         ),
         "profile": Kind(
             {

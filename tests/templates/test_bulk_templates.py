@@ -23,7 +23,7 @@ def test_each_template_has_endpoints_of_its_own(desk):
 
 
 def test_a_frame_that_was_read_is_its_own_base(desk):
-    frame = desk.kept(desk.reader(["a", "b"]).frame())
+    frame = desk.with_snapshot(desk.reader(["a", "b"]).frame())
     snapshot = desk.base(frame)
     assert snapshot.whole
     assert not snapshot.now
@@ -64,7 +64,7 @@ def test_contents_are_read_in_full_and_those_that_are_gone_are_not(desk):
 
 
 def test_what_else_is_to_be_said_comes_before_what_the_rules_say(desk):
-    frame = desk.kept(desk.reader(["a"]).frame(full=True)).assign(text="{{1}}")
+    frame = desk.with_snapshot(desk.reader(["a"]).frame(full=True)).assign(text="{{1}}")
     plan = desk.plan_frame(frame, notes=["First."])
     assert plan.notes[0] == "First."
     assert plan.notes[1].startswith("a/en has ")

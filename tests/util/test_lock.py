@@ -260,7 +260,7 @@ KEPT = {
     ),
     "connections: template codes": (
         f"{CONNECTION}; [settings.save(f'n{{n}}', c, 'nowhere') for n in range(COUNT)]",
-        f"{CONNECTION}; settings.keep_templates(f'n{{n}}', [f'code{{n}}'])",
+        f"{CONNECTION}; settings.save_templates(f'n{{n}}', [f'code{{n}}'])",
         f"{CONNECTION}; found = {{n for n in range(COUNT)"
         " if settings.stored(f'n{n}').templates == (f'code{n}',)}",
     ),

@@ -95,7 +95,7 @@ def test_each_account_is_a_task_that_carries_no_token(
     dask.dump_cluster_state(str(tmp_path / "state"), format="yaml")
     logs = (tmp_path / "state.yaml").read_text() + str(dask.get_worker_logs()) + caplog.text
     logs += str(dask.get_scheduler_logs()) + str(dask.get_events())
-    assert "go_on" in logs
+    assert "run_task" in logs
     assert not [path for path in accounts.tokens.values() if path.read_text() in logs]
 
     back = chatkit.undo(result).apply(on=dask)

@@ -21,7 +21,7 @@ from displayed import html_of
 from msgspec.structs import replace
 
 import chatkit
-from chatkit.account.fleet_plan import FleetPlan, in_threads
+from chatkit.account.fleet_plan import FleetPlan, run_in_threads
 from chatkit.api.secret import Secret
 from chatkit.bulk.apply import Interrupt
 from chatkit.bulk.plan import prepare_runs, target_of
@@ -303,7 +303,7 @@ def test_work_in_threads_gives_errors_as_they_are_and_stops_with_its_caller():
             raise ValueError("broken")
         return label
 
-    came = in_threads(LABELS, work)
+    came = run_in_threads(LABELS, work)
     assert came["de"] == "de"
     assert isinstance(came["fr"], ValueError)
     begun, ended = threading.Event(), threading.Event()
@@ -322,7 +322,7 @@ def test_work_in_threads_gives_errors_as_they_are_and_stops_with_its_caller():
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        in_threads(["de"], long, meanwhile=interrupted)
+        run_in_threads(["de"], long, meanwhile=interrupted)
     assert ended.wait(10)
 
 

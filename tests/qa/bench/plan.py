@@ -119,7 +119,7 @@ def planned() -> Road:
         contacts = connect(Sandbox(seed="empty")).contacts
 
     def plan(base: Any, frame: Any) -> object:
-        endpoints_of(contacts).kept(base, whole=True)
+        endpoints_of(contacts).with_snapshot(base, whole=True)
         frame.attrs = base.attrs
         return contacts.plan(frame)
 

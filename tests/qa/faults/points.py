@@ -27,29 +27,29 @@ BEGINNINGS = _both(
 #: Met again and again: events, commits, sends, answers, what they mean; then doubts.
 POINTS = _both(
     "bulk.journal:FolderStore.open",
-    "bulk.outcomes:Row.reopened",
+    "bulk.outcomes:Row.mark_reopened",
     "bulk.journal:Journal.write",
     "bulk.journal:Journal.commit",
     "bulk.apply:Run._dispatch",
-    "bulk.outcomes:RunRow.note",
+    "bulk.outcomes:RunRow.write_event",
     "api.transport:Flight.start",
     "api.wire:Wire.send_once",
     "api.transport:Flight.completed",
-    "bulk.apply:Run._returned",
-    "bulk.outcomes:RunRow.evaluate",
-    "bulk.outcomes:RunRow.compare",
-    "bulk.outcomes:RunRow._answered",
-    "bulk.outcomes:RunRow._verify",
-    "bulk.outcomes:RunRow._unknown",
-    "bulk.apply:Run._settled",
-    "bulk.reconcile:Search.look",
-    "bulk.outcomes:RunRow.absent",
+    "bulk.apply:Run._evaluate_outcome",
+    "bulk.outcomes:RunRow.evaluate_outcome",
+    "bulk.outcomes:RunRow.compare_record",
+    "bulk.outcomes:RunRow._record_success",
+    "bulk.outcomes:RunRow._verify_fields",
+    "bulk.outcomes:RunRow._record_unknown",
+    "bulk.apply:Run._settle_unknown",
+    "bulk.reconcile:Search.find_verdicts",
+    "bulk.outcomes:RunRow.mark_absent",
     "bulk.outcomes:RunRow.adopt",
 )
 
 #: Met once, when all is done: the last mark, the closed journal, the lock, the result.
 ENDS = _both(
-    "bulk.apply:Run._close",
+    "bulk.apply:Run._write_end",
     "bulk.journal:Journal.close",
     "bulk.rendering:result_frame",
 )

@@ -49,7 +49,7 @@ def each_resource(client: Client) -> list[tuple[Resource[Any], dict[str, Any]]]:
 def test_a_create_that_has_landed_is_found_in_every_resource() -> None:
     with wayward() as service, service.client() as client:
         for resource, sent in each_resource(client):
-            record = doubtful(service, resource, lost, sent).look()
+            record = doubtful(service, resource, lost, sent).confirm()
             assert record is not None
             assert endpoints_of(resource).label(
                 endpoints_of(resource).visible_fields(record)
@@ -64,9 +64,9 @@ def test_a_create_that_has_not_landed_is_absent_once_it_cannot_land_any_more(
             unsure = doubtful(service, resource, dropped, sent)
             if not endpoints_of(resource).unique:  # nothing would refuse a second one
                 with pytest.raises(UnknownOutcome, match=r"it may still take effect for 3\d s"):
-                    unsure.look()
+                    unsure.confirm()
                 clock.now += 3600
-            assert unsure.look() is None
+            assert unsure.confirm() is None
 
 
 def test_one_that_was_there_before_is_not_taken_for_the_one_that_was_sent(clock: Clock) -> None:
@@ -74,7 +74,7 @@ def test_one_that_was_there_before_is_not_taken_for_the_one_that_was_sent(clock:
         client.flows.create(**FLOW)
         unsure = doubtful(service, client.flows, dropped, FLOW)
         clock.now += 3600
-        assert unsure.look() is None
+        assert unsure.confirm() is None
 
 
 def test_what_somebody_else_has_made_meanwhile_is_a_conflict() -> None:
@@ -82,13 +82,13 @@ def test_what_somebody_else_has_made_meanwhile_is_a_conflict() -> None:
         unsure = doubtful(service, client.contacts, dropped, CONTACT)
         client.contacts.create(**CONTACT | {"name": "Somebody Else"})
         with pytest.raises(Conflict, match="somebody else made it meanwhile"):
-            unsure.look()
+            unsure.confirm()
 
 
 def test_an_update_that_has_landed_reads_back() -> None:
     with wayward() as service, service.client() as client:
         key = client.contacts.create(**CONTACT).id
-        record = doubtful(service, client.contacts, lost, {"name": "Ana Diaz"}, key).look()
+        record = doubtful(service, client.contacts, lost, {"name": "Ana Diaz"}, key).confirm()
         assert record is not None and record.last_name == "Diaz"
 
 
@@ -99,6 +99,6 @@ def test_an_update_that_has_not_landed_may_do_so_for_a_moment(
         key = client.contacts.create(**CONTACT).id
         unsure = doubtful(service, client.contacts, dropped, {"name": "Ana Diaz"}, key)
         with pytest.raises(UnknownOutcome, match="may still take effect"):
-            unsure.look()
+            unsure.confirm()
         clock.now += 3600
-        assert unsure.look() is None
+        assert unsure.confirm() is None

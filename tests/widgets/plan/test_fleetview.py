@@ -15,7 +15,7 @@ from widgets.screen import buttons, html, page_of, parts, press, tell
 
 import chatkit
 from chatkit.account.fleet_plan import FleetPlan
-from chatkit.account.history import _opened
+from chatkit.account.history import _open_run
 from chatkit.errors import PlanRefused
 from chatkit.widgets.planview import PlanView
 from chatkit.widgets.runsview import RunsView
@@ -142,7 +142,7 @@ def test_the_run_of_a_fleet_is_one_row_of_the_table_of_runs_opened_and_gone_on_w
     plan.apply()
     runs = chatkit.runs(fleet)
     assert len(runs) == 3
-    view = RunsView(runs, partial(chatkit.runs, fleet), partial(_opened, fleet, None))
+    view = RunsView(runs, partial(chatkit.runs, fleet), partial(_open_run, fleet, None))
     table = html(view)
     assert "1 run, the latest first: 1 can be gone on with." in table
     assert "3 accounts: de, fr, it" in table and "4 of 6 applied, 2 not sent" in table

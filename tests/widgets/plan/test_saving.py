@@ -29,7 +29,7 @@ def test_the_form_is_locked_first_and_unlocked_before_it_goes_on(saving, told):
 
 
 def test_a_plan_that_cannot_begin_unlocks_the_form(saving, told, monkeypatch):
-    monkeypatch.setattr(Saving, "_blocked", lambda _: ["another kernel is at work"])
+    monkeypatch.setattr(Saving, "_block_reasons", lambda _: ["another kernel is at work"])
     with pytest.raises(PlanRefused):
         saving.apply()
     assert told == [True, False]
