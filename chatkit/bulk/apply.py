@@ -117,10 +117,11 @@ class Run:
         if not left and self._finished:
             return
         for row in self.rows:
+            row.counted = row.done or row.state == "applied"
             if row.open and not row.done:
                 row.mark_reopened()
         with Progress("changes", len(self.rows), self._watch) as self._progress:
-            self._progress.add(len(self.rows) - left)
+            self._progress.add(sum(row.counted for row in self.rows))
             try:
                 pace = {} if self.rate is None else {"rate": self.rate}
                 self._journal.write(None, "started" if self._fresh else "resumed", **pace)
