@@ -98,7 +98,12 @@ def main(argv: list[str] | None = None) -> int:
     try:
         _make_parser().parse_args(argv, arguments)
         with redirect_stdout(_Notes()):
-            return arguments.run_command(arguments) or DONE
+            status = arguments.run_command(arguments) or DONE
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:  # its reader, like `head`, has read enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return DONE
     except (chatkit.ChatkitError, OSError) as error:
         print(_as_commands(f"chatkit: {error}"), file=sys.stderr)
         return TROUBLE
@@ -612,8 +617,10 @@ def _token_place(args: _Arguments, before: Path | None) -> tuple[TokenPlace, str
         return file, fault
     if args.token_stdin or not sys.stdin.isatty():
         return "nowhere", fault
-    answer = _ask_line(f"{fault}\nKeep the token in {file}, which only you can read? [Y/n]")
-    return (file if answer.lower() in ("", "y", "yes") else "nowhere"), fault
+    question = f"{fault}\nKeep the token in {file}, which only you can read? [Y/n]"
+    while (answer := _ask_line(question).lower()) not in ("", "y", "yes", "n", "no"):
+        question = f"Answer y or n: keep the token in {file}? [Y/n]"
+    return ("nowhere" if answer.startswith("n") else file), fault
 
 
 def _read_token(*, from_stdin: bool) -> Secret:

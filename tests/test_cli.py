@@ -734,3 +734,13 @@ def test_the_notebooks_are_put_into_a_folder_and_never_over_what_was_edited(
     assert (folder / "a.ipynb").read_text() == "a.ipynb of version 2"
     (folder / ".chatkit-notebooks.json").write_text("damaged")
     assert _copy_notebooks(source, folder) == ["c.ipynb"]
+
+
+def test_a_reader_that_has_read_enough_ends_a_command_in_silence(tmp_path):
+    read, write = os.pipe()
+    os.close(read)
+    command = [sys.executable, "-m", "chatkit", "connections"]
+    env = os.environ | {"CHATKIT_CONFIG": str(tmp_path / "none.toml")}
+    with open(write, "wb") as output:
+        done = subprocess.run(command, stdout=output, stderr=subprocess.PIPE, env=env, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
