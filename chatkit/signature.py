@@ -140,7 +140,9 @@ def verify(
             one header while a secret is changed; one must fit.
         secret: The signing secret as the service gave it; while it is changed, the old
             one and the new one: either will do.
-        scheme: A name of `SCHEMES`, or a scheme.
+        scheme: `"standard_webhooks"`: `v1,` and the Base64 of the HMAC-SHA256 of
+            `{id}.{timestamp}.{body}`, with the secret as ASCII for a key; or `"sha256_hex"`:
+            `sha256=` and the hex digits of that of the body alone; or a `Scheme`.
         now: Seconds since 1970; None takes the clock of this machine.
         tolerance: Seconds the timestamp may be from now; None takes the scheme's.
 

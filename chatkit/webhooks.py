@@ -528,8 +528,8 @@ class Rotation(Report):
         health, reason = verdicts.loc[self.new_id, ["health", "reason"]]
         if health not in ("healthy", "silent") and not unheard:  # a delivery has reached it
             raise InputError(
-                f"The new webhook {self.new_id} is {health} ({reason}): the old one must stay "
-                "until a delivery has reached the new one, or finish(unheard=True)."
+                f"The new webhook {self.new_id} is not in use yet ({reason}): the old one must "
+                "stay until a delivery has reached the new one, or finish(unheard=True)."
             )
         return self._webhooks.plan(delete=[self.old_id])
 

@@ -80,8 +80,9 @@ class GridTable(anywidget.AnyWidget):
 class Grid(Panel):
     """An editable table of the records of a resource: filter, sort, edit, paste, undo, plan.
 
-    A cell that cannot be sent keeps what it held, and says why. Nothing is sent before a plan
-    of the grid is applied: "Review changes" shows it below the table.
+    A cell that cannot be sent keeps what it held, and says why. Many cells are changed at once by
+    `filter` and `replace`, or "Find and replace". Nothing is sent before a plan of the grid is
+    applied: "Review changes" shows it below the table.
 
     Args:
         resource: A resource of a client, like `client.contacts`.
