@@ -474,8 +474,7 @@ def check_unused_fields(flow: FlowNode, _: FlowNode) -> Iterator[Finding]:
                 message = f"Nothing reads the data field {cut(name, 60)}."
                 yield warning("UNUSED_DATA", f"{screen.pointer}/data/{escape(name)}", message, hint)
     for component, patch in unsent_inputs(flow):
-        is_lost = (component.screen.id, "form") in lost
-        if component.type != "OptIn" and not is_lost and not _is_disabled(component):
+        if component.type != "OptIn" and not _is_disabled(component):
             reference = f"${{form.{component.name}}}"
             read = parse_reference(reference)
             hint = f'Send it: "{component.name}": "{reference}" in the payload of the action that '
@@ -483,6 +482,9 @@ def check_unused_fields(flow: FlowNode, _: FlowNode) -> Iterator[Finding]:
             if read is None or read.path != (component.name,):
                 patch, hint = (), "No reference reads this name: give it one of letters, digits, "
                 hint += "_ and -, and send it. Or remove the input."
+            elif (component.screen.id, "form") in lost:
+                patch, hint = (), "A reference on this screen is wrong: correct that first, it may "
+                hint += "mean this input."
             message = f"What people enter in {component.name} is thrown away: "
             message += "nothing sends or reads it."
             yield warning("UNUSED_INPUT", f"{component.pointer}/name", message, hint, patch)
