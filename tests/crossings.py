@@ -72,35 +72,35 @@ def figures() -> dict[str, Counter[tuple[str, str]]]:
     """Count the crossings of each task that is named in the design."""
     from chatkit.flowjson import lint
 
-    found: dict[str, Counter[tuple[str, str]]] = {}
+    result: dict[str, Counter[tuple[str, str]]] = {}
     for rows in (8, 48):
         with _account() as client:
             frame = client.contacts.frame()
             name = frame.columns.get_loc("name")
             frame.iloc[:rows, name] = [f"Ana Nr{n}" for n in range(rows)]
-            found[f"plan of {rows} edits"] = crossings(partial(client.contacts.plan, frame))
+            result[f"plan of {rows} edits"] = crossings(partial(client.contacts.plan, frame))
             plan = client.contacts.plan(frame)
-            found[f"apply of {rows} edits"] = crossings(partial(plan.apply, many=True))
+            result[f"apply of {rows} edits"] = crossings(partial(plan.apply, many=True))
     with _account() as client, tempfile.TemporaryDirectory() as path:
         folder = chatkit.Folder(path)
         with contextlib.redirect_stdout(io.StringIO()):
             folder.pull(client)
             file = Path(path) / "webhooks/hooks-larkspur-cycles-example-chat.json"
             file.write_text(file.read_text().replace("true", "false", 1))
-        found["plan of a folder"] = crossings(partial(folder.plan, client))
-        found["lint of a flow"] = crossings(partial(lint, DOCUMENT))
-        found["board"] = crossings(partial(client.templates.board, ["order_ready"]))
-    return found
+        result["plan of a folder"] = crossings(partial(folder.plan, client))
+        result["lint of a flow"] = crossings(partial(lint, DOCUMENT))
+        result["board"] = crossings(partial(client.templates.board, ["order_ready"]))
+    return result
 
 
 def report() -> Iterator[str]:
     """Yield the figures, one a line."""
-    found = figures()
-    few, many = found["apply of 8 edits"].total(), found["apply of 48 edits"].total()
-    yield f"plan of 8 edits: {found['plan of 8 edits'].total()}"
+    result = figures()
+    few, many = result["apply of 8 edits"].total(), result["apply of 48 edits"].total()
+    yield f"plan of 8 edits: {result['plan of 8 edits'].total()}"
     yield f"apply: {(many - few) / 40:.1f} a row, {few / 8:.0f} with what is done once for 8 rows"
     for name in ("plan of a folder", "lint of a flow", "board"):
-        yield f"{name}: {found[name].total()}"
+        yield f"{name}: {result[name].total()}"
 
 
 if __name__ == "__main__":

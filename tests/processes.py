@@ -147,25 +147,25 @@ def _forked(order: bytes, fds: list[int]) -> int:
         prctl(_SUBREAPER, 1, 0, 0, 0)  # who makes the fork ends before it tells the number
         try:
             socket.send_fds(_line, [order], fds)
-            said = _line.recv(100)
+            text = _line.recv(100)
         finally:
             prctl(_SUBREAPER, 0, 0, 0, 0)
-    assert said, "the process that forks has ended"
-    return int(said)
+    assert text, "the process that forks has ended"
+    return int(text)
 
 
 def _started() -> socket.socket:
     """Start the process that forks; it ends with its line."""
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    ours, others = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     server = subprocess.Popen(
-        [sys.executable, __file__, str(theirs.fileno())],
+        [sys.executable, __file__, str(others.fileno())],
         env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},  # a process with threads is not forked
-        pass_fds=[theirs.fileno()],
+        pass_fds=[others.fileno()],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         start_new_session=True,  # Ctrl-C is for pytest
     )
-    theirs.close()
+    others.close()
 
     def end() -> None:
         ours.close()
@@ -188,14 +188,14 @@ def _serve(line: socket.socket) -> dict[str, Any]:
         sent, fds, _, _ = socket.recv_fds(line, 2 * _LARGEST, 3)
         if not sent:
             os._exit(0)
-        told, tell = os.pipe()
+        report, notify = os.pipe()
         between = os.fork()
         if between == 0:
             number = os.fork()
             if number == 0:
                 line.close()
-                os.close(told)
-                os.close(tell)
+                os.close(report)
+                os.close(notify)
                 order = json.loads(sent)
                 if not " ".join(order["command"]).startswith("-m faults"):
                     return _become(order, fds)
@@ -207,12 +207,12 @@ def _serve(line: socket.socket) -> dict[str, Any]:
                 for fd in fds:
                     os.close(fd)
                 continue
-            os.write(tell, str(number).encode())
+            os.write(notify, str(number).encode())
             os._exit(0)
-        os.close(tell)
+        os.close(notify)
         os.waitpid(between, 0)  # now the fork belongs to who asked for it
-        line.send(os.read(told, 100))
-        for fd in (told, *fds):
+        line.send(os.read(report, 100))
+        for fd in (report, *fds):
             os.close(fd)
 
 
@@ -234,8 +234,8 @@ def _become(order: dict[str, Any], fds: list[int]) -> dict[str, Any]:
             del sys.modules[name]
     how = order["command"][0]
     first = {"-c": "", "-m": order["cwd"]}.get(how, os.path.dirname(os.path.abspath(how)))
-    wanted = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
-    sys.path[:] = [first, *wanted, *(path for path in sys.path[1:] if path not in inherited)]
+    expected = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
+    sys.path[:] = [first, *expected, *(path for path in sys.path[1:] if path not in inherited)]
     tempfile.tempdir = None
     signal.signal(signal.SIGINT, signal.default_int_handler)
     at_once = bool(os.environ.get("PYTHONUNBUFFERED"))

@@ -53,17 +53,17 @@ class Service(NamedTuple):
 
 def axes() -> dict[str, tuple[Any, ...]]:
     """Every open point and quirk with the values it may take."""
-    found: dict[str, tuple[Any, ...]] = dict.fromkeys(sorted(QUIRKS - {*FORMS}), (False, True))
-    found["flow_json_form"] = (None, *FORMS)
+    result: dict[str, tuple[Any, ...]] = dict.fromkeys(sorted(QUIRKS - {*FORMS}), (False, True))
+    result["flow_json_form"] = (None, *FORMS)
     for name, field in ServiceProfile.model_fields.items():
         if name in VALUES:
-            found[name] = VALUES[name]
+            result[name] = VALUES[name]
         elif field.annotation is bool:
-            found[name] = (True, False)
+            result[name] = (True, False)
         else:
             assert get_origin(field.annotation) is not None, f"say the values of {name}"
-            found[name] = get_args(field.annotation)
-    return found
+            result[name] = get_args(field.annotation)
+    return result
 
 
 def covering(seed: int = 0) -> list[Service]:

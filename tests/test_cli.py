@@ -89,13 +89,13 @@ def serving(*arguments: str, env: dict[str, str]) -> Iterator[dict[str, Any]]:
         assert (process.returncode, out, err) == (0, "", "")
 
 
-def ask(told: dict[str, Any], method: str, path: str, body: object = None) -> tuple[int, Any]:
+def ask(report: dict[str, Any], method: str, path: str, body: object = None) -> tuple[int, Any]:
     request = urllib.request.Request(
-        f"{told['base_url']}{PREFIX}/{told['account_id']}/{path}",
+        f"{report['base_url']}{PREFIX}/{report['account_id']}/{path}",
         method=method,
         data=None if body is None else json.dumps(body).encode(),
         headers={
-            "Authorization": f"Bearer {told['token']}",
+            "Authorization": f"Bearer {report['token']}",
             "Content-Type": "application/json",
         },
     )
@@ -112,27 +112,29 @@ def ask(told: dict[str, Any], method: str, path: str, body: object = None) -> tu
 def test_the_sandbox_tells_all_in_its_first_line_and_serves_until_sigterm(
     environment: dict[str, str],
 ) -> None:
-    with serving(env=environment) as told:
-        assert list(told) == [
+    with serving(env=environment) as report:
+        assert list(report) == [
             "base_url", "account_id", "token", "admin_token", "search_param", "status_param",
         ]  # fmt: skip
-        assert told["base_url"].startswith("http://127.0.0.1:")
-        status, answer = ask(told, "GET", "contacts")
+        assert report["base_url"].startswith("http://127.0.0.1:")
+        status, answer = ask(report, "GET", "contacts")
         assert (status, answer["data"]) == (200, [])
 
 
 def test_one_operation_of_each_room_works_over_http(environment: dict[str, str]) -> None:
-    with serving("--seed", "empty", env=environment) as told:
+    with serving("--seed", "empty", env=environment) as report:
         flow = {"name": "f", "template_name": "default", "flow_json": _flow()}
         content = {"lang_code": "en", "text": "Hello {{1}}", "variables": {"1": "Ana"}}
-        assert ask(told, "POST", "contacts", {"number": "5550100", "country_code": "+1"})[0] == 201
-        assert ask(told, "POST", "flows", flow)[0] == 201
-        assert ask(told, "POST", "templates/hello/contents", content)[0] in (200, 201)
+        assert (
+            ask(report, "POST", "contacts", {"number": "5550100", "country_code": "+1"})[0] == 201
+        )
+        assert ask(report, "POST", "flows", flow)[0] == 201
+        assert ask(report, "POST", "templates/hello/contents", content)[0] in (200, 201)
         hook = {"url": "https://hooks.example.com/a", "events": ["*"]}
-        status, answer = ask(told, "POST", "webhooks", hook)
+        status, answer = ask(report, "POST", "webhooks", hook)
         assert status == 201 and len(answer["data"]["webhook_secret"]) == 64
-        for room in ("contacts", "flows", "webhooks", "templates/hello/contents"):
-            status, answer = ask(told, "GET", room)
+        for target in ("contacts", "flows", "webhooks", "templates/hello/contents"):
+            status, answer = ask(report, "GET", target)
             assert (status, len(answer["data"])) == (200, 1)
 
 
@@ -147,10 +149,12 @@ def test_a_file_keeps_what_the_sandbox_answered(
     environment: dict[str, str], tmp_path: Path
 ) -> None:
     arguments = ("--db", str(tmp_path / "shop.db"))
-    with serving(*arguments, env=environment) as told:
-        assert ask(told, "POST", "contacts", {"number": "5550100", "country_code": "+1"})[0] == 201
-    with serving(*arguments, env=environment) as told:
-        assert ask(told, "GET", "contacts")[1]["pagination"]["totalCount"] == 1
+    with serving(*arguments, env=environment) as report:
+        assert (
+            ask(report, "POST", "contacts", {"number": "5550100", "country_code": "+1"})[0] == 201
+        )
+    with serving(*arguments, env=environment) as report:
+        assert ask(report, "GET", "contacts")[1]["pagination"]["totalCount"] == 1
 
 
 @pytest.mark.parametrize(
@@ -164,9 +168,9 @@ def test_a_profile_file_sets_the_open_points(
     file: str, text: str, environment: dict[str, str], tmp_path: Path
 ) -> None:
     (tmp_path / file).write_text(text)
-    with serving("--profile", str(tmp_path / file), env=environment) as told:
-        assert (told["search_param"], told["status_param"]) == ("q", None)
-        assert ask(told, "GET", "contacts/77")[0] == 410
+    with serving("--profile", str(tmp_path / file), env=environment) as report:
+        assert (report["search_param"], report["status_param"]) == ("q", None)
+        assert ask(report, "GET", "contacts/77")[0] == 410
 
 
 def welcomed(process: "subprocess.Popen[str]") -> tuple[str, Path]:
@@ -284,27 +288,27 @@ def test_a_served_sandbox_misbehaves_and_delivers_as_it_is_told(
         arguments = ("--seed", "demo", "--faults", "429=1, retry_after=7,seed=3", "--latency", "5",
                      "--allow", "https://hooks.larkspur-cycles.example/", listener.url,
                      "--allow", "http://127.0.0.1:1/")  # fmt: skip
-        with serving(*arguments, env=environment) as told:
-            assert admin(told, "GET", "faults") == {
+        with serving(*arguments, env=environment) as report:
+            assert admin(report, "GET", "faults") == {
                 "429": 1, "retry_after": 7, "seed": 3, "latency": 0.005,
             }  # fmt: skip
-            assert ask(told, "GET", "contacts")[0] == 429
-            assert [r["url"] for r in admin(told, "GET", "receivers")["receivers"]] == [
+            assert ask(report, "GET", "contacts")[0] == 429
+            assert [r["url"] for r in admin(report, "GET", "receivers")["receivers"]] == [
                 "https://hooks.larkspur-cycles.example/", "http://127.0.0.1:1/",
             ]  # fmt: skip
             event = {"kind": "chat.message.status", "payload": {}}
-            came = [d["status"] for d in admin(told, "POST", "events", event)["deliveries"]]
+            came = [d["status"] for d in admin(report, "POST", "events", event)["deliveries"]]
             assert sorted(came) == ["delivered", "refused"]  # nobody has allowed the other
         assert len(listener.requests) == 1
 
 
-def admin(told: dict[str, Any], method: str, path: str, body: object = None) -> Any:
+def admin(report: dict[str, Any], method: str, path: str, body: object = None) -> Any:
     request = urllib.request.Request(
-        f"{told['base_url']}/_sandbox/{path}",
+        f"{report['base_url']}/_sandbox/{path}",
         method=method,
         data=None if body is None else json.dumps(body).encode(),
         headers={
-            "Authorization": f"Bearer {told['admin_token']}",
+            "Authorization": f"Bearer {report['admin_token']}",
             "Content-Type": "application/json",
         },
     )
@@ -376,10 +380,10 @@ def test_what_cannot_be_done_is_said_without_what_was_typed(
         status: object = main(arguments.split())
     except SystemExit as end:
         status = end.code
-    told = capsys.readouterr()
-    assert (status, told.out) == (2, "")
-    assert said in told.err and MARKER not in told.err
-    assert "usage: chatkit" in told.err or told.err.count("\n") == 1
+    report = capsys.readouterr()
+    assert (status, report.out) == (2, "")
+    assert said in report.err and MARKER not in report.err
+    assert "usage: chatkit" in report.err or report.err.count("\n") == 1
 
 
 def test_help_is_there_for_every_command_and_loads_nothing_heavy() -> None:
@@ -426,7 +430,7 @@ def test_login_keeps_what_works_and_logout_forgets_it(environment: dict[str, str
 def test_login_keeps_nothing_that_does_not_work(environment: dict[str, str]) -> None:
     with Sandbox(seed="empty") as sandbox, sandbox.serve() as base_url:
         known = ("--base-url", base_url, "--account-id", sandbox.account_id)
-        odd = ("--base-url", "http://shop.example.com", "--account-id", "1")
+        unusual = ("--base-url", "http://shop.example.com", "--account-id", "1")
         gone = ("--base-url", "http://127.0.0.1:9", "--account-id", "1")
         runs = [
             chatkit("login", "shop", *flags, "--token-stdin", env=environment, stdin=text)
@@ -434,7 +438,7 @@ def test_login_keeps_nothing_that_does_not_work(environment: dict[str, str]) -> 
                 (known, MARKER),
                 (known, f"{MARKER} {MARKER}"),
                 (known, ""),
-                (odd, MARKER),
+                (unusual, MARKER),
                 (gone, MARKER),
                 (known[:2], MARKER),
             ]
@@ -533,13 +537,13 @@ def in_a_terminal(
     """How a command ends in a terminal, and all that it shows there."""
     import pty
 
-    terminal, theirs = pty.openpty()
+    terminal, others = pty.openpty()
     with processes.Popen(
         [sys.executable, "-m", "chatkit", *command.split()], env=environment,
-        stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
+        stdin=others, stdout=others, stderr=others, start_new_session=True,
     ) as process, contextlib.ExitStack() as stack:  # fmt: skip
         stack.callback(process.kill)
-        os.close(theirs)
+        os.close(others)
         seen = b""
         for answer in answers:
             seen += _until(terminal, b": ")  # its echo comes with the next one
@@ -629,17 +633,17 @@ def lab_address(process: "subprocess.Popen[str]") -> str:
     """The address that a starting JupyterLab prints, with its token."""
     assert process.stderr is not None
     said = ""
-    while not (found := re.search(r"http://127\.0\.0\.1:\S+", said)):
+    while not (result := re.search(r"http://127\.0\.0\.1:\S+", said)):
         line = process.stderr.readline()
         assert line, said
         said += line
-    port = int(re.findall(r":(\d+)", found[0])[0])
+    port = int(re.findall(r":(\d+)", result[0])[0])
     while process.poll() is None:  # it prints its address before it listens there
         with contextlib.suppress(ConnectionRefusedError):
             socket.create_connection(("127.0.0.1", port), 20).close()
             break
         time.sleep(0.02)
-    return found[0]
+    return result[0]
 
 
 def typed(address: str, command: str, end: str) -> str:
@@ -651,7 +655,7 @@ def typed(address: str, command: str, end: str) -> str:
         name = json.load(answer)["name"]
 
     async def talk() -> str:
-        shown = ""
+        view = ""
         url = f"{base}/terminals/websocket/{name}"
         async with (
             aiohttp.ClientSession(headers=headers) as session,
@@ -660,10 +664,10 @@ def typed(address: str, command: str, end: str) -> str:
             await socket.send_json(["stdin", f"{command}\r"])
             async for message in socket:
                 kind, *text = message.json()
-                shown += text[0] if kind == "stdout" else ""
-                if end in shown:
+                view += text[0] if kind == "stdout" else ""
+                if end in view:
                     break
-        return shown
+        return view
 
     return asyncio.run(asyncio.wait_for(talk(), 60))
 
@@ -682,17 +686,17 @@ def test_lab_opens_the_notebooks_and_its_terminals_know_the_command_that_is_prin
     with started("lab", "--port=0", "--no-browser", env=clean, cwd=tmp_path) as process:
         address = lab_address(process)
         assert "/lab/tree/0_start.ipynb" in address
-        shown = typed(address, "chatkit connections", "login NAME")
-    assert "None yet. Keep one with `chatkit login NAME" in shown, shown
+        view = typed(address, "chatkit connections", "login NAME")
+    assert "None yet. Keep one with `chatkit login NAME" in view, view
     assert not (tmp_path / "chatkit-notebooks").exists()  # a clone has its own
 
 
 def test_where_the_command_is_not_on_the_path_the_interpreter_is_printed(tmp_path: Path) -> None:
     clean = {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"}
     said = chatkit("connections", env=clean).stdout
-    told = said.partition("`")[2].partition("`")[0]
-    assert told.endswith("-m chatkit login NAME")
-    again = told.replace("login NAME", "connections")
+    report = said.partition("`")[2].partition("`")[0]
+    assert report.endswith("-m chatkit login NAME")
+    again = report.replace("login NAME", "connections")
     done = subprocess.run(["/bin/sh", "-c", again], env=clean, capture_output=True, text=True)
     assert done.stdout == said, done.stderr
 

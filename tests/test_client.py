@@ -35,9 +35,9 @@ def test_the_environment_opens_an_account_and_says_where_it_is(monkeypatch, caps
         monkeypatch.setenv("CHATKIT_ACCOUNT_ID", sandbox.account_id)
         monkeypatch.setenv("CHATKIT_TOKEN", sandbox.token)
         with chatkit.connect() as client:
-            said = capsys.readouterr().out
-            assert base_url in said and "on this machine" in said
-            assert sandbox.token not in said + repr(client) + repr(vars(client))
+            message = capsys.readouterr().out
+            assert base_url in message and "on this machine" in message
+            assert sandbox.token not in message + repr(client) + repr(vars(client))
             assert not client.flows.frame().empty
 
 

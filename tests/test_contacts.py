@@ -299,12 +299,12 @@ def test_a_contact_without_a_country_code_is_shown_as_it_is():
 
 def test_a_number_that_begins_like_its_country_code_is_left_as_it_is():
     """Where numbers are national, those digits belong to the number."""
-    shown = {"id": 7, "country_code": "+1", "number": "1202555014"}
-    assert scripted(lambda *_: (200, shown)).contacts.get(7).number == "1202555014"
-    international = scripted(lambda *_: (200, shown), number_form="international")
+    output = {"id": 7, "country_code": "+1", "number": "1202555014"}
+    assert scripted(lambda *_: (200, output)).contacts.get(7).number == "1202555014"
+    international = scripted(lambda *_: (200, output), number_form="international")
     assert international.contacts.get(7).number == "202555014"
     for missing in ("country_code", "number"):
-        record = {name: value for name, value in shown.items() if name != missing}
+        record = {name: value for name, value in output.items() if name != missing}
         contacts = scripted(lambda *_, record=record: (200, record), number_form="international")
         contact = contacts.contacts.get(7)
         assert (contact.number, contact.country_code) == (
@@ -374,16 +374,16 @@ def test_a_number_that_is_taken_is_told_with_who_has_it(listed, points, advice):
 
 
 @pytest.mark.parametrize(
-    ("status", "clash", "told"), [(422, 422, True), (422, 409, False), (400, 422, False)]
+    ("status", "clash", "report"), [(422, 422, True), (422, 409, False), (400, 422, False)]
 )
-def test_only_a_clash_is_told_with_who_has_the_number(status, clash, told):
+def test_only_a_clash_is_told_with_who_has_the_number(status, clash, report):
     def script(method, path, body):
         return (200, [LEE]) if method == "GET" else (status, {"message": "no"})
 
     contacts = scripted(script, clash_status=clash).contacts
     with pytest.raises(chatkit.errors.Refused) as caught:
         contacts.create(**ANA)
-    assert ("Contact 7" in str(caught.value)) is told
+    assert ("Contact 7" in str(caught.value)) is report
     with pytest.raises(chatkit.errors.Refused) as caught:  # nobody has taken a name
         contacts.update(9, name="Bo")
     assert "Contact 7" not in str(caught.value)

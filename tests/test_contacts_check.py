@@ -49,7 +49,7 @@ def test_a_messy_file_becomes_contacts_and_comes_back(client, sandbox, write):
     getattr(contacts.chatkit, write)(out)
     back = chatkit.read_contacts(out.getvalue())
     assert len(client.contacts.plan(back)) == 0
-    codes = {found.code for found in client.contacts.check(back).findings}
+    codes = {outcome.code for outcome in client.contacts.check(back).findings}
     assert codes == {"too short"}
 
 
@@ -76,14 +76,14 @@ def test_naughty_names_go_all_the_way(client, sandbox, shared):
     fixed, result = imported(frame, client)
     assert frame.equals(before)
     assert set(states(result)) <= {"applied", "differs"}
-    wanted = dict(zip(fixed.frame["number"], fixed.frame["name"], strict=True))
+    expected = dict(zip(fixed.frame["number"], fixed.frame["name"], strict=True))
     contacts = client.contacts.frame()
-    assert dict(zip(contacts["number"], contacts["name"], strict=True)) == wanted
+    assert dict(zip(contacts["number"], contacts["name"], strict=True)) == expected
     changed = set(fixed.done["row"])
     kept = [(number, name) for n, (number, name) in enumerate(zip(numbers, names, strict=True))
             if n not in changed]  # fmt: skip
     assert len(kept) > 300
-    assert all(wanted[number] == name for number, name in kept)
+    assert all(expected[number] == name for number, name in kept)
     out = io.BytesIO()
     contacts.chatkit.to_csv(out)
     assert len(client.contacts.plan(chatkit.read_contacts(out.getvalue()))) == 0
@@ -115,11 +115,11 @@ def test_look_alike_letters_are_told_and_their_words_mended(client, shared):
     assert len(names) > 6000
     frame = pd.DataFrame({"name": names})
     quality = client.contacts.check(frame)
-    codes = {found.code for found in quality.findings}
+    codes = {outcome.code for outcome in quality.findings}
     assert {"look-alike", "styled letters", "invisible", "mixed scripts"} <= codes
     fixed = quality.fix()
     assert len(fixed.frame) == len(frame)
-    assert not [found for found in client.contacts.check(fixed.frame).findings if found.safe]
+    assert not [outcome for outcome in client.contacts.check(fixed.frame).findings if outcome.safe]
 
 
 def test_what_people_dial_is_read_or_told(client, shared):
@@ -128,7 +128,7 @@ def test_what_people_dial_is_read_or_told(client, shared):
     fixed, result = imported(frame, client, region="US")
     assert set(states(result)) == {"applied"}
     quality = client.contacts.check(fixed.frame, region="US")
-    unread = {found.place for found in quality.findings}
+    unread = {outcome.place for outcome in quality.findings}
     sent = len(client.contacts.frame())
     assert sent == len(result)
     assert sent + len(unread) >= len(frame)

@@ -61,7 +61,7 @@ def raw(data):
 
 def test_each_operation_is_one_call():
     contacts, flows, contents, hooks = targets()
-    said = [
+    message = [
         (contacts.list_call(), "GET", ("contacts",)),
         (contacts.get_call(7), "GET", ("contacts", 7)),
         (contacts.create_call({"number": "1"}), "POST", ("contacts",)),
@@ -73,7 +73,7 @@ def test_each_operation_is_one_call():
         (hooks.update_call(41, {"is_active": False}), "PATCH", ("webhooks", 41)),
         (hooks.get_call(41), "GET", ("webhooks",)),
     ]
-    for call, method, path in said:
+    for call, method, path in message:
         assert (call.method, call.segments) == (method, path)
     assert contacts.update_call(7, {"name": "A"}).body == {"name": "A"}
 
@@ -129,7 +129,7 @@ def test_one_odd_record_among_many_is_told_with_its_id_and_field():
     assert "2025550143" not in str(caught.value)
 
 
-def told(rows):
+def report(rows):
     contacts = made(ContactEndpoints)
     with pytest.raises(chatkit.errors.BadAnswer) as caught:
         contacts.parse_records(contacts.list_call(), raw(rows))
@@ -137,11 +137,11 @@ def told(rows):
 
 
 def test_ids_are_told_where_there_are_several_records_with_ids():
-    odd = ANA | {"number": 5}
-    assert "(id 7)" in told([odd, ANA]) and "(id 7)" in told([ANA, odd])
-    assert "(id " not in told([odd])
-    assert "(id x)" not in told([odd, 5]) and "(id 7)" in told([odd, 5])
-    assert "(id " not in told([odd | {"id": [7]}, ANA]) + told([{"number": 5}, ANA])
+    unusual = ANA | {"number": 5}
+    assert "(id 7)" in report([unusual, ANA]) and "(id 7)" in report([ANA, unusual])
+    assert "(id " not in report([unusual])
+    assert "(id x)" not in report([unusual, 5]) and "(id 7)" in report([unusual, 5])
+    assert "(id " not in report([unusual | {"id": [7]}, ANA]) + report([{"number": 5}, ANA])
 
 
 def test_an_answer_about_another_record_is_refused():
@@ -215,9 +215,9 @@ def test_what_was_created_has_the_key_that_was_sent_or_answered():
 
 def test_what_can_be_sent_back_is_what_may_be_written_and_what_nobody_knows():
     ana = Contact.model_validate(ANA)
-    wanted = {"number": "2025550143", "country_code": "+1", "name": "Ana Cruz"}
-    assert made(ContactEndpoints).sendable(ana) == wanted | {"loyalty": "gold"}
-    assert made(ContactEndpoints, unknown_fields="refuse").sendable(ana) == wanted
+    expected = {"number": "2025550143", "country_code": "+1", "name": "Ana Cruz"}
+    assert made(ContactEndpoints).sendable(ana) == expected | {"loyalty": "gold"}
+    assert made(ContactEndpoints, unknown_fields="refuse").sendable(ana) == expected
 
 
 def test_a_secret_is_never_sent_back():
@@ -330,7 +330,7 @@ NEVER = "the service does not show what {} held"
 
 
 @pytest.mark.parametrize(
-    ("shown", "sent", "edited", "kept"),
+    ("output", "sent", "edited", "kept"),
     [
         ("flow_json DRAFT", "flow_json", "", ""),
         ("flow_json", "flow_json", "", ""),
@@ -345,10 +345,10 @@ NEVER = "the service does not show what {} held"
     ],
 )
 def test_an_update_of_a_flow_is_promised_by_what_is_shown_and_whether_it_is_published(
-    shown, sent, edited, kept
+    output, sent, edited, kept
 ):
-    known = {name: name for name in shown.split() if name.islower()}
-    known["wa_status"] = next((name for name in shown.split() if name.isupper()), None)
+    known = {name: name for name in output.split() if name.islower()}
+    known["wa_status"] = next((name for name in output.split() if name.isupper()), None)
     for rule, why in (("draft", edited), ("keep", kept)):
         flows = made(FlowEndpoints, published_flow_update=rule)
         how = "never" if why is NEVER else "not exactly" if why else "exactly"

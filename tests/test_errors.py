@@ -36,7 +36,7 @@ def test_a_lost_write_says_to_look_first_and_a_lost_read_does_not():
     assert "read it back" not in str(read)
 
 
-SHOWN = [
+RENDERED = [
     *(name for name in chatkit.__all__ if inspect.isclass(getattr(chatkit, name))),
     *("bulk.plan.Plan", "inbox.receiver.Receiver", "webhooks.Rotation"),
     *("contacts.Contacts", "flows.Flows", "templates.Templates", "webhooks.Webhooks"),
@@ -51,7 +51,7 @@ SHOWN = [
 ]
 
 
-@pytest.mark.parametrize("name", SHOWN)
+@pytest.mark.parametrize("name", RENDERED)
 def test_no_object_that_is_half_made_raises_when_it_is_shown(name: str) -> None:
     """A traceback that prints variables shows `self` of an `__init__` that has raised."""
     module, _, kind = name.rpartition(".")
@@ -75,8 +75,8 @@ def test_a_notebook_shows_an_error_as_its_message_alone(capsys: pytest.CaptureFi
     shell = InteractiveShell()
     source = "from chatkit.api.call import Call\nCall('GET', ('contacts', '..'))"
     assert shell.run_cell(source, store_history=False).error_in_exec is not None
-    said = capsys.readouterr()
-    assert (said.out + said.err).strip().splitlines() == [
+    text = capsys.readouterr()
+    assert (text.out + text.err).strip().splitlines() == [
         "InputError: This cannot be part of an address:",
         "  key = '..': would change the path",
     ]

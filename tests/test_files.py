@@ -75,8 +75,8 @@ def test_what_went_out_comes_back_in(write: Any, data: st.DataObject) -> None:
 @settings(max_examples=volume(16, 400), deadline=None)
 def test_columns_of_any_name_come_back(write: Any, names: list[str]) -> None:
     frame = pd.DataFrame([["x"] * len(names)], columns=names, dtype="str")
-    found = there_and_back(write, frame, number="", country_code="", name="")
-    assert found.columns.tolist() == names
+    result = there_and_back(write, frame, number="", country_code="", name="")
+    assert result.columns.tolist() == names
 
 
 @BOTH
@@ -103,16 +103,16 @@ def test_what_people_type_as_numbers_is_left_or_refused_never_changed(
 ) -> None:
     inputs = json.loads((shared / "corpora/phone/parse_inputs.json").read_text(encoding="utf-8"))
     numbers = [str(each["input"]) for each in inputs]
-    found = there_and_back(
+    result = there_and_back(
         write,
         texts(number=numbers, place=list(map(str, range(len(numbers))))),
         skip_invalid=True,
     )
     kept = {
         numbers[int(place)] == number
-        for place, number in zip(found["place"], found["number"], strict=True)
+        for place, number in zip(result["place"], result["number"], strict=True)
     }
-    assert kept == {True} and len(found) > 0.95 * len(numbers)
+    assert kept == {True} and len(result) > 0.95 * len(numbers)
 
 
 # --- whole suites ---------------------------------------------------------------------------
@@ -127,17 +127,17 @@ def test_csv_spectrum(shared: Path) -> None:
         if file.stem == "location_coordinates":  # its JSON is of another number
             expected = [expected | {"Contact Phone Number": "2095257564"}]
         text = file.read_bytes().decode()
-        found, *others = [
+        result, *others = [
             chatkit.read_contacts(source, number="", name="", country_code="")
             for source in (file, text.encode("utf-8-sig"), text.encode("utf-16"), text)
         ]
         for other in others:
-            pd.testing.assert_frame_equal(other, found)
-        rows = found.astype(object).where(found.notna(), "").to_dict("records")
-        wanted = [
+            pd.testing.assert_frame_equal(other, result)
+        rows = result.astype(object).where(result.notna(), "").to_dict("records")
+        desired = [
             {name: value.replace("\r\n", "\n") for name, value in row.items()} for row in expected
         ]
-        assert [{n: v.replace("\r\n", "\n") for n, v in row.items()} for row in rows] == wanted, (
+        assert [{n: v.replace("\r\n", "\n") for n, v in row.items()} for row in rows] == desired, (
             file
         )
 
@@ -156,18 +156,18 @@ def test_numbers_that_pandas_has_made_floats(tmp_path: Path) -> None:
 def test_each_row_is_read_cell_for_cell_or_refused(lines: list[list[str]]) -> None:
     text = "number,name,city\n" + "\n".join(",".join(["1", *line]) for line in lines)
     rows = {number: ["1", *line] for number, line in enumerate(lines, 2)}
-    odd = [n for n, cells in rows.items() if len(cells) < 3 or any(cells[3:])]
+    unusual = [n for n, cells in rows.items() if len(cells) < 3 or any(cells[3:])]
     if len(lines) > 1 and all(any(cells[3:]) for cells in rows.values()):
         with pytest.raises(InputError, match="All rows have more cells"):
             chatkit.read_contacts(text)
         return
-    found = chatkit.read_contacts(text, skip_invalid=True)
-    read = {number: list(row) for number, row in found.fillna("").iterrows()}
-    assert read == {number: cells[:3] for number, cells in rows.items() if number not in odd}
-    if odd:
+    result = chatkit.read_contacts(text, skip_invalid=True)
+    read = {number: list(row) for number, row in result.fillna("").iterrows()}
+    assert read == {number: cells[:3] for number, cells in rows.items() if number not in unusual}
+    if unusual:
         with pytest.raises(InputError) as caught:
             chatkit.read_contacts(text)
-        assert [int(p.field.split()[1].rstrip(",")) for p in caught.value.problems] == odd
+        assert [int(p.field.split()[1].rstrip(",")) for p in caught.value.problems] == unusual
 
 
 @given(st.lists(st.text(alphabet='"a\n', max_size=5), min_size=2, max_size=4))
@@ -177,9 +177,9 @@ def test_wherever_quotes_are_missing_each_contact_is_read_or_refused(names: list
     numbers = [f"55501{n}" for n in range(len(names))]
     lines = [f"{number},{name},x" for number, name in zip(numbers, names, strict=True)]
     text = "\n".join(["number,name,city", *lines])
-    found = files.read_file(text, {}, delimiter=",")
-    problems = " ".join(problem.value for problem in found.problems)
-    cells = " ".join(found.frame.fillna("").to_numpy().ravel())
+    result = files.read_file(text, {}, delimiter=",")
+    problems = " ".join(problem.value for problem in result.problems)
+    cells = " ".join(result.frame.fillna("").to_numpy().ravel())
     assert not [number for number in numbers if number not in problems + cells]
 
 
@@ -187,23 +187,23 @@ def test_wherever_quotes_are_missing_each_contact_is_read_or_refused(names: list
 
 
 def test_it_is_shown_what_became_of_the_columns(capsys: pytest.CaptureFixture[str]) -> None:
-    found = chatkit.read_contacts("Vorname;Name;Handy;Ort\nAna;Cruz;0151;Ulm\n")
-    shown = capsys.readouterr().out
-    assert shown.splitlines() == [
+    result = chatkit.read_contacts("Vorname;Name;Handy;Ort\nAna;Cruz;0151;Ulm\n")
+    output = capsys.readouterr().out
+    assert output.splitlines() == [
         "the pasted table: 1 row (semicolons)",
         "  Vorname + Name → name",
         "  Handy          → number",
         "  kept as they are: Ort",
     ]
-    assert found.attrs["chatkit"]["read"] == shown.rstrip("\n")
+    assert result.attrs["chatkit"]["read"] == output.rstrip("\n")
 
 
 def test_rows_that_are_refused_or_left_out_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(InputError, match="skip_invalid=True"):
         chatkit.read_contacts("Handy\n1.5\n2\n")
     assert "Handy → number" in capsys.readouterr().out
-    found = chatkit.read_contacts("Handy\n1.5\n2\n", skip_invalid=True)
-    assert found["number"].to_dict() == {3: "2"}
+    result = chatkit.read_contacts("Handy\n1.5\n2\n", skip_invalid=True)
+    assert result["number"].to_dict() == {3: "2"}
     assert "left out: 1 row\n    row 2, Handy = '1.5'" in capsys.readouterr().out
 
 
@@ -223,11 +223,11 @@ def test_an_exported_frame_plans_nothing_when_it_comes_back(
     contacts = client.contacts.frame()
     path = tmp_path / f"contacts.{ending}"
     getattr(contacts.chatkit, f"to_{ending}")(path)
-    found = chatkit.read_contacts(path)
-    assert found.columns.tolist() == ["id", *contacts.columns]
-    plan = client.contacts.plan(found)
+    result = chatkit.read_contacts(path)
+    assert result.columns.tolist() == ["id", *contacts.columns]
+    plan = client.contacts.plan(result)
     assert plan.counts == {"create": 0, "update": 0, "delete": 0}
-    assert not len(client.contacts.plan(found.drop(columns="tags")).refused)
+    assert not len(client.contacts.plan(result.drop(columns="tags")).refused)
 
 
 def test_an_edit_in_a_spreadsheet_is_a_plan(client: Client, tmp_path: Path) -> None:

@@ -34,18 +34,18 @@ JSON = st.recursive(
 
 def places(value: Any, pointer: str = "") -> list[tuple[str, Any]]:
     """Every place in a value, with what stands there."""
-    found = [(pointer, value)]
+    result = [(pointer, value)]
     entries: Any = value.items() if isinstance(value, dict) else ()
     for key, inner in enumerate(value) if isinstance(value, list) else entries:
         step = str(key).replace("~", "~0").replace("/", "~1")
-        found += places(inner, f"{pointer}/{step}")
-    return found
+        result += places(inner, f"{pointer}/{step}")
+    return result
 
 
 @given(JSON)
 def test_a_pointer_leads_to_what_stands_at_its_place(value: Any) -> None:
-    for pointer, there in places(value):
-        assert value_at(value, pointer) is there or value_at(value, pointer) == there
+    for pointer, present in places(value):
+        assert value_at(value, pointer) is present or value_at(value, pointer) == present
 
 
 @given(JSON, st.lists(st.sampled_from(["", "0", "1", "01", "-", "a"]), min_size=1, max_size=4))
@@ -77,7 +77,7 @@ def test_a_finding_whose_message_begins_with_its_code_does_not_say_it_twice() ->
 
 
 @pytest.mark.parametrize(
-    ("finding", "said"),
+    ("finding", "output"),
     [
         (WRONG, "error MISSING at /screens/0/title: It needs a title. Write one."),
         (NOTE, "note OLD at (document): It is old."),
@@ -89,9 +89,9 @@ def test_a_finding_whose_message_begins_with_its_code_does_not_say_it_twice() ->
     ],
 )
 def test_a_finding_reads_as_its_severity_place_and_what_is_wrong(
-    finding: Finding, said: str
+    finding: Finding, output: str
 ) -> None:
-    assert str(finding) == said
+    assert str(finding) == output
 
 
 def test_a_finding_in_a_cell_names_the_field_and_the_place_in_it() -> None:
@@ -121,10 +121,10 @@ def test_a_summary_counts_and_begins_with_the_worst() -> None:
     assert summary([hinted]) == "1 warning: LONG at /screens/0/id: It is long. Cut."
 
 
-def notes(noun: str, found: list[tuple[str, list[Finding]]]) -> list[str]:
+def notes(noun: str, result: list[tuple[str, list[Finding]]]) -> list[str]:
     """What is said of records, in which this was found."""
     counts = FindingCounts(noun)
-    for label, each in found:
+    for label, each in result:
         counts.add(label, each)
     return counts.notes()
 
@@ -138,12 +138,14 @@ def test_records_of_one_name_are_each_told() -> None:
 
 
 def test_many_records_are_counted() -> None:
-    odd = [replace(LONG, message=f"It is {n} too long.") for n in range(FEW + 1)]
-    said = notes("flow", [("A", [each]) for each in odd])
-    assert said[FEW:] == ["… and 1 more flow with errors or warnings."]
-    said = notes("flow", [*(("A", [each]) for each in [*odd, odd[-1]]), ("B", [odd[0]])])
-    assert said[0].startswith("A and B have each 1 warning: ")
-    assert said[FEW:] == ["… and 2 more flows with errors or warnings."]
+    unusual = [replace(LONG, message=f"It is {n} too long.") for n in range(FEW + 1)]
+    output = notes("flow", [("A", [each]) for each in unusual])
+    assert output[FEW:] == ["… and 1 more flow with errors or warnings."]
+    output = notes(
+        "flow", [*(("A", [each]) for each in [*unusual, unusual[-1]]), ("B", [unusual[0]])]
+    )
+    assert output[0].startswith("A and B have each 1 warning: ")
+    assert output[FEW:] == ["… and 2 more flows with errors or warnings."]
 
 
 def test_records_with_the_same_findings_are_told_together() -> None:
@@ -152,10 +154,10 @@ def test_records_with_the_same_findings_are_told_together() -> None:
         "A, B, C and 3 more flows have each 1 warning: LONG at /screens/0/id: It is long. "
         "Make it shorter."
     ]
-    for names, told in (
+    for names, reported in (
         ("AB", "A and B"),
         ("ABCD", "A, B, C and D"),
         ("ABCDE", "A, B, C and 2 more flows"),
     ):
-        [said] = notes("flow", [(name, [LONG]) for name in names])
-        assert said.startswith(f"{told} have each 1 warning: LONG")
+        [output] = notes("flow", [(name, [LONG]) for name in names])
+        assert output.startswith(f"{reported} have each 1 warning: LONG")

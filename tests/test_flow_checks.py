@@ -44,9 +44,9 @@ def demo():
 def test_a_document_with_errors_is_not_created_and_all_of_them_are_told(client: Client) -> None:
     with pytest.raises(chatkit.errors.InputError, match="broken=True") as caught:
         client.flows.create(**ORDER, flow_json=BROKEN)
-    told = [(problem.field, problem.reason) for problem in caught.value.problems]
-    assert [field for field, _ in told] == ["flow_json", "flow_json"]
-    assert [reason.partition(": ")[0] for _, reason in told] == [
+    report = [(problem.field, problem.reason) for problem in caught.value.problems]
+    assert [field for field, _ in report] == ["flow_json", "flow_json"]
+    assert [reason.partition(": ")[0] for _, reason in report] == [
         "PATTERN_MISMATCH at /screens/0/id",
         "MISSING_REQUIRED_PROPERTY at /screens/0/title",
     ]
@@ -116,7 +116,7 @@ def test_a_document_that_was_built_is_sent_as_the_dict_that_it_is(empty: Client)
 
 
 def new(**documents: dict[str, Any]) -> pd.DataFrame:
-    rows = [{**ORDER, "name": name, "flow_json": found} for name, found in documents.items()]
+    rows = [{**ORDER, "name": name, "flow_json": outcome} for name, outcome in documents.items()]
     return pd.DataFrame(rows, index=[*documents])
 
 

@@ -145,9 +145,9 @@ def account(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     ) as server:
         try:
             assert server.stdout is not None
-            told = server.stdout.readline()
-            assert told
-            yield told
+            notes = server.stdout.readline()
+            assert notes
+            yield notes
         finally:
             server.send_signal(signal.SIGTERM)
 
@@ -171,7 +171,7 @@ def test_without_it_everything_else_works(part: str, tmp_path: Path, account: st
 
 @pytest.mark.parametrize("part", PARTS)
 def test_what_is_missing_says_so_in_one_sentence(part: str, tmp_path: Path) -> None:
-    asked, said = ASKED[part]
+    asked, message = ASKED[part]
     code = f"""
 import chatkit
 try:
@@ -181,7 +181,7 @@ except ImportError as error:
 """
     done = run(code, part, tmp_path, "")
     assert done.returncode == 0, done.stderr[-3000:]
-    assert done.stdout.startswith(said) and done.stdout.count("\n") == 1, done.stdout
+    assert done.stdout.startswith(message) and done.stdout.count("\n") == 1, done.stdout
 
 
 @pytest.mark.parametrize("command", ["sandbox", "inbox"])
@@ -189,5 +189,5 @@ def test_a_command_whose_part_is_missing_says_so(command: str, tmp_path: Path) -
     arguments = {"inbox": ["inbox", "serve", "--port", "0"]}.get(command, [command])
     code = f"from chatkit.cli import main; sys.exit(main({json.dumps(arguments)}))"
     done = run(code, command, tmp_path, "")
-    said = f"chatkit: chatkit {command} needs chatkit.{command}, which is not installed here.\n"
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", said)
+    message = f"chatkit: chatkit {command} needs chatkit.{command}, which is not installed here.\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", message)

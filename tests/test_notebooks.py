@@ -82,7 +82,7 @@ def test_each_recipe_has_a_heading_six_lines_and_its_output() -> None:
     recipes = list(pairwise(cells))
     recipes = [pair for pair in recipes if source(pair[0]).startswith("### ")]
     assert len(recipes) >= 25
-    headings = [source(told).partition("\n")[0] for told, _ in recipes]
+    headings = [source(report).partition("\n")[0] for report, _ in recipes]
     assert len(set(headings)) == len(headings)
     for heading, (_, code) in zip(headings, recipes, strict=True):
         assert code["cell_type"] == "code", heading
@@ -113,9 +113,9 @@ def test_the_mistake_shows_its_message_and_not_a_line_of_a_traceback(notebook: N
     assert issubclass(getattr(errors, error["ename"]), errors.ChatkitError)
     assert error["traceback"] == [f"{error['ename']}: {error['evalue']}"]
     head, *places = error["evalue"].split("\n")
-    found = [place for place in places if not place.startswith("    -> ")]  # what to do there
-    assert head and 1 <= len(found) <= 15, "what happened, then each place and why"
-    assert all(re.match(r"(?:  |- )\S.*: \S", place) for place in found)
+    result = [place for place in places if not place.startswith("    -> ")]  # what to do there
+    assert head and 1 <= len(result) <= 15, "what happened, then each place and why"
+    assert all(re.match(r"(?:  |- )\S.*: \S", place) for place in result)
     assert not re.search(r"\x1b|Traceback|File |-->|\.py\b", error["evalue"])
 
 

@@ -123,12 +123,12 @@ MAKE_LAB = "make lab PORT=0 BROWSER=0"
 
 def translate(workbook: str) -> None:
     """Do what a translator does with a workbook: type beside each text."""
-    book = openpyxl.load_workbook(workbook)
-    for sheet in book:
+    spreadsheet = openpyxl.load_workbook(workbook)
+    for sheet in spreadsheet:
         heads = [cell.value for cell in sheet[1]]
         for row in sheet.iter_rows(min_row=2):
             row[heads.index("translation")].value = row[heads.index("source")].value.upper()
-    book.save(workbook)
+    spreadsheet.save(workbook)
 
 
 def mend(document: dict) -> None:
@@ -182,38 +182,38 @@ class Home:
         import pty
         import termios
 
-        terminal, theirs = pty.openpty()
+        terminal, others = pty.openpty()
         process = self.start(
-            command, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True
+            command, stdin=others, stdout=others, stderr=others, start_new_session=True
         )
-        os.close(theirs)
-        said = ""
+        os.close(others)
+        message = ""
         try:
             for question, answer in answers:
-                while question not in said:
-                    said += self._heard(terminal, process, said)
+                while question not in message:
+                    message += self._heard(terminal, process, message)
                 if "hidden" in question:  # typed before that, it would be shown
                     while termios.tcgetattr(terminal)[3] & termios.ECHO:
-                        assert process.poll() is None, said
+                        assert process.poll() is None, message
                 os.write(terminal, answer.encode() + b"\n")
             with contextlib.suppress(OSError):
                 while more := os.read(terminal, 4096).decode():
-                    said += more
-            assert process.wait(60) == 0, said
+                    message += more
+            assert process.wait(60) == 0, message
         finally:
             process.kill()
             process.wait()
             os.close(terminal)
-        return said
+        return message
 
     @staticmethod
-    def _heard(terminal: int, process: subprocess.Popen[str], said: str) -> str:
+    def _heard(terminal: int, process: subprocess.Popen[str], message: str) -> str:
         ready, _, _ = select.select([terminal], [], [], 60)
-        assert ready, f"asked nothing more after: {said}"
+        assert ready, f"asked nothing more after: {message}"
         try:
             return os.read(terminal, 4096).decode()
         except OSError:  # its end, on Linux
-            raise AssertionError(f"ended after: {said}") from None
+            raise AssertionError(f"ended after: {message}") from None
 
 
 @pytest.fixture(scope="module")
@@ -230,8 +230,8 @@ def day(home: Home) -> dict[str, list[str]]:
     for name, task in FIRST_FOUR.items():
         lines += [f"print('== {name}')", CONNECT, dedent(task)]
     (home.place / "day.py").write_text("\n".join(lines), encoding="utf-8")
-    said = home.run([sys.executable, "day.py"])
-    parts = re.split(r"^== (\w+)\n", said, flags=re.MULTILINE)[1:]
+    message = home.run([sys.executable, "day.py"])
+    parts = re.split(r"^== (\w+)\n", message, flags=re.MULTILINE)[1:]
     return {
         name: [line for line in text.splitlines() if not line.startswith("Connected to")]
         for name, text in zip(parts[::2], parts[1::2], strict=True)
@@ -277,15 +277,15 @@ def test_a_webhook_is_received_counted_and_joined(day: dict[str, list[str]]) -> 
 def test_a_second_account_goes_live_and_a_killed_run_is_resumed_and_undone(
     home: Home, served: dict[str, str]
 ) -> None:
-    said = home.type(
+    message = home.type(
         LOGIN.split(),
         ("[Y/n]", ""),  # a token file, as there is no keyring
         ("Base address", served["base_url"]),
         ("Account id", served["account_id"]),
         ("hidden", served["token"]),
     )
-    assert "Kept" in said
-    assert served["token"] not in said
+    assert "Kept" in message
+    assert served["token"] not in message
     assert "accepted" in home.run(DOCTOR.split())
 
     begun = home.start([sys.executable, "-c", CONNECT + dedent(BEGUN)], stdout=subprocess.PIPE)
@@ -297,8 +297,8 @@ def test_a_second_account_goes_live_and_a_killed_run_is_resumed_and_undone(
     begun.communicate(timeout=60)
     assert begun.returncode == -signal.SIGKILL
 
-    said = home.run([sys.executable, "-c", CONNECT + dedent(RESUMED)])
-    *_, states, resumed, undone, as_before = said.splitlines()
+    message = home.run([sys.executable, "-c", CONNECT + dedent(RESUMED)])
+    *_, states, resumed, undone, as_before = message.splitlines()
     assert states == "['open']"
     assert resumed == "All 8 changes applied."
     assert undone == "All 8 changes applied."
@@ -309,8 +309,8 @@ def test_a_second_account_goes_live_and_a_killed_run_is_resumed_and_undone(
 def test_a_practice_account_is_opened_by_two_commands_in_two_terminals(
     home: Home, served: dict[str, str]
 ) -> None:
-    said = home.run(["/bin/sh", "-c", PRACTISE])
-    assert served["token"] not in said
+    message = home.run(["/bin/sh", "-c", PRACTISE])
+    assert served["token"] not in message
     code = "import chatkit; chatkit.connect('practice')"
     assert served["base_url"] in home.run([sys.executable, "-c", code])
 
@@ -363,8 +363,8 @@ def test_make_lab_opens_the_notebooks_of_a_clone_and_its_end_leaves_no_process(
         api = f"{page.partition('/lab')[0]}/api/contents?token="
         opened = build_opener(ProxyHandler({}))
         with opened.open(api + token, timeout=60) as answer:
-            shown = [file["name"] for file in json.load(answer)["content"]]
-        assert {path.name for path in ROOT.glob("notebooks/*.ipynb")} <= set(shown)
+            view = [file["name"] for file in json.load(answer)["content"]]
+        assert {path.name for path in ROOT.glob("notebooks/*.ipynb")} <= set(view)
         with pytest.raises(HTTPError, match="403"):
             opened.open(api + "another", timeout=60)
     finally:
@@ -391,7 +391,7 @@ def group_lives(group: int) -> bool:
 # --- what is shown --------------------------------------------------------------------
 
 
-def shown() -> set[str]:
+def view() -> set[str]:
     """Every name that the Python of README and the notebooks uses, and every argument."""
     code = re.findall(r"^```python\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
     prose = README
@@ -414,7 +414,7 @@ def used(code: str) -> set[str]:
 @pytest.mark.parametrize("task", [*FIRST_FOUR.values(), BEGUN, RESUMED])
 def test_the_tasks_use_nothing_but_what_readme_or_a_notebook_shows(task: str) -> None:
     pandas_and_python = {"drop_duplicates", "equals", "sum", "tolist", "flush"}
-    assert used(task) - shown() <= pandas_and_python
+    assert used(task) - view() <= pandas_and_python
 
 
 @pytest.mark.parametrize("command", [SERVE, PRACTISE, LOGIN, DOCTOR])

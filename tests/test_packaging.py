@@ -83,8 +83,8 @@ def test_what_was_installed_from_the_wheel_opens_the_notebooks_and_the_sandbox(
     assert first == f"{installed / 'chatkit' / '__init__.py'} {chatkit.__version__}"
     assert second.startswith("Connected to the sandbox")
     assert run(command, "--version", env=clean) == f"chatkit {chatkit.__version__}\n"
-    said = run(command, "connections", env=clean)
-    assert "`chatkit login NAME`" in said
+    message = run(command, "connections", env=clean)
+    assert "`chatkit login NAME`" in message
 
     # `chatkit lab` up to the server, which another test starts.
     stub = tmp_path / "stub" / "jupyterlab"
@@ -93,10 +93,10 @@ def test_what_was_installed_from_the_wheel_opens_the_notebooks_and_the_sandbox(
     (stub / "labapp.py").write_text("def main(argv): print(*argv, sep=chr(10))")
     env = clean | {"PYTHONPATH": str(stub.parent)}
     for arguments, folder in (([], "chatkit-notebooks"), (["shop/mine"], "shop/mine")):
-        said = run(command, "lab", *arguments, env=env, cwd=tmp_path)
+        message = run(command, "lab", *arguments, env=env, cwd=tmp_path)
         opened = tmp_path / folder
-        assert said.startswith(f"The guided notebooks are in {opened}.\n{opened}\n")
-        assert "--LabApp.default_url=/lab/tree/0_start.ipynb" in said
+        assert message.startswith(f"The guided notebooks are in {opened}.\n{opened}\n")
+        assert "--LabApp.default_url=/lab/tree/0_start.ipynb" in message
         assert sorted(file.name for file in opened.glob("*.ipynb")) == GUIDED
         for file in opened.iterdir():
             if not file.name.startswith("."):

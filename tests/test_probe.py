@@ -66,19 +66,19 @@ def test_an_open_point_is_seen_whatever_is_assumed(point: dict[str, object]) -> 
     assert observe(service, ServiceProfile())[field].value == value
 
 
-@pytest.mark.parametrize(("most", "found"), [(101, 101), (700, 700), (5000, 1000)])
-def test_the_largest_page_that_a_service_takes_is_found(most: int, found: int) -> None:
+@pytest.mark.parametrize(("most", "result"), [(101, 101), (700, 700), (5000, 1000)])
+def test_the_largest_page_that_a_service_takes_is_found(most: int, result: int) -> None:
     service = ServiceProfile(max_page_size=most)
-    assert observe(service, ServiceProfile())["max_page_size"].value == found
+    assert observe(service, ServiceProfile())["max_page_size"].value == result
 
 
 @pytest.mark.parametrize("point", [{}, *OTHERWISE], ids=str)
 def test_every_open_point_is_seen_as_the_service_has_it(point: dict[str, object]) -> None:
     service = ServiceProfile(**point)
     seen = observe(service)
-    told = {field: point.value for field, point in seen.items() if point.known}
-    assert told == {field: getattr(service, field) for field in told}
-    assert len(told) == len(seen) == 8
+    report = {field: point.value for field, point in seen.items() if point.known}
+    assert report == {field: getattr(service, field) for field in report}
+    assert len(report) == len(seen) == 8
 
 
 def test_an_empty_account_hides_what_only_records_show() -> None:

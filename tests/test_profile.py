@@ -68,9 +68,9 @@ def test_a_kind_of_events_is_named_here_and_made_in_the_sandbox_and_nowhere_else
     families = {name.removeprefix("event_kind_") for name in names} - {"field"}
     assert families == {*FamilyKinds._fields} - {"status"}
     assert len(ServiceProfile().event_kinds()) == len(families)
-    told = {
+    report = {
         file.relative_to(package).as_posix()
         for file in package.rglob("*.py")
         if any(f"event_kind_{family}" in file.read_text() for family in families)
     }
-    assert told == {"profile.py"}
+    assert report == {"profile.py"}

@@ -48,7 +48,7 @@ def test_a_wrong_name_is_an_attribute_error() -> None:
 
 
 @pytest.fixture(scope="module")
-def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, object]]:
+def output(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, object]]:
     """The objects that a notebook holds, by their names."""
     with chatkit.Sandbox(seed="demo") as sandbox, chatkit.connect(sandbox) as client:
         frame = client.contacts.frame()
@@ -71,12 +71,12 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, object
 
 
 @pytest.mark.parametrize("name", MOST)
-def test_completion_shows_what_people_use(shown: dict[str, object], name: str) -> None:
-    thing = shown[name]
+def test_completion_shows_what_people_use(output: dict[str, object], name: str) -> None:
+    thing = output[name]
     assert "__dir__" not in type(thing).__dict__  # what is not shown is not there
-    found = [each for each in dir(thing) if not each.startswith("_")]
-    assert 0 < len(found) <= MOST[name], found
-    for each in found:
+    result = [each for each in dir(thing) if not each.startswith("_")]
+    assert 0 < len(result) <= MOST[name], result
+    for each in result:
         inside = getattr(type(thing), each, None)
         assert inside is None or (inside.__doc__ or "").strip(), f"{name}.{each} is not explained"
 
@@ -99,10 +99,10 @@ def page(thing: object) -> str:
 
 
 @pytest.mark.parametrize("name", [*chatkit.__all__, *MOST])
-def test_help_reads_as_a_page(name: str, shown: dict[str, object]) -> None:
+def test_help_reads_as_a_page(name: str, output: dict[str, object]) -> None:
     """What it is for, an example (test_readme runs it), its methods, and nothing of a library."""
-    thing = shown[name] if name in shown else getattr(chatkit, name)
-    documented = type(thing) if name in shown else thing
+    thing = output[name] if name in output else getattr(chatkit, name)
+    documented = type(thing) if name in output else thing
     first, _, rest = inspect.cleandoc(documented.__doc__ or "").partition("\n")
     assert first.endswith((".", ":")) and len(first) <= 100, first
     assert not rest or rest.startswith("\n"), "the first line stands alone"
@@ -110,12 +110,12 @@ def test_help_reads_as_a_page(name: str, shown: dict[str, object]) -> None:
     text = page(thing)
     assert inspect.ismodule(thing) or not LIBRARIES.search(text), LIBRARIES.search(text)
     if isinstance(documented, type):
-        for each in dir(thing) if name in shown else ():
+        for each in dir(thing) if name in output else ():
             assert each.startswith("_") or each in vars(thing) or each in text, each
 
 
-def test_help_of_a_record_names_its_fields(shown: dict[str, object]) -> None:
-    contact = shown["contacts"].get(50001)  # type: ignore[attr-defined]
+def test_help_of_a_record_names_its_fields(output: dict[str, object]) -> None:
+    contact = output["contacts"].get(50001)  # type: ignore[attr-defined]
     text = page(contact)
     assert "Fields: id, ref_id, first_name" in text and not LIBRARIES.search(text)
 
@@ -137,5 +137,5 @@ def test_help_of_a_profile_shows_each_point() -> None:
         assert field.description.split()[0] in text  # type: ignore[union-attr]
 
 
-def test_help_of_flows_says_what_the_api_cannot_do(shown: dict[str, object]) -> None:
-    assert "What the API cannot do: publish" in page(shown["flows"])
+def test_help_of_flows_says_what_the_api_cannot_do(output: dict[str, object]) -> None:
+    assert "What the API cannot do: publish" in page(output["flows"])

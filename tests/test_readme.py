@@ -35,13 +35,13 @@ def test_the_python_of_the_readme_runs_in_order(
     blocks = list(re.finditer(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL))
     assert blocks, "README shows no Python"
     namespace: dict[str, object] = {"__name__": "readme"}
-    said = []
+    message = []
     for block in blocks:
         line = text.count("\n", 0, block.start(1))
         exec(compile("\n" * line + block[1], str(README), "exec"), namespace)
-        said.append(capsys.readouterr().out)
-    shown = re.findall(r"^```text\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-    assert shown == said[:1], "the eight lines, with their output"
+        message.append(capsys.readouterr().out)
+    view = re.findall(r"^```text\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    assert view == message[:1], "the eight lines, with their output"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
@@ -114,16 +114,16 @@ def test_the_examples_of_the_docstrings_hold(
 def test_the_map_shows_every_file_of_the_package_and_nothing_else() -> None:
     text = CONTRIBUTING.read_text(encoding="utf-8")
     table = text.partition("## The map")[2].partition("## ")[0]
-    shown = set()
+    view = set()
     for row in re.findall(r"^\| (`.*?) \|", table, re.MULTILINE):
         first, *others = [README.parent / place for place in re.findall(r"`(.+?)`", row)]
-        shown |= {first, *(first.parent / other.name for other in others)}
+        view |= {first, *(first.parent / other.name for other in others)}
     package = README.parent / "chatkit"
-    there = {
+    present = {
         place
         for place in package.iterdir()
         # a folder that another version left has bytecode alone
         if (place.suffix == ".py" or any(place.rglob("*.py"))) and place.name[:2] != "__"
     }
-    assert {place for place in shown if place.parent == package} == there
-    assert all(place.exists() for place in shown)
+    assert {place for place in view if place.parent == package} == present
+    assert all(place.exists() for place in view)

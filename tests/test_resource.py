@@ -51,7 +51,7 @@ def test_fields_the_document_does_not_know_survive_a_replacing_update():
     with chatkit.Sandbox(seed="empty", profile=profile) as sandbox:
         sent = []
 
-        def door(method, target, headers, body):
+        def channel(method, target, headers, body):
             if method == "PUT":
                 sent.append(body)
             status, fields, answer = sandbox.answer(method, target, headers, body)
@@ -61,7 +61,7 @@ def test_fields_the_document_does_not_know_survive_a_replacing_update():
             return status, fields, answer
 
         client = client_through(
-            door, account_id=sandbox.account_id, token=sandbox.token, profile=profile
+            channel, account_id=sandbox.account_id, token=sandbox.token, profile=profile
         )
         ana = client.contacts.create(**ANA)
         assert ana.loyalty == "gold"
@@ -90,7 +90,7 @@ def test_naughty_strings_come_back_equal_or_are_refused_with_a_reason(sandbox, s
     contact = client.contacts.create(**ANA)
     contents = client.templates("naughty")
     contents.create(lang_code="en", text="Hello")
-    rooms = {
+    sources = {
         "contact": lambda text: client.contacts.update(contact.id, name=text).name or "",
         "flow": lambda text: (
             client.flows.create(name=text, template_name="default", flow_json=DOCUMENT).name
@@ -101,11 +101,11 @@ def test_naughty_strings_come_back_equal_or_are_refused_with_a_reason(sandbox, s
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of what is odd about them
         for text in strings:
-            for room, there_and_back in rooms.items():
+            for source, there_and_back in sources.items():
                 try:
-                    assert there_and_back(text) == text, room
+                    assert there_and_back(text) == text, source
                 except (chatkit.errors.InputError, chatkit.errors.Refused) as error:
-                    refused.append((room, text, str(error)))
+                    refused.append((source, text, str(error)))
     assert len(refused) <= 3, refused
     assert all(len(reason) > 20 for _, _, reason in refused)
     named = client.contacts.frame().name.fillna("")
@@ -115,12 +115,12 @@ def test_naughty_strings_come_back_equal_or_are_refused_with_a_reason(sandbox, s
 def answering(sandbox, change):
     """A client of a sandbox whose answers `change(method, target, status, body)` may replace."""
 
-    def door(method, target, headers, body):
+    def channel(method, target, headers, body):
         status, _, answer = sandbox.answer(method, target, headers, body)
         status, answer = change(method, target, status, answer) or (status, answer)
         return status, {"content-type": "application/json"}, answer
 
-    return client_through(door, account_id=sandbox.account_id, token=sandbox.token, deadline=0.5)
+    return client_through(channel, account_id=sandbox.account_id, token=sandbox.token, deadline=0.5)
 
 
 @pytest.mark.parametrize("status", [503, 403, 404])
@@ -212,12 +212,12 @@ def test_only_our_own_errors_leave_an_update_whose_answers_are_all_broken(sandbo
     """What landed and cannot be read back comes as what is known, with a warning."""
     key = chatkit.connect(sandbox).contacts.create(**ANA).id
 
-    def door(method, target, headers, body):
+    def channel(method, target, headers, body):
         status, fields, _ = sandbox.answer(method, target, headers, body)
         return status, fields, BROKEN[answer if method == "PUT" else read]
 
     client = client_through(
-        door, account_id=sandbox.account_id, token=sandbox.token, profile=sandbox.profile
+        channel, account_id=sandbox.account_id, token=sandbox.token, profile=sandbox.profile
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -133,12 +133,12 @@ def test_a_variable_names_the_default_connection(monkeypatch: pytest.MonkeyPatch
     assert resolve("production") == staging(base_url=OTHER, name="production")
 
 
-@pytest.mark.parametrize("given", range(1, 7))
+@pytest.mark.parametrize("passed", range(1, 7))
 def test_half_a_configuration_names_what_is_missing_and_every_place_for_it(
-    given: int, monkeypatch: pytest.MonkeyPatch
+    passed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     values = {"base_url": STAGING, "account_id": "1001", "token": MARKER}
-    some = {key: value for i, (key, value) in enumerate(values.items()) if given >> i & 1}
+    some = {key: value for i, (key, value) in enumerate(values.items()) if passed >> i & 1}
     set_environment(monkeypatch, **some)
     with pytest.raises(SettingsError) as caught:
         resolve()
@@ -265,8 +265,8 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(
     with pytest.raises(SettingsError, match="No space left"):
         save("other", staging())
     assert config_file().read_bytes() == before
-    beside = {config_file().name, f"{config_file().name}.lock"}
-    assert {p.name for p in config_file().parent.iterdir()} == beside
+    sibling = {config_file().name, f"{config_file().name}.lock"}
+    assert {p.name for p in config_file().parent.iterdir()} == sibling
 
 
 @pytest.mark.parametrize(

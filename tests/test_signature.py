@@ -41,13 +41,13 @@ def test_the_library_accepts_what_we_sign_and_we_what_it_signs(message_id: str, 
     seconds = int(now.timestamp())
     ours = sign("standard_webhooks", SECRET, message_id, seconds, text.encode())
     library.verify(text.encode(), ours, json_parse=False)
-    theirs = {
+    others = {
         "webhook-id": message_id,
         "webhook-timestamp": str(seconds),
         "webhook-signature": library.sign(message_id, now, text),
     }
-    assert theirs == ours
-    verify(text.encode(), theirs, SECRET, now=seconds)
+    assert others == ours
+    verify(text.encode(), others, SECRET, now=seconds)
 
 
 def test_the_secret_read_as_base64_is_another_key() -> None:
@@ -236,12 +236,12 @@ def test_thousands_of_mutations_of_each_scheme_are_refused(scheme: Scheme) -> No
             body[rng.randrange(len(body))] ^= 1 << rng.randrange(8)
         else:
             name = rng.choice([*sent])
-            text, spot = sent[name], rng.randrange(len(sent[name]))
+            text, position = sent[name], rng.randrange(len(sent[name]))
             letter = chr(rng.randrange(33, 127))
             mutation = rng.choice(
-                [letter + text[spot:], letter + text[spot + 1 :], text[spot + 1 :]]
+                [letter + text[position:], letter + text[position + 1 :], text[position + 1 :]]
             )
-            sent[name] = text[:spot] + mutation
+            sent[name] = text[:position] + mutation
             # Between two entries, or before the first, another entry may stand and do no harm.
             if set(whole[name].split(scheme.separator)) <= set(sent[name].split(scheme.separator)):
                 continue

@@ -17,22 +17,22 @@ from chatkit.cli import main
 from chatkit.signature import Scheme, key_of, sign, verify
 
 MARKER = f"tok-{secrets.token_hex(16)}"
-ODD = f"{MARKER} \u00e9"  # neither a token nor a signing secret can hold this
+UNUSUAL = f"{MARKER} \u00e9"  # neither a token nor a signing secret can hold this
 HEX = Scheme("X-Sign", "", "hex", "hex")
 
 
 def ours(error: BaseException) -> str:
     """A traceback with the variables of all frames, but those of this file."""
-    shown = traceback.TracebackException.from_exception(error, capture_locals=True, compact=False)
+    view = traceback.TracebackException.from_exception(error, capture_locals=True, compact=False)
     chain: list[traceback.TracebackException] = []
-    one: traceback.TracebackException | None = shown
+    one: traceback.TracebackException | None = view
     while one is not None:
         chain.append(one)
         frames = [frame for frame in one.stack if frame.filename != __file__]
         one.stack = traceback.StackSummary.from_list(frames)
         one = one.__cause__ or (None if one.__suppress_context__ else one.__context__)
     assert any(frame.filename != __file__ for link in chain for frame in link.stack), "of ours"
-    return "".join(shown.format(chain=True)) + repr(error) + repr(vars(error))
+    return "".join(view.format(chain=True)) + repr(error) + repr(vars(error))
 
 
 def refused(attempt: Callable[[], object]) -> str:
@@ -42,19 +42,19 @@ def refused(attempt: Callable[[], object]) -> str:
 
 
 INBOX: dict[str, Callable[[chatkit.Inbox], object]] = {
-    "serve": lambda inbox: inbox.serve(ODD),
-    "serve with several": lambda inbox: inbox.serve([MARKER, ODD]),
-    "accept": lambda inbox: inbox.serve().accept(MARKER, ODD),
-    "verify": lambda inbox: inbox.verify(ODD),
+    "serve": lambda inbox: inbox.serve(UNUSUAL),
+    "serve with several": lambda inbox: inbox.serve([MARKER, UNUSUAL]),
+    "accept": lambda inbox: inbox.serve().accept(MARKER, UNUSUAL),
+    "verify": lambda inbox: inbox.verify(UNUSUAL),
     "verify under a scheme": lambda inbox: inbox.verify(MARKER, scheme=HEX),
     "replay of nothing": lambda inbox: inbox.replay(1, "http://127.0.0.1:9/", secret=MARKER),
 }
 ALONE: dict[str, Callable[[], object]] = {
-    "client with an odd token": lambda: chatkit.Client("https://a.example", 1, ODD),
+    "client with an odd token": lambda: chatkit.Client("https://a.example", 1, UNUSUAL),
     "client with bytes": lambda: chatkit.Client("https://a.example", 1, MARKER.encode()),  # type: ignore[arg-type]
     "client at an odd address": lambda: chatkit.Client("ftp://a.example", 1, MARKER),
     "client of an odd account": lambda: chatkit.Client("https://a.example", "a/b", MARKER),
-    "token": lambda: access_token(ODD),
+    "token": lambda: access_token(UNUSUAL),
     "no text": lambda: Secret(MARKER.encode()),  # type: ignore[arg-type]
     "key": lambda: key_of(HEX, MARKER),
     "sign": lambda: sign(HEX, MARKER, "a", 1, b"{}"),
@@ -67,7 +67,9 @@ ALONE: dict[str, Callable[[], object]] = {
     "verify with a quoted one": lambda: verify(b"{}", {}, f'"{MARKER}"'),
     "verify with bytes": lambda: verify(b"{}", {}, MARKER.encode()),  # type: ignore[arg-type]
     "sign with a quoted one": lambda: sign("sha256_hex", f"{MARKER}\n", "a", 1, b"{}"),
-    "verify with an odd one": lambda: verify(b"{}", {}, [MARKER, ODD], scheme="sha256_hex", now=1),
+    "verify with an odd one": lambda: verify(
+        b"{}", {}, [MARKER, UNUSUAL], scheme="sha256_hex", now=1
+    ),
     "a database": lambda: chatkit.Inbox(f"postgresql://a:{MARKER}@127.0.0.1:9/none"),
     "no database": lambda: chatkit.Inbox(f"mysql://a:{MARKER}@127.0.0.1:9/none"),
 }
@@ -131,7 +133,7 @@ def test_a_token_in_the_environment_or_in_a_file_is_in_no_frame(
 ) -> None:
     file = tmp_path / "connections.toml"
     monkeypatch.setenv("CHATKIT_CONFIG", str(file))
-    monkeypatch.setenv("CHATKIT_TOKEN", ODD)
+    monkeypatch.setenv("CHATKIT_TOKEN", UNUSUAL)
     assert MARKER not in refused(chatkit.connect)
     monkeypatch.setenv("CHATKIT_TOKEN", MARKER)
     assert MARKER not in refused(chatkit.connect), "half a configuration"
@@ -146,20 +148,20 @@ def test_login_says_nothing_of_a_token(
 ) -> None:
     import io
 
-    monkeypatch.setattr("sys.stdin", io.StringIO(ODD))
+    monkeypatch.setattr("sys.stdin", io.StringIO(UNUSUAL))
     about = ["--base-url", "https://a.example", "--account-id", "1", "--token-stdin"]
     assert main(["login", "shop", *about]) != 0
-    said = capsys.readouterr()
-    assert MARKER not in said.out + said.err
+    output = capsys.readouterr()
+    assert MARKER not in output.out + output.err
 
 
 def test_a_sandbox_keeps_no_token_in_the_frames_of_its_errors() -> None:
     with chatkit.Sandbox(seed="empty") as sandbox:
-        told = refused(lambda: sandbox.make_token("Chat Nothing, View"))
-        told += refused(lambda: sandbox.play("nothing"))
-        told += refused(lambda: sandbox.allow("ftp://a"))
+        report = refused(lambda: sandbox.make_token("Chat Nothing, View"))
+        report += refused(lambda: sandbox.play("nothing"))
+        report += refused(lambda: sandbox.allow("ftp://a"))
         for token in (sandbox.token, sandbox.admin_token):
-            assert token not in told
+            assert token not in report
 
 
 @pytest.mark.parametrize("name", JOURNALS)

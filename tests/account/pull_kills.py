@@ -46,8 +46,8 @@ def touches(path: Path, kill_at: int) -> None:
 
 def held(state: AccountState) -> str:
     """What a state holds, as one text."""
-    people = None if state.contacts is None else state.contacts.iloc[:, :3].to_csv(index=False)
-    parts = [dict(state.flows), dict(state.webhooks), people]
+    persons = None if state.contacts is None else state.contacts.iloc[:, :3].to_csv(index=False)
+    parts = [dict(state.flows), dict(state.webhooks), persons]
     contents = {"/".join(key): fields for key, fields in state.contents.items()}
     return json.dumps([*parts, contents], sort_keys=True)
 
@@ -55,7 +55,7 @@ def held(state: AccountState) -> str:
 def main(top: Path, each: int) -> dict[str, Any]:
     """Pull an account, change it, and pull it again until no kill comes in time."""
     sandbox = chatkit.Sandbox(seed="demo")
-    found: dict[str, Any] = {"old": 0, "new": 0, "interrupted": 0, "half": []}
+    result: dict[str, Any] = {"old": 0, "new": 0, "interrupted": 0, "half": []}
     with chatkit.connect(sandbox) as client:
         chatkit.Folder(top / "0").pull(client, codes=sandbox._template_codes, contacts=True)
         old = held(chatkit.Folder(top / "0").state(contacts=True))
@@ -84,24 +84,24 @@ def main(top: Path, each: int) -> dict[str, Any]:
                 now = held(chatkit.Folder(place).state(contacts=True))
             except chatkit.errors.InputError as error:
                 now = str(error)
-            found["old"] += now == old
-            found["new"] += now == new
-            found["interrupted"] += "was interrupted" in now
+            result["old"] += now == old
+            result["new"] += now == new
+            result["interrupted"] += "was interrupted" in now
             if now not in (old, new) and "was interrupted" not in now:
-                found["half"].append(kill_at)
+                result["half"].append(kill_at)
             chatkit.Folder(place).pull(client, codes=codes, contacts=True)
             again = chatkit.Folder(place)
             strays = [str(each) for each in place.rglob("*") if each.name.endswith(".chatkit")]
             strays = [each for each in strays if Path(each) != place / ".chatkit"]
             strays += [str(each) for each in journal_folder(passing=False).rglob("*.zip")]
             if held(again.state(contacts=True)) != new or strays:
-                found["half"].append(f"{kill_at} after the next pull: {strays}")
+                result["half"].append(f"{kill_at} after the next pull: {strays}")
             shutil.rmtree(place)
             kill_at += each
-    return found
+    return result
 
 
 if __name__ == "__main__":
     with redirect_stdout(sys.stderr):
-        told = main(Path(sys.argv[1]).resolve(), int(sys.argv[2]) if len(sys.argv) > 2 else 1)
-    json.dump(told, sys.stdout)
+        report = main(Path(sys.argv[1]).resolve(), int(sys.argv[2]) if len(sys.argv) > 2 else 1)
+    json.dump(report, sys.stdout)

@@ -69,8 +69,8 @@ def test_a_session_goes_as_it_is_written(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     sandboxes = dict(zip(("left", "right"), accounts, strict=True))
-    clients = {side: chatkit.connect(f"{side}.access") for side in sandboxes}
-    by_client = {id(clients[side]): sandboxes[side] for side in sandboxes}
+    clients = {edge: chatkit.connect(f"{edge}.access") for edge in sandboxes}
+    by_client = {id(clients[edge]): sandboxes[edge] for edge in sandboxes}
 
     def content() -> Path:
         return Path("shop/templates/order_ready/de.json")
@@ -103,11 +103,11 @@ def test_a_session_goes_as_it_is_written(
             status, _, typed = text.partition(" ")
             ended = main(shlex.split(typed.replace("RUN", run or "RUN", 1)))
             known["out"], known["err"] = capsys.readouterr()
-            shown = known["out"] + known["err"]
-            assert ended == int(status), f"{line}\n{shown}"
-            assert not PYTHON.search(shown), f"{line}\n{shown}"
-            assert "Traceback" not in shown
-            assert not [one for one in accounts if one.token in shown]
+            output = known["out"] + known["err"]
+            assert ended == int(status), f"{line}\n{output}"
+            assert not PYTHON.search(output), f"{line}\n{output}"
+            assert "Traceback" not in output
+            assert not [one for one in accounts if one.token in output]
             if begun := re.search(r"chatkit undo (\S+)` takes it back", known["err"]):
                 run = run or begun[1]
         elif mark in "<!":
@@ -146,23 +146,23 @@ def test_after_a_kill_the_same_command_goes_on(
 
 def answered(answer: bytes, *arguments: str) -> tuple[int, str]:
     """Run the command in a terminal, and type an answer to what it asks."""
-    ours, theirs = os.openpty()
+    ours, others = os.openpty()
     with processes.Popen(
         [sys.executable, "-m", "chatkit", *arguments],
-        stdin=theirs, stdout=theirs, stderr=theirs, env=os.environ | {"COLUMNS": "100"},
+        stdin=others, stdout=others, stderr=others, env=os.environ | {"COLUMNS": "100"},
     ) as process:  # fmt: skip
-        os.close(theirs)
-        said = b""
+        os.close(others)
+        message = b""
         try:
             while part := os.read(ours, 4096):
-                said += part
-                if said.endswith(b"[y/N]: "):
+                message += part
+                if message.endswith(b"[y/N]: "):
                     os.write(ours, answer)
         except OSError:  # the other end is closed
             process.wait(60)
         finally:
             os.close(ours)
-    return process.returncode, said.decode()
+    return process.returncode, message.decode()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="a terminal of POSIX")
@@ -173,12 +173,12 @@ def test_in_a_terminal_it_asks_and_shows_a_signing_secret_once(
     with chatkit.connect("right.access") as client:
         client.webhooks.create(url="https://hooks.example.com/new", events=["*"])
     assert main(["pull", "shop", "right.access"]) == 0
-    status, said = answered(b"n\n", "restore", "shop", "left.access")
+    status, message = answered(b"n\n", "restore", "shop", "left.access")
     assert (status, writes(left)) == (1, [])
-    assert "Apply this to left.access? [y/N]: " in said
-    status, said = answered(b"y\n", "restore", "shop", "left.access")
+    assert "Apply this to left.access? [y/N]: " in message
+    status, message = answered(b"y\n", "restore", "shop", "left.access")
     assert (status, len(writes(left))) == (0, 1)
     assert re.search(
-        r"Signing secret of https://hooks\.example\.com/new, shown only now: \w+", said
+        r"Signing secret of https://hooks\.example\.com/new, shown only now: \w+", message
     )
     assert main(["diff", "shop", "left.access"]) == 0

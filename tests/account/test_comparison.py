@@ -37,17 +37,17 @@ def state(origin: str = "one", **held: Any) -> AccountState:
     return AccountState(origin, records, **held)
 
 
-def people(*rows: tuple[str, str, str]) -> pd.DataFrame:
+def persons(*rows: tuple[str, str, str]) -> pd.DataFrame:
     names = ("country_code", "number", "first_name")
     return pd.DataFrame(rows, columns=list(names), dtype="str")
 
 
 def test_nothing_differs_between_an_account_and_itself(two: tuple[Client, Client]) -> None:
     left, right = two
-    found = compare(left, right, contacts=True, codes=CODES)
-    assert not found
-    assert found.frame().empty
-    assert repr(found).startswith("No difference between ")
+    outcome = compare(left, right, contacts=True, codes=CODES)
+    assert not outcome
+    assert outcome.frame().empty
+    assert repr(outcome).startswith("No difference between ")
 
 
 def test_what_differs_is_a_row_for_each_field_and_for_each_thing_of_one_side(
@@ -66,8 +66,8 @@ def test_what_differs_is_a_row_for_each_field_and_for_each_thing_of_one_side(
     right.contacts.update(50002, name="Zoe")
     right.contacts.delete(50005)
 
-    found = compare(left, right, contacts=True, codes=CODES)
-    frame = found.frame()
+    outcome = compare(left, right, contacts=True, codes=CODES)
+    frame = outcome.frame()
     name = flows.name[key]
     assert [tuple(row) for row in frame[["resource", "key", "field", "what"]].values][:5] == [
         ("flow", name, "flow_json", "changed"),
@@ -81,20 +81,20 @@ def test_what_differs_is_a_row_for_each_field_and_for_each_thing_of_one_side(
     gone = left.contacts.get(50005)
     [row] = frame[(frame.resource == "contact") & (frame.what == "only left")].itertuples()
     assert row.key == f"{gone.country_code} {gone.number}"
-    assert [one.key for one in found] == frame.key.tolist()
-    assert len(found) == len(frame)
-    said = repr(found)
-    assert "Contents: 1 changed, 1 only left" in said
-    assert "text changed" in said and '"Another title"' in said
-    assert "Contacts: 1 changed, 1 only left" in said
+    assert [one.key for one in outcome] == frame.key.tolist()
+    assert len(outcome) == len(frame)
+    message = repr(outcome)
+    assert "Contents: 1 changed, 1 only left" in message
+    assert "text changed" in message and '"Another title"' in message
+    assert "Contacts: 1 changed, 1 only left" in message
 
 
 def test_codes_of_one_side_are_looked_for_on_the_other(two: tuple[Client, Client]) -> None:
     left, right = two
     left.templates.remember(["order_ready"])
     right.templates("order_ready").delete("fr")
-    found = compare(left, right)
-    assert [(one.key, one.what) for one in found] == [("order_ready/fr", "only left")]
+    outcome = compare(left, right)
+    assert [(one.key, one.what) for one in outcome] == [("order_ready/fr", "only left")]
 
 
 def test_a_field_that_is_not_said_has_its_default() -> None:
@@ -122,12 +122,12 @@ def test_what_changed_in_a_text_is_marked() -> None:
     def content(text: str) -> dict[tuple[str, str], dict[str, str]]:
         return {("a", "en"): {"text": text}}
 
-    found = Comparison(
+    outcome = Comparison(
         state(contents=content("Your bike is ready")),
         state(contents=content("Your red bike is ready")),
     )
-    assert '<td dir="auto">Your <ins>red </ins>bike is ready</td>' in html_of(found)
-    assert '<td dir="auto">Your bike is ready</td>' in html_of(found)
+    assert '<td dir="auto">Your <ins>red </ins>bike is ready</td>' in html_of(outcome)
+    assert '<td dir="auto">Your bike is ready</td>' in html_of(outcome)
 
 
 def test_what_strangers_wrote_is_escaped_and_visible_wherever_it_stands() -> None:
@@ -137,66 +137,68 @@ def test_what_strangers_wrote_is_escaped_and_visible_wherever_it_stands() -> Non
         flows={bad: {"flow_json": {"version": "7.3", "screens": [], bad: "x"}}},
         contents={(bad, "en"): {"text": bad}, ("a", "en"): {"text": bad, "buttons": [{bad: 1}]}},
         webhooks={bad: {"events": [bad]}},
-        contacts=people(("+1", "1", bad), ("+1", "2", bad)),
+        contacts=persons(("+1", "1", bad), ("+1", "2", bad)),
         not_carried=[bad],
     )
     two = state(
         flows={bad: {"flow_json": {"version": "7.3", "screens": [], bad: bad}}},
         contents={("a", "en"): {"text": "b", "buttons": [{bad: 2}]}},
-        contacts=people(("+1", "1", "x")),
+        contacts=persons(("+1", "1", "x")),
     )
-    found = Comparison(one, two)
-    for said in (html_of(found), repr(found), found.text()):
-        assert "\u202e" not in said
-    assert "<img" not in html_of(found)
-    assert repr(found).count(HTML[:20]) > 5  # shown, as text
+    outcome = Comparison(one, two)
+    for message in (html_of(outcome), repr(outcome), outcome.text()):
+        assert "\u202e" not in message
+    assert "<img" not in html_of(outcome)
+    assert repr(outcome).count(HTML[:20]) > 5  # shown, as text
 
 
 def test_a_secret_is_never_shown() -> None:
     one = {"https://a.example": {"events": ["*"], "webhook_secret": "hush-hush-hush-hush"}}
     two = {"https://a.example": {"events": ["*"], "webhook_secret": "whisper-whisper-wh"}}
-    found = Comparison(state(webhooks=one), state(webhooks=two))
-    for said in (html_of(found), repr(found)):
-        assert "hush" not in said and "whisper" not in said
+    outcome = Comparison(state(webhooks=one), state(webhooks=two))
+    for message in (html_of(outcome), repr(outcome)):
+        assert "hush" not in message and "whisper" not in message
 
 
 def test_the_heading_names_both_sides_and_what_is_not_compared_is_said_once() -> None:
-    one = state("shop/", contacts=people(("+1", "1", "Ana")), not_carried=["wa_status"])
+    one = state("shop/", contacts=persons(("+1", "1", "Ana")), not_carried=["wa_status"])
     two = state("account 1 of staging", not_carried=["wa_status"])
-    said = repr(Comparison(one, two))
-    assert said.startswith("No difference between shop/ and account 1 of staging.")
-    assert said.count("wa_status") == 1
-    assert "\nNot compared: contents (codes=…), contacts (account 1 of staging has none)," in said
+    message = repr(Comparison(one, two))
+    assert message.startswith("No difference between shop/ and account 1 of staging.")
+    assert message.count("wa_status") == 1
+    assert (
+        "\nNot compared: contents (codes=…), contacts (account 1 of staging has none)," in message
+    )
 
 
 def test_a_short_report_says_how_many_more_there_are_and_the_long_one_shows_all() -> None:
     many = {f"https://a.example/{n:02}": {"events": ["*"]} for n in range(30)}
-    found = Comparison(state(webhooks=many), state())
-    assert "… and 22 more: .frame() has them all" in repr(found)
-    assert all(url in found.text() for url in many)
+    outcome = Comparison(state(webhooks=many), state())
+    assert "… and 22 more: .frame() has them all" in repr(outcome)
+    assert all(url in outcome.text() for url in many)
 
 
 FIELDS = st.dictionaries(
     st.sampled_from(["text", "footer", "is_draft", "buttons"]),
     st.sampled_from([None, "", "Hi", "Ho"]),
 )
-SIDE = st.dictionaries(st.tuples(st.sampled_from("ab"), st.sampled_from(["en", "de"])), FIELDS)
+EDGE = st.dictionaries(st.tuples(st.sampled_from("ab"), st.sampled_from(["en", "de"])), FIELDS)
 
 
 @settings(max_examples=volume(16, 400))
-@given(SIDE, SIDE)
+@given(EDGE, EDGE)
 def test_the_other_way_round_it_says_the_same_with_the_sides_exchanged(
     left: dict[tuple[str, str], dict[str, object]], right: dict[tuple[str, str], dict[str, object]]
 ) -> None:
     swap = {"only left": "only right", "only right": "only left", "changed": "changed"}
-    there = Comparison(state(contents=left), state(contents=right))
+    present = Comparison(state(contents=left), state(contents=right))
     back = Comparison(state(contents=right), state(contents=left))
-    said = {(one.key, one.field, one.what, repr(one.left), repr(one.right)) for one in there}
-    assert said == {
+    message = {(one.key, one.field, one.what, repr(one.left), repr(one.right)) for one in present}
+    assert message == {
         (one.key, one.field, swap[one.what], repr(one.right), repr(one.left)) for one in back
     }
     assert not Comparison(state(contents=left), state(contents=left))
-    assert re.search("^No difference", repr(there)) or there
+    assert re.search("^No difference", repr(present)) or present
 
 
 # --- plans ----------------------------------------------------------------------------------
@@ -225,10 +227,10 @@ def apart(left: Client, right: Client) -> None:
 def test_a_plan_makes_one_side_as_the_other_is(two: tuple[Client, Client]) -> None:
     left, right = two
     apart(left, right)
-    found = compare(left, right, contacts=True, codes=CODES)
-    gone = found.frame().query("what == 'only right'")
+    outcome = compare(left, right, contacts=True, codes=CODES)
+    gone = outcome.frame().query("what == 'only right'")
     assert sorted(gone.resource) == ["contact", "flow", "webhook"]
-    plan = found.plan("right", delete=gone, broken=True)
+    plan = outcome.plan("right", delete=gone, broken=True)
     assert plan.refused.empty
     assert plan.apply(many=True, irreversible=True).state.eq("applied").all()
     assert not compare(left, right, contacts=True, codes=CODES)
@@ -239,8 +241,8 @@ def test_it_goes_in_either_direction_and_deletes_nothing_that_is_not_named(
 ) -> None:
     left, right = two
     apart(left, right)
-    found = compare(left, right, contacts=True, codes=CODES)
-    result = found.plan("left", broken=True).apply(many=True)
+    outcome = compare(left, right, contacts=True, codes=CODES)
+    result = outcome.plan("left", broken=True).apply(many=True)
     assert result.state.eq("applied").all()
     rest = compare(left, right, contacts=True, codes=CODES).frame()
     assert set(rest.what) == {"only left"}
@@ -250,31 +252,31 @@ def test_it_goes_in_either_direction_and_deletes_nothing_that_is_not_named(
 def test_a_plan_of_some_rows_changes_these_and_no_other(two: tuple[Client, Client]) -> None:
     left, right = two
     apart(left, right)
-    found = compare(left, right, contacts=True, codes=CODES)
-    frame = found.frame()
+    outcome = compare(left, right, contacts=True, codes=CODES)
+    frame = outcome.frame()
     number = left.contacts.get(50002).number
     some = frame[(frame.field == "footer") | frame.key.str.endswith(number)]
     assert len(some) == 2
-    plan = found.plan("right", rows=some)
+    plan = outcome.plan("right", rows=some)
     assert plan.counts == {"create": 0, "update": 2, "delete": 0}
     plan.apply()
     rest = compare(left, right, contacts=True, codes=CODES).frame()
     assert len(rest) == len(frame) - 2
     assert "footer" not in set(rest.field)
-    one = found.plan("right", rows=frame[frame.what == "only left"])
+    one = outcome.plan("right", rows=frame[frame.what == "only left"])
     assert one.counts == {"create": 3, "update": 0, "delete": 0}
 
 
 def test_a_plan_needs_an_account_and_rows_of_this_comparison(two: tuple[Client, Client]) -> None:
     left, right = two
     right.templates("order_ready").update("de", footer="Bis bald")
-    found = compare(left, right, codes=CODES)
+    outcome = compare(left, right, codes=CODES)
     with pytest.raises(chatkit.errors.InputError, match="'left' or 'right', not 'production'"):
-        found.plan("production")  # type: ignore[arg-type]
+        outcome.plan("production")  # type: ignore[arg-type]
     with pytest.raises(chatkit.errors.InputError, match="takes some rows of the frame"):
-        found.plan("right", rows=[1])  # type: ignore[arg-type]
+        outcome.plan("right", rows=[1])  # type: ignore[arg-type]
     with pytest.raises(chatkit.errors.InputError, match="does not differ in this comparison"):
-        found.plan("right", rows=found.frame().assign(field="text"))
+        outcome.plan("right", rows=outcome.frame().assign(field="text"))
     kept = compare(state("shop/"), right, codes=CODES)
     with pytest.raises(chatkit.errors.InputError, match="the left side is shop/"):
         kept.plan("left")
@@ -287,9 +289,9 @@ def test_a_folder_is_compared_as_an_account_is(two: tuple[Client, Client], tmp_p
     assert not compare(folder, left, contacts=True)
     assert not compare(right, str(tmp_path / "shop"), contacts=True)
     apart(left, right)
-    found = compare(tmp_path / "shop", right, contacts=True)
-    assert {"flow", "content", "webhook", "contact"} == set(found.counts)
-    plan = found.plan("right", delete=found.frame().query("what == 'only right'"), broken=True)
+    outcome = compare(tmp_path / "shop", right, contacts=True)
+    assert {"flow", "content", "webhook", "contact"} == set(outcome.counts)
+    plan = outcome.plan("right", delete=outcome.frame().query("what == 'only right'"), broken=True)
     assert plan.apply(many=True, irreversible=True).state.eq("applied").all()
     assert not compare(folder, right, contacts=True)
 
@@ -314,17 +316,17 @@ def test_whatever_rows_are_chosen_they_are_no_difference_any_more_and_all_others
         chatkit.connect(chatkit.Sandbox(seed="demo")) as right,
     ):
         apart(left, right)
-        found = compare(left, right, contacts=True, codes=CODES)
-        frame = found.frame()
+        outcome = compare(left, right, contacts=True, codes=CODES)
+        frame = outcome.frame()
         mine = frame[frame.what != "only right"].reset_index(drop=True)
         some = mine[[bool(chosen >> n & 1) for n in range(len(mine))]]
-        result = found.plan("right", rows=some, broken=True).apply(many=True)
+        result = outcome.plan("right", rows=some, broken=True).apply(many=True)
         assert result.state.eq("applied").all()
         rest = compare(left, right, contacts=True, codes=CODES).frame()
-        assert spots(rest) == spots(frame) - spots(some)
+        assert positions(rest) == positions(frame) - positions(some)
 
 
-def spots(frame: pd.DataFrame) -> set[tuple[str, str, str]]:
+def positions(frame: pd.DataFrame) -> set[tuple[str, str, str]]:
     return set(zip(frame.resource, frame.key, frame.field, strict=True))
 
 
@@ -343,28 +345,28 @@ def fleet() -> Iterator[chatkit.account.Fleet]:
 
 
 def test_a_fleet_is_compared_with_its_first_account(fleet: chatkit.account.Fleet) -> None:
-    found = compare(fleet, codes=CODES)
-    assert found.differ == ["fr", "it"]
-    told = repr(found).splitlines()
-    assert told[0] == "2 of 2 accounts differ from de."
-    assert told[3].split() == ["fr", "same", "1", "same", "not", "compared"]
-    assert told[4].split() == ["it", "1", "same", "same", "not", "compared"]
-    rows = found.frame()
+    outcome = compare(fleet, codes=CODES)
+    assert outcome.differ == ["fr", "it"]
+    report = repr(outcome).splitlines()
+    assert report[0] == "2 of 2 accounts differ from de."
+    assert report[3].split() == ["fr", "same", "1", "same", "not", "compared"]
+    assert report[4].split() == ["it", "1", "same", "same", "not", "compared"]
+    rows = outcome.frame()
     assert rows[["account", "resource", "field", "what"]].to_numpy().tolist() == [
         ["fr", "content", "footer", "changed"],
         ["it", "flow", "", "only left"],
     ]
-    assert "Thanks" in html_of(found)
-    assert "<table>" in html_of(found)
+    assert "Thanks" in html_of(outcome)
+    assert "<table>" in html_of(outcome)
 
 
 def test_accounts_of_a_fleet_are_made_as_the_first_one_is(fleet: chatkit.account.Fleet) -> None:
-    found = compare(fleet, codes=CODES)
-    rows = found.frame()
-    plan = found.plan(rows[rows.resource == "content"])
+    outcome = compare(fleet, codes=CODES)
+    rows = outcome.frame()
+    plan = outcome.plan(rows[rows.resource == "content"])
     assert list(plan.plans) == ["fr"]
     assert plan.apply().state.tolist() == ["applied"]
-    rest = found.plan()
+    rest = outcome.plan()
     assert rest.counts["create"] == 1
     assert rest.apply().state.tolist() == ["applied"]
     again = compare(fleet, codes=CODES)
@@ -374,10 +376,10 @@ def test_accounts_of_a_fleet_are_made_as_the_first_one_is(fleet: chatkit.account
 
 def test_an_account_of_a_fleet_that_cannot_be_read_is_named(fleet: chatkit.account.Fleet) -> None:
     with chatkit.Sandbox(seed="empty") as sandbox:
-        found = compare({**fleet, "it": limited(sandbox)}, codes=CODES)
-    assert list(found) == ["fr"]
-    assert list(found.stops) == ["it"]
-    assert "it could not be read" in repr(found)
+        outcome = compare({**fleet, "it": limited(sandbox)}, codes=CODES)
+    assert list(outcome) == ["fr"]
+    assert list(outcome.stops) == ["it"]
+    assert "it could not be read" in repr(outcome)
 
 
 def test_a_fleet_needs_a_second_account_and_no_second_side(fleet: chatkit.account.Fleet) -> None:

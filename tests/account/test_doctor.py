@@ -43,7 +43,7 @@ def states(report: CheckupReport) -> dict[str, str]:
     return {check.check: check.state for check in report.checks}
 
 
-def found(report: CheckupReport, name: str) -> Check:
+def result(report: CheckupReport, name: str) -> Check:
     return next(check for check in report.checks if check.check == name)
 
 
@@ -53,7 +53,7 @@ def test_a_sound_account_has_no_warning_and_no_problem() -> None:
     assert set(states(report).values()) == {"ok", "unknown"}
     assert report.status == 0
     for name in ("Base address", "Account", "Access token", "Webhooks", *VIEWS):
-        assert found(report, name).state == "ok", found(report, name)
+        assert result(report, name).state == "ok", result(report, name)
 
 
 def test_every_permission_of_the_document_is_a_row_named_as_there(shared: Path) -> None:
@@ -89,11 +89,11 @@ def _log(sandbox: Sandbox) -> list[dict[str, str]]:
 def test_a_missing_view_permission_is_a_warning_on_its_row_alone(missing: str) -> None:
     with account(permissions=tuple(v for v in VIEWS if v != missing)) as (_, client):
         report = doctor(client)
-    assert found(report, missing).state == "warning"
-    assert [v for v in VIEWS if found(report, v).state == "ok"] == [
+    assert result(report, missing).state == "warning"
+    assert [v for v in VIEWS if result(report, v).state == "ok"] == [
         v for v in VIEWS if v != missing
     ]
-    assert found(report, "Access token").state == "ok"
+    assert result(report, "Access token").state == "ok"
     assert report.status == 0
 
 
@@ -101,10 +101,10 @@ def test_a_wrong_token_is_a_problem_and_is_never_shown(caplog: pytest.LogCapture
     caplog.set_level(0)
     with account(token=MARKER) as (_, client):
         report = doctor(client)
-    assert found(report, "Access token").state == "problem"
-    assert "refused (401)" in found(report, "Access token").detail
-    assert {found(report, view).state for view in VIEWS} == {"unknown"}
-    assert found(report, "Account").state == "unknown"
+    assert result(report, "Access token").state == "problem"
+    assert "refused (401)" in result(report, "Access token").detail
+    assert {result(report, view).state for view in VIEWS} == {"unknown"}
+    assert result(report, "Account").state == "unknown"
     assert report.status == 1
     assert MARKER not in _everything(report) + caplog.text
 
@@ -112,14 +112,14 @@ def test_a_wrong_token_is_a_problem_and_is_never_shown(caplog: pytest.LogCapture
 def test_a_token_without_any_view_permission_is_a_problem() -> None:
     with account(permissions=("Chat Contacts, Add",)) as (_, client):
         report = doctor(client)
-    assert found(report, "Access token").state == "problem"
-    assert "refused (403)" in found(report, "Access token").detail
+    assert result(report, "Access token").state == "problem"
+    assert "refused (403)" in result(report, "Access token").detail
 
 
 def test_a_token_of_another_account_is_told_as_one() -> None:
     with Sandbox(seed="demo") as sandbox, sandbox.serve() as base_url:
         report = doctor(chatkit.Client(base_url, "2002", sandbox.token))
-    token = found(report, "Access token")
+    token = result(report, "Access token")
     assert token.state == "problem"
     assert "refused (403): it is a token of another account than 2002" in token.detail
     assert "account 2002" in token.next_step and "account id" in token.next_step
@@ -135,7 +135,7 @@ def test_a_proxy_is_called_a_proxy_and_no_token_is_doubted(status: int, kind: st
     body = '{"message": "none {token}"}' if "json" in kind else "<h1>Blocked {token}</h1>"
     with answering(status, kind, body) as url:
         report = checkup(url)
-    address = found(report, "Base address")
+    address = result(report, "Base address")
     assert address.state == "problem" and "by a proxy" in address.detail
     assert str(status) in address.detail
     assert ("got no answer" in address.next_step) is (status in (502, 504))
@@ -145,7 +145,7 @@ def test_a_proxy_is_called_a_proxy_and_no_token_is_doubted(status: int, kind: st
 
 def test_a_service_that_says_itself_that_it_reached_nobody_is_no_proxy() -> None:
     with answering(502, "application/json", '{"success": false, "message": "later"}') as url:
-        address = found(checkup(url), "Base address")
+        address = result(checkup(url), "Base address")
     assert address.state == "problem" and "answers 502" in address.detail
     assert "proxy" not in address.detail + address.next_step
 
@@ -173,11 +173,11 @@ def test_a_proxy_that_does_not_let_through_is_named_with_its_address_and_no_pass
 def test_webhooks_left_are_counted() -> None:
     with account() as (_, client):
         used = len(client.webhooks.frame())
-        assert f"{used} of 10 used, {10 - used} left" in found(doctor(client), "Webhooks").detail
+        assert f"{used} of 10 used, {10 - used} left" in result(doctor(client), "Webhooks").detail
         for n in range(10 - used):
             client.webhooks.create(url=f"https://hooks.example.com/{n}", events=["*"])
         report = doctor(client)
-    assert found(report, "Webhooks") == Check(
+    assert result(report, "Webhooks") == Check(
         "Webhooks", "warning", "10 of 10 used, 0 left", "Delete one before you create another."
     )
 
@@ -211,7 +211,7 @@ class Teapot(Sandbox):
 def test_what_the_profile_cannot_say_is_told_too() -> None:
     with Teapot(seed="demo") as service:
         report = doctor(chatkit.connect(service))
-    check = found(report, "Profile: not_found_status")
+    check = result(report, "Profile: not_found_status")
     assert check.detail == "observed 418, assumed 404 (reading an unknown id)"
     assert check.next_step == "The profile cannot say this yet: please report it."
 
@@ -221,20 +221,20 @@ def test_a_refusal_with_another_status_is_told_apart_by_what_is_accepted(status:
     service = ServiceProfile(forbidden_status=status)
     with account(service=service, permissions=VIEWS[1:]) as (_, client):
         report = doctor(client)
-    assert found(report, VIEWS[0]).state == "warning"
+    assert result(report, VIEWS[0]).state == "warning"
     assert report.status == 0
 
 
 def test_what_reading_cannot_tell_is_listed() -> None:
     with account() as (_, client):
         report = doctor(client)
-    listed = found(report, "Other open points")
+    listed = result(report, "Other open points")
     assert listed.state == "unknown"
     for field in ("put", "inactive_in_lists", "name_split", "signature_scheme"):
         assert field in listed.detail
-    shown = {c.check.removeprefix("Profile: ") for c in report.checks if "Profile: " in c.check}
+    output = {c.check.removeprefix("Profile: ") for c in report.checks if "Profile: " in c.check}
     assert all(
-        (field in shown) is not (field in listed.detail.split(": ")[1].split(", "))
+        (field in output) is not (field in listed.detail.split(": ")[1].split(", "))
         for field in ServiceProfile.model_fields
     )
 
@@ -243,8 +243,8 @@ def test_an_empty_account_is_checked_as_far_as_it_goes() -> None:
     with Sandbox(seed="empty") as sandbox, sandbox.serve() as base_url:
         report = doctor(chatkit.Client(base_url, sandbox.account_id, sandbox.token))
     assert report.status == 0
-    assert found(report, "Profile: number_form").state == "unknown"
-    assert found(report, "Profile: search_param").state == "unknown"
+    assert result(report, "Profile: number_form").state == "unknown"
+    assert result(report, "Profile: search_param").state == "unknown"
 
 
 # --- services that are not there, or are something else -----------------------------
@@ -307,7 +307,7 @@ def _everything(report: CheckupReport) -> str:
 def test_nobody_there_is_one_problem_and_no_guess() -> None:
     report = checkup("http://127.0.0.1:9")
     assert states(report) == {"Base address": "problem"}
-    assert "does not answer" in found(report, "Base address").detail
+    assert "does not answer" in result(report, "Base address").detail
     assert report.status == 1
     assert MARKER not in _everything(report)
 
@@ -325,7 +325,7 @@ def test_nobody_there_is_one_problem_and_no_guess() -> None:
 def test_another_service_at_the_address_is_a_problem(status: int, kind: str, body: str) -> None:
     with answering(status, kind, body) as base_url:
         report = checkup(base_url)
-    assert found(report, "Base address").state == "problem"
+    assert result(report, "Base address").state == "problem"
     assert report.status == 1
     assert MARKER not in _everything(report)
 
@@ -354,7 +354,7 @@ def test_a_certificate_nobody_trusts_is_a_problem(authority: trustme.CA) -> None
     with answering(200, "application/json", "{}", context) as base_url:
         report = checkup(base_url)
     assert states(report) == {"Base address": "problem"}
-    address = found(report, "Base address")
+    address = result(report, "Base address")
     assert "not trusted" in address.detail and "SSL_CERT_FILE" in address.next_step
 
 
@@ -386,11 +386,13 @@ def test_what_is_wrong_comes_first_and_what_is_unknown_is_one_entry() -> None:
     entries = [line.split()[:2] for line in repr(report).splitlines() if line[2:3].strip()]
     assert entries[1:] == [["problem", "C"], ["warning", "B"], ["ok", "A"], ["unknown", "3"]]
     assert "Chat Flows, Add, Chat Flows, Edit, Chat Flows, Delete" in " ".join(repr(report).split())
-    shown = ["C", "B", "A", *(f"Chat Flows, {n}" for n in ("Add", "Edit", "Delete"))]
-    assert report.frame().index.tolist() == shown
-    shown = html_of(report)
-    assert shown.index("bad") < shown.index("odd") < shown.index("fine") < shown.index("a write")
-    assert '<span class="delete">problem</span>' in shown
+    output = ["C", "B", "A", *(f"Chat Flows, {n}" for n in ("Add", "Edit", "Delete"))]
+    assert report.frame().index.tolist() == output
+    output = html_of(report)
+    assert (
+        output.index("bad") < output.index("odd") < output.index("fine") < output.index("a write")
+    )
+    assert '<span class="delete">problem</span>' in output
 
 
 def test_a_terminal_gets_colours_and_a_pipe_none() -> None:
@@ -415,17 +417,17 @@ def test_what_is_wrong_comes_first_in_the_report_of_an_account_too() -> None:
 
 
 def test_the_notebook_form_is_escaped() -> None:
-    shown = html_of(STRANGE)
-    assert "<script" not in shown and "<b>" not in shown
-    assert html.unescape(shown.replace("<wbr>", "")).count("<script>alert(1)</script>") == 1
+    output = html_of(STRANGE)
+    assert "<script" not in output and "<b>" not in output
+    assert html.unescape(output.replace("<wbr>", "")).count("<script>alert(1)</script>") == 1
 
 
 def test_the_notebook_form_folds_what_is_as_assumed_and_what_could_not_be_told() -> None:
     calm = Check("Profile: put", "ok", "merge as assumed")
-    odd = Check("Profile: page_base", "warning", "0, not 1")
+    unusual = Check("Profile: page_base", "warning", "0, not 1")
     untold = Check("Chat Flows, Add", "unknown", "cannot be tried without a write")
-    shown = html_of(CheckupReport("an account", (calm, odd, untold)))
-    front, points, rest = shown.split("<details>")
+    output = html_of(CheckupReport("an account", (calm, unusual, untold)))
+    front, points, rest = output.split("<details>")
     assert "page_base" in front and "put" not in front
     assert "1 open points look as assumed" in points and "put" in points
     assert "1 check could not be determined" in rest and "without" in rest

@@ -53,9 +53,9 @@ def texts(folder: chatkit.Folder) -> dict[str, bytes]:
 def edited(folder: chatkit.Folder, path: str, **fields: Any) -> None:
     """Change fields of a JSON file by hand; None takes one out."""
     place = folder.path / path
-    said = json.loads(place.read_text("utf-8")) | fields
-    said = {name: value for name, value in said.items() if value is not None}
-    place.write_text(json.dumps(said, indent=2), "utf-8")
+    message = json.loads(place.read_text("utf-8")) | fields
+    message = {name: value for name, value in message.items() if value is not None}
+    place.write_text(json.dumps(message, indent=2), "utf-8")
 
 
 # --- layout -----------------------------------------------------------------------------
@@ -87,10 +87,10 @@ def test_files_are_sorted_minimal_and_read_like_the_message(
     )
     folder.pull(client, codes=CODES)
     text = (folder.path / "templates/order_ready/de.json").read_text("utf-8")
-    said = json.loads(text)
-    assert said["text"] == ["Hallo {{1}},", "", "dein Rad ist fertig: {{2}} und {{3}}."]
-    assert list(said) == sorted(said)
-    assert "is_catalog" not in said
+    message = json.loads(text)
+    assert message["text"] == ["Hallo {{1}},", "", "dein Rad ist fertig: {{2}} und {{3}}."]
+    assert list(message) == sorted(message)
+    assert "is_catalog" not in message
     assert "null" not in text
     assert (folder.path / "flows/book-a-repair.json").exists()
 
@@ -160,10 +160,13 @@ def test_a_file_that_somebody_removed_stays_away_and_is_told(
         webhook.unlink()
     report = folder.pull(client)
     assert not (folder.path / "flows/rent-a-bike.json").exists()
-    told = repr(report)
-    assert "All files were as they are" not in told
-    assert "taken out of the files, and still in the account: 1 flow, 1 content, 3 webhooks" in told
-    assert "delete=" in told
+    reported = repr(report)
+    assert "All files were as they are" not in reported
+    assert (
+        "taken out of the files, and still in the account: 1 flow, 1 content, 3 webhooks"
+        in reported
+    )
+    assert "delete=" in reported
     assert "1 flow, 1 content" in report._repr_html_()
     again = chatkit.Folder(folder.path.parent / "again")
     again.pull(client, codes=CODES)
@@ -210,8 +213,8 @@ def test_a_contact_whose_name_was_edited_is_the_same_once_it_is_applied(
 ) -> None:
     folder.pull(client, contacts=True)
     place = folder.path / "contacts.csv"
-    said = place.read_text("utf-8").replace("Oliver Smith", "Oliver James Smythe")
-    place.write_text(said + '"\'+1","2025550199","Ana María Cruz"\n', "utf-8")
+    message = place.read_text("utf-8").replace("Oliver Smith", "Oliver James Smythe")
+    place.write_text(message + '"\'+1","2025550199","Ana María Cruz"\n', "utf-8")
     assert [d.field for d in chatkit.compare(folder, client, contacts=True)] == ["name", ""]
     folder.plan(client, contacts=True).apply()
     assert len(chatkit.compare(folder, client, contacts=True)) == 0
@@ -337,9 +340,9 @@ def test_all_files_are_checked_as_the_platform_does_without_an_account(
     flow = folder.state().flows["Rent a bike"]["flow_json"]
     flow["screens"][0]["layout"]["children"][0]["type"] = "TextHeadign"
     edited(folder, "flows/rent-a-bike.json", flow_json=flow)
-    found = folder.check()
-    assert "templates/order_ready/en.json" in set(found.file)
-    row = found[found.file == "flows/rent-a-bike.json"].iloc[0]
+    result = folder.check()
+    assert "templates/order_ready/en.json" in set(result.file)
+    row = result[result.file == "flows/rent-a-bike.json"].iloc[0]
     assert row.severity == "error"
     lines = (folder.path / row.file).read_text("utf-8").splitlines()
     assert "TextHeadign" in lines[row.line - 1]
@@ -372,20 +375,20 @@ def test_everything_that_is_wrong_is_told_at_once_with_line_and_column(
     )
     with pytest.raises(chatkit.errors.InputError) as refused:
         folder.state(contacts=True)
-    told = {problem.field: problem.reason for problem in refused.value.problems}
-    assert "comma" in told["templates/order_ready/en.json, line 2, column 15"]
-    assert "did you mean footer" in told["templates/order_ready/de.json, line 2, column 3"]
-    assert "custom" in told["templates/order_ready/fr.json, line 3, column 6"]
-    assert "second time" in told["templates/order_ready/es.json, line 1, column 15"]
-    assert "flow_json" in told["flows/rent-a-bike.json, line 1, column 20"]
-    assert "UTF-8" in told["flows/bytes.json, line 1, column 11"].upper()
-    assert any("Book a repair" in reason for reason in told.values())
-    assert "https" in told["webhooks/plain.json, line 3, column 3"]
-    assert told["account.json, line 2, column 20"]
-    assert told["account.json, line 3, column 1"] == '"odd" is not known here'
-    assert "+ and digits" in told["contacts.csv, line 4, column 1"]
-    assert "second time" in told["contacts.csv, line 5, column 1"]
-    assert "2 cells" in told["contacts.csv, line 6, column 1"]
+    reported = {problem.field: problem.reason for problem in refused.value.problems}
+    assert "comma" in reported["templates/order_ready/en.json, line 2, column 15"]
+    assert "did you mean footer" in reported["templates/order_ready/de.json, line 2, column 3"]
+    assert "custom" in reported["templates/order_ready/fr.json, line 3, column 6"]
+    assert "second time" in reported["templates/order_ready/es.json, line 1, column 15"]
+    assert "flow_json" in reported["flows/rent-a-bike.json, line 1, column 20"]
+    assert "UTF-8" in reported["flows/bytes.json, line 1, column 11"].upper()
+    assert any("Book a repair" in reason for reason in reported.values())
+    assert "https" in reported["webhooks/plain.json, line 3, column 3"]
+    assert reported["account.json, line 2, column 20"]
+    assert reported["account.json, line 3, column 1"] == '"odd" is not known here'
+    assert "+ and digits" in reported["contacts.csv, line 4, column 1"]
+    assert "second time" in reported["contacts.csv, line 5, column 1"]
+    assert "2 cells" in reported["contacts.csv, line 6, column 1"]
 
 
 def test_a_folder_without_an_account_says_what_to_do(tmp_path: Path) -> None:
@@ -452,9 +455,9 @@ def test_a_revision_of_git_is_read_without_checking_it_out(
     (folder.path / "flows/rent-a-bike.json").unlink()
     git(tmp_path, "commit", "-qam", "two")
     before = texts(folder)
-    found = state_of(f"{folder.path}/@HEAD~1", contacts=True)
-    assert holds_the_same(found, then)  # contacts are not in git
-    assert found.origin == f"{folder.path}@HEAD~1"
+    result = state_of(f"{folder.path}/@HEAD~1", contacts=True)
+    assert holds_the_same(result, then)  # contacts are not in git
+    assert result.origin == f"{folder.path}@HEAD~1"
     assert folder.state("HEAD").contents["order_ready", "en"]["footer"] == "Edited"
     assert texts(folder) == before
     for wrong in ("HEAD~9", "--help", "no such"):

@@ -65,7 +65,7 @@ webhooks = st.fixed_dictionaries(
 )
 
 
-def people(rows: Mapping[tuple[str, str], str]) -> pd.DataFrame:
+def persons(rows: Mapping[tuple[str, str], str]) -> pd.DataFrame:
     """Contacts as an account has them, sorted by number."""
     first = {name: [key[n] for key in rows] for n, name in enumerate(CONTACT_COLUMNS[:2])}
     cells = first | {"name": [each or None for each in rows.values()]}
@@ -88,16 +88,18 @@ accounts = st.fixed_dictionaries(
 )
 
 
-def account(found: Mapping[str, Any]) -> AccountState:
+def account(result: Mapping[str, Any]) -> AccountState:
     """Make the state of any account, also of one that holds what could not be sent."""
     kept = {
-        noun: {name: canonical_fields(noun, fields) for name, fields in sorted(found[noun].items())}
+        noun: {
+            name: canonical_fields(noun, fields) for name, fields in sorted(result[noun].items())
+        }
         for noun in ("flow", "content", "webhook")
     }
     return AccountState(
         origin="any account",
         records=kept,
-        contacts=None if found["contact"] is None else people(found["contact"]),
+        contacts=None if result["contact"] is None else persons(result["contact"]),
         codes=tuple(sorted({code for code, _ in kept["content"]})),
     )
 
@@ -115,7 +117,7 @@ def pulled(folder: chatkit.Folder, client: chatkit.Client, state: AccountState) 
         return folder.pull(client, contacts=state.contacts is not None)
 
 
-def shown(state: AccountState) -> Any:
+def output(state: AccountState) -> Any:
     """What a state holds, to be compared."""
     held = None if state.contacts is None else state.contacts[[*CONTACT_COLUMNS[:3]]].fillna("")
     rows = None if held is None else held.to_numpy().tolist()
@@ -135,7 +137,7 @@ def test_any_account_comes_back_as_it_was(
         ):  # the second is merged into a folder without an edit
             pulled(folder, client, each)
             with_contacts = each.contacts is not None
-            assert shown(folder.state(contacts=with_contacts)) == shown(each)
+            assert output(folder.state(contacts=with_contacts)) == output(each)
             assert pulled(folder, client, each).changes == {}
         paths = [path for path in top.rglob("*") if ".chatkit" not in path.parts]
         assert all(path.resolve().is_relative_to(top.resolve()) for path in paths)
@@ -174,42 +176,42 @@ records = st.dictionaries(
 )
 
 
-def edits(base: Mapping[str, Any], side: Mapping[str, Any]) -> dict[str, Any]:
+def edits(base: Mapping[str, Any], edge: Mapping[str, Any]) -> dict[str, Any]:
     """What was done to get from one to the other: `gone`, or the fields that were set or cut."""
-    found: dict[str, Any] = {}
-    for name in {*base, *side}:
-        if name not in side:
-            found[name] = "gone"
+    result: dict[str, Any] = {}
+    for name in {*base, *edge}:
+        if name not in edge:
+            result[name] = "gone"
         elif changed := {
-            field: side[name].get(field)
-            for field in {*base.get(name, {}), *side[name]}
-            if base.get(name, {}).get(field) != side[name].get(field)
+            field: edge[name].get(field)
+            for field in {*base.get(name, {}), *edge[name]}
+            if base.get(name, {}).get(field) != edge[name].get(field)
         }:
-            found[name] = changed
-    return found
+            result[name] = changed
+    return result
 
 
 def oracle(base: Any, one: Any, other: Any) -> tuple[dict[str, Any], set[tuple[str, str]]]:
     """Do the edits of both to what was there; two that are not alike cannot be done."""
-    mine, theirs = edits(base, one), edits(base, other)
-    found: dict[str, Any] = {name: dict(fields) for name, fields in base.items()}
+    mine, other_records = edits(base, one), edits(base, other)
+    result: dict[str, Any] = {name: dict(fields) for name, fields in base.items()}
     clash: set[tuple[str, str]] = set()
-    for name in {*mine, *theirs}:
-        todo = [each[name] for each in (mine, theirs) if name in each]
+    for name in {*mine, *other_records}:
+        todo = [each[name] for each in (mine, other_records) if name in each]
         if "gone" in todo:
             if todo in (["gone"], ["gone", "gone"]):
-                del found[name]
+                del result[name]
             else:
                 clash.add((name, ""))
             continue
-        fields = found.setdefault(name, {})
+        fields = result.setdefault(name, {})
         for changed in todo:
             for field, value in changed.items():
                 if any(each.get(field, value) != value for each in todo):
                     clash.add((name, field))
                 fields[field] = value
-        found[name] = {field: value for field, value in fields.items() if value is not None}
-    return found, clash
+        result[name] = {field: value for field, value in fields.items() if value is not None}
+    return result, clash
 
 
 @given(records, records, records)
@@ -217,18 +219,20 @@ def oracle(base: Any, one: Any, other: Any) -> tuple[dict[str, Any], set[tuple[s
 def test_three_sides_are_merged_as_the_edits_of_both_done_to_the_base(
     base: Any, one: Any, other: Any
 ) -> None:
-    found, conflicts = merge_records("flow", base, one, other)
-    wanted, clash = oracle(base, one, other)
+    result, conflicts = merge_records("flow", base, one, other)
+    expected, clash = oracle(base, one, other)
     assert {(each.name, each.field) for each in conflicts} == clash
     if not clash:
-        assert found == {name: fields for name, fields in wanted.items() if fields or name in found}
-        assert merge_records("flow", base, other, one)[0] == found
-    for prefer, side in (("files", one), ("account", other)):
+        assert result == {
+            name: fields for name, fields in expected.items() if fields or name in result
+        }
+        assert merge_records("flow", base, other, one)[0] == result
+    for prefer, edge in (("files", one), ("account", other)):
         chosen, left = merge_records("flow", base, one, other, prefer)  # type: ignore[arg-type]
         assert not left
         for name, field in clash:
             assert (chosen.get(name) if not field else chosen[name].get(field)) == (
-                side.get(name) if not field else side[name].get(field)
+                edge.get(name) if not field else edge[name].get(field)
             )
 
 
@@ -238,15 +242,15 @@ def test_contacts_are_merged_as_records_are(base: Any, one: Any, other: Any) -> 
     def fields(rows: Mapping[Any, str]) -> dict[Any, Any]:
         return {key: {"name": name} for key, name in rows.items()}
 
-    wanted, clash = merge_records("contact", fields(base), fields(one), fields(other))
-    found, conflicts = merge_contacts(people(base), people(one), people(other))
+    expected, clash = merge_records("contact", fields(base), fields(one), fields(other))
+    result, conflicts = merge_contacts(persons(base), persons(one), persons(other))
     assert {each.name for each in conflicts} == {each.name for each in clash}
     if not clash:
         held = {
             (row.country_code, row.number): "" if pd.isna(row.name_) else row.name_
-            for row in found.rename(columns={"name": "name_"}).itertuples()
+            for row in result.rename(columns={"name": "name_"}).itertuples()
         }
-        assert held == {key: each["name"] for key, each in wanted.items()}
-        assert json.dumps(found["number"].tolist()) == json.dumps(
-            found.sort_values(["country_code", "number"])["number"].tolist()
+        assert held == {key: each["name"] for key, each in expected.items()}
+        assert json.dumps(result["number"].tolist()) == json.dumps(
+            result.sort_values(["country_code", "number"])["number"].tolist()
         )

@@ -74,9 +74,9 @@ def test_runs_are_listed_the_latest_first(sandbox, client):
     runs = chatkit.runs(client)
     assert runs.index.tolist() == [back.id, name_of(open_run), plan.id]
     assert runs.index.name == "run"
-    told = runs.drop(columns=["started", "ended", "account", "taken_back", "reason"])
-    assert set(told.pop("connection")) == {"the sandbox"}
-    assert told.to_dict("index") == {
+    report = runs.drop(columns=["started", "ended", "account", "taken_back", "reason"])
+    assert set(report.pop("connection")) == {"the sandbox"}
+    assert report.to_dict("index") == {
         back.id: {
             "noun": "contact", "changes": 3, "applied": 3, "unknown": 0, "not_sent": 0,
             "state": "finished", "undoes": plan.id,
@@ -121,10 +121,12 @@ def test_runs_that_can_be_reached_are_shown_and_go_on_although_another_home_cann
     monkeypatch.setenv("CHATKIT_RUNS", "postgresql://nobody@127.0.0.1:1/none")
     capsys.readouterr()
     listed = chatkit.runs()
-    told = capsys.readouterr().out
+    report = capsys.readouterr().out
     assert name in listed.index
-    assert told.startswith("The journals in postgresql://nobody@127.0.0.1:1/none cannot be reached")
-    assert told.endswith("Its runs are not shown.\n")
+    assert report.startswith(
+        "The journals in postgresql://nobody@127.0.0.1:1/none cannot be reached"
+    )
+    assert report.endswith("Its runs are not shown.\n")
     assert set(states(chatkit.resume(name, client))) == {"applied"}
     with pytest.raises(chatkit.errors.JournalError, match="cannot be reached"):  # it may be there
         chatkit.resume(name[:-1], client)
@@ -143,10 +145,10 @@ def test_runs_of_other_accounts_are_not_among_those_of_a_client(client):
         )
 
 
-@pytest.mark.parametrize("odd", ["production", 5, [1]])
-def test_runs_of_what_is_no_client_are_refused(odd):
+@pytest.mark.parametrize("unusual", ["production", 5, [1]])
+def test_runs_of_what_is_no_client_are_refused(unusual):
     with pytest.raises(chatkit.errors.InputError, match="runs takes a client"):
-        chatkit.runs(odd)
+        chatkit.runs(unusual)
 
 
 def test_no_runs_are_a_frame_with_the_same_columns(client):
@@ -239,37 +241,39 @@ def test_a_journal_tells_what_happened_in_its_order(sandbox, client):
     frame = client.contacts.frame()
     frame.loc[ids[0], "name"] = "Zoë"
     result = client.contacts.plan(frame, delete=ids[1:2]).apply()
-    told = chatkit.account.journal(result)
-    assert [dtype.split("[")[0] for dtype in map(str, told.dtypes)] == [
+    report = chatkit.account.journal(result)
+    assert [dtype.split("[")[0] for dtype in map(str, report.dtypes)] == [
         dtype.split("[")[0] for dtype in COLUMNS.values()
     ]
-    assert told.columns.tolist() == [*COLUMNS] and str(told["at"].dt.tz) == "UTC"
-    assert told["at"].is_monotonic_increasing
-    of_run = told[told["row"].isna()]
+    assert report.columns.tolist() == [*COLUMNS] and str(report["at"].dt.tz) == "UTC"
+    assert report["at"].is_monotonic_increasing
+    of_run = report[report["row"].isna()]
     assert of_run["event"].tolist() == ["started", "finished"]
     for contact, kind, events in [
         (ids[0], "update", ["intent", "answered", "verified"]),
         (ids[1], "delete", ["intent", "answered"]),
     ]:
-        mine = told[told["row"] == contact]
+        mine = report[report["row"] == contact]
         assert mine["event"].tolist() == events and set(mine["change"]) == {kind}
-    intent = told[told["event"] == "intent"].set_index("row")["detail"]
+    intent = report[report["event"] == "intent"].set_index("row")["detail"]
     assert intent[ids[0]]["attempt"] == 1 and intent[ids[0]]["live"]["name"] == "Ana Cruz"
 
 
 @pytest.mark.parametrize("rows", [0, 3])
 def test_the_columns_of_a_journal_are_always_the_same(client, rows):
     result = client.contacts.plan(newcomers(rows)).apply()
-    told = chatkit.account.journal(result)
-    assert {n: str(t) for n, t in told.dtypes.items()} == COLUMNS | {"at": str(told["at"].dtype)}
+    report = chatkit.account.journal(result)
+    assert {n: str(t) for n, t in report.dtypes.items()} == COLUMNS | {
+        "at": str(report["at"].dtype)
+    }
 
 
 def test_the_reason_of_a_row_is_that_of_its_last_event(sandbox, client):
     plan = client.contacts.plan(newcomers(2))
     call(sandbox, "POST", "contacts", number=number(0), country_code="+1")
     result = plan.apply()
-    told = chatkit.account.journal(result)
-    assert told[told["row"] == 0]["reason"].tolist()[-1] == result["reason"][0] != ""
+    report = chatkit.account.journal(result)
+    assert report[report["row"] == 0]["reason"].tolist()[-1] == result["reason"][0] != ""
 
 
 def test_a_run_is_named_by_the_beginning_of_its_name(client):
@@ -353,11 +357,11 @@ def test_a_run_needs_a_client_when_its_account_is_not_open(sandbox):
 
 def test_a_client_of_another_account_is_refused(sandbox, client):
     result = stopped(sandbox, client)
-    with account() as (theirs, other):
+    with account() as (others, other):
         for use in (chatkit.resume, chatkit.undo):
             with pytest.raises(chatkit.errors.SettingsError, match="account"):
                 use(result, other)
-        assert active(theirs, "contacts") == {}
+        assert active(others, "contacts") == {}
 
 
 def test_a_run_of_a_busy_account_does_not_go_on(sandbox, client):
@@ -368,8 +372,8 @@ def test_a_run_of_a_busy_account_does_not_go_on(sandbox, client):
     assert states(chatkit.resume(result, client)) == ["applied"] * 3
 
 
-@pytest.mark.parametrize("room", ["contacts", "templates", "webhooks"])
-def test_a_run_of_each_room_goes_on(sandbox, client, room):
+@pytest.mark.parametrize("source", ["contacts", "templates", "webhooks"])
+def test_a_run_of_each_room_goes_on(sandbox, client, source):
     weak = limited(sandbox, "Chat Contacts, View", "Chat Templates, View", "Chat Detail, View")
     frames = {
         "contacts": newcomers(2),
@@ -378,7 +382,7 @@ def test_a_run_of_each_room_goes_on(sandbox, client, room):
         ).set_index(["template_code", "lang_code"]),
         "webhooks": pd.DataFrame({"url": ["https://a.example/"], "events": [["*"]]}),
     }
-    plan = getattr(weak, room).plan(frames[room])
+    plan = getattr(weak, source).plan(frames[source])
     assert set(states(plan.apply())) == {"not sent"}
     result = chatkit.resume(plan.id, client)
     assert set(states(result)) == {"applied"}
@@ -601,7 +605,7 @@ def test_connect_says_that_a_run_was_interrupted_and_how_to_go_on(
         monkeypatch.setenv("CHATKIT_ACCOUNT_ID", sandbox.account_id)
         monkeypatch.setenv("CHATKIT_TOKEN", sandbox.token)
 
-        def said():
+        def message():
             capsys.readouterr()
             with chatkit.connect() as client:
                 lines = capsys.readouterr().out.splitlines()
@@ -609,24 +613,24 @@ def test_connect_says_that_a_run_was_interrupted_and_how_to_go_on(
             assert lines[0].startswith("Connected to account")
             return lines[1:], account_
 
-        assert said()[0] == []
+        assert message()[0] == []
         with limited_over(base_url, sandbox) as weak:
             first, left = (name_of(weak.contacts.plan(newcomers(2, n)).apply()) for n in (0, 50))
-        [line], account_ = said()
+        [line], account_ = message()
         assert f"A run of 2 changes, begun on {left[:4]}-" in line
         assert f"chatkit.resume({left!r}) goes on" in line and "1 before it" in line
         with account_lock(journal_folder(False), account_, left):
-            assert said()[0] == []  # it is at work
+            assert message()[0] == []  # it is at work
         (lasting / f"{next(lasting.glob('*.lock')).stem}.holder").write_text("a dead process")
-        assert left in said()[0][0]
+        assert left in message()[0][0]
         journal_path(first).write_bytes(b"damaged")
         with chatkit.connect() as client:
             chatkit.resume(left, client)
-        assert said()[0] == []
+        assert message()[0] == []
         with limited_over(base_url, sandbox) as weak:
             weak.contacts.plan(newcomers(2, 90)).apply()
         monkeypatch.setenv("CHATKIT_ACCOUNT_ID", "1002")
-        assert said()[0] == []  # a run of another account
+        assert message()[0] == []  # a run of another account
 
 
 def test_the_sandbox_in_memory_says_nothing_of_runs(sandbox, client, capsys):

@@ -137,9 +137,9 @@ def original(client: chatkit.Client, tmp_path_factory: pytest.TempPathFactory) -
 def shop(original: Path, tmp_path: Path) -> Path:
     outside = tmp_path / "outside"
     (outside / "folder").mkdir(parents=True)
-    said = json.dumps({"name": SECRET, "token": SECRET, "flow_json": {"version": SECRET}})
+    output = json.dumps({"name": SECRET, "token": SECRET, "flow_json": {"version": SECRET}})
     for place in ("secret.json", "folder/en.json", "folder/base.json", "folder/rent-a-bike.json"):
-        (outside / place).write_text(said)
+        (outside / place).write_text(output)
     shutil.copytree(original, tmp_path / "shop")
     return tmp_path / "shop"
 
@@ -164,34 +164,34 @@ def operations(shop: Path, client: chatkit.Client) -> dict[str, Callable[[], Any
 
 def snapshot(top: Path) -> dict[str, Any]:
     """All that lies in a folder: kinds, bytes, rights and targets of links."""
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for path in sorted(top.rglob("*")):
         info = path.lstat()
         data: Any = os.readlink(path) if path.is_symlink() else None
         if path.is_file() and not path.is_symlink():
             data = path.read_bytes()
-        found[str(path)] = (info.st_mode, data)
-    return found
+        result[str(path)] = (info.st_mode, data)
+    return result
 
 
 def tried(shop: Path, client: chatkit.Client, *, refused: bool = True) -> dict[str, str]:
     """Do all that can be done with a folder; return what each said."""
     outside = snapshot(shop.parent / "outside")
-    said: dict[str, str] = {}
+    output: dict[str, str] = {}
     for name, operation in operations(shop, client).items():
         inside = snapshot(shop)
         try:
-            said[name] = f"done {operation()}"
+            output[name] = f"done {operation()}"
         except chatkit.errors.InputError as error:
-            said[name] = str(error)
-        assert SECRET not in said[name], name
+            output[name] = str(error)
+        assert SECRET not in output[name], name
         assert snapshot(shop.parent / "outside") == outside, name
-        if "pull" not in name or not said[name].startswith("done"):
+        if "pull" not in name or not output[name].startswith("done"):
             assert snapshot(shop) == inside, f"{name} wrote into the folder"
         if refused and name != "check" and name != "repr":
-            assert not said[name].startswith("done"), name
-        said[name].encode()
-    return said
+            assert not output[name].startswith("done"), name
+        output[name].encode()
+    return output
 
 
 @pytest.fixture(params=["relative", "resolved"])
@@ -208,11 +208,11 @@ def test_what_is_no_regular_file_or_folder_is_refused_by_its_name(
     shop: Path, client: chatkit.Client, path: str, kind: str
 ) -> None:
     KINDS[kind](shop / path, shop.parent / "outside")
-    said = tried(shop, client, refused=path != "translations.jsonl")
-    for name, text in said.items():
+    output = tried(shop, client, refused=path != "translations.jsonl")
+    for name, text in output.items():
         if not text.startswith("done") and name != "repr":
             assert path in text, name
-    assert path in said["pull account"]
+    assert path in output["pull account"]
 
 
 @pytest.mark.parametrize(("path", "text"), [(path, text) for path, _, text in CONTENTS],
@@ -221,8 +221,8 @@ def test_a_damaged_file_is_refused_by_its_name(
     shop: Path, client: chatkit.Client, path: str, text: bytes
 ) -> None:
     (shop / path).write_bytes(text)
-    said = tried(shop, client, refused=False)
-    for name, each in said.items():
+    output = tried(shop, client, refused=False)
+    for name, each in output.items():
         if not each.startswith("done") and name != "repr":
             assert path in each, name
 
@@ -233,9 +233,9 @@ def test_a_base_of_other_types_is_refused_with_the_place(
 ) -> None:
     place = shop / ".chatkit/base.json"
     place.write_text(json.dumps(json.loads(place.read_text()) | damage))
-    said = tried(shop, client)
-    del said["repr"]
-    for text in said.values():
+    output = tried(shop, client)
+    del output["repr"]
+    for text in output.values():
         assert ".chatkit/base.json" in text
 
 
@@ -294,9 +294,9 @@ def test_half_a_character_of_a_document_is_shown_as_an_escape(
 ) -> None:
     place = shop / "flows/rent-a-bike.json"
     place.write_bytes(place.read_bytes().replace(b'"type": "', b'"type": "\\ud800', 1))
-    shown = "".join(chatkit.Folder(shop).check().message)
-    shown.encode()
-    assert "d800" in shown.casefold()
+    view = "".join(chatkit.Folder(shop).check().message)
+    view.encode()
+    assert "d800" in view.casefold()
 
 
 # --- what a pull has begun --------------------------------------------------------------
@@ -424,8 +424,8 @@ def test_an_edit_that_is_saved_while_a_pull_runs_is_merged(
     place = shop / "templates/order_ready/en.json"
 
     def save() -> None:
-        said = json.loads(place.read_text())
-        place.write_text(json.dumps(said | {"footer": "MY EDIT"}))
+        output = json.loads(place.read_text())
+        place.write_text(json.dumps(output | {"footer": "MY EDIT"}))
 
     owner: Any = folder_module._Pull if when in ("merge_ledger", "commit") else directory.Directory
     name = "replace" if when == "last" else when
@@ -438,9 +438,9 @@ def test_an_edit_that_is_saved_while_a_pull_runs_is_merged(
 
     monkeypatch.setattr(owner, name, hooked)
     report = chatkit.Folder(shop).pull(moved)
-    said = json.loads(place.read_text())
-    assert said["footer"] == "MY EDIT"
-    assert "moved" in said["text"]
+    output = json.loads(place.read_text())
+    assert output["footer"] == "MY EDIT"
+    assert "moved" in output["text"]
     assert "templates/order_ready/en.json" in report.notes[0]
     assert "Saved while the pull ran" in repr(report)
     assert chatkit.Folder(shop).pull(moved).changes == {"templates/order_ready/en.json": "edited"}
@@ -471,8 +471,8 @@ def test_a_file_that_is_saved_again_and_again_ends_the_pull(
     original = folder_module._Pull.commit
 
     def hooked(self: Any, *arguments: Any) -> Any:
-        said = json.loads(place.read_text()) | {"footer": str(next(count))}
-        place.write_text(json.dumps(said))
+        output = json.loads(place.read_text()) | {"footer": str(next(count))}
+        place.write_text(json.dumps(output))
         return original(self, *arguments)
 
     monkeypatch.setattr(folder_module._Pull, "commit", hooked)

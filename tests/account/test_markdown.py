@@ -39,13 +39,13 @@ def test_all_that_strangers_wrote_stands_in_one_block_that_it_cannot_end(
 ) -> None:
     plan = client.contacts.plan([{"id": 50002, "name": f"x{name}"}], skip_invalid=True)
     plan.notes.append(name)
-    said = markdown(plan, f"account {where}")
-    kinds = [token.type for token in MarkdownIt("gfm-like", {"linkify": False}).parse(said)]
+    message = markdown(plan, f"account {where}")
+    kinds = [token.type for token in MarkdownIt("gfm-like", {"linkify": False}).parse(message)]
     assert kinds == ["heading_open", "inline", "heading_close", "fence"]
-    heading = MarkdownIt("gfm-like", {"linkify": False}).parse(said)[1]
+    heading = MarkdownIt("gfm-like", {"linkify": False}).parse(message)[1]
     assert {token.type for token in heading.children or ()} <= {"text", "text_special"}
-    assert "@" not in said.partition("\n")[0]
-    assert all(visible(line) == line for line in said.split("\n"))
+    assert "@" not in message.partition("\n")[0]
+    assert all(visible(line) == line for line in message.split("\n"))
 
 
 def test_it_shows_each_change_and_what_stops_the_plan(client: Client) -> None:
@@ -69,10 +69,10 @@ def test_it_shows_each_change_and_what_stops_the_plan(client: Client) -> None:
 def test_a_plan_of_thousands_stays_a_comment(client: Client) -> None:
     frame = client.contacts.frame()
     frame["name"] = "N" * 500
-    said = markdown(client.contacts.plan(frame), "production")
-    assert len(said) < 65_536
-    assert "# … and 210 more changes" in said
-    assert "! blocked: needs --many" in said
+    message = markdown(client.contacts.plan(frame), "production")
+    assert len(message) < 65_536
+    assert "# … and 210 more changes" in message
+    assert "! blocked: needs --many" in message
 
 
 def test_nothing_to_do_is_one_line(client: Client) -> None:

@@ -28,8 +28,8 @@ def demo() -> Iterator[tuple[chatkit.Sandbox, chatkit.Client]]:
 
 @pytest.fixture
 def empty() -> Iterator[tuple[chatkit.Sandbox, chatkit.Client]]:
-    with account() as found:
-        yield found
+    with account() as outcome:
+        yield outcome
 
 
 def prepared(sandbox: chatkit.Sandbox) -> None:
@@ -120,8 +120,8 @@ def test_an_empty_account_becomes_what_the_state_holds(
     split = [c for c in left.itertuples() if c.resource == "contact"]
     assert len(left) == len(split)
     assert len(plan_state(held, client)) == 0
-    told = [note for note in plan.notes if note.startswith("Names that the service splits")]
-    assert bool(told) == bool(split)
+    report = [note for note in plan.notes if note.startswith("Names that the service splits")]
+    assert bool(report) == bool(split)
 
 
 def test_a_damaged_account_gets_back_what_was_lost_and_changed_and_nothing_else(
@@ -173,15 +173,15 @@ def test_ids_are_never_carried(empty: tuple[chatkit.Sandbox, chatkit.Client]) ->
     sandbox, client = empty
     prepared(sandbox)
     held = state(client)
-    with account() as (other, there):
+    with account() as (other, present):
         flow(other, "Other")
         webhook(other, 9)
-        plan = plan_state(replace(held, ids={"flow": {"Order": 1}}), there, broken=True)
+        plan = plan_state(replace(held, ids={"flow": {"Order": 1}}), present, broken=True)
         assert all(c.key is None or c.noun == "content" for c in plan.changes)
         for change in plan.changes:
             assert "id" not in change.after
-        restored(held, there)
-        assert {*held.flows, "Other"} == {*state(there).flows}
+        restored(held, present)
+        assert {*held.flows, "Other"} == {*state(present).flows}
         assert call(other, "GET", "webhooks")
 
 
@@ -298,16 +298,16 @@ def test_names_that_the_service_splits_otherwise_are_told_before(
     held = state(client)
     parts = held.contacts.copy()
     parts.loc[:, "first_name"], parts.loc[:, "middle_name"] = "Ana Maria", "de la"
-    odd = replace(held, contacts=parts)
-    with account() as (_, there):
-        plan = plan_state(odd, there)
+    unusual = replace(held, contacts=parts)
+    with account() as (_, present):
+        plan = plan_state(unusual, present)
         assert [c.kind for c in plan.changes] == ["create"]
         assert any(
             note.startswith("Names that the service splits into other parts than they have: Ana")
             for note in plan.notes
         )
     same = plan_state(
-        replace(odd, records={**odd.records, "flow": {"New": next(iter_flow())}}),
+        replace(unusual, records={**unusual.records, "flow": {"New": next(iter_flow())}}),
         client,
         broken=True,
     )
@@ -328,11 +328,11 @@ def test_what_is_fixed_once_a_flow_exists_is_told_and_left(
     flow(sandbox, "Order", categories=["SURVEY"])
     held = state(client)
     other = {"Order": {**held.flows["Order"], "categories": ["SIGN_UP"]}}
-    with account() as (there, one):
-        flow(there, "Order", categories=["SURVEY"])
-        wanted = replace(
+    with account() as (present, one):
+        flow(present, "Order", categories=["SURVEY"])
+        expected = replace(
             held, records={**held.records, "flow": {**other, "New": held.flows["Order"]}}
         )
-        plan = plan_state(wanted, one, broken=True)
+        plan = plan_state(expected, one, broken=True)
         assert [c.kind for c in plan.changes] == ["create"]
         assert any("Flows with another categories, which" in note for note in plan.notes)

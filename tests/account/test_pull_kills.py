@@ -23,7 +23,7 @@ def test_a_pull_that_is_killed_leaves_the_old_folder_or_the_new(tmp_path: Path) 
         check=False,
     )
     assert done.returncode == 0, done.stderr.decode()
-    found = json.loads(done.stdout)
-    assert found["half"] == []
-    assert found["old"] > 1
-    assert found["new"] + found["interrupted"] > 2
+    result = json.loads(done.stdout)
+    assert result["half"] == []
+    assert result["old"] > 1
+    assert result["new"] + result["interrupted"] > 2

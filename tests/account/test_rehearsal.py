@@ -151,9 +151,9 @@ def test_what_strangers_wrote_is_escaped(account: Account) -> None:
     plan = renamed(client, 1)
     with pytest.warns(UserWarning, match="HTML tags"):
         client.contacts.update(50001, name="<b>Mallory</b>")
-    shown = html_of(chatkit.rehearse(plan))
-    assert "<img" not in shown
-    assert "<b>" not in shown
+    output = html_of(chatkit.rehearse(plan))
+    assert "<img" not in output
+    assert "<b>" not in output
 
 
 def test_the_text_is_the_same_every_time(account: Account) -> None:

@@ -156,7 +156,7 @@ def test_the_plan_of_an_account_for_itself_is_empty(held: Holdings) -> None:
 @settings(max_examples=volume(6))
 @given(ACCOUNTS, ACCOUNTS)
 def test_an_account_brought_to_a_state_holds_it_and_its_undo_brings_it_back(
-    wanted: Holdings, there: Holdings
+    expected: Holdings, present: Holdings
 ) -> None:
     """What differs is written, what is named is deleted, all else stays, whatever was there."""
     with (
@@ -164,8 +164,8 @@ def test_an_account_brought_to_a_state_holds_it_and_its_undo_brings_it_back(
         account() as (other, target),
         TemporaryDirectory() as path,
     ):
-        made(one, wanted)
-        made(other, there)
+        made(one, expected)
+        made(other, present)
         held, before = pulled(client, path), read(target)
         fixed = [n for n in {*held.flows, *before.flows} if both_flows(held, before, n)]
         others = {n: f for n, f in held.flows.items() if n not in fixed}
@@ -232,17 +232,17 @@ def test_an_account_is_restored_whatever_the_service_is_like(
         people(sandbox, 3)
         held = read(client)
         assert len(plan_state(held, client)) == 0
-        shown = profile.flow_json_in_get
-        if shown:
+        output = profile.flow_json_in_get
+        if output:
             client.flows.delete(held.ids["flow"]["Return"])
         client.templates("ready").delete("de")
         client.webhooks.delete(held.ids["webhook"]["https://shop.example/hook/0"])
         client.contacts.delete(client.contacts.frame().index[0])
         plan = plan_state(held, client, broken=True)
         kinds = [(c.noun, c.kind) for c in plan.changes]
-        told = any(note.startswith("This service lists deleted contacts") for note in plan.notes)
-        assert told is profile.inactive_in_lists
-        lost = ["flow"] * shown + ["content", "webhook"] + ["contact"] * (not told)
+        report = any(note.startswith("This service lists deleted contacts") for note in plan.notes)
+        assert report is profile.inactive_in_lists
+        lost = ["flow"] * output + ["content", "webhook"] + ["contact"] * (not report)
         assert kinds == [(noun, "create") for noun in lost]
         assert set(states(settled(plan.apply, settle=0))) <= {"applied", "differs"}
         assert len(plan_state(held, client)) == 0

@@ -30,8 +30,8 @@ def test_nothing_of_a_fork_is_run_with_the_token() -> None:
     assert "pull_request_target" not in FILE.read_text(encoding="utf-8")
     assert "head.repo.full_name == github.repository" in PLAN["if"]
     for job in (PLAN, APPLY):
-        told = [step for step in job["steps"] if "secrets." in json.dumps(step)]
-        assert [step["name"] for step in told] in (["Plan"], ["Apply it"])
+        report = [step for step in job["steps"] if "secrets." in json.dumps(step)]
+        assert [step["name"] for step in report] in (["Plan"], ["Apply it"])
         assert "secrets." not in json.dumps(job.get("env", {}))
     assert "secrets." not in json.dumps(WORKFLOW["env"])
 

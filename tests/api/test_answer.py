@@ -87,9 +87,9 @@ def test_the_type_of_the_content_is_read_in_any_case() -> None:
 
 
 def test_an_answer_shows_itself_without_its_body() -> None:
-    shown = repr(answer({"name": "Mary Lee"}))
-    assert "Mary" not in shown
-    assert "GET contacts/17" in shown
+    view = repr(answer({"name": "Mary Lee"}))
+    assert "Mary" not in view
+    assert "GET contacts/17" in view
 
 
 # --- answers of no use ----------------------------------------------------------------
@@ -211,7 +211,7 @@ def test_success_false_with_200_is_a_refusal() -> None:
     assert "says success: false. Number is not valid" in str(error)
 
 
-SAID = {
+TEXTS = {
     "message": ({"message": "why"}, "why"),
     "list of messages": ({"message": ["a is long", "b is short"]}, "a is long; b is short"),
     "error": ({"error": "why"}, "why"),
@@ -227,13 +227,13 @@ SAID = {
 }
 
 
-@pytest.mark.parametrize(("body", "said"), SAID.values(), ids=SAID)
-def test_the_text_is_found_in_a_body_of_any_shape(body: Any, said: str) -> None:
-    assert failure(answer(body, 422)).reason == f"422 {said}"
+@pytest.mark.parametrize(("body", "output"), TEXTS.values(), ids=TEXTS)
+def test_the_text_is_found_in_a_body_of_any_shape(body: Any, output: str) -> None:
+    assert failure(answer(body, 422)).reason == f"422 {output}"
 
 
 @pytest.mark.parametrize(
-    ("body", "said"),
+    ("body", "output"),
     [
         (b"plain why", "plain why"),
         (b"<h1>502</h1><script>x", "502"),
@@ -245,8 +245,8 @@ def test_the_text_is_found_in_a_body_of_any_shape(body: Any, said: str) -> None:
     ],
     ids=["text", "html", "open", "open scripts", "empty", "bytes", "deep"],
 )
-def test_the_text_is_found_in_what_is_not_json(body: bytes, said: str) -> None:
-    assert failure(answer(body, 502)).reason == f"502 {said}"
+def test_the_text_is_found_in_what_is_not_json(body: bytes, output: str) -> None:
+    assert failure(answer(body, 502)).reason == f"502 {output}"
 
 
 @pytest.mark.parametrize(

@@ -94,8 +94,8 @@ def test_a_segment_is_refused_or_comes_back_equal(segment: str) -> None:
         target = Call("GET", ("templates", segment)).target
     except InputError:
         return
-    room, quoted = target.split("/")
-    assert (room, unquote(quoted, errors="strict")) == ("templates", segment)
+    source, quoted = target.split("/")
+    assert (source, unquote(quoted, errors="strict")) == ("templates", segment)
     assert HARMLESS.issuperset(target)
     assert quoted not in (".", "..")
 

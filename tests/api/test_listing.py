@@ -283,12 +283,12 @@ def test_every_row_of_a_list_is_read_or_it_is_an_error(
                 return Refused if end == "refused" else NotFound
             at = at if end == "empty" else max(0, pages - 1)
         rows = list(range(count))[at * cap : (at + 1) * cap]
-        said = {
+        output = {
             "pages wrong": (count, wrong),
             "total wrong": (wrong, pages),
             "less than came": (len(rows) - 1, min(wrong, 1)),
         }
-        return rows, *said.get(told, (count, pages))
+        return rows, *output.get(told, (count, pages))
 
     service = Service(page, size=size, paged=told != "absent", seed=count)
     try:
@@ -434,14 +434,14 @@ def test_a_list_that_grows_meanwhile_is_read_to_its_new_end():
 
 
 @pytest.mark.parametrize(
-    ("gone", "odd"),
+    ("gone", "unusual"),
     [
         ([], "a page that it announced was empty"),
         (Refused, "a page that it announced was refused (404 no such page)"),
         (NotFound, "a page that it announced was refused (404 no such page)"),
     ],
 )
-def test_a_last_page_that_is_gone(gone, odd):
+def test_a_last_page_that_is_gone(gone, unusual):
     def page(number):
         if number < 10:
             return cut(90, number), 95, 10
@@ -449,7 +449,7 @@ def test_a_last_page_that_is_gone(gone, odd):
 
     listing, ids = read(Service(page))
     assert ids == list(range(90))
-    assert listing.moved[0] == odd
+    assert listing.moved[0] == unusual
 
 
 def test_empty_and_refused_pages_in_the_middle_do_not_hide_what_follows():
@@ -509,11 +509,11 @@ def test_whatever_a_service_says_reading_ends_and_skips_nothing(begin, pages, af
     """Rows are numbered through, so what was read must be 0, 1, 2 … without a gap."""
     answers: list[Page] = []
     count = 0
-    for said in [begin, *pages]:
-        if said is Refused:
+    for output in [begin, *pages]:
+        if output is Refused:
             answers.append(Refused)
         else:
-            rows, total, last = said
+            rows, total, last = output
             answers.append((list(range(count, count + rows)), total, last))
             count += rows
 
@@ -527,7 +527,7 @@ def test_whatever_a_service_says_reading_ends_and_skips_nothing(begin, pages, af
     assert ids == list(range(len(ids)))
     rows, total, last = begin
     promised = max(1, last, 1 + -(-(total - rows) // max(1, rows)))
-    told = max([said[1] for said in [begin, *pages] if said is not Refused])
+    told = max([output[1] for output in [begin, *pages] if output is not Refused])
     most = len(answers) + 8 + AHEAD
     bound = 2 * most if len(ids) > told else min(2 * promised + 8, most)
     assert len(service.asked) <= bound
@@ -559,12 +559,12 @@ def frame_of(server: FaultServer) -> Any:
 
 
 def slice_of(rows: list[int], page: int, size: int) -> Any:
-    shown = [contact(n) for n in rows[(page - 1) * size : page * size]]
-    said = {"page": page, "pageSize": size, "totalCount": len(rows)}
+    view = [contact(n) for n in rows[(page - 1) * size : page * size]]
+    output = {"page": page, "pageSize": size, "totalCount": len(rows)}
     return {
         "success": True,
-        "data": shown,
-        "pagination": said | {"totalPages": -(-len(rows) // size)},
+        "data": view,
+        "pagination": output | {"totalPages": -(-len(rows) // size)},
     }
 
 

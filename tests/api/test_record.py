@@ -80,12 +80,12 @@ def test_a_create_names_every_problem_at_once():
 
 def test_an_update_names_every_problem_at_once_and_in_order():
     fields = {"flow_json": {"version": 7}, "colour": "red", "name": "new", "flow_json_raw": 1.5}
-    found = problems(FlowBody.validate_update, fields)
-    assert list(found) == list(fields)
-    assert found["colour"] == ("'red'", "cannot be sent")
-    assert found["name"] == ("'new'", "can only be set when it is created")
-    assert found["flow_json"][1].startswith("needs a version")
-    assert found["flow_json_raw"][1] == "must be text, so that no digit, zero or + is lost"
+    result = problems(FlowBody.validate_update, fields)
+    assert list(result) == list(fields)
+    assert result["colour"] == ("'red'", "cannot be sent")
+    assert result["name"] == ("'new'", "can only be set when it is created")
+    assert result["flow_json"][1].startswith("needs a version")
+    assert result["flow_json_raw"][1] == "must be text, so that no digit, zero or + is lost"
 
 
 def test_what_is_required_is_named_when_it_is_missing():
@@ -105,8 +105,8 @@ def test_a_field_takes_text_when_that_is_one_of_its_types():
 
 
 def test_an_update_of_nothing_says_what_could_be_passed():
-    found = problems(FlowBody.validate_update, {})
-    assert found == {"(no field)": ("", "pass one of flow_json, flow_json_raw")}
+    result = problems(FlowBody.validate_update, {})
+    assert result == {"(no field)": ("", "pass one of flow_json, flow_json_raw")}
 
 
 def test_nested_fields_are_named_with_their_place():
@@ -158,9 +158,9 @@ def test_nested_fields_are_named_with_their_place():
 def test_nothing_is_bent_into_another_type(body, name, value, reason):
     for check in (body.validate_create, body.validate_update):
         others = GOOD[body] if check == body.validate_create else {}
-        [(field, (_, told))] = problems(check, others | {name: value}).items()
+        [(field, (_, report))] = problems(check, others | {name: value}).items()
         assert field == name
-        assert told.startswith(reason)
+        assert report.startswith(reason)
 
 
 def test_values_are_shown_short():
@@ -180,8 +180,8 @@ def test_a_secret_is_never_shown(name):
         ):
             with pytest.raises(InputError) as caught:
                 check(fields | {name: value}, "This webhook")
-            told = "".join(traceback.format_exception(caught.value))
-            assert SECRET[:10] not in told + repr(caught.value.problems)
+            report = "".join(traceback.format_exception(caught.value))
+            assert SECRET[:10] not in report + repr(caught.value.problems)
 
 
 @pytest.mark.parametrize("body", GOOD)
@@ -244,8 +244,8 @@ def test_a_misspelt_field_is_told_with_the_one_that_was_meant_and_no_other():
         (ContactBody.validate_create, GOOD[ContactBody]),
         (ContactBody.validate_update, {}),
     ):
-        found = problems(check, others | {"names": "x", "zz": 1, "number": 5})
-        assert found == {
+        result = problems(check, others | {"names": "x", "zz": 1, "number": 5})
+        assert result == {
             "names": ("'x'", "cannot be sent; did you mean name?"),
             "zz": ("1", "cannot be sent"),
             "number": ("5", lost),
@@ -270,15 +270,15 @@ def test_a_column_is_as_strict_as_a_single_field():
 
 
 @pytest.mark.parametrize(
-    ("shown", "read"),
+    ("output", "read"),
     [
         ('{"a": 1}', {"a": 1}), (' \n{"a": 1}', {"a": 1}), ('{"a": ', '{"a": '), ("[1]", "[1]"),
         ("7", "7"), ("", ""), (7, 7), (None, None), ({"a": 1}, {"a": 1}),
         ("{" * 200_000, "{" * 200_000),
     ],
 )  # fmt: skip
-def test_only_the_text_of_an_object_is_read_as_a_document(shown, read):
-    assert parse_document(shown) == read
+def test_only_the_text_of_an_object_is_read_as_a_document(output, read):
+    assert parse_document(output) == read
 
 
 def test_create_and_update_show_what_they_take():
@@ -385,25 +385,26 @@ def test_the_size_of_a_number_tells_its_unit(number, time):
 
 
 @pytest.mark.parametrize(
-    "odd", ["soon", True, False, -5, 1e20, 1e30, float("nan"), [], {}, "12", "0" * 9, "2026-13-01"]
+    "unusual",
+    ["soon", True, False, -5, 1e20, 1e30, float("nan"), [], {}, "12", "0" * 9, "2026-13-01"],
 )
-def test_what_is_no_time_is_refused(odd):
+def test_what_is_no_time_is_refused(unusual):
     with pytest.raises(ValidationError):
-        Webhook(id=1, last_delivery_at=odd)
+        Webhook(id=1, last_delivery_at=unusual)
 
 
 def test_a_document_may_be_shown_as_its_text_or_in_flow_json_raw():
-    shown = {"version": "7.3", "screens": []}
-    text = json.dumps(shown)
+    output = {"version": "7.3", "screens": []}
+    text = json.dumps(output)
     for fields in (
-        {"flow_json": shown, "flow_json_raw": "mine"},
+        {"flow_json": output, "flow_json_raw": "mine"},
         {"flow_json": text, "flow_json_raw": "mine"},
     ):
         flow = Flow.model_validate({"id": 1, **fields})
-        assert (flow.flow_json, flow.flow_json_raw) == (shown, "mine")
+        assert (flow.flow_json, flow.flow_json_raw) == (output, "mine")
     for fields in ({"flow_json": None}, {"flow_json": ""}, {}):
         flow = Flow.model_validate({"id": 1, "flow_json_raw": text, **fields})
-        assert flow.flow_json == shown
+        assert flow.flow_json == output
         assert not hasattr(flow, "flow_json_raw")
     for raw in ("", "{", "7", '{"no": "document"}', None, "[]"):
         flow = Flow.model_validate({"id": 1, "flow_json": None, "flow_json_raw": raw})

@@ -22,7 +22,7 @@ class Holder(BaseModel):
 def test_every_way_to_show_a_secret_is_masked(caplog: pytest.LogCaptureFixture) -> None:
     secret = Secret(MARKER)
     logging.getLogger("t").warning("%s %r", secret, [secret])
-    shown = [
+    output = [
         repr(secret),
         str(secret),
         f"{secret} {secret!r} {secret!s:>40} {secret:.3}",
@@ -35,7 +35,7 @@ def test_every_way_to_show_a_secret_is_masked(caplog: pytest.LogCaptureFixture) 
         caplog.text,
         repr(dir(secret)),
     ]
-    assert not [text for text in shown if MARKER in text or MARKER[:3] in text]
+    assert not [text for text in output if MARKER in text or MARKER[:3] in text]
     assert not hasattr(secret, "__dict__")
 
 

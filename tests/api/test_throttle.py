@@ -126,21 +126,21 @@ def test_wait_tells_when_the_next_one_may_go_out() -> None:
     window.count_sent(5.0, 2)
     window.completed(5.0, 2)
     assert window.free(5.0) == 0
-    moment = 5.0 + window.wait(5.0)
-    assert 6.0 <= moment < 6.1
-    assert window.free(moment) == 2
+    instant = 5.0 + window.wait(5.0)
+    assert 6.0 <= instant < 6.1
+    assert window.free(instant) == 2
 
 
 def test_a_lower_rate_counts_what_has_gone_out_already() -> None:
     window = Window(4)
-    for moment in (1.0, 1.2, 1.4, 1.6):
-        window.count_sent(moment)
-        window.completed(moment)
+    for instant in (1.0, 1.2, 1.4, 1.6):
+        window.count_sent(instant)
+        window.completed(instant)
     window.set_rate(2)
     assert window.free(1.7) <= 0
-    moment = 1.7 + window.wait(1.7) + 1e-9
-    assert 2.4 <= moment < 2.5, "when only one of the last second is left"
-    assert window.free(moment) == 1
+    instant = 1.7 + window.wait(1.7) + 1e-9
+    assert 2.4 <= instant < 2.5, "when only one of the last second is left"
+    assert window.free(instant) == 1
 
 
 def test_fewer_than_one_call_a_second_is_fine() -> None:
@@ -387,7 +387,7 @@ def in_invented_time(
         loop.close()
 
 
-SAID: dict[str, Callable[[float], float | None]] = {
+TEXTS: dict[str, Callable[[float], float | None]] = {
     "nothing": lambda need: None,
     "whole seconds": lambda need: float(math.ceil(need)),
     "a date": lambda need: float(math.ceil(need)) + 1,  # at worst: dates have no fractions
@@ -395,7 +395,7 @@ SAID: dict[str, Callable[[float], float | None]] = {
 }
 
 
-@pytest.mark.parametrize("told", SAID.values(), ids=SAID)
+@pytest.mark.parametrize("told", TEXTS.values(), ids=TEXTS)
 @pytest.mark.parametrize("limit", [5, 20, 50])
 def test_a_true_limit_is_held(limit: int, told: Callable[[float], float | None]) -> None:
     async def story(loop: Invented, throttle: AdaptiveThrottle) -> None:

@@ -124,7 +124,9 @@ def test_a_backoff_is_what_was_drawn_or_what_the_service_tells_if_that_is_more(
 
     monkeypatch.setattr(asyncio, "sleep", sleep)
     monkeypatch.setattr(random, "uniform", lambda low, high: high / 2)
-    scripts = [answers(503, b"", *told) for told in ([], ["retry-after: 0.5"], ["retry-after: 9"])]
+    scripts = [
+        answers(503, b"", *report) for report in ([], ["retry-after: 0.5"], ["retry-after: 9"])
+    ]
     with FaultServer(*scripts, ok) as server:
         transport = server.transport(deadline=60)
         assert transport.send(GET).success
@@ -207,12 +209,12 @@ def test_a_write_arrives_once_the_service_is_there() -> None:
 def test_a_connection_lost_while_idle_costs_a_read_nothing_and_a_write_its_certainty(
     call: Call, quick: list[tuple[float, float]]
 ) -> None:
-    landed: list[Asked] = []
+    effective: list[Asked] = []
 
     def once(line: Line, asked: Asked) -> None:
         ok(line, asked)
         if again := line.ask():  # it has read the second request, and closes all the same
-            landed.append(again)
+            effective.append(again)
         line.reset()
 
     with FaultServer(once, ok) as server:
@@ -220,10 +222,10 @@ def test_a_connection_lost_while_idle_costs_a_read_nothing_and_a_write_its_certa
         transport.send(GET)
         if call.writes:
             assert type(failure(transport, call)) is UnknownOutcome
-            assert (len(landed), len(server.asked)) == (1, 1)
+            assert (len(effective), len(server.asked)) == (1, 1)
         else:
             assert transport.send(call).success
-            assert (len(landed), len(server.asked)) == (1, 2)
+            assert (len(effective), len(server.asked)) == (1, 2)
         transport.close()
 
 
@@ -257,11 +259,11 @@ def test_the_wait_is_understood_in_other_forms_too(fields: tuple[str, ...]) -> N
         assert server.asked[1].at - server.asked[0].at >= 0.19
 
 
-@pytest.mark.parametrize("told", ["0", "-5", "soon", formatdate(0, usegmt=True), "", "9" * 40])
+@pytest.mark.parametrize("report", ["0", "-5", "soon", formatdate(0, usegmt=True), "", "9" * 40])
 def test_a_429_that_does_not_say_when_is_tried_at_growing_intervals(
-    told: str, quick: list[tuple[float, float]]
+    report: str, quick: list[tuple[float, float]]
 ) -> None:
-    refuses = answers(429, b"", f"retry-after: {told}")
+    refuses = answers(429, b"", f"retry-after: {report}")
     with FaultServer(*[refuses] * 7, ok) as server:
         transport = server.transport()
         assert transport.send(POST).success
@@ -270,9 +272,9 @@ def test_a_429_that_does_not_say_when_is_tried_at_growing_intervals(
     assert quick == [(s / 2, s) for s in (0.5, 1.0, 2.0, 4.0, 8.0, 8.0, 8.0)]
 
 
-@pytest.mark.parametrize("told", ["86400", "100000000000000", "2147483647"])
-def test_a_wait_beyond_the_deadline_ends_at_once(told: str) -> None:
-    script = answers(429, b"", f"retry-after: {told}", f"date: {formatdate(usegmt=True)}")
+@pytest.mark.parametrize("report", ["86400", "100000000000000", "2147483647"])
+def test_a_wait_beyond_the_deadline_ends_at_once(report: str) -> None:
+    script = answers(429, b"", f"retry-after: {report}", f"date: {formatdate(usegmt=True)}")
     with FaultServer(script) as server:
         error = failure(server.transport(deadline=0.2), POST)
         assert type(error) is RateLimited
@@ -669,11 +671,11 @@ def nothing_more_is_sent(server: FaultServer) -> None:
     assert len(server.asked) == count
 
 
-class Odd(Exception):
+class Unusual(Exception):
     pass
 
 
-@pytest.mark.parametrize("kind", [Odd, InputError, KeyboardInterrupt, SystemExit])
+@pytest.mark.parametrize("kind", [Unusual, InputError, KeyboardInterrupt, SystemExit])
 def test_what_the_calls_raise_is_raised_as_itself(kind: type[BaseException]) -> None:
     def broken() -> Iterator[Call]:
         yield from calls(20)
@@ -755,13 +757,13 @@ def test_four_thousand_calls_need_no_more_memory_than_a_thousand() -> None:
 def test_a_door_is_asked_in_place_of_the_network() -> None:
     heard: list[tuple[str, str, dict[str, str], bytes]] = []
 
-    def door(
+    def channel(
         method: str, target: str, headers: dict[str, str], body: bytes
     ) -> tuple[int, dict[str, str], bytes]:
         heard.append((method, target, dict(headers), body))
         return 200, {"content-type": "application/json"}, OK
 
-    transport = Transport(connection("http://localhost"), handler=door)
+    transport = Transport(connection("http://localhost"), handler=channel)
     assert transport.send(Call("GET", ("contacts", "a b"), {"q": "ä"})).success
     assert len(list(transport.send_all([POST] * 5))) == 5
     transport.close()
@@ -778,34 +780,34 @@ def test_the_door_has_the_same_rules(quick: list[tuple[float, float]]) -> None:
     script = iter([(429, b""), (503, b""), ConnectionError(), (200, OK)])
     seen = itertools.count()
 
-    def door(*asked: object) -> tuple[int, dict[str, str], bytes]:
+    def channel(*asked: object) -> tuple[int, dict[str, str], bytes]:
         next(seen)
         answer = next(script)
         if isinstance(answer, Exception):
             raise answer
         return answer[0], {"content-type": "application/json"}, answer[1]
 
-    transport = Transport(connection("http://localhost"), handler=door)
+    transport = Transport(connection("http://localhost"), handler=channel)
     assert transport.send(GET).success
     assert next(seen) == 4
 
 
 def test_a_door_that_breaks_leaves_a_write_in_doubt() -> None:
-    def door(*asked: object) -> tuple[int, dict[str, str], bytes]:
+    def channel(*asked: object) -> tuple[int, dict[str, str], bytes]:
         raise ConnectionError
 
     assert (
-        type(failure(Transport(connection("http://localhost"), handler=door), POST))
+        type(failure(Transport(connection("http://localhost"), handler=channel), POST))
         is UnknownOutcome
     )
 
 
 def test_a_bug_behind_the_door_is_raised_as_itself() -> None:
-    def door(*asked: object) -> tuple[int, dict[str, str], bytes]:
+    def channel(*asked: object) -> tuple[int, dict[str, str], bytes]:
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        Transport(connection("http://localhost"), handler=door).send(POST)
+        Transport(connection("http://localhost"), handler=channel).send(POST)
 
 
 # --- a flight ----------------------------------------------------------------------------

@@ -128,14 +128,14 @@ def test_a_request_has_these_fields_and_no_others(echo: tuple[FaultServer, Wire]
 def test_a_request_is_what_httpx_itself_would_have_made_of_it(content: bytes | None) -> None:
     """It is made without httpx's own constructor, so what httpx adds to that must be noticed."""
     url, fields = httpx.URL("http://127.0.0.1:9/contacts"), httpx.Headers({"Accept": "text/plain"})
-    theirs = httpx.Request("POST", url, headers=fields, content=content, extensions={"timeout": {}})
+    others = httpx.Request("POST", url, headers=fields, content=content, extensions={"timeout": {}})
     ours = wire_module._Request("POST", url, fields, content, 8.0)
-    assert set(vars(ours)) == set(vars(theirs)) - {"_content"}
-    assert (ours.method, ours.url, ours.read()) == (theirs.method, theirs.url, theirs.read())
-    assert set(vars(ours)) == set(vars(theirs))
+    assert set(vars(ours)) == set(vars(others)) - {"_content"}
+    assert (ours.method, ours.url, ours.read()) == (others.method, others.url, others.read())
+    assert set(vars(ours)) == set(vars(others))
     assert ours.extensions == {"timeout": {"pool": 8.0}}
     # aiohttp writes those of one request alone.
-    assert set(theirs.headers) - set(ours.headers) <= {"host", "content-length"}
+    assert set(others.headers) - set(ours.headers) <= {"host", "content-length"}
 
 
 SEGMENTS = ["%2e%2e", "..%2f", "\\..", "//", "/", "?x", "#x", ";", "..;/", "%00", "%0d%0a", "．．"]
@@ -525,11 +525,11 @@ def test_another_host_is_asked_through_the_proxy_which_never_sees_the_token(
         while b"\r\n\r\n" not in head:
             head += line.sock.recv(65536)
         heard.append(head)
-        with socket.create_connection(("127.0.0.1", server.port)) as there:
+        with socket.create_connection(("127.0.0.1", server.port)) as present:
             line.send(b"HTTP/1.1 200 Connected\r\n\r\n")
-            back = threading.Thread(target=pump, args=(there, line.sock), daemon=True)
+            back = threading.Thread(target=pump, args=(present, line.sock), daemon=True)
             back.start()
-            pump(line.sock, there)
+            pump(line.sock, present)
             back.join(5)
 
     def pump(source: socket.socket, sink: socket.socket) -> None:
@@ -637,17 +637,17 @@ def test_no_failure_shows_the_token(script: Script, caplog: pytest.LogCaptureFix
             try:
                 transport.send(call)
             except CallError as error:
-                shown = "".join(
+                output = "".join(
                     traceback.TracebackException.from_exception(
                         error, capture_locals=True, compact=False
                     ).format(chain=True)
                 )
-                shown += repr(error) + str(vars(error)) + "".join(error._render_traceback_())
+                output += repr(error) + str(vars(error)) + "".join(error._render_traceback_())
             else:
                 pytest.fail("it should have failed")
-            assert TOKEN not in shown
-        shown = repr(transport) + str(transport) + repr(vars(transport)) + repr(transport._wire)
-        assert TOKEN not in shown + repr(vars(transport._wire))
+            assert TOKEN not in output
+        output = repr(transport) + str(transport) + repr(vars(transport)) + repr(transport._wire)
+        assert TOKEN not in output + repr(vars(transport._wire))
         transport.close()
     assert TOKEN not in caplog.text
 
@@ -767,7 +767,7 @@ def test_connecting_has_an_end_before_the_deadline_and_never_takes_long(left: fl
     assert connecting <= wire_module.MAX_CONNECT
 
 
-def told(token: str, body: bytes, **headers: str) -> Answer:
+def report(token: str, body: bytes, **headers: str) -> Answer:
     """What a client knows of an answer to a call with this token."""
 
     def echo(*_: object) -> tuple[int, dict[str, str], bytes]:
@@ -781,14 +781,14 @@ def told(token: str, body: bytes, **headers: str) -> Answer:
 def test_a_short_token_is_left_where_it_stands_in_other_words(token: str) -> None:
     """The name "Contest" was shown as "Con(not shown)", and would have been written back so."""
     body = json.dumps({"success": True, "data": {"first_name": f"Con{token}"}}).encode()
-    assert told(token, body).body == body
+    assert report(token, body).body == body
 
 
 @pytest.mark.parametrize("token", [TOKEN, 'a/b\\c"d' * 3, "y" * LEAST])
 def test_a_token_is_masked_however_json_spells_it_and_in_header_fields(token: str) -> None:
     spelled = json.dumps({"success": True, "data": token})
     for body in (spelled, spelled.replace("/", "\\/"), token):
-        answer = told(token, body.encode(), server=f"for {token.upper()}", date="today")
+        answer = report(token, body.encode(), server=f"for {token.upper()}", date="today")
         assert MASK.encode() in answer.body
         for text in (token, json.dumps(token)[1:-1], json.dumps(token)[1:-1].replace("/", "\\/")):
             assert text.encode() not in answer.body

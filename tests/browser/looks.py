@@ -70,10 +70,10 @@ def faults(page: Page, seconds: float = 5) -> list[str]:
     What is being drawn at this moment is looked at again, until the seconds are over.
     """
     for _ in range(int(seconds * 10)):
-        if not (found := _faults(page)):
+        if not (result := _faults(page)):
             return []
         page.wait_for_timeout(100)
-    return found
+    return result
 
 
 def _faults(page: Page) -> list[str]:
@@ -111,7 +111,7 @@ def violations(page: Page, parts: str, rules: Sequence[str] = ()) -> list[tuple[
     """
     if not page.evaluate("() => 'axe' in window"):
         page.evaluate(_AXE.read_text("utf-8"))
-    return [(number, said) for number, said in page.evaluate(_VIOLATIONS, [parts, [*rules]])]
+    return [(number, message) for number, message in page.evaluate(_VIOLATIONS, [parts, [*rules]])]
 
 
 _FAINT = """(root, apart) => {
@@ -148,5 +148,5 @@ def faint(root: Locator, apart: str) -> list[str]:
         root: They are below this.
         apart: A selector of those that are not looked at.
     """
-    found: list[str] = root.evaluate(_FAINT, apart)
-    return found
+    result: list[str] = root.evaluate(_FAINT, apart)
+    return result

@@ -73,9 +73,9 @@ def take(folder: Path) -> None:
     from browser.lab import OpenNotebook, Window, serve
 
     with tempfile.TemporaryDirectory() as place, launched() as browser:
-        root, house = Path(place, "notebooks"), Path(place, "lab")
-        root.mkdir(), house.mkdir()
-        with serve(root, house) as lab:
+        root, package = Path(place, "notebooks"), Path(place, "lab")
+        root.mkdir(), package.mkdir()
+        with serve(root, package) as lab:
             window = Window(lab, browser)
             for name, picture in PICTURES.items():
                 story.write(lab, f"{name}.ipynb", picture.cells)

@@ -83,9 +83,9 @@ def test_a_plan_is_read_applied_stopped_resumed_and_taken_back(
     expect(bar.first).to_be_visible(timeout=10_000)
     notebook.shot("bulk_progress")
     notebook.command("notebook:interrupt-kernel")
-    said = wait(1)
-    assert "Stopping: waiting for what is under way." in said
-    assert "you stopped it" in said
+    text = wait(1)
+    assert "Stopping: waiting for what is under way." in text
+    assert "you stopped it" in text
     notebook.shot("bulk_stopped")
 
     run(2)

@@ -17,9 +17,9 @@ def test_its_widgets_do_what_the_story_says(
     notebook.command("notebook:clear-all-cell-outputs")
     story.run(notebook, 0)
     for cell in (2, 3):
-        found = story.run(notebook, cell)
-    expect(found).to_contain_text("Peter Novak")
-    found.scroll_into_view_if_needed()
+        result = story.run(notebook, cell)
+    expect(result).to_contain_text("Peter Novak")
+    result.scroll_into_view_if_needed()
     notebook.shot("contacts_check")
     notebook.theme("Dark")
     notebook.shot("contacts_check_dark")

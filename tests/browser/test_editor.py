@@ -136,14 +136,14 @@ def test_a_flow_is_edited_checked_played_and_saved(
     page.keyboard.press("Control+Home")
     page.keyboard.press("End")
     page.keyboard.type(",,")
-    said = hand.root.locator(".cs-line").first.locator(".cs-said")
-    expect(said).to_contain_text("not valid JSON")
+    output = hand.root.locator(".cs-line").first.locator(".cs-said")
+    expect(output).to_contain_text("not valid JSON")
     expect(hand.found).to_contain_text("line 1")
     expect(hand.phone.body.get_by_text("Smile!")).to_be_visible()
     notebook.shot("editor_broken")
     page.keyboard.press("Backspace")
     page.keyboard.press("Backspace")
-    expect(said).to_have_count(0)
+    expect(output).to_have_count(0)
     expect(hand.button("Save as a new flow …")).to_have_attribute("aria-disabled", "false")
 
     # a finding leads to its line, and from the form to its field

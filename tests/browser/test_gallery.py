@@ -24,8 +24,8 @@ class Gallery:
         self.notebook = OpenNotebook(window, name)
         self.page = self.notebook.page
         self.notebook.run_all()
-        told = (window.lab.root / "brought.json").read_text()
-        self.brought: dict[str, list[str]] = json.loads(told)
+        report = (window.lab.root / "brought.json").read_text()
+        self.brought: dict[str, list[str]] = json.loads(report)
         self._settle()
 
     def state(self, name: str) -> Locator:
@@ -163,8 +163,8 @@ def leaks(gallery: Gallery, names: list[str], orders: list[list[int]]) -> list[s
     """How elements look other than alone where the sheets of all widgets are in the page."""
     cells = [1 + [*STATES].index(name) for name in names]
     own = [gallery.brought.get(str(n), []) for n in cells]
-    found = gallery.page.evaluate(COMPARE, [cells, own, orders])
-    return [f"{names[n]}: {said}" for n, said in found]
+    result = gallery.page.evaluate(COMPARE, [cells, own, orders])
+    return [f"{names[n]}: {message}" for n, message in result]
 
 
 def test_each_widget_looks_as_it_does_alone(gallery: Gallery) -> None:
@@ -176,11 +176,13 @@ def test_a_rule_that_reaches_another_widget_is_noticed(gallery: Gallery) -> None
     text = sheet.evaluate("one => one.textContent")
     sheet.evaluate("one => one.textContent += '.pv-body { position: relative; }'")
     try:
-        found = leaks(gallery, ["grid", "preview", "tail"], ORDERS[:1])
+        result = leaks(gallery, ["grid", "preview", "tail"], ORDERS[:1])
     finally:
         sheet.evaluate("(one, text) => one.textContent = text", text)
-    assert found, "no leak is noticed"
-    assert all(one.startswith("preview: div.pv-body: position: static is") for one in found), found
+    assert result, "no leak is noticed"
+    assert all(one.startswith("preview: div.pv-body: position: static is") for one in result), (
+        result
+    )
 
 
 # --- everybody can use it ---------------------------------------------------------------------
@@ -202,9 +204,9 @@ UNREACHED = """(outs) => [...document.querySelectorAll(outs)].flatMap((out, n) =
 })"""
 
 
-def of_states(found: list[tuple[int, str]]) -> list[str]:
+def of_states(result: list[tuple[int, str]]) -> list[str]:
     """What was found, by the name of the state; number 0 is the first cell, which shows none."""
-    return [f"{[*STATES][n - 1]}: {said}" for n, said in found if 0 < n <= len(STATES)]
+    return [f"{[*STATES][n - 1]}: {message}" for n, message in result if 0 < n <= len(STATES)]
 
 
 @pytest.mark.parametrize(("shade", "rules"), [("Dark", looks.COLOURS), ("Light", [])])
@@ -259,8 +261,8 @@ def test_tab_leads_to_every_control_and_out_again(gallery: Gallery) -> None:
             if n >= count and not gallery.page.evaluate("walked.within()"):
                 break
             gallery.page.keyboard.press("Tab")
-        if found := gallery.page.evaluate("walked()"):
-            lost[name] = found
+        if result := gallery.page.evaluate("walked()"):
+            lost[name] = result
     gallery.page.evaluate("() => walked.end()")
     assert not lost, json.dumps(lost, indent=1)
 

@@ -337,9 +337,9 @@ def test_columns_are_filtered_moved_widened_and_hidden_by_keyboard(opened: GridP
     run(page.notebook, 4)
     expect(heads).to_have_text(["id", "name", "number"])
     table = page.grid.get_by_role("grid")
-    room = table.evaluate("table => table.clientWidth")
+    source = table.evaluate("table => table.clientWidth")
     ends = "row => row.lastChild.offsetLeft + row.lastChild.offsetWidth"
-    assert room - 4 <= page.grid.locator(".gd-head").evaluate(ends) <= room  # it is all used
+    assert source - 4 <= page.grid.locator(".gd-head").evaluate(ends) <= source  # it is all used
 
 
 def test_texts_are_filled_replaced_copied_and_written_as_python(opened: GridPage) -> None:
@@ -473,11 +473,11 @@ def test_a_column_keeps_its_width_whatever_comes_while_its_edge_is_drawn(
     page.evaluate("player.change({ column_layout: player.state.column_layout })")
     page.mouse.up()
     expect(heads.first).to_have_js_property("offsetWidth", wide + 60)
-    told = page.evaluate("player.sent.findLast(one => one.do === 'layout').layout")
-    assert told[0] == ["id", wide + 60]
+    report = page.evaluate("player.sent.findLast(one => one.do === 'layout').layout")
+    assert report[0] == ["id", wide + 60]
 
     heads.first.evaluate("one => { window.kept = one; }")
-    page.evaluate("layout => player.change({ column_layout: layout })", told)
+    page.evaluate("layout => player.change({ column_layout: layout })", report)
     assert page.evaluate("kept.isConnected")  # or what is dragged by it would be dropped
     page.close()
 
@@ -486,9 +486,9 @@ def test_a_hundred_thousand_rows_scroll(opened: GridPage) -> None:
     page = opened
     begin = time.monotonic()
     page.show(2, "1")
-    shown = time.monotonic() - begin
+    output = time.monotonic() - begin
     page.says("100,000 rows")
-    assert shown < 10, f"{shown:.1f} s"  # 0.3 to 0.5 s on two shared cores
+    assert output < 10, f"{output:.1f} s"  # 0.3 to 0.5 s on two shared cores
     page.cell(0, 0).click()
     begin = time.monotonic()
     page.press("Control+ArrowDown")
@@ -513,7 +513,7 @@ def test_a_hundred_thousand_rows_scroll(opened: GridPage) -> None:
         }"""
     )
     assert slow < 250, f"{slow:.0f} ms"  # the median: another process may hold up one of them
-    print(f"shown in {shown:.2f} s, the end in {far:.2f} s, a frame in {slow:.0f} ms")
+    print(f"shown in {output:.2f} s, the end in {far:.2f} s, a frame in {slow:.0f} ms")
     page.notebook.shot("grid_many")
 
 

@@ -40,15 +40,15 @@ class Keyboard:
     def type(self, text: str) -> None:
         self.page.keyboard.type(text)
 
-    def reach(self, wanted: Locator, key: str = "Tab", most: int = 60) -> None:
+    def reach(self, expected: Locator, key: str = "Tab", most: int = 60) -> None:
         """Go on with one key until something has the focus."""
-        expect(wanted).to_have_count(1)
+        expect(expected).to_have_count(1)
         for _ in range(most):
-            if wanted.evaluate("one => one === document.activeElement"):
+            if expected.evaluate("one => one === document.activeElement"):
                 return
             self.page.keyboard.press(key)
         at = self.page.evaluate("() => document.activeElement.outerHTML.slice(0, 200)")
-        raise AssertionError(f"{key} does not lead to {wanted}, but to {at}")
+        raise AssertionError(f"{key} does not lead to {expected}, but to {at}")
 
 
 def output(notebook: OpenNotebook, n: int) -> Locator:
@@ -126,6 +126,6 @@ def test_a_flow_is_built_and_a_content_translated_by_keyboard_alone(
     keys.press("Enter")
     expect(form.get_by_role("status").filter(has_text="Saved order_ready")).to_be_visible()
 
-    told = story.run(notebook, 2)
-    expect(told).to_contain_text("Keys")
-    expect(told).to_contain_text("Responde BAJA")
+    report = story.run(notebook, 2)
+    expect(report).to_contain_text("Keys")
+    expect(report).to_contain_text("Responde BAJA")

@@ -124,10 +124,10 @@ def test_without_a_keyring_it_is_said_before_the_token_is_typed_and_where_it_can
     notebook, form = shown_form(lab, open_notebook, "keyring.backends.fail.Keyring", tmp_path)
     (url, token), page = service, notebook.page
     place, field = form.get_by_label("Where the token will be"), form.get_by_label("Access token")
-    said = form.locator(".chatkit-field", has=page.get_by_label("Where the token will be"))
-    expect(said).to_contain_text("This machine has no keyring.")
-    expect(said).to_contain_text(str(tmp_path / "production.token"))
-    assert said.bounding_box()["y"] < field.bounding_box()["y"]
+    message = form.locator(".chatkit-field", has=page.get_by_label("Where the token will be"))
+    expect(message).to_contain_text("This machine has no keyring.")
+    expect(message).to_contain_text(str(tmp_path / "production.token"))
+    assert message.bounding_box()["y"] < field.bounding_box()["y"]
     notebook.shot("login_no_keyring")
     notebook.theme("Dark")
     notebook.shot("login_no_keyring_dark")
@@ -140,7 +140,7 @@ def test_without_a_keyring_it_is_said_before_the_token_is_typed_and_where_it_can
     expect(place).to_be_focused()
     page.keyboard.press("ArrowDown")
     expect(field).to_be_hidden()
-    expect(said.locator("pre")).to_have_text("export CHATKIT_TOKEN='…'")
+    expect(message.locator("pre")).to_have_text("export CHATKIT_TOKEN='…'")
     expect(form.get_by_role("button")).to_have_text("Keep address and account")
     page.keyboard.press("ArrowUp")
     expect(field).to_be_visible()

@@ -18,14 +18,14 @@ PAGE = """<!doctype html><style>.lm-mod-hidden { display: none; } STYLE</style>
 
 
 def test_every_style_sheet_is_looked_for() -> None:
-    there = {file.relative_to(STATIC).as_posix() for file in STATIC.rglob("*.css")}
-    assert there == {*SHEETS, "tokens.css"}
+    present = {file.relative_to(STATIC).as_posix() for file in STATIC.rglob("*.css")}
+    assert present == {*SHEETS, "tokens.css"}
     for name, root in SHEETS.items():
         assert f".{root}" in (STATIC / name).read_text("utf-8"), name
 
 
 @pytest.mark.parametrize(
-    ("style", "told"),
+    ("style", "report"),
     [
         (".gd-grid { color: #222; }", []),
         (".gd-grid button { color: #222; }", []),
@@ -42,9 +42,9 @@ def test_every_style_sheet_is_looked_for() -> None:
     ],
 )
 def test_what_a_style_sheet_lacks_or_hides_is_told(
-    browser: Browser, style: str, told: list[str]
+    browser: Browser, style: str, report: list[str]
 ) -> None:
     page = browser.new_page()
     page.set_content(PAGE.replace("STYLE", style))
-    assert faults(page, 0.1) == told
+    assert faults(page, 0.1) == report
     page.close()

@@ -57,7 +57,7 @@ def nameless(page: Page) -> list[str]:
     """The controls of outputs that have no accessible name, as the browser's own tree has them."""
     session = page.context.new_cdp_session(page)
     nodes = session.send("Accessibility.getFullAXTree")["nodes"]
-    found = []
+    outcome = []
     for node in nodes:
         role, name = (node.get(part, {}).get("value", "") for part in ("role", "name"))
         if node["ignored"] or role not in CONTROLS - MAY_BE_NAMELESS or str(name).strip():
@@ -66,9 +66,9 @@ def nameless(page: Page) -> list[str]:
         call = {"functionDeclaration": PLACE, "objectId": resolved["object"]["objectId"]}
         place = session.send("Runtime.callFunctionOn", {**call, "returnByValue": True})
         if text := place["result"].get("value"):
-            found.append(f"{role}: {text}")
+            outcome.append(f"{role}: {text}")
     session.detach()
-    return found
+    return outcome
 
 
 def test_every_control_of_two_of_each_widget_has_a_name(

@@ -57,7 +57,7 @@ def endpoint(request):
 
 player = Player("served.json", endpoint=endpoint)
 player"""
-TOLD = "print(asked)\nprint(player.answers)\nprint(player.frame().to_dict('records'))\nplayer"
+REPORTS = "print(asked)\nprint(player.answers)\nprint(player.frame().to_dict('records'))\nplayer"
 SERVED: dict[str, Any] = {
     "version": "7.3",
     "data_api_version": "3.0",
@@ -118,7 +118,7 @@ def test_every_sample_is_walked_to_its_end_and_its_answers_arrive(
     """One in four; `make full` walks all of them."""
     samples = sorted((shared / "samples/flows/valid").glob("*.json"))
     assert len(samples) >= 12
-    walked(lab, open_notebook, samples[:: 1 if FULL else 4])
+    visited(lab, open_notebook, samples[:: 1 if FULL else 4])
 
 
 def test_a_flow_of_all_components_is_walked_and_its_answers_arrive(
@@ -126,7 +126,7 @@ def test_a_flow_of_all_components_is_walked_and_its_answers_arrive(
 ) -> None:
     path = tmp_path / "all.json"
     path.write_text(json.dumps(DOCUMENT))
-    ((steps, answers),) = walked(lab, open_notebook, [path])
+    ((steps, answers),) = visited(lab, open_notebook, [path])
     assert [step["next"] for step in steps[:-1]] == ["WHERE", "WHEN", "PHOTO", "PAPERS"]
     assert answers == {
         "name": "Ana",
@@ -143,7 +143,7 @@ def test_a_flow_of_all_components_is_walked_and_its_answers_arrive(
     }
 
 
-def walked(
+def visited(
     lab: Lab, open_notebook: Callable[[str], OpenNotebook], samples: list[Path]
 ) -> list[tuple[list[Any], dict[str, Any]]]:
     """Walk flows in one notebook; the steps and answers that arrived in Python."""
@@ -162,18 +162,18 @@ def walked(
         assert titles, path.name
         print(path.name, titles)
     text = run(notebook, 1).inner_text()
-    found: list[tuple[list[Any], dict[str, Any]]] = json.loads(text)
-    for path, (steps, answers) in zip(samples, found, strict=True):
+    result: list[tuple[list[Any], dict[str, Any]]] = json.loads(text)
+    for path, (steps, answers) in zip(samples, result, strict=True):
         assert steps, path.name
         assert answers == steps[-1]["payload"], path.name
-    return found
+    return result
 
 
 def test_an_endpoint_in_the_kernel_answers_and_what_it_raises_is_shown(
     lab: Lab, open_notebook: Callable[[str], OpenNotebook]
 ) -> None:
     (lab.root / "served.json").write_text(json.dumps(SERVED))
-    notebook = open_notebook(write(lab, "served.ipynb", [SERVE, TOLD, "print(player.answers)"]))
+    notebook = open_notebook(write(lab, "served.ipynb", [SERVE, REPORTS, "print(player.answers)"]))
     phone = Phone(run(notebook, 0).locator(".fp-player"))
     phone.field("City").select_option("faro")  # the answer to INIT
     phone.send.click()
@@ -193,12 +193,12 @@ def test_an_endpoint_in_the_kernel_answers_and_what_it_raises_is_shown(
     phone.send.click()
     expect(phone.title).to_have_text("Sent")
     notebook.wait_for_output("2 answers sent")  # the kernel has heard of the last one
-    told = run(notebook, 1)
-    expect(told).to_contain_text("[('INIT', 'CITY', {}), ('data_exchange', 'CITY', {'city'")
-    expect(told).to_contain_text("('BACK', 'DAYS', {})")
-    expect(told).to_contain_text("{'booking': 7, 'days': '3'}")
+    report = run(notebook, 1)
+    expect(report).to_contain_text("[('INIT', 'CITY', {}), ('data_exchange', 'CITY', {'city'")
+    expect(report).to_contain_text("('BACK', 'DAYS', {})")
+    expect(report).to_contain_text("{'booking': 7, 'days': '3'}")
     # shown a second time it begins anew, and the answers stay until it is walked again
-    again = Phone(told.locator(".fp-player"))
+    again = Phone(report.locator(".fp-player"))
     expect(again.field("City")).to_contain_text("Faro")  # it has asked as the first one did
     expect(run(notebook, 2)).to_contain_text("{'booking': 7, 'days': '3'}")
     assert notebook.cells()[1]["outputs"][-1]["data"]["text/plain"] == (
@@ -259,15 +259,15 @@ def test_what_is_missing_closes_the_footer_and_what_is_wrong_is_told(
     phone.field("Full name").fill("A")
     phone.field("Booking code").fill("abc")
     phone.send.click()
-    told = phone.body.locator(".fp-wrong:visible")
-    expect(told).to_have_text(["Enter at least 2 characters.", "Two letters, three digits"])
+    report = phone.body.locator(".fp-wrong:visible")
+    expect(report).to_have_text(["Enter at least 2 characters.", "Two letters, three digits"])
     expect(phone.field("Full name")).to_be_focused()
     phone.field("Full name").fill("x" * 21)
-    expect(told.first).to_have_text("Enter at most 20 characters.")
+    expect(report.first).to_have_text("Enter at most 20 characters.")
     expect(phone.body).to_contain_text("21/20")
     phone.field("Full name").fill("Ana Lúcia")
     phone.field("Booking code").fill("AB123")
-    expect(told).to_have_count(0)
+    expect(report).to_have_count(0)
     phone.send.click()
     expect(phone.title).to_have_text("Where to")
     assert page.state("steps")[0]["payload"] == {"name": "Ana Lúcia", "mail": "ana@example.com"}
@@ -714,10 +714,10 @@ def test_the_page_works_expressions_out_as_flowjson_does(browser: Browser) -> No
     made = [" ".join(dice.choices(PIECES, k=dice.randint(1, 8))) for _ in range(6000)]
     cases = [*WRITTEN, *(f"`{text}`" for text in made)]
     page = browser.new_page()
-    found = page.evaluate(WORK, [joined_text(["player/expression.js"]), cases, SCOPE])
+    result = page.evaluate(WORK, [joined_text(["player/expression.js"]), cases, SCOPE])
     page.close()
     read = 0
-    for text, both in zip(cases, found, strict=True):
+    for text, both in zip(cases, result, strict=True):
         expected = [_value(text), _held(text)]
         assert both == expected, text
         read += expected[0] != "unread"
@@ -749,23 +749,25 @@ def test_axe_finds_nothing_on_any_screen(
     bare: Callable[..., Bare], dark: bool, rules: list[str]
 ) -> None:
     page = bare(DOCUMENT, dark=dark)
-    found: list[str] = []
+    result: list[str] = []
 
     def look() -> None:
         page.page.wait_for_timeout(200)  # a screen fades in
         title = page.phone.title.inner_text()
-        found.extend(
-            f"{title}: {said}" for _, said in looks.violations(page.page, ".fp-player", rules)
+        result.extend(
+            f"{title}: {message}" for _, message in looks.violations(page.page, ".fp-player", rules)
         )
         if (date := page.phone.body.locator(".fp-date")).count():
             date.first.press("Enter")
-            found.extend(said for _, said in looks.violations(page.page, ".fp-player", rules))
+            result.extend(
+                message for _, message in looks.violations(page.page, ".fp-player", rules)
+            )
             page.page.keyboard.press("Escape")
             expect(date.first).to_be_focused()
 
     page.phone.walk(look)
     look()
-    assert list(dict.fromkeys(found)) == []
+    assert list(dict.fromkeys(result)) == []
 
 
 def test_the_focus_goes_to_the_title_of_the_next_screen(bare: Callable[..., Bare]) -> None:

@@ -115,23 +115,23 @@ def test_a_message_is_seen_as_a_customer_will_see_it(
     expect(phones.nth(1)).to_have_attribute("lang", "hi")
     expect(phones.nth(2)).to_contain_text("アマラ様")
 
-    odd = phones.nth(6)
-    expect(odd.locator(".pv-header")).to_have_text("<b>{{1}}</b>")
-    expect(odd.locator("strong")).to_have_text("Bold Ana")
-    expect(odd.locator("strong .pv-sample")).to_have_text("Ana")
+    unusual = phones.nth(6)
+    expect(unusual.locator(".pv-header")).to_have_text("<b>{{1}}</b>")
+    expect(unusual.locator("strong")).to_have_text("Bold Ana")
+    expect(unusual.locator("strong .pv-sample")).to_have_text("Ana")
     for tag, text in (("em", "italic"), ("s", "struck"), ("code", "mono")):
-        expect(odd.locator(tag)).to_have_text(text)
-    expect(odd.locator(".pv-odd")).to_have_text("U+202E")
+        expect(unusual.locator(tag)).to_have_text(text)
+    expect(unusual.locator(".pv-odd")).to_have_text("U+202E")
     expect(out.get_by_text("No sample for {{1}}, {{2}}.")).to_be_visible()
     expect(out.locator("a")).to_have_count(0)
     expect(phones.nth(7)).to_contain_text("Preisliste.pdf")
 
     # more than three buttons are behind one, as on the phone
-    expect(odd.locator(".pv-taps li")).to_have_count(3)
-    odd.get_by_role("button", name="See all options").press("Enter")
-    expect(odd.locator(".pv-taps li")).to_have_count(5)
-    expect(odd.get_by_text("Copy offer code")).to_be_visible()
-    fewer = odd.get_by_role("button", name="See fewer options")
+    expect(unusual.locator(".pv-taps li")).to_have_count(3)
+    unusual.get_by_role("button", name="See all options").press("Enter")
+    expect(unusual.locator(".pv-taps li")).to_have_count(5)
+    expect(unusual.get_by_text("Copy offer code")).to_be_visible()
+    fewer = unusual.get_by_role("button", name="See fewer options")
     expect(fewer).to_be_focused()
     fewer.press("Enter")
     shoot(notebook, "preview")
@@ -209,7 +209,7 @@ def test_the_board_is_walked_filtered_and_filled_by_keyboard(
     cells = grid.get_by_role("gridcell")
     expect(cells).to_have_count(48)
     expect(grid.locator(".bd-cell[tabindex='0']")).to_have_count(1)
-    told = board.locator(".bd-told")
+    report = board.locator(".bd-told")
 
     # one stop of the tab key, then arrows
     board.get_by_role("button", name="missing").focus()
@@ -217,11 +217,11 @@ def test_the_board_is_walked_filtered_and_filled_by_keyboard(
     expect(cells.nth(0)).to_be_focused()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowRight")
-    expect(told).to_have_text(
+    expect(report).to_have_text(
         re.compile("draft.*rental_reminder, Arabic.*it is a draft.*Enter opens it")
     )
     page.keyboard.press("End")
-    expect(told).to_contain_text("rental_reminder, Portuguese (Brazil)")
+    expect(report).to_contain_text("rental_reminder, Portuguese (Brazil)")
     page.keyboard.press("Control+Home")
     expect(cells.nth(0)).to_be_focused()
     page.keyboard.press("Control+End")
@@ -285,10 +285,10 @@ def test_a_board_of_200_templates_in_30_languages_stays_smooth(browser: Browser)
     assert filtered < 1000, filtered
     cells = page.locator(".bd-cell")
     expect(cells).to_have_count(6000)
-    shown = page.locator(".bd-row:visible")
-    expect(shown).to_have_count(29)
+    output = page.locator(".bd-row:visible")
+    expect(output).to_have_count(29)
     page.evaluate("() => player.change({ only: [] })")
-    expect(shown).to_have_count(200)
+    expect(output).to_have_count(200)
 
     # the cell with the cursor is never under the head or the first column
     cells.nth(0).focus()

@@ -25,7 +25,7 @@ client = chatkit.connect(chatkit.Sandbox(seed="demo"))""",
     "Player(client.flows.get(301).flow_json)",
     "Tail(chatkit.Inbox())",
 ]
-SHOWN = ("gd-grid", "chatkit-form", "bd-board", "pv-phone", "fp-player", "tl-tail")
+RENDERED = ("gd-grid", "chatkit-form", "bd-board", "pv-phone", "fp-player", "tl-tail")
 #: What Voila 0.5 complains of with any notebook, on its own: it looks for icons at a content
 #: network, and for an extension of Notebook that needs a newer Lab than it brings.
 VOILAS_OWN = re.compile(r"ERR_NAME_NOT_RESOLVED|RUNTIME-012|voila/api/shutdown|api/shutdown")
@@ -52,15 +52,15 @@ def test_widgets_are_shown_by_voila_and_nothing_complains(
             page = window.new_page()
             page.on(
                 "console",
-                lambda said: (
-                    said.type == "error"
-                    and errors.append(f"{said.text} {said.location.get('url', '')}")
+                lambda message: (
+                    message.type == "error"
+                    and errors.append(f"{message.text} {message.location.get('url', '')}")
                 ),
             )
             page.on("pageerror", lambda error: errors.append(str(error)))
             _wait(process, log)
             page.goto(f"http://127.0.0.1:{free}/", wait_until="commit")
-            for css in SHOWN:
+            for css in RENDERED:
                 expect(page.locator(f".{css}").first).to_be_visible(timeout=60_000)
             page.locator(".chatkit-form input").first.fill("555x")
             expect(page.locator(".chatkit-form").get_by_role("alert").first).to_be_visible()

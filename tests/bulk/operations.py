@@ -105,8 +105,8 @@ def _theirs(method: str, path: str, **body: Any) -> Callable[[Service], object]:
 
     def act(service: Service) -> object:
         room = path.split("/")[1]
-        found = service.all(room)[0]["id"] if "{id}" in path else ""
-        return service.caller(method, path.format(id=found), body)
+        result = service.all(room)[0]["id"] if "{id}" in path else ""
+        return service.caller(method, path.format(id=result), body)
 
     return act
 

@@ -127,7 +127,7 @@ def untouched(sandbox: chatkit.Sandbox) -> Iterator[None]:
 
 def stored(sandbox: chatkit.Sandbox, room: str) -> dict[int, dict[str, Any]]:
     """What the service has stored of one room, by id: also what is deleted, and never shown."""
-    found = sandbox._store.run(f"SELECT id, scope, active, item, more FROM {room} ORDER BY id")
+    outcome = sandbox._store.run(f"SELECT id, scope, active, item, more FROM {room} ORDER BY id")
     return {
         record_id: {
             **json.loads(item),
@@ -135,14 +135,14 @@ def stored(sandbox: chatkit.Sandbox, room: str) -> dict[int, dict[str, Any]]:
             "scope": scope.partition("/")[2],
             "active": bool(active),
         }
-        for record_id, scope, active, item, more in found
+        for record_id, scope, active, item, more in outcome
     }
 
 
 def held(sandbox: chatkit.Sandbox) -> dict[str, dict[int, dict[str, Any]]]:
     """All that the service has stored, by room: it is the same where nothing was written."""
-    rooms = ("contacts", "flows", "contents", "webhooks")
-    return {room: stored(sandbox, room) for room in rooms}
+    sources = ("contacts", "flows", "contents", "webhooks")
+    return {room: stored(sandbox, room) for room in sources}
 
 
 def active(sandbox: chatkit.Sandbox, room: str) -> dict[int, dict[str, Any]]:

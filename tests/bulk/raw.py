@@ -90,11 +90,11 @@ class Case:
 
     def told(self, result: Any) -> Told:
         [row] = result.itertuples()
-        there = self.operation.there(self.service) == self.operation.landed
+        present = self.operation.there(self.service) == self.operation.landed
         key = "lang_code" if self.operation.noun == "content" else "id"
-        room = "templates/greeting/contents" if key == "lang_code" else self.operation.room
-        keys = [record[key] for record in self.service.all(room)] or [self.change.key]
-        true = there and list(map(str, keys)) == [str(row.key)]
+        source = "templates/greeting/contents" if key == "lang_code" else self.operation.room
+        keys = [record[key] for record in self.service.all(source)] or [self.change.key]
+        true = present and list(map(str, keys)) == [str(row.key)]
         return Told(row.state, row.evidence, row.sent, len(self.arrived), true)
 
 

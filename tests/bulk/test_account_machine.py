@@ -63,9 +63,9 @@ class Account(RuleBasedStateMachine):
         shown=st.booleans(),
         echo=st.booleans(),
     )
-    def begin(self, put: Any, split: Any, keeps: Any, shown: bool, echo: bool) -> None:
+    def begin(self, put: Any, split: Any, keeps: Any, output: bool, echo: bool) -> None:
         profile = chatkit.ServiceProfile(
-            put=put, name_split=split, restore_keeps=keeps, flow_json_in_get=shown,
+            put=put, name_split=split, restore_keeps=keeps, flow_json_in_get=output,
         )  # fmt: skip
         self.sandbox = Sandbox(seed="empty", profile=profile, quirks=() if echo else ("no_body",))
         self.caller = Caller(self.sandbox)
@@ -143,15 +143,15 @@ class Account(RuleBasedStateMachine):
                     expected[change.key].update({part: actual[part] for part in PARTS})
         old = {key: record for key, record in done.after.items() if key in expected}
         restored = [key for key in old if old[key]["active"] and not expected[key]["active"]]
-        there = [old[key] for key in restored]
-        there += [record for key, record in done.after.items() if key not in expected]
+        present = [old[key] for key in restored]
+        present += [record for key, record in done.after.items() if key not in expected]
         for key in restored:
             del old[key], expected[key]
         assert old == expected, _different(old, expected)
-        assert len(there) == len(new)
+        assert len(present) == len(new)
         for fields in new:
-            wanted = as_shown(done.resource, fields)
-            assert [r for r in there if r["active"] and wanted.items() <= r.items()], wanted
+            desired = as_shown(done.resource, fields)
+            assert [r for r in present if r["active"] and desired.items() <= r.items()], desired
 
     def _kept_its_word(
         self, done: Done, plan: Any, result: pd.DataFrame, before: State, after: State
@@ -180,14 +180,14 @@ class Account(RuleBasedStateMachine):
                 {name: state.get(key, {"active": False}).get(name) for name in fields}
                 for state in (done.after, before, after)
             )
-            wanted = {name: was.get(name) for name in fields}
+            desired = {name: was.get(name) for name in fields}
             if states[change.row] in ("conflict", "unchanged", "failed"):
                 assert back == now, change
                 moved = now != then or change.kind == "create" or states[change.row] != "conflict"
                 assert moved, (change, result.to_string())
             elif change.undo == "exactly" or change.kind == "create":
                 assert states[change.row] == "applied", (change, states[change.row])
-                assert back == wanted, change
+                assert back == desired, change
         for key, record in before.items():
             if key not in touched:
                 assert after[key] == record, key
@@ -249,8 +249,8 @@ class Account(RuleBasedStateMachine):
             self.made += 1
             if (fresh := self._new(resource, value)) is not None:
                 rows.append(fresh)
-        wanted = pd.DataFrame(rows, dtype=object) if rows else None
-        return target.plan(wanted, delete=sorted(gone), skip_invalid=True, duplicates=True)
+        desired = pd.DataFrame(rows, dtype=object) if rows else None
+        return target.plan(desired, delete=sorted(gone), skip_invalid=True, duplicates=True)
 
     def _edit(self, resource: str, value: int) -> Record:
         self.made += 1
@@ -266,8 +266,8 @@ class Account(RuleBasedStateMachine):
         n = self.made
         inactive = [r["number"] for r in self._state("contacts").values() if not r["active"]]
         number = inactive[n % len(inactive)] if inactive and n % 2 else f"40255501{n:03d}"
-        there = [r["lang_code"] for r in self._state("contents").values() if r["active"]]
-        free = [code for code in LANGUAGES if code not in there]
+        present = [r["lang_code"] for r in self._state("contents").values() if r["active"]]
+        free = [code for code in LANGUAGES if code not in present]
         return {
             "contacts": {"number": number, "country_code": "+1", "name": NAMES[value % 5]},
             "flows": {

@@ -38,7 +38,7 @@ from chatkit.bulk.stores import changes_since, journal_folder, read_run
 from chatkit.client import source_of
 from chatkit.errors import PlanRefused
 
-ROOMS = ("flows", "contents", "webhooks", "contacts")
+SOURCES = ("flows", "contents", "webhooks", "contacts")
 
 
 def prepared(sandbox):
@@ -92,14 +92,14 @@ def folder_of(client):
 
 def shape(sandbox):
     """What the account holds, without its ids."""
-    found = {}
-    for room in ROOMS:
+    outcome = {}
+    for source in SOURCES:
         rows = [
             {n: v for n, v in row.items() if n not in ("id", "wa_flow_id", "created_at")}
-            for row in active(sandbox, room).values()
+            for row in active(sandbox, source).values()
         ]
-        found[room] = sorted(json.dumps(row, sort_keys=True, default=str) for row in rows)
-    return found
+        outcome[source] = sorted(json.dumps(row, sort_keys=True, default=str) for row in rows)
+    return outcome
 
 
 # --- review -----------------------------------------------------------------------------------
@@ -133,8 +133,8 @@ def test_a_plan_for_the_account_shows_each_resource_with_its_counts(sandbox, cli
 
 
 def test_a_plan_for_the_account_with_nothing_to_do_says_so(sandbox, client):
-    desk = source_of(client, "account")
-    plan = join_plans(desk, [client.contacts.plan([]), client.flows.plan([])])
+    plan_target = source_of(client, "account")
+    plan = join_plans(plan_target, [client.contacts.plan([]), client.flows.plan([])])
     assert repr(plan).startswith("Nothing to do: the account already matches what is planned.")
     assert len(plan.apply()) == 0
     assert writes(sandbox) == []
@@ -163,8 +163,8 @@ def test_deletes_of_several_resources_together_ask_too(sandbox, client):
     gone = [{"template_code": code, "lang_code": "en", "delete": True} for code in codes]
     plans = [client.templates.plan(gone), client.contacts.plan([], delete=ids[:60])]
     plan = join_plans(source_of(client, "account"), plans)
-    [said] = plan.objections()
-    assert "it deletes 120 records of several resources and changes 60 of 60 contents" in said
+    [output] = plan.objections()
+    assert "it deletes 120 records of several resources and changes 60 of 60 contents" in output
 
 
 def test_cells_that_cannot_be_planned_say_their_resource(sandbox, client):
@@ -195,9 +195,9 @@ def test_one_run_changes_all_resources_in_the_order_of_its_rows(sandbox, client,
     assert people_now == {number(0): "Bo", number(1): "Ana", number(8): "Eun"}
     made = result.loc[("webhook", slice(None)), :].query("change == 'create'").key.item()
     assert list(plan.secrets) == [made]
-    told = capsys.readouterr()
-    assert f"https://shop.example/hook/7 ({made})" in told.out + told.err
-    assert plan.secrets[made].reveal() not in told.out + told.err + repr(plan)
+    report = capsys.readouterr()
+    assert f"https://shop.example/hook/7 ({made})" in report.out + report.err
+    assert plan.secrets[made].reveal() not in report.out + report.err + repr(plan)
     with untouched(sandbox):
         again = plan.apply(many=True, irreversible=True)
     assert states(again) == ["applied"] * 9
@@ -205,7 +205,7 @@ def test_one_run_changes_all_resources_in_the_order_of_its_rows(sandbox, client,
 
 def test_a_new_flow_may_have_the_id_of_a_webhook_that_was_there(sandbox, client):
     """Ids are apart for each resource: a number that is taken in one says nothing of another."""
-    there = webhook(sandbox, 0)
+    present = webhook(sandbox, 0)
     lost = []
 
     def lose_creates(method, target, headers, body):
@@ -215,14 +215,14 @@ def test_a_new_flow_may_have_the_id_of_a_webhook_that_was_there(sandbox, client)
             return 502, {"content-type": "text/html"}, b"<html>"
         return status, kind, answer
 
-    odd = through(sandbox, lose_creates)
-    flows = odd.flows.plan([{"name": "A", "template_name": "default", "flow_json": DOCUMENT}])
-    hooks = odd.webhooks.plan([{"id": there, "is_active": False}])
-    plan = join_plans(source_of(odd, "account"), [flows, hooks])
+    unusual = through(sandbox, lose_creates)
+    flows = unusual.flows.plan([{"name": "A", "template_name": "default", "flow_json": DOCUMENT}])
+    hooks = unusual.webhooks.plan([{"id": present, "is_active": False}])
+    plan = join_plans(source_of(unusual, "account"), [flows, hooks])
     result = settled(plan.apply, settle=0, many=True)
     assert states(result) == ["applied", "applied"]
     (made,) = active(sandbox, "flows")
-    assert result.key.tolist() == [made, there]
+    assert result.key.tolist() == [made, present]
     assert result.evidence.tolist()[0] == "adopted"
 
 
@@ -271,13 +271,13 @@ def test_a_run_that_was_stopped_goes_on_with_the_resources_that_are_left(sandbox
     plan = joined(client)
     interrupt = Interrupt()
 
-    def door(method, target, headers, body):
+    def channel(method, target, headers, body):
         answer = sandbox.answer(method, target, headers, body)
         if method == "DELETE":
             interrupt.ask()
         return answer
 
-    cut = through(sandbox, door)
+    cut = through(sandbox, channel)
     half = cut.load_plan(plan.save(tmp_path / "half.json"))
     result = stop_by(half, interrupt).apply(many=True, irreversible=True, concurrency=1)
     assert "not sent" in states(result) and states(result)[:2] == ["applied"] * 2
@@ -319,9 +319,9 @@ def test_what_a_run_for_the_account_wrote_is_found_for_one_resource(sandbox, cli
     prepared(sandbox)
     start = datetime.now(UTC) - timedelta(hours=1)
     joined(client).apply(many=True, irreversible=True)
-    found, runs = changes_since(client.connection.account, "content", start)
+    outcome, runs = changes_since(client.connection.account, "content", start)
     assert len(runs) == 1
-    assert {(each.change.key, each.change.kind) for each in found} == {
+    assert {(each.change.key, each.change.kind) for each in outcome} == {
         *(("en", "update"), ("de", "delete"), ("fr", "create"))
     }
     assert len(changes_since(client.connection.account, "contact", start)[0]) == 2
@@ -338,8 +338,8 @@ def test_what_was_run_before_a_variable_named_another_home_is_found(sandbox, tmp
         monkeypatch.setenv("CHATKIT_RUNS", str(tmp_path / "shared"))
         plans[1].apply()
         kept_at(plans[2], tmp_path / "elsewhere").apply()
-        found, _ = changes_since(client.connection.account, "contact", start)
-        assert [each.run for each in found] == [plans[0].id, plans[1].id]
+        outcome, _ = changes_since(client.connection.account, "contact", start)
+        assert [each.run for each in outcome] == [plans[0].id, plans[1].id]
         monkeypatch.setenv("CHATKIT_RUNS", str(tmp_path / "data" / "runs"))  # said twice
         assert len(changes_since(client.connection.account, "contact", start)[0]) == 1
 
@@ -372,20 +372,20 @@ def test_what_landed_is_found_from_its_very_moment_on(folder, tmp_path, monkeypa
     (folder / "20261120-091000-eeee.db").write_bytes(b"no journal")
     run("20261120-091000-ffff", *[(at, n, "intent") for at, n, _ in ended])
 
-    def found(since):
+    def outcome(since):
         since = datetime.fromisoformat(f"2026-11-20T{since}+00:00")
-        landed, _ = changes_since("https://api.example.com 1001", "contact", since)
-        return [(each.run[-4:], each.at[11:19], each.change.row) for each in landed]
+        effective, _ = changes_since("https://api.example.com 1001", "contact", since)
+        return [(each.run[-4:], each.at[11:19], each.change.row) for each in effective]
 
     second = [("aaaa", "10:00:00", 1), ("bbbb", "10:00:00", 0)]
-    assert found("09:00:00.000") == [("aaaa", "09:00:00", 0), *second]
-    assert found("09:00:00.001") == second == found("10:00:00.000")
-    assert found("10:00:00.001") == []
+    assert outcome("09:00:00.000") == [("aaaa", "09:00:00", 0), *second]
+    assert outcome("09:00:00.001") == second == outcome("10:00:00.000")
+    assert outcome("10:00:00.001") == []
 
 
 def test_the_account_is_known_by_what_a_change_says_of_its_resource(client):
-    desk = source_of(client, "account")
-    assert desk.of(None, "contact").noun == "contact"
-    assert desk.of("ready", "content").path == ("templates", "ready", "contents")
+    plan_target = source_of(client, "account")
+    assert plan_target.of(None, "contact").noun == "contact"
+    assert plan_target.of("ready", "content").path == ("templates", "ready", "contents")
     with pytest.raises(LookupError, match="says which resource"):
-        desk.of(None)
+        plan_target.of(None)

@@ -117,8 +117,8 @@ def test_every_intent_of_calls_under_way_at_once_is_durable() -> None:
         def arrive(sent):
             if sent.method == "POST":
                 with FolderStore(journal_folder(True)).read(plan.id) as journal:
-                    told = [event.n for event in journal.events() if event.what == "intent"]
-                if of[sent.body["number"]] not in told:
+                    report = [event.n for event in journal.events() if event.what == "intent"]
+                if of[sent.body["number"]] not in report:
                     missing.append(sent)
 
         service.arrival = arrive
@@ -359,11 +359,11 @@ def counting(done, method):
 def test_what_can_be_doubled_waits_and_what_cannot_does_not(monkeypatch) -> None:
     monkeypatch.setattr(retry, "SETTLE_DUPLICABLE", 0.3)
     with wayward() as service, service.client(deadline=0.2) as client:
-        for room, change, least in (("flows", flow(1), 0.5), ("contacts", contact(1), 0.0)):
-            service.on("POST", room, dropped)
-            result = plan_of(getattr(client, room), [change]).apply()
+        for source, change, least in (("flows", flow(1), 0.5), ("contacts", contact(1), 0.0)):
+            service.on("POST", source, dropped)
+            result = plan_of(getattr(client, source), [change]).apply()
             assert list(result.state) == ["applied"]
-            one, two = [sent.at for sent in service.writes() if sent.path == room]
+            one, two = [sent.at for sent in service.writes() if sent.path == source]
             assert least <= two - one < least + 0.3
 
 

@@ -167,8 +167,8 @@ def test_first_name_alone_in_a_new_row_is_refused(client):
 def test_numbers_that_became_floats_are_refused(sandbox, client):
     ids = people(sandbox, 3)
     frame = client.contacts.frame()
-    for odd in (frame["number"].astype(float), frame["number"].astype("Int64")):
-        plan = client.contacts.plan(frame.assign(number=odd))
+    for unusual in (frame["number"].astype(float), frame["number"].astype("Int64")):
+        plan = client.contacts.plan(frame.assign(number=unusual))
         assert [(row, column) for row, column, _ in cells(plan)] == [(i, "number") for i in ids]
         assert "so that no digit, zero or + is lost" in plan.refused.reason[0]
         assert len(plan) == 0
@@ -194,8 +194,8 @@ def test_all_bad_cells_come_back_at_once(sandbox, client):
     frame.loc[ids[1], "first_name"] = "Eve"
     frame.loc[ids[2], "name"] = "Good"
     plan = client.contacts.plan(frame)
-    found = {(row, column) for row, column, _ in cells(plan)}
-    assert found == {(ids[0], "number"), (ids[0], "country_code"), (ids[1], "first_name")}
+    outcome = {(row, column) for row, column, _ in cells(plan)}
+    assert outcome == {(ids[0], "number"), (ids[0], "country_code"), (ids[1], "first_name")}
     assert edits(plan) == {ids[2]: {"name": "Good"}}
     assert plan.refused.value.tolist().count("'202 555'") == 1
 
@@ -261,12 +261,12 @@ def test_a_row_that_cannot_be_found_is_in_the_table_too(sandbox, client):
 @pytest.mark.parametrize("column", ["webhook_secret", "Authorization", "access_token"])
 def test_what_may_be_a_secret_is_refused_without_being_shown(sandbox, client, column):
     key = webhook(sandbox)
-    room = client.webhooks
-    found = cells_of(room, room.frame().assign(**{column: "s3cret-Marker"}))
-    found.refuse_read_only(column, np.array([0]))
-    [cell] = found.refused
+    source = client.webhooks
+    outcome = cells_of(source, source.frame().assign(**{column: "s3cret-Marker"}))
+    outcome.refuse_read_only(column, np.array([0]))
+    [cell] = outcome.refused
     assert (cell.row, cell.column, cell.value) == (key, column, "(not shown)")
-    assert "s3cret-Marker" not in repr(found.refused)
+    assert "s3cret-Marker" not in repr(outcome.refused)
 
 
 @pytest.mark.parametrize("index", [np.array([7]), ["a"], pd.MultiIndex.from_tuples([(1, "a")])])
@@ -293,8 +293,10 @@ def test_a_field_that_lists_do_not_show_is_no_foreign_column(sandbox, client):
     assert client.flows.plan(frame).notes == []
 
 
-def cells_of(room, frame):
+def cells_of(source, frame):
     """The cells of an edited frame, as a draft has them."""
-    room = endpoints_of(room)
-    who = Identity(room.noun, (room.key,), room.name_fields(), join_columns, chosen=room.chosen)
-    return Cells(room, Edits(frame, room.base(frame).frame, who))
+    source = endpoints_of(source)
+    who = Identity(
+        source.noun, (source.key,), source.name_fields(), join_columns, chosen=source.chosen
+    )
+    return Cells(source, Edits(frame, source.base(frame).frame, who))

@@ -51,10 +51,10 @@ def typed(rows: list[Row]) -> pd.DataFrame:
 
 
 def changes(edits: Edits) -> dict[str, list[int]]:
-    found = edits.changed()
-    assert all(rows.dtype == np.int64 and len(rows) for rows in found.values())
-    assert list(found) == [name for name in edits.columns if name in found]
-    return {name: rows.tolist() for name, rows in found.items()}
+    result = edits.changed()
+    assert all(rows.dtype == np.int64 and len(rows) for rows in result.values())
+    assert list(result) == [name for name in edits.columns if name in result]
+    return {name: rows.tolist() for name, rows in result.items()}
 
 
 # --- any edit, through anything that pandas does --------------------------------------------
@@ -130,14 +130,14 @@ class Story:
 
     def expected(self) -> dict[str, list[int]]:
         """The edits, told the slow way."""
-        found: dict[str, list[int]] = {}
+        result: dict[str, list[int]] = {}
         for name in self.columns:
             for number, row in enumerate(self.kept):
                 before, now = self.base[row][name], self.cell(row, name)
                 untouched = now is None or (before is None and now == "")
                 if not untouched and json_of(now) != json_of(before):
-                    found.setdefault(name, []).append(number)
-        return found
+                    result.setdefault(name, []).append(number)
+        return result
 
 
 def json_of(value: Any) -> str:
@@ -180,7 +180,7 @@ def stories(draw: st.DrawFn) -> Story:
     )
 
 
-def told(story: Story, base: pd.DataFrame) -> pd.DataFrame:
+def report(story: Story, base: pd.DataFrame) -> pd.DataFrame:
     """The edited frame: as a person makes it from the base."""
     if story.through == "built":  # from a file, say: it shares nothing with the base
         rows = [{"id": row["id"]} | {n: story.cell(number, n) for n in NAMES}
@@ -224,7 +224,7 @@ def told(story: Story, base: pd.DataFrame) -> pd.DataFrame:
 @settings(max_examples=volume(100), deadline=None)
 def test_any_edits_are_found_through_anything(story: Story) -> None:
     base = based(story.base, story.chunk)
-    frame = told(story, base)
+    frame = report(story, base)
     before = frame.copy(), base.copy()
     edits = Edits(frame, base, WHO)
 
@@ -245,18 +245,18 @@ def test_any_edits_are_found_through_anything(story: Story) -> None:
     for name, numbers in edits.changed().items():
         _, looks = story.retypes.get(name, (None, lambda value: value))
         now = [looks(story.cell(story.kept[number], name)) for number in numbers]
-        found = edits.values(name, numbers)
+        result = edits.values(name, numbers)
         if KINDS[name] == "time":
-            now, found = [zoned(v) for v in now], [zoned(v) for v in found]
-        assert found == now
+            now, result = [zoned(v) for v in now], [zoned(v) for v in result]
+        assert result == now
         olds = [story.base[story.kept[number]][name] for number in numbers]
         assert edits.base_values(name, numbers) == olds
-    wanted = {
+    desired = {
         name: [rows + n for n, row in enumerate(story.new) if row[name] is not None]
         for name in story.columns
     }
     filled = {name: numbers.tolist() for name, numbers in edits.filled(edits.new).items()}
-    assert filled == {name: numbers for name, numbers in wanted.items() if numbers}
+    assert filled == {name: numbers for name, numbers in desired.items() if numbers}
     pd.testing.assert_frame_equal(frame, before[0])  # what the person has is not touched
     pd.testing.assert_frame_equal(base, before[1])
 
@@ -266,7 +266,7 @@ def test_any_edits_are_found_through_anything(story: Story) -> None:
 def test_what_nobody_edited_gives_no_edits(story: Story) -> None:
     story.edited, story.new = {}, []
     base = based(story.base, story.chunk)
-    assert changes(Edits(told(story, base), base, WHO)) == {}
+    assert changes(Edits(report(story, base), base, WHO)) == {}
 
 
 ROWS: list[Row] = [
@@ -386,10 +386,12 @@ def test_objects_are_compared_by_what_they_say() -> None:
 
 
 def test_odd_things_in_any_column_are_edits_and_raise_nothing() -> None:
-    odd = [1.5, "x", True, [1], {"a": 1}, np.array([1, 2]), b"x", "\ud800", 10**30, object(), {1},
-           pd.Timestamp(NOON), NOON.date(), float("inf"), timedelta(1), np.int8(1)]  # fmt: skip
+    unusual = [
+        *(1.5, "x", True, [1], {"a": 1}, np.array([1, 2]), b"x", "\ud800", 10**30, object(), {1}),
+        *(pd.Timestamp(NOON), NOON.date(), float("inf"), timedelta(1), np.int8(1)),
+    ]
     for name in NAMES:
-        for value in odd:
+        for value in unusual:
             cells = pd.Series([None, None, None], BASE.index, dtype=object)
             cells.iloc[2] = value  # the base has nothing there
             edits = Edits(BASE.assign(**{name: cells}), BASE, WHO)
@@ -432,12 +434,12 @@ def test_texts_in_another_order_are_compared_whole(
     frame = base.iloc[order].copy()
     others = [chance.choice(words) if chance.random() < 0.5 else words[n] for n in order]
     frame["label"] = pd.Series(others, frame.index, dtype="str")
-    wanted = [
+    desired = [
         number
         for number, (n, other) in enumerate(zip(order, others, strict=True))
         if other is not None and other != (words[n] or "")
     ]
-    assert changes(Edits(frame, base, WHO)).get("label", []) == wanted
+    assert changes(Edits(frame, base, WHO)).get("label", []) == desired
 
 
 # --- rows that cannot be taken --------------------------------------------------------------
@@ -526,11 +528,11 @@ def test_a_frame_that_cannot_be_read_as_a_whole_is_refused() -> None:
 
 # --- two frames that both say all they have -------------------------------------------------
 
-SAID = st.sampled_from([None, "", "Ana", "Zoe", "a name that is longer than twelve characters"])
-SIDE = st.lists(
+TEXTS = st.sampled_from([None, "", "Ana", "Zoe", "a name that is longer than twelve characters"])
+EDGE = st.lists(
     st.fixed_dictionaries(
         {"code": st.sampled_from(["+1", "+44", None]), "number": st.sampled_from(["1", "11", "2"])}
-        | {"first": SAID, "last": SAID, "size": st.sampled_from([None, 1, 2])}
+        | {"first": TEXTS, "last": TEXTS, "size": st.sampled_from([None, 1, 2])}
     ),
     max_size=9,
     unique_by=lambda row: (row["code"], row["number"]),
@@ -541,29 +543,29 @@ SIDES: dict[str, frames.Kind] = {
 }  # fmt: skip
 
 
-def side(rows: list[Row]) -> pd.DataFrame:
+def edge(rows: list[Row]) -> pd.DataFrame:
     columns = frames.Columns(SIDES)
     columns.add(json.dumps([{"id": n, **row} for n, row in enumerate(rows)]).encode())
     return columns.frame("id").reset_index(drop=True)
 
 
-@given(SIDE, SIDE, st.booleans())
+@given(EDGE, EDGE, st.booleans())
 def test_two_sides_are_compared_record_by_record_as_a_dict_would(
     left: list[Row], right: list[Row], lacks: bool
 ) -> None:
-    one, two = side(left), side(right)
+    one, two = edge(left), edge(right)
     if lacks:  # a side may not have a column at all
         two, right = two.drop(columns="last"), [row | {"last": None} for row in right]
-    found = compare_frames(one, two, ("code", "number"))
+    result = compare_frames(one, two, ("code", "number"))
     mine = {(row["code"] or "", row["number"]): n for n, row in enumerate(left)}
-    theirs = {(row["code"] or "", row["number"]): n for n, row in enumerate(right)}
-    assert found.left.tolist() == [n for key, n in mine.items() if key not in theirs]
-    assert found.right.tolist() == [n for key, n in theirs.items() if key not in mine]
+    other_records = {(row["code"] or "", row["number"]): n for n, row in enumerate(right)}
+    assert result.left.tolist() == [n for key, n in mine.items() if key not in other_records]
+    assert result.right.tolist() == [n for key, n in other_records.items() if key not in mine]
     for name in ("first", "last", "size"):
         rows = [
             (mine[key], n)
-            for key, n in theirs.items()
+            for key, n in other_records.items()
             if key in mine and (left[mine[key]][name] or None) != (right[n][name] or None)
         ]
-        got = found.changed.get(name, (np.zeros(0, int), np.zeros(0, int)))
-        assert list(zip(*(side.tolist() for side in got), strict=True)) == rows
+        got = result.changed.get(name, (np.zeros(0, int), np.zeros(0, int)))
+        assert list(zip(*(edge.tolist() for edge in got), strict=True)) == rows

@@ -94,8 +94,8 @@ def test_by_default_only_what_is_empty_is_filled_and_the_rest_is_shown_with_both
     assert '"Ana Cruz"' in result.reason.iloc[0] and '"null Ng"' in result.reason.iloc[0]
     assert (result.sent.iloc[0], result.key.iloc[0]) == (0, kept)
     assert result.chatkit.summary() == "3 changes: 2 applied, 1 skipped."
-    found = active(sandbox, "contacts")
-    assert [found[key]["first_name"] for key in (kept, empty, same)] == ["Ana", "Zoë", "Bo"]
+    outcome = active(sandbox, "contacts")
+    assert [outcome[key]["first_name"] for key in (kept, empty, same)] == ["Ana", "Zoë", "Bo"]
 
 
 def test_skipped_rows_are_in_the_saved_plan_the_resumed_run_and_its_undo(sandbox, client, tmp_path):
@@ -202,17 +202,17 @@ def test_a_document_that_is_not_shown_is_never_filled_in():
 
 def test_contents_stay_edits_unless_you_say_otherwise(sandbox, client):
     content(sandbox)
-    room = client.templates("order_ready")
+    source = client.templates("order_ready")
     own = pd.DataFrame({"lang_code": ["en"], "text": ["Hi"], "footer": ["Bye"]})
-    assert len(room.plan(own)) == 0  # nobody knows when it was read
-    for how in ({"base": room.frame()}, {"existing": "update"}):
-        assert edits(room.plan(own, **how)) == {"en": {"text": "Hi", "footer": "Bye"}}
-    assert edits(room.plan(own.to_dict("records"))) == {"en": {"text": "Hi", "footer": "Bye"}}
-    assert [c.kind for c in room.plan(own, existing="skip").changes] == ["skip"]
+    assert len(source.plan(own)) == 0  # nobody knows when it was read
+    for how in ({"base": source.frame()}, {"existing": "update"}):
+        assert edits(source.plan(own, **how)) == {"en": {"text": "Hi", "footer": "Bye"}}
+    assert edits(source.plan(own.to_dict("records"))) == {"en": {"text": "Hi", "footer": "Bye"}}
+    assert [c.kind for c in source.plan(own, existing="skip").changes] == ["skip"]
     own["template_code"] = "order_ready"
     assert [c.kind for c in client.templates.plan(own, existing="fill").changes] == ["skip"]
-    frame = room.frame().assign(text="Hi")
-    assert edits(room.plan(frame, existing="skip")) == {"en": {"text": "Hi"}}
+    frame = source.frame().assign(text="Hi")
+    assert edits(source.plan(frame, existing="skip")) == {"en": {"text": "Hi"}}
 
 
 def test_cells_that_are_no_number_are_said_to_be_none_not_to_be_doubles(sandbox, client):
@@ -231,7 +231,7 @@ def test_cells_that_are_no_number_are_said_to_be_none_not_to_be_doubles(sandbox,
 
 
 @pytest.fixture
-def theirs():
+def others():
     """Another account with some records of each kind, of which one is special."""
     with chatkit.Sandbox(seed="empty") as sandbox, chatkit.connect(sandbox) as client:
         people(sandbox, 4)
@@ -244,36 +244,36 @@ def theirs():
         yield client
 
 
-@pytest.mark.parametrize("room", ["contacts", "flows", "templates", "one template", "webhooks"])
-def test_a_frame_of_another_account_is_copied_once(sandbox, client, theirs, room):
+@pytest.mark.parametrize("source", ["contacts", "flows", "templates", "one template", "webhooks"])
+def test_a_frame_of_another_account_is_copied_once(sandbox, client, others, source):
     person(sandbox, 90, "Somebody here")  # so that the ids of the two accounts are not the same
     webhook(sandbox, 9), flow(sandbox, "Mine"), content(sandbox, "other")
 
     def of(client):
-        one = room == "one template"
-        return client.templates("order_ready") if one else getattr(client, room)
+        one = source == "one template"
+        return client.templates("order_ready") if one else getattr(client, source)
 
     mine = of(client)
-    match room:
+    match source:
         case "templates":
-            frame = theirs.templates.frame(["order_ready"], full=True)
+            frame = others.templates.frame(["order_ready"], full=True)
         case "webhooks":
-            frame = theirs.webhooks.frame()
+            frame = others.webhooks.frame()
         case _:
-            frame = of(theirs).frame(full=True)
+            frame = of(others).frame(full=True)
     plan = mine.plan(frame, other_account=True)
     assert cells(plan) == []
     assert plan.counts == {"create": len(frame), "update": 0, "delete": 0}
     [note] = [note for note in plan.notes if "another account" in note]
-    assert "what the service sets is ignored" in note or room in ("templates", "one template")
+    assert "what the service sets is ignored" in note or source in ("templates", "one template")
     assert set(states(plan.apply(many=True))) == {"applied"}
     again = mine.plan(frame, other_account=True)
     assert (len(again), cells(again)) == (0, [])
     assert repr(again).startswith("Nothing to do")
 
 
-def test_the_split_of_a_name_is_not_what_a_frame_of_another_account_edits(client, theirs):
-    frame = theirs.contacts.frame()
+def test_the_split_of_a_name_is_not_what_a_frame_of_another_account_edits(client, others):
+    frame = others.contacts.frame()
     client.contacts.plan(frame, other_account=True).apply()
     frame["first_name"] = "Changed"
     assert len(client.contacts.plan(frame, other_account=True)) == 0
@@ -296,10 +296,10 @@ def alike(sandbox, client):
     """Another account with the same ids for other people."""
     for n in range(3):
         person(sandbox, 50 + n, f"Berta {n}")
-    with chatkit.Sandbox(seed="empty") as other, chatkit.connect(other) as theirs:
+    with chatkit.Sandbox(seed="empty") as other, chatkit.connect(other) as others:
         people(other, 3, "Ana Cruz")
-        assert list(theirs.contacts.frame().index) == list(client.contacts.frame().index)
-        yield theirs
+        assert list(others.contacts.frame().index) == list(client.contacts.frame().index)
+        yield others
 
 
 @pytest.mark.parametrize("existing", ["fill", "update"])

@@ -44,8 +44,8 @@ def test_a_level_that_the_base_has_as_a_column_is_read_as_one() -> None:
     frame = pd.DataFrame({"name": ["Eva"]}, index=pd.Index(["1"], name="number"))
     assert levels_as_columns(frame, base, ("id",))["number"].tolist() == ["1"]
     assert levels_as_columns(base, base, ("id",)).columns.tolist() == ["number", "name"]
-    odd = pd.DataFrame({"name": ["Eva"]}, index=pd.Index([7], name=("a", 1)))
-    assert levels_as_columns(odd, base, ("id",)).columns.tolist() == ["name"]
+    unusual = pd.DataFrame({"name": ["Eva"]}, index=pd.Index([7], name=("a", 1)))
+    assert levels_as_columns(unusual, base, ("id",)).columns.tolist() == ["name"]
     both = frame.assign(number=["2"])  # a column counts more than the index
     assert levels_as_columns(both, base, ("id",))["number"].tolist() == ["2"]
 
@@ -65,24 +65,24 @@ def test_a_level_that_the_base_has_as_a_column_is_read_as_one() -> None:
     ],
 )
 def test_rows_to_delete_are_read_from_any_dtype(cells: "pd.Series[Any]") -> None:
-    found, odd = delete_marks(cells)
-    assert found.tolist() == [True, False, False]
-    assert odd == []
+    result, unusual = delete_marks(cells)
+    assert result.tolist() == [True, False, False]
+    assert unusual == []
 
 
 @pytest.mark.parametrize("value", [1, 0, 1.0, "TRUE", "yes", "x", " ", [True]])
 def test_what_says_neither_yes_nor_no_deletes_nothing(value: Any) -> None:
     cells = pd.Series([None, True], dtype=object)
     cells.iloc[0] = value
-    found, odd = delete_marks(cells)
-    assert found.tolist() == [False, True]
-    [refusal] = odd
+    result, unusual = delete_marks(cells)
+    assert result.tolist() == [False, True]
+    [refusal] = unusual
     assert (refusal.row, refusal.column, refusal.value) == (0, "delete", value)
     assert refusal.reason == "is neither True nor False"
 
 
 def test_nothing_said_deletes_nothing() -> None:
     for cells in (pd.Series([np.nan, np.nan]), pd.Series([], dtype=object)):
-        found, odd = delete_marks(cells)
-        assert not found.any()
-        assert odd == []
+        result, unusual = delete_marks(cells)
+        assert not result.any()
+        assert unusual == []

@@ -108,10 +108,10 @@ def test_who_looks_slowly_hears_the_stop_button_too() -> None:
 
 
 def test_what_is_waited_for_is_said_once(monkeypatch) -> None:
-    said, heard = list[str](), threading.Event()
+    message, heard = list[str](), threading.Event()
 
     def print_line(text: str) -> None:
-        said.append(text)
+        message.append(text)
         heard.set()
 
     monkeypatch.setattr(apply, "print_line", print_line)
@@ -122,7 +122,7 @@ def test_what_is_waited_for_is_said_once(monkeypatch) -> None:
         result = plan_of(client.contacts, [contact(n) for n in range(3)]).apply(concurrency=1)
     assert list(result.state) == ["applied", "not sent", "not sent"]
     stopping = "Stopping: waiting for what is under way. Interrupt again to not wait."
-    assert said.count(stopping) == 1
+    assert message.count(stopping) == 1
 
 
 def test_nothing_is_waited_for_where_nothing_is_under_way(monkeypatch, capsys) -> None:
@@ -140,15 +140,15 @@ def test_nothing_is_waited_for_where_nothing_is_under_way(monkeypatch, capsys) -
     assert "waiting" not in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("which", range(1, 6))
-def test_an_interrupt_between_two_steps_does_not_cost_the_result(monkeypatch, which: int) -> None:
+@pytest.mark.parametrize("choice", range(1, 6))
+def test_an_interrupt_between_two_steps_does_not_cost_the_result(monkeypatch, choice: int) -> None:
     with wayward() as service, service.client(deadline=0.5) as client:
         service.on("POST", "webhooks", lost)
         commit, commits = Journal.commit, count(1)
 
         def interrupted(journal):
             commit(journal)
-            if next(commits) == which:
+            if next(commits) == choice:
                 os.kill(os.getpid(), signal.SIGINT)
 
         monkeypatch.setattr(Journal, "commit", interrupted)
@@ -278,8 +278,8 @@ def test_the_first_press_finishes_what_is_under_way_and_returns_the_truth(applie
     run = applied()
     assert run.told["index"] == list(range(40))
     assert set(run.told["states"]) == {"applied", "not sent"}
-    landed = sorted(run.there())
-    assert landed == [number_of(n) for n, s in enumerate(run.told["states"]) if s == "applied"]
+    effective = sorted(run.there())
+    assert effective == [number_of(n) for n, s in enumerate(run.told["states"]) if s == "applied"]
     assert all(
         datetime.fromisoformat(entry.time).timestamp() <= run.told["ended"]
         for entry in run.arrivals()
@@ -293,9 +293,9 @@ def test_the_second_press_waits_for_nothing(applied) -> None:
     states = run.told["states"]
     assert 1 <= states.count("unknown") <= 4, "what is under way is let go"
     assert states.count("not sent") >= 40 - 3 * 4
-    landed = run.there()
-    assert all((number_of(n) in landed) <= (s != "not sent") for n, s in enumerate(states))
-    assert all((number_of(n) in landed) >= (s == "applied") for n, s in enumerate(states))
+    effective = run.there()
+    assert all((number_of(n) in effective) <= (s != "not sent") for n, s in enumerate(states))
+    assert all((number_of(n) in effective) >= (s == "applied") for n, s in enumerate(states))
 
 
 @pytest.mark.parametrize("room", ["contacts", "flows"])

@@ -501,7 +501,7 @@ def test_processes_write_read_and_delete_journals_in_one_folder_at_once(folder):
 
 
 @pytest.mark.parametrize(
-    ("said", "name"),
+    ("message", "name"),
     [
         ("  Amara  Obi\n", "Amara Obi"),
         ("amara@shop.example", "amara"),
@@ -509,8 +509,8 @@ def test_processes_write_read_and_delete_journals_in_one_folder_at_once(folder):
         ("t" * 41, ""),  # as long as a token
     ],
 )
-def test_a_person_is_a_short_name_and_no_address(monkeypatch, said, name):
-    monkeypatch.setenv("CHATKIT_USER", said)
+def test_a_person_is_a_short_name_and_no_address(monkeypatch, message, name):
+    monkeypatch.setenv("CHATKIT_USER", message)
     assert person() == name
 
 

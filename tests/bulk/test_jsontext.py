@@ -37,7 +37,7 @@ def test_a_secret_is_masked_if_somebody_passes_one(folder):
 
 
 @pytest.mark.parametrize(
-    ("fields", "row", "said"),
+    ("fields", "row", "message"),
     [
         ({"after": {"name": "half \ud800"}}, 7, r"row 7, name = 'half \\ud800': holds half a char"),
         ({"before": {"name": {"x": ["\udfff"]}}}, "a", r"row 'a', name = .*: holds half a char"),
@@ -48,10 +48,10 @@ def test_a_secret_is_masked_if_somebody_passes_one(folder):
         ({}, "half \ud800", r"row 'half \\ud800', its label = .*: holds half a char"),
     ],
 )
-def test_what_json_cannot_hold_is_named(fields, row, said):
+def test_what_json_cannot_hold_is_named(fields, row, message):
     good = Change(1, "create", None, "x", {}, {"name": "Ana"})
     bad = replace(good, row=row, **fields)
-    with pytest.raises(InputError, match=said) as caught:
+    with pytest.raises(InputError, match=message) as caught:
         list(change_texts([good, bad, good]))
     assert len(caught.value.problems) == 1
 

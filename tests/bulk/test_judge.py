@@ -94,16 +94,18 @@ def test_what_is_hidden_does_not_hide_that_the_rest_is_somebody_elses() -> None:
     with wayward() as service, service.client() as client:
         key = service.caller.flow("Order", flow_json=DOCUMENT)
         seen = client.flows.get(key).updated_at.isoformat()
-        theirs, ours = (DOCUMENT | {"version": version} for version in ("7.1", "7.2"))
+        other_records, ours = (DOCUMENT | {"version": version} for version in ("7.1", "7.2"))
         change = Change(
             1, "update", key, "Order", {"flow_json": DOCUMENT},
             {"flow_json": ours, "flow_json_raw": "{}"}, undo="not exactly", seen=seen,
         )  # fmt: skip
-        meanwhile = first(lambda: service.caller("PUT", f"/flows/{key}", {"flow_json": theirs}))
+        meanwhile = first(
+            lambda: service.caller("PUT", f"/flows/{key}", {"flow_json": other_records})
+        )
         service.on("PUT", "flows", meanwhile)
         service.on("GET", f"flows/{key}", forever=hiding("flow_json_raw"))
         result = settled(plan_of(client.flows, [change]).apply, settle=0)
-        assert service.caller("GET", f"/flows/{key}").data["flow_json"] == theirs
+        assert service.caller("GET", f"/flows/{key}").data["flow_json"] == other_records
         assert result.state[1] == "conflict", result.reason[1]
 
 
@@ -180,8 +182,8 @@ def test_a_contact_that_somebody_named_meanwhile_is_not_taken_for_ours() -> None
     made = contact(1)
     bare = replace(made, after={n: v for n, v in made.after.items() if n != "name"})
     with wayward() as service, service.client() as client:
-        theirs = first(lambda: service.caller.contact(number_of(1), name="Zoë Li"), right)
-        service.on("POST", "contacts", theirs)
+        other_records = first(lambda: service.caller.contact(number_of(1), name="Zoë Li"), right)
+        service.on("POST", "contacts", other_records)
         result = settled(plan_of(client.contacts, [bare]).apply, settle=0)
         assert result.state[1] == "conflict"
         assert "Zoë" in result.reason[1]
@@ -192,29 +194,31 @@ def test_a_contact_that_somebody_named_meanwhile_is_not_taken_for_ours() -> None
 @pytest.mark.parametrize("change", [contact(1), flow(1), webhook(1)], ids=lambda c: c.label)
 def test_an_answer_about_another_record_never_leads_to_its_deletion(change: Change) -> None:
     """Under its key an undo of this run would delete what is somebody else's."""
-    room = {"number": "contacts", "name": "flows", "url": "webhooks"}[next(iter(change.after))]
+    source = {"number": "contacts", "name": "flows", "url": "webhooks"}[next(iter(change.after))]
     others = change.after | {"number": number_of(2), "name": "Zoë", "url": "https://a.example"}
     with wayward() as service, service.client() as client:
-        service.caller("POST", f"/{room}", {name: others[name] for name in change.after})
-        [theirs] = service.all(room)
+        service.caller("POST", f"/{source}", {name: others[name] for name in change.after})
+        [other_records] = service.all(source)
 
         def mixed_up(do):
             do()
-            return 201, JSON, json.dumps({"success": True, "data": theirs}).encode()
+            return 201, JSON, json.dumps({"success": True, "data": other_records}).encode()
 
-        service.on("POST", room, mixed_up)
-        plan = getattr(client, room).plan(pd.DataFrame([dict(change.after)]))
+        service.on("POST", source, mixed_up)
+        plan = getattr(client, source).plan(pd.DataFrame([dict(change.after)]))
         result = settled(plan.apply, settle=0)
-        [ours] = [record["id"] for record in service.all(room) if record["id"] != theirs["id"]]
+        [ours] = [
+            record["id"] for record in service.all(source) if record["id"] != other_records["id"]
+        ]
         assert result.key.tolist() == [ours] or result.state.tolist() == ["differs"]
         assert len(service.writes()) == 1
         back = history.undo(result, client, include_adopted=True)
         back.apply(irreversible=True)
-        assert theirs["id"] in [record["id"] for record in service.all(room)]
+        assert other_records["id"] in [record["id"] for record in service.all(source)]
 
 
-@pytest.mark.parametrize("theirs", ["", "Somebody Else"])
-def test_an_answer_about_another_record_proves_nothing(theirs: str) -> None:
+@pytest.mark.parametrize("other_records", ["", "Somebody Else"])
+def test_an_answer_about_another_record_proves_nothing(other_records: str) -> None:
     """It is looked at: it has landed, or somebody has changed it since."""
     with wayward() as service, service.client() as client:
         key = service.caller.contact(number_of(1), name="Ana Cruz")
@@ -222,22 +226,24 @@ def test_an_answer_about_another_record_proves_nothing(theirs: str) -> None:
 
         def mixed_up(do):
             do()
-            if theirs:
-                service.caller("PUT", f"/contacts/{key}", {"name": theirs})
+            if other_records:
+                service.caller("PUT", f"/contacts/{key}", {"name": other_records})
             return 200, JSON, service.caller("GET", f"/contacts/{other}").body
 
         service.on("PUT", f"contacts/{key}", mixed_up)
         result = settled(plan_of(client.contacts, [renaming(1, key)]).apply, settle=0)
-        found = result.loc[1, ["state", "evidence"]].tolist()
-        assert found == (["conflict", ""] if theirs else ["applied", "adopted"])
-        assert theirs in result.reason[1]
+        outcome = result.loc[1, ["state", "evidence"]].tolist()
+        assert outcome == (["conflict", ""] if other_records else ["applied", "adopted"])
+        assert other_records in result.reason[1]
 
 
 def test_somebody_elses_change_meanwhile_is_a_conflict_with_both_values() -> None:
     with wayward() as service, service.client() as client:
         key = service.caller.contact(number_of(1), name="Ana Cruz")
-        theirs = first(lambda: service.caller("PUT", f"/contacts/{key}", {"name": "Bo"}), right)
-        service.on("GET", f"contacts/{key}", theirs)
+        other_records = first(
+            lambda: service.caller("PUT", f"/contacts/{key}", {"name": "Bo"}), right
+        )
+        service.on("GET", f"contacts/{key}", other_records)
         result = plan_of(client.contacts, [renaming(1, key)]).apply()
         assert result.state[1] == "conflict"
         assert all(name in result.reason[1] for name in ("Ana Cruz", "Bo", "Zoë Li"))

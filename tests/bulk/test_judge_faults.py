@@ -89,20 +89,20 @@ def test_behind_an_answer_that_says_nothing_it_is_looked_for_and_only_then_sent_
 ) -> None:
     """At first nothing was done, the second time it was."""
     script = DOUBTFUL[fault]
-    told = applied(before(script), after(script), operations=share(fault))
-    assert told == these(FOUND_THE_SECOND_TIME, told)
+    report = applied(before(script), after(script), operations=share(fault))
+    assert report == these(FOUND_THE_SECOND_TIME, report)
 
 
 def test_an_answer_that_is_not_whole_at_the_deadline_says_nothing() -> None:
     """One byte at a time: between two of them there is always little time."""
-    found = at_once(
+    outcome = at_once(
         {
             f"{where.__name__} {slow.__name__}": partial(applied, where(slow), deadline=2.0)
             for slow in (drip, half_of_the_head)
             for where in (after, before)
         }
     )
-    assert found == {
+    assert outcome == {
         "after drip": ADOPTED,
         "before drip": SENT_AGAIN,
         "after half_of_the_head": ADOPTED,
@@ -118,15 +118,15 @@ def test_an_answer_that_comes_byte_by_byte_before_the_deadline_is_one() -> None:
             line.send(whole[n : n + 1])
             line.wait(0.0002)
 
-    wanted = of_each(lambda operation: Told("applied", proof(operation), 1, 1, True))
-    assert applied(trickling) == wanted
+    expected = of_each(lambda operation: Told("applied", proof(operation), 1, 1, True))
+    assert applied(trickling) == expected
 
 
 def test_what_fails_again_and_again_is_never_sent_twice_where_it_landed() -> None:
     """Three answers are lost, and the third time it had landed."""
     lost = before(answers(502, b""))
-    wanted = of_each(lambda operation: Told("applied", "adopted", 3, 3, True))
-    assert applied(lost, before(drop), after(reset_in_the_middle)) == wanted
+    expected = of_each(lambda operation: Told("applied", "adopted", 3, 3, True))
+    assert applied(lost, before(drop), after(reset_in_the_middle)) == expected
 
 
 # --- answers that look like a success ---------------------------------------------------------
@@ -136,11 +136,11 @@ KEYLESS = ("create contact", "create flow", "create webhook")
 
 
 def test_a_204_is_believed_where_no_id_is_missing_and_looked_at_where_one_is() -> None:
-    told = applied(after(answers(204, b"", kind=None)))
-    wanted = of_each(
+    report = applied(after(answers(204, b"", kind=None)))
+    expected = of_each(
         lambda o: Told("applied", "adopted" if str(o) in KEYLESS else proof(o), 1, 1, True)
     )
-    assert told == wanted
+    assert report == expected
 
 
 #: Successes whose data hold no id that can be used.
@@ -161,34 +161,36 @@ WITHOUT_ID = {
 @pytest.mark.parametrize("body", WITHOUT_ID)
 def test_a_success_without_a_usable_id_is_looked_for_and_never_sent_again(body: str) -> None:
     status = (200, 201, 202)[list(WITHOUT_ID).index(body) % 3]
-    told = applied(after(answers(status, WITHOUT_ID[body])), operations=share(body))
-    odd = {name: found for name, found in told.items() if found[0::2] != ("applied", 1, True)}
-    assert odd == {}
-    assert {found.arrived for found in told.values()} == {1}
-    proved = {found.evidence for name, found in told.items() if not name.startswith("delete")}
+    report = applied(after(answers(status, WITHOUT_ID[body])), operations=share(body))
+    unusual = {
+        name: outcome for name, outcome in report.items() if outcome[0::2] != ("applied", 1, True)
+    }
+    assert unusual == {}
+    assert {outcome.arrived for outcome in report.values()} == {1}
+    proved = {outcome.evidence for name, outcome in report.items() if not name.startswith("delete")}
     assert proved <= {"adopted", "read back", "answered"}
-    assert {told[name].evidence for name in told if name in KEYLESS} <= {"adopted"}
+    assert {report[name].evidence for name in report if name in KEYLESS} <= {"adopted"}
 
 
 @pytest.mark.parametrize("body", WITHOUT_ID)
 def test_a_success_that_made_nothing_and_names_nothing_is_sent_again(body) -> None:
-    told = applied(before(answers(200, WITHOUT_ID[body])), operations=share(body))
-    made = {name: found for name, found in told.items() if name in KEYLESS}
+    report = applied(before(answers(200, WITHOUT_ID[body])), operations=share(body))
+    made = {name: outcome for name, outcome in report.items() if name in KEYLESS}
     assert made == these(SENT_AGAIN, made)
-    for name, found in told.items():
+    for name, outcome in report.items():
         if name.startswith("update"):  # it was read back
-            assert (found.state == "applied") == found.true, (name, found)
+            assert (outcome.state == "applied") == outcome.true, (name, outcome)
 
 
 def test_an_update_that_is_answered_and_not_done_is_never_told_as_applied() -> None:
-    told = applied(before(answers(204, b"", kind=None)))
-    states = {name: found.state for name, found in told.items() if name.startswith("update")}
+    report = applied(before(answers(204, b"", kind=None)))
+    states = {name: outcome.state for name, outcome in report.items() if name.startswith("update")}
     assert set(states.values()) == {"differs"}
 
 
 def test_success_false_is_a_refusal_and_changes_nothing() -> None:
-    told = applied(before(answers(200, BROKE)))
-    assert told == of_each(lambda operation: Told("failed", "", 1, 1, False))
+    report = applied(before(answers(200, BROKE)))
+    assert report == of_each(lambda operation: Told("failed", "", 1, 1, False))
 
 
 # --- looking goes wrong too -------------------------------------------------------------------
@@ -207,8 +209,8 @@ def test_while_it_cannot_be_looked_for_it_is_unknown_and_never_sent_again(fault:
         return honest, case.told(case.resume(result))
 
     looks = [before(DOUBTFUL[fault])] * 2
-    found = each(work, after(drop), looks=looks, operations=share(fault))
-    assert found == {name: (True, told) for name, told in these(ADOPTED, found).items()}
+    outcome = each(work, after(drop), looks=looks, operations=share(fault))
+    assert outcome == {name: (True, report) for name, report in these(ADOPTED, outcome).items()}
 
 
 # --- 429 --------------------------------------------------------------------------------------
@@ -250,9 +252,9 @@ BEYOND = ("retry-after: 3.1", "x-ratelimit-reset: 3.1")
 
 def waited(case: Case, deadline: float, least: float) -> tuple[Told, bool]:
     """What is told of a row whose first write was refused, and whether the second was late."""
-    told = case.told(case.apply(deadline))
+    report = case.told(case.apply(deadline))
     one, two = (asked.at for asked in case.arrived)
-    return told, two - one >= least
+    return report, two - one >= least
 
 
 @pytest.fixture(scope="module")
@@ -270,15 +272,15 @@ def throttled() -> dict[str, dict[str, tuple[Told, bool]]]:
 def test_a_429_is_waited_out_as_told_and_is_no_attempt(
     throttled: dict[str, dict[str, tuple[Told, bool]]], form: str
 ) -> None:
-    found = throttled[form]
-    assert found == {name: (told, True) for name, told in these(WAITED, found).items()}
+    outcome = throttled[form]
+    assert outcome == {name: (report, True) for name, report in these(WAITED, outcome).items()}
 
 
 def test_a_wait_beyond_the_deadline_of_a_call_is_waited_out_by_the_run() -> None:
     work = partial(waited, deadline=3.0, least=3.1)
-    found = at_once({one: partial(each, work, before(answers(429, b"", one))) for one in BEYOND})
-    wanted = {name: (told, True) for name, told in WAITED.items()}
-    assert found == dict.fromkeys(BEYOND, wanted)
+    outcome = at_once({one: partial(each, work, before(answers(429, b"", one))) for one in BEYOND})
+    expected = {name: (report, True) for name, report in WAITED.items()}
+    assert outcome == dict.fromkeys(BEYOND, expected)
 
 
 @pytest.mark.parametrize(
@@ -293,11 +295,11 @@ def test_a_wait_beyond_the_deadline_of_a_call_is_waited_out_by_the_run() -> None
 def test_a_wait_of_an_hour_ends_the_run_and_says_so(fields) -> None:
     def work(case: Case) -> tuple[str, bool, Told]:
         result = case.apply(5.0)
-        said = read_origin(result)["stopped"]
-        return result.state.iloc[0], "3600 s" in said, case.told(case.resume(result))
+        output = read_origin(result)["stopped"]
+        return result.state.iloc[0], "3600 s" in output, case.told(case.resume(result))
 
-    found = each(work, before(answers(429, b"", *fields)))
-    assert found == {name: ("not sent", True, told) for name, told in WAITED.items()}
+    outcome = each(work, before(answers(429, b"", *fields)))
+    assert outcome == {name: ("not sent", True, report) for name, report in WAITED.items()}
 
 
 def test_a_429_to_a_look_is_waited_out() -> None:

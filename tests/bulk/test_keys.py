@@ -19,7 +19,7 @@ def read(cells: "pd.Series[Any]") -> list[int | None]:
     numbers, given = matching.parse_ids(cells)
     assert numbers.dtype == np.int64
     assert given.dtype == bool
-    return [int(n) if there else None for n, there in zip(numbers, given, strict=True)]
+    return [int(n) if present else None for n, present in zip(numbers, given, strict=True)]
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_what_is_no_id_is_not_read_as_one(value: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("cells", "found"),
+    ("cells", "result"),
     [
         (pd.Series([1.5, 2.0**53, np.inf, -np.inf, np.nan, 7.0]), [None] * 5 + [7]),
         (pd.Series([True, False]), [None, None]),
@@ -84,9 +84,9 @@ def test_what_is_no_id_is_not_read_as_one(value: Any) -> None:
     ],
 )
 def test_what_is_no_id_is_not_read_from_typed_columns(
-    cells: "pd.Series[Any]", found: list[Any]
+    cells: "pd.Series[Any]", result: list[Any]
 ) -> None:
-    assert read(cells) == found
+    assert read(cells) == result
 
 
 def test_the_reason_names_what_was_lost() -> None:
@@ -122,11 +122,11 @@ def test_positions_are_those_of_a_plain_search(
     known: list[int], asked: list[int], known_ordered: bool, asked_ordered: bool
 ) -> None:
     known = sorted(known) if known_ordered else known
-    wanted = [known[n] if n < len(known) else 2 * n for n in asked]
-    wanted = sorted(set(wanted)) if asked_ordered else wanted
+    expected = [known[n] if n < len(known) else 2 * n for n in asked]
+    expected = sorted(set(expected)) if asked_ordered else expected
     base = pd.DataFrame(index=pd.Index(known, dtype="int64"))
-    _, has_key, found = matching.find_keys(base, [pd.Series(wanted, dtype="int64")])
-    assert found.tolist() == [known.index(one) if one in known else -1 for one in wanted]
+    _, has_key, result = matching.find_keys(base, [pd.Series(expected, dtype="int64")])
+    assert result.tolist() == [known.index(one) if one in known else -1 for one in expected]
     assert has_key.all()
 
 

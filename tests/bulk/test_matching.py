@@ -85,8 +85,8 @@ def test_one_level_of_texts_is_a_key_too() -> None:
 
 
 def test_all_odd_ids_are_refused_at_once_and_nothing_else() -> None:
-    odd = [True, 1.5, 2.0**53, "new", 10, None, "11", 12.0, ""]
-    match = matched(rows(pd.Series(odd, dtype=object)))
+    unusual = [True, 1.5, 2.0**53, "new", 10, None, "11", 12.0, ""]
+    match = matched(rows(pd.Series(unusual, dtype=object)))
     assert match.positions.tolist() == [-1, -1, -1, -1, 0, -1, 1, 2, -1]
     assert refusals(match) == [
         (0, "id", True, "must be a whole number"),

@@ -88,10 +88,10 @@ def test_rows_are_seen_from_another_thread_while_they_are_worked_on(sandbox, cli
 def test_the_view_of_a_plan_shows_each_row_with_its_own_state(sandbox, client):
     plan = edited(sandbox, client)
     order = rendering.order_by_kind(plan)
-    shown = [change for kind in rendering.group_by_kind(plan) for change in kind]
-    assert [plan.changes[n] for n in order] == shown
+    output = [change for kind in rendering.group_by_kind(plan) for change in kind]
+    assert [plan.changes[n] for n in order] == output
     _, items = plan_items(plan, lambda label, n: Outcome("waiting"))
-    shown = [change.label for kind in rendering.group_by_kind(plan) for change in kind]
-    assert len(items) == len(shown) == 80
+    output = [change.label for kind in rendering.group_by_kind(plan) for change in kind]
+    assert len(items) == len(output) == 80
     texts = [item.html() for item in items]
-    assert all(label.split()[-1] in text for label, text in zip(shown, texts, strict=True))
+    assert all(label.split()[-1] in text for label, text in zip(output, texts, strict=True))

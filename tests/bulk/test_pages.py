@@ -46,8 +46,8 @@ def calls_of(sandbox, work):
 def test_many_updates_are_read_one_by_one_and_read_back_by_pages(sandbox, client):
     people(sandbox, ROWS)
     plan = renaming(client, ROWS)
-    told = calls_of(sandbox, lambda: plan.apply(many=True))
-    assert told == {"GET": ROWS + 5, "PUT": ROWS, "page": 2}  # the canary: five rows
+    report = calls_of(sandbox, lambda: plan.apply(many=True))
+    assert report == {"GET": ROWS + 5, "PUT": ROWS, "page": 2}  # the canary: five rows
     assert {record["first_name"] for record in active(sandbox, "contacts").values()} == {"Zoë"}
 
 
@@ -55,8 +55,8 @@ def test_by_pages_an_update_takes_one_call_and_a_share_of_a_page(sandbox, client
     people(sandbox, ROWS)
     plan = renaming(client, ROWS)
     results = []
-    told = calls_of(sandbox, lambda: results.append(plan.apply(many=True, gap="page")))
-    assert told == {"GET": 10, "PUT": ROWS, "page": 4}  # the canary is read one by one
+    report = calls_of(sandbox, lambda: results.append(plan.apply(many=True, gap="page")))
+    assert report == {"GET": 10, "PUT": ROWS, "page": 4}  # the canary is read one by one
     [result] = results
     assert states(result) == ["applied"] * ROWS
     assert set(result["evidence"]) == {"read back"}
@@ -69,17 +69,17 @@ def test_by_pages_an_update_takes_one_call_and_a_share_of_a_page(sandbox, client
 def test_by_pages_a_delete_takes_one_call_though_the_others_move_up(sandbox, client):
     ids = people(sandbox, ROWS)
     plan = client.contacts.plan(delete=ids)
-    told = calls_of(sandbox, lambda: plan.apply(many=True, gap="page"))
-    assert told["DELETE"] == ROWS
-    assert told["page"] + told["GET"] < 12
+    report = calls_of(sandbox, lambda: plan.apply(many=True, gap="page"))
+    assert report["DELETE"] == ROWS
+    assert report["page"] + report["GET"] < 12
     assert not active(sandbox, "contacts")
 
 
 def test_few_rows_of_many_are_read_one_by_one_whatever_is_asked(sandbox, client):
     people(sandbox, ROWS)
     plan = renaming(client, 3)
-    told = calls_of(sandbox, lambda: plan.apply(gap="page"))
-    assert told == {"GET": 6, "PUT": 3}
+    report = calls_of(sandbox, lambda: plan.apply(gap="page"))
+    assert report == {"GET": 6, "PUT": 3}
 
 
 def test_what_a_list_does_not_show_in_full_is_read_one_by_one(sandbox, client):
@@ -123,17 +123,17 @@ def test_a_service_that_replaces_is_read_one_by_one(client):
     with chatkit.Sandbox(seed="empty", profile=profile) as box, chatkit.connect(box) as to:
         people(box, 30)
         plan = renaming(to, 30)
-        told = calls_of(box, lambda: plan.apply(many=True, gap="page"))
-    assert told == {"GET": 30, "PUT": 30, "page": 1}
+        report = calls_of(box, lambda: plan.apply(many=True, gap="page"))
+    assert report == {"GET": 30, "PUT": 30, "page": 1}
 
 
 def test_an_undo_and_a_resume_go_by_pages_too(sandbox, client):
     people(sandbox, 40)
     result = renaming(client, 40).apply(many=True)
     undo = chatkit.undo(result, client)
-    told = calls_of(sandbox, lambda: undo.apply(gap="page"))
-    assert told == {"PUT": 40, "page": 2}
-    assert told["GET"] == 0
+    report = calls_of(sandbox, lambda: undo.apply(gap="page"))
+    assert report == {"PUT": 40, "page": 2}
+    assert report["GET"] == 0
     assert states(chatkit.resume(undo.id, client, gap="page")) == ["applied"] * 40
 
 
@@ -149,11 +149,11 @@ def test_a_plan_says_what_pages_save_and_what_they_cost(sandbox, client, monkeyp
     people(sandbox, ROWS)
     plan = renaming(client, ROWS)
     monkeypatch.setattr(plan._target.transport, "latency", 1.0)
-    said = (
+    message = (
         "It takes about 40 seconds at 8 calls at once, about 20 seconds with apply(gap='page'), "
         "which reads 100 records at a time, up to 12.8 s before it writes them."
     )
-    assert said in " ".join(repr(plan).split())
+    assert message in " ".join(repr(plan).split())
 
 
 def test_another_gap_is_refused(sandbox, client):
@@ -176,9 +176,9 @@ def test_where_a_list_shows_no_name_records_are_read_one_by_one(sandbox):
     with chatkit.connect(Bent(sandbox, after=hide)) as client:
         plan = renaming(client, 30)
         hidden.append(True)
-        told = calls_of(sandbox, lambda: plan.apply(many=True, gap="page"))
-    assert told["PUT"] == 30
-    assert told["GET"] == 60  # before and after
+        report = calls_of(sandbox, lambda: plan.apply(many=True, gap="page"))
+    assert report["PUT"] == 30
+    assert report["GET"] == 60  # before and after
 
 
 def test_a_record_that_a_list_shows_in_part_keeps_no_other_from_being_sent(sandbox):

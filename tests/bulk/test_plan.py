@@ -50,8 +50,8 @@ def test_changing_more_than_30_percent_asks_from_10_records_on(
     people(sandbox, total)
     plan = client.contacts.plan(renamed(client, edited))
     objections = plan.objections()
-    said = f"needs apply(many=True): it changes {edited} of {total} contacts, more than 30%"
-    assert objections == ([said] if refused else [])
+    message = f"needs apply(many=True): it changes {edited} of {total} contacts, more than 30%"
+    assert objections == ([message] if refused else [])
     if refused:
         with (
             untouched(sandbox),
@@ -94,8 +94,10 @@ def test_more_than_100_deletes_ask_whatever_their_share(sandbox, client):
 def test_what_can_never_be_undone_asks(sandbox, client):
     flow_id, hook = flow(sandbox), webhook(sandbox)
     for plan in (client.flows.plan(delete=[flow_id]), client.webhooks.plan(delete=[hook])):
-        [said] = plan.objections()
-        assert "can never be undone" in said and said.startswith("needs apply(irreversible=True): ")
+        [message] = plan.objections()
+        assert "can never be undone" in message and message.startswith(
+            "needs apply(irreversible=True): "
+        )
         with (
             untouched(sandbox),
             pytest.raises(chatkit.errors.PlanRefused, match="irreversible=True"),
@@ -110,8 +112,8 @@ def test_rows_that_are_refused_ask_and_no_argument_of_apply_allows_them(sandbox,
     frame = renamed(client, 2)
     frame.iloc[5, frame.columns.get_loc("number")] = "?"
     plan = client.contacts.plan(frame)
-    [said] = plan.objections(many=True, irreversible=True)
-    assert said.startswith("1 of its rows cannot be planned") and "skip_invalid=True" in said
+    [message] = plan.objections(many=True, irreversible=True)
+    assert message.startswith("1 of its rows cannot be planned") and "skip_invalid=True" in message
     with untouched(sandbox), pytest.raises(chatkit.errors.PlanRefused):
         plan.apply(many=True, irreversible=True)
 
@@ -142,17 +144,17 @@ def test_a_pace_that_makes_no_sense_sends_nothing(sandbox, client, wrong):
 def test_a_frame_of_another_account_is_refused_unless_you_say_so(sandbox, client):
     people(sandbox, 2)
     frame = client.contacts.frame().assign(name="Zoë")
-    with account() as (theirs, other):
-        [contact] = people(theirs, 1)
+    with account() as (others, other):
+        [contact] = people(others, 1)
         with pytest.raises(chatkit.errors.InputError, match="other_account=True") as caught:
             other.contacts.plan(frame)
-        assert sandbox._identity in str(caught.value) and theirs._identity in str(caught.value)
-        for given in (frame.reset_index().set_index("number"), frame):
-            plan = other.contacts.plan(given, other_account=True, existing="update")
+        assert sandbox._identity in str(caught.value) and others._identity in str(caught.value)
+        for passed in (frame.reset_index().set_index("number"), frame):
+            plan = other.contacts.plan(passed, other_account=True, existing="update")
             kinds = [(c.kind, c.key) for c in plan.changes]
             assert kinds == [("update", contact), ("create", None)]
         assert states(plan.apply()) == ["applied"] * 2
-        assert {c["number"]: c["first_name"] for c in active(theirs, "contacts").values()} == {
+        assert {c["number"]: c["first_name"] for c in active(others, "contacts").values()} == {
             number(0): "Zoë",
             number(1): "Zoë",
         }
@@ -162,8 +164,8 @@ def test_contents_of_another_account_are_compared_with_those_of_this_one(sandbox
     content(sandbox)
     content(sandbox, lang_code="de", text="Hallo")
     one, many = client.templates("order_ready").frame(), client.templates.frame(["order_ready"])
-    with account() as (theirs, other):
-        content(theirs, text="Their own")
+    with account() as (others, other):
+        content(others, text="Their own")
         for plan in (
             other.templates("order_ready").plan(one, other_account=True),
             other.templates.plan(many, other_account=True),
@@ -194,9 +196,9 @@ def test_it_counts_itself_and_is_a_frame_with_the_index_of_its_rows(sandbox, cli
     frame.index.names = ["row", "line"]
     plan = client.contacts.plan(frame)
     assert plan.counts == {"create": 1, "update": 1, "delete": 1} and len(plan) == 3
-    shown = plan.frame()
-    assert shown.index.names == ["row", "line"] and isinstance(shown.index, pd.MultiIndex)
-    assert shown.columns.tolist() == [
+    output = plan.frame()
+    assert output.index.names == ["row", "line"] and isinstance(output.index, pd.MultiIndex)
+    assert output.columns.tolist() == [
         "change",
         "key",
         "label",
@@ -205,12 +207,12 @@ def test_it_counts_itself_and_is_a_frame_with_the_index_of_its_rows(sandbox, cli
         "undo",
         "undo_note",
     ]
-    assert shown["change"].tolist() == ["update", "delete", "create"]
-    assert shown["key"].tolist()[:2] == [ids[0], ids[3]] and shown["key"].isna().tolist()[2]
-    assert shown["before"].iloc[0] == {"name": "Ana Cruz"}
-    assert shown["after"].iloc[2] == {"number": "2025550177", "country_code": "+1"}
-    assert {str(shown[c].dtype) for c in ("change", "label", "undo", "undo_note")} == {"str"}
-    assert str(shown["key"].dtype) == "Int64"
+    assert output["change"].tolist() == ["update", "delete", "create"]
+    assert output["key"].tolist()[:2] == [ids[0], ids[3]] and output["key"].isna().tolist()[2]
+    assert output["before"].iloc[0] == {"name": "Ana Cruz"}
+    assert output["after"].iloc[2] == {"number": "2025550177", "country_code": "+1"}
+    assert {str(output[c].dtype) for c in ("change", "label", "undo", "undo_note")} == {"str"}
+    assert str(output["key"].dtype) == "Int64"
 
 
 @pytest.mark.parametrize("edited", [0, 2])
@@ -268,8 +270,8 @@ def test_a_plan_of_very_many_changes_says_how_much_memory_it_needs(
         plan
     )
     plan.apply()
-    said = "2 changes (some 2.0 GB of memory), 6 calls: about 2 minutes at 0.05 calls a second."
-    assert capsys.readouterr().out.startswith(said)
+    message = "2 changes (some 2.0 GB of memory), 6 calls: about 2 minutes at 0.05 calls a second."
+    assert capsys.readouterr().out.startswith(message)
 
 
 def test_a_run_that_goes_on_says_how_long_the_rest_takes(client, monkeypatch, capsys, tmp_path):

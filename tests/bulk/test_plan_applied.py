@@ -59,8 +59,8 @@ def test_a_result_has_the_rows_of_the_plan_in_its_order_with_its_index(sandbox, 
     for name in ("change", "label"):
         pd.testing.assert_series_equal(result[name], plan.frame()[name])
     made = active(sandbox, "contacts")
-    found = [made[key]["number"] for key in result["key"]]
-    assert [label.split()[-1] for label in result["label"]] == found
+    outcome = [made[key]["number"] for key in result["key"]]
+    assert [label.split()[-1] for label in result["label"]] == outcome
 
 
 def test_a_result_keeps_an_index_of_several_levels(sandbox, client):
@@ -120,11 +120,11 @@ def test_what_others_changed_in_a_content_meanwhile_is_kept(put):
         plan = client.templates("order_ready").plan(
             client.templates("order_ready").frame().assign(text="Hi {{1}}")
         )
-        theirs = next(iter(active(sandbox, "contents").values()))
-        theirs = {n: v for n, v in theirs.items() if n not in ("id", "scope", "active")}
+        others = next(iter(active(sandbox, "contents").values()))
+        others = {n: v for n, v in others.items() if n not in ("id", "scope", "active")}
         call(
             sandbox, "PUT", "templates/order_ready/contents/en",
-            **theirs | {"footer": "Danke", "buttons": [{"type": "custom", "label": "Ja"}]},
+            **others | {"footer": "Danke", "buttons": [{"type": "custom", "label": "Ja"}]},
         )  # fmt: skip
         assert states(plan.apply()) == ["applied"]
         [after] = active(sandbox, "contents").values()
@@ -138,13 +138,13 @@ def test_unknown_fields_of_the_service_survive_a_replacing_update():
         people(sandbox, 1)
         sent = []
 
-        def door(method, target, headers, body):
+        def channel(method, target, headers, body):
             if method == "PUT":
                 sent.append(json.loads(body))
             status, _, answer = sandbox.answer(method, target, headers, body)
             return status, JSON, answer.replace(b'"number":"2', b'"loyalty":"gold","number":"2')
 
-        client = through(sandbox, door)
+        client = through(sandbox, channel)
         frame = client.contacts.frame()
         assert frame["loyalty"].tolist() == ["gold"]
         frame["number"] = "2025550177"
@@ -364,13 +364,13 @@ def test_numbers_round_in_a_ring_are_refused_with_their_rows_and_the_rest_is_pla
     frame.loc[ids[5], "name"] = "Zoë"
     plan = client.contacts.plan(frame)
     assert len(plan) == 0
-    said = dict(zip(plan.refused["row"], plan.refused["reason"], strict=True))
-    assert f"rows {ids[0]}, {ids[1]} pass their numbers round" in said[ids[0]]
-    assert said[ids[0]] == said[ids[1]] and "single" in said[ids[1]]
+    message = dict(zip(plan.refused["row"], plan.refused["reason"], strict=True))
+    assert f"rows {ids[0]}, {ids[1]} pass their numbers round" in message[ids[0]]
+    assert message[ids[0]] == message[ids[1]] and "single" in message[ids[1]]
     frame.loc[ids[5], "number"] = n[5]
     plan = client.contacts.plan(frame, skip_invalid=True)
-    said = dict(zip(plan.refused["row"], plan.refused["reason"], strict=True))
-    assert f"rows {ids[2]}, {ids[3]}, {ids[4]} pass" in said[ids[3]]
+    message = dict(zip(plan.refused["row"], plan.refused["reason"], strict=True))
+    assert f"rows {ids[2]}, {ids[3]}, {ids[4]} pass" in message[ids[3]]
     assert states(plan.apply(many=True)) == ["applied"]
 
 
@@ -380,9 +380,9 @@ def test_a_row_that_waits_for_a_refused_one_is_refused_too(sandbox, client):
     frame["number"] = [number(1), number(2), "call him"]
     plan = client.contacts.plan(frame)
     assert len(plan) == 0
-    said = dict(zip(plan.refused["row"], plan.refused["reason"], strict=True))
-    assert said.keys() == set(ids)
-    assert f"id {ids[1]} has it" in said[ids[0]] and f"id {ids[2]} has it" in said[ids[1]]
+    message = dict(zip(plan.refused["row"], plan.refused["reason"], strict=True))
+    assert message.keys() == set(ids)
+    assert f"id {ids[1]} has it" in message[ids[0]] and f"id {ids[2]} has it" in message[ids[1]]
 
 
 @pytest.mark.parametrize("gone", [0, 1], ids=["of the first record", "of a later one"])

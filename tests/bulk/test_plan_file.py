@@ -240,9 +240,9 @@ def test_a_file_that_is_no_plan_is_refused(client, tmp_path, text):
 
 def test_a_plan_of_another_account_is_refused(plan, tmp_path):
     path = plan.save(tmp_path / "plan.json")
-    with account() as (other, theirs):
+    with account() as (other, others):
         with pytest.raises(chatkit.errors.PlanRefused, match="for another account"):
-            theirs.load_plan(path)
+            others.load_plan(path)
         assert active(other, "contacts") == {}
 
 
@@ -311,12 +311,12 @@ def test_a_webhook_whose_answer_was_lost_says_that_its_secret_is_lost_too(sandbo
     plan = client.webhooks.plan(new)
     lost = []
 
-    def door(method, target, headers, body):
+    def channel(method, target, headers, body):
         answer = sandbox.answer(method, target, headers, body)
         lost.extend([target] if method == "POST" else [])
         return (502, {}, b"") if method == "POST" else answer
 
-    with through(sandbox, door) as client:
+    with through(sandbox, channel) as client:
         plan = client.webhooks.plan(new)
         result = settled(plan.apply, settle=0)
     assert len(lost) == 1 and states(result) == ["applied"]

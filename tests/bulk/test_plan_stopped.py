@@ -85,8 +85,8 @@ def test_each_kind_of_change_begins_with_five_rows(sandbox):
     new = pd.DataFrame({"number": [number(n) for n in range(200, 260)], "country_code": "+1"})
     frame = pd.concat([frame.reset_index(), new], ignore_index=True)
     result = client.contacts.plan(frame, delete=ids[-60:]).apply(many=True)
-    found = result.groupby("change")["state"].value_counts().to_dict()
-    assert found == {
+    outcome = result.groupby("change")["state"].value_counts().to_dict()
+    assert outcome == {
         ("update", "applied"): 60,
         ("delete", "applied"): 60,
         ("create", "failed"): 5,

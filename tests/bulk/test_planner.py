@@ -25,7 +25,7 @@ import chatkit
 
 
 @pytest.fixture
-def rooms(sandbox, client):
+def sources(sandbox, client):
     """Some records in each room: its frame, in list and in full, and its plan."""
     people(sandbox, 12)
     for n in range(3):
@@ -51,7 +51,7 @@ def rooms(sandbox, client):
     }
 
 
-ROOMS = (
+SOURCES = (
     *("contacts", "contacts in full", "flows", "flows in full", "contents", "contents in full"),
     *("templates", "templates in full", "webhooks"),
 )
@@ -74,28 +74,28 @@ MANGLED = {
 }
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_an_unedited_frame_is_no_change(rooms, room):
-    read, plan = rooms[room]
+@pytest.mark.parametrize("source", SOURCES)
+def test_an_unedited_frame_is_no_change(sources, source):
+    read, plan = sources[source]
     frame, wrong = read(), {}
     for name, mangled in MANGLED.items():
         planned = plan(mangled(frame.copy()))
-        told = (len(planned), cells(planned), "0 changes" in repr(planned))
-        if (*told, states(planned.apply())) != (0, [], True, []):
+        report = (len(planned), cells(planned), "0 changes" in repr(planned))
+        if (*report, states(planned.apply())) != (0, [], True, []):
             wrong[name] = planned
     assert wrong == {}
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_missing_rows_are_never_deleted(rooms, room):
-    read, plan = rooms[room]
+@pytest.mark.parametrize("source", SOURCES)
+def test_missing_rows_are_never_deleted(sources, source):
+    read, plan = sources[source]
     frame = read()
     for part in (frame.iloc[:1], frame.iloc[:0]):
         assert plan(part).counts == {"create": 0, "update": 0, "delete": 0}
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("passed", "message"),
     [
         (["Ana"], "not list of str"),
         ([{"name": "Ana"}, None], "not list of NoneType"),
@@ -106,21 +106,21 @@ def test_missing_rows_are_never_deleted(rooms, room):
         (b"people.csv", r"plan\(chatkit.read_contacts\('people.csv'\)\)"),
     ],
 )
-def test_what_is_neither_a_frame_nor_rows_is_refused_with_the_way(client, given, said):
-    with pytest.raises(chatkit.errors.InputError, match=said):
-        client.contacts.plan(given)
+def test_what_is_neither_a_frame_nor_rows_is_refused_with_the_way(client, passed, message):
+    with pytest.raises(chatkit.errors.InputError, match=message):
+        client.contacts.plan(passed)
 
 
 def test_rows_may_be_dicts_that_do_not_all_say_the_same(client):
     rows = [{"number": number(1), "country_code": "+1"}, {"name": "Bo"}]
-    for given in (rows, iter(rows)):
-        plan = client.contacts.plan(given)
+    for passed in (rows, iter(rows)):
+        plan = client.contacts.plan(passed)
         assert plan.refused["row"].tolist() == [2, 2]
         assert [(change.row, change.after) for change in plan.changes] == [(1, rows[0])]
 
 
-def test_planning_sends_nothing_that_could_change_something(sandbox, rooms):
-    for read, plan in rooms.values():
+def test_planning_sends_nothing_that_could_change_something(sandbox, sources):
+    for read, plan in sources.values():
         frame = read()
         with untouched(sandbox):
             plan(frame.iloc[1:].assign(delete=True)).frame()

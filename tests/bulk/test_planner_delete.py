@@ -83,9 +83,9 @@ def test_an_empty_cell_in_the_column_delete_is_no(client, ids, frame):
     assert deleted(client.contacts.plan(frame)) == ids[2:3]
 
 
-@pytest.mark.parametrize("said", ["yes", 1, 0, "x", 1.5])
-def test_what_is_neither_yes_nor_no_is_refused(client, ids, frame, said):
-    frame["delete"] = pd.Series([said, *[None] * 11], frame.index, dtype=object)
+@pytest.mark.parametrize("text", ["yes", 1, 0, "x", 1.5])
+def test_what_is_neither_yes_nor_no_is_refused(client, ids, frame, text):
+    frame["delete"] = pd.Series([text, *[None] * 11], frame.index, dtype=object)
     plan = client.contacts.plan(frame)
     assert deleted(plan) == []
     assert [cell[:2] for cell in cells(plan)] == [(ids[0], "delete")]
@@ -136,16 +136,16 @@ def test_records_of_each_room_can_be_deleted(sandbox, client):
     ):
         assert deleted(plan) == keys
         assert states(plan.apply(irreversible=True)) == ["applied"]
-    for room in ("flows", "webhooks", "contents"):
-        assert active(sandbox, room) == {}
+    for source in ("flows", "webhooks", "contents"):
+        assert active(sandbox, source) == {}
 
 
 def test_a_plan_of_nothing_at_all_is_refused(sandbox, client, ids):
     """As from `frame = frame.sort_values("name", inplace=True)`: the edits would be lost."""
     for resource in (client.contacts, client.flows, client.webhooks, client.templates("welcome")):
-        for given in ((), (None,), (None, None)):
+        for values in ((), (None,), (None, None)):
             with pytest.raises(chatkit.errors.InputError, match="plan takes a frame") as caught:
-                resource.plan(*given)
+                resource.plan(*values)
             assert "delete=" in str(caught.value)
     assert repr(client.contacts.plan(delete=[])).startswith("Nothing to do")
 
@@ -158,7 +158,7 @@ def test_what_is_no_key_says_what_to_pass(client, frame, ids):
 
 def test_a_mask_in_place_of_rows_to_delete_says_what_to_pass(client, frame):
     mask = frame.number.str.endswith("3")
-    for given in (mask, mask.tolist(), mask.to_numpy()):
+    for values in (mask, mask.tolist(), mask.to_numpy()):
         with pytest.raises(chatkit.errors.InputError, match=r"delete=frame\[mask\]"):
-            client.contacts.plan(delete=given)
+            client.contacts.plan(delete=values)
     assert client.contacts.plan(delete=frame[mask]).counts["delete"] == 1

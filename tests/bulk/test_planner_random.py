@@ -87,12 +87,12 @@ def test_what_was_applied_is_what_the_frame_said(before, edits, new, shuffle, pu
                 assert key not in live.index
                 continue
             for name in ("name", "number", "country_code"):
-                said = row[name]
-                if pd.isna(said):  # untouched: what was there, or nothing in a new row
-                    said = old[name].get(key)
-                found = live.loc[key, name]
-                assert (None if pd.isna(found) else found) == (
-                    None if pd.isna(said) else said or None
+                message = row[name]
+                if pd.isna(message):  # untouched: what was there, or nothing in a new row
+                    message = old[name].get(key)
+                outcome = live.loc[key, name]
+                assert (None if pd.isna(outcome) else outcome) == (
+                    None if pd.isna(message) else message or None
                 )
         kept = [key for key in old.index if key not in set(result["key"])]
         pd.testing.assert_frame_equal(live.loc[kept], old.loc[kept])

@@ -78,9 +78,9 @@ def test_what_is_written_is_read_in_another_session(store):
     with store.read(RUN) as seen:
         assert [event.what for event in seen.events()][-2:] == ["finished", "resumed"]
     assert store.runs() == [RUN]
-    (found,) = store.summaries()
-    assert (found.header.run, found.last.what) == (RUN, "resumed")
-    assert store.summary(RUN) == found
+    (outcome,) = store.summaries()
+    assert (outcome.header.run, outcome.last.what) == (RUN, "resumed")
+    assert store.summary(RUN) == outcome
     assert store.summary("none") == ("none", store, None, None)
 
 
@@ -350,13 +350,13 @@ def message(kind, body):
 
 
 def exactly(sender, size):
-    found = b""
-    while len(found) < size:
-        more = sender.recv(size - len(found))
+    outcome = b""
+    while len(outcome) < size:
+        more = sender.recv(size - len(outcome))
         if not more:
             raise ConnectionError
-        found += more
-    return found
+        outcome += more
+    return outcome
 
 
 def test_a_proxy_that_shares_its_connections_is_refused(postgres):
@@ -396,13 +396,13 @@ def test_a_password_is_shown_nowhere(address):
     for use in uses:
         with pytest.raises(chatkit.ChatkitError) as caught:
             use()
-        shown = traceback.TracebackException.from_exception(
+        output = traceback.TracebackException.from_exception(
             caught.value, capture_locals=True, compact=True
         )
-        shown.stack = traceback.StackSummary.from_list(
-            [frame for frame in shown.stack if frame.filename != __file__]
+        output.stack = traceback.StackSummary.from_list(
+            [frame for frame in output.stack if frame.filename != __file__]
         )
-        assert PASSWORD not in "".join(shown.format()) + repr(vars(caught.value))
+        assert PASSWORD not in "".join(output.format()) + repr(vars(caught.value))
 
 
 def test_an_address_is_shown_without_its_password_and_finds_it_again(postgres, monkeypatch):

@@ -20,7 +20,7 @@ import chatkit
 from chatkit.bulk.changes import Change
 from chatkit.client import Client
 
-LANDED = ("applied", "differs", "unchanged")
+EFFECTIVE = ("applied", "differs", "unchanged")
 PARTS = ("first_name", "middle_name", "last_name")
 OTHER = document("Andere", "7.2")
 
@@ -39,15 +39,15 @@ def client(sandbox: chatkit.Sandbox) -> Iterator[Client]:
         yield client
 
 
-def records(sandbox: chatkit.Sandbox, room: str) -> dict[Any, dict[str, Any]]:
+def records(sandbox: chatkit.Sandbox, source: str) -> dict[Any, dict[str, Any]]:
     """What is stored of a room, by its key; of a language that was made again the newest."""
-    found = stored(sandbox, room)
-    if room == "contents":
-        return {record["lang_code"]: record for record in found.values()}
-    if room == "contacts" and sandbox.profile.number_form == "international":
-        for record in found.values():  # as a person sees and writes it
+    outcome = stored(sandbox, source)
+    if source == "contents":
+        return {record["lang_code"]: record for record in outcome.values()}
+    if source == "contacts" and sandbox.profile.number_form == "international":
+        for record in outcome.values():  # as a person sees and writes it
             record["number"] = record["number"].removeprefix(record["country_code"][1:])
-    return found
+    return outcome
 
 
 def named(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -65,22 +65,22 @@ def holds(record: Mapping[str, Any], fields: Mapping[str, Any]) -> bool:
 def wrong(plan: chatkit.Plan, result: pd.DataFrame, before: Records, after: Records) -> list[str]:
     """Find the rows of a result that do not say what is true."""
     assert result.index.tolist() == [change.row for change in plan.changes]
-    found = []
+    outcome = []
     for change, state, key in zip(plan.changes, result.state, result.key, strict=True):
         line = f"{change.kind} of {change.label} says {state}"
         if change.kind == "create":
-            there = not pd.isna(key) and key in after and holds(after[key], change.after)
+            present = not pd.isna(key) and key in after and holds(after[key], change.after)
             before_too = not pd.isna(key) and before.get(key, {}).get("active")
-            is_so = there and (state == "unchanged" or not before_too)
+            is_so = present and (state == "unchanged" or not before_too)
         elif change.kind == "delete":
             is_so = not after[key]["active"]
         else:
             is_so = holds(after[key], change.after)
-        if state not in (*LANDED, "failed", "conflict") or state == "differs":
-            found.append(f"{line}, which nothing here asks for")
-        elif is_so != (state in LANDED):
-            found.append(f"{line}, and it is {'there' if is_so else 'not there'}")
-    return found
+        if state not in (*EFFECTIVE, "failed", "conflict") or state == "differs":
+            outcome.append(f"{line}, which nothing here asks for")
+        elif is_so != (state in EFFECTIVE):
+            outcome.append(f"{line}, and it is {'there' if is_so else 'not there'}")
+    return outcome
 
 
 def strays(
@@ -92,13 +92,13 @@ def strays(
 ) -> list[str]:
     """Find what changed although no row that landed asked for it."""
     rows = zip(result.key, plan.changes, result.state, strict=True)
-    landed = {key: change for key, change, state in rows if state in LANDED}
-    found = [f"{key} is new" for key in after.keys() - before.keys() if key not in landed]
+    effective = {key: change for key, change, state in rows if state in EFFECTIVE}
+    outcome = [f"{key} is new" for key in after.keys() - before.keys() if key not in effective]
     for key, record in before.items():
-        free = _may_move(landed[key], sandbox) if key in landed else set()
+        free = _may_move(effective[key], sandbox) if key in effective else set()
         moved = {name for name in record if record[name] != after[key].get(name)} - free
-        found += [f"{name} of {key} changed" for name in sorted(moved)]
-    return found
+        outcome += [f"{name} of {key} changed" for name in sorted(moved)]
+    return outcome
 
 
 def _may_move(change: Change, sandbox: chatkit.Sandbox) -> set[str]:
@@ -121,41 +121,41 @@ def unrestored(
     plan: chatkit.Plan, result: pd.DataFrame, before: Records, between: Records, after: Records
 ) -> list[str]:
     """Find what an undo did not bring back although the plan promised it."""
-    found = []
+    outcome = []
     for change, state, key in zip(plan.changes, result.state, result.key, strict=True):
         if state not in ("applied", "differs"):
             continue
         line = f"{change.kind} of {change.label}, undone {change.undo}"
         if change.undo == "never" and change.kind != "create":
             if after[key] != between[key]:
-                found.append(f"{line}: it changed all the same")
+                outcome.append(f"{line}: it changed all the same")
         elif change.kind == "create":
             if after[key]["active"]:
-                found.append(f"{line}: it is still there")
+                outcome.append(f"{line}: it is still there")
         elif not after[key]["active"]:
-            found.append(f"{line}: it is still gone")
+            outcome.append(f"{line}: it is still gone")
         else:
             free = {*STAMPS, "id"} if change.key == key and isinstance(key, str) else STAMPS
             lost = {n for n, v in before[key].items() if after[key].get(n) != v} - free
             if change.undo == "not exactly":
                 if (named(after[key]).get("name")) != named(before[key]).get("name"):
-                    found.append(f"{line}: not even its whole name came back")
+                    outcome.append(f"{line}: not even its whole name came back")
                 lost -= {*PARTS, "tags", "ai_mode", "meta_name", "created_at", "created_by",
                          "wa_status", "flow_json_raw"}  # fmt: skip
-            found += [f"{line}: {name} is another" for name in sorted(lost)]
-    return found
+            outcome += [f"{line}: {name} is another" for name in sorted(lost)]
+    return outcome
 
 
-def story(sandbox: chatkit.Sandbox, plan: chatkit.Plan, room: str) -> pd.DataFrame:
+def story(sandbox: chatkit.Sandbox, plan: chatkit.Plan, source: str) -> pd.DataFrame:
     """Apply a plan and undo it; at each step hold what is said against what is stored."""
-    before = records(sandbox, room)
+    before = records(sandbox, source)
     result = plan.apply(many=True, irreversible=True)
-    between = records(sandbox, room)
+    between = records(sandbox, source)
     assert wrong(plan, result, before, between) == []
     assert strays(sandbox, plan, result, before, between) == []
     back = chatkit.undo(result)
     undone = back.apply()
-    after = records(sandbox, room)
+    after = records(sandbox, source)
     assert wrong(back, undone, between, after) == []
     assert unrestored(plan, result, before, between, after) == []
     return result
@@ -199,8 +199,8 @@ def test_flows(sandbox: chatkit.Sandbox, client: Client) -> None:
     assert plan.counts == {"create": 3, "update": 2, "delete": 2}
     result = story(sandbox, plan, "flows")
     assert result.state[result.key == ids[3]].item() != "applied"
-    twins = result.state[result.label == "Twin"].tolist()
-    assert twins.count("applied") == (1 if single else 2)
+    pairs = result.state[result.label == "Twin"].tolist()
+    assert pairs.count("applied") == (1 if single else 2)
 
 
 def test_contents(sandbox: chatkit.Sandbox, client: Client) -> None:

@@ -357,10 +357,10 @@ def asked(service: Service) -> list[int]:
 @pytest.mark.parametrize(("others", "read"), [(6, [1, 2, 3, 4, 5, 6, 7]), (5, [1])])
 def test_pages_are_read_where_that_is_no_more_calls_than_one_by_one(others, read) -> None:
     with listed(35, 5) as (service, pages, ids):
-        found = pages.read({*ids[:5], *ids[20 : 20 + others]})
+        matches = pages.read({*ids[:5], *ids[20 : 20 + others]})
         assert sorted(asked(service)) == read
-        assert set(found) == {*ids[:5], *(ids[20 : 20 + others] if others == 6 else [])}
-        assert all(found[key].id == key for key in found)
+        assert set(matches) == {*ids[:5], *(ids[20 : 20 + others] if others == 6 else [])}
+        assert all(matches[key].id == key for key in matches)
         assert pages.count == 7
         assert [pages.saves_calls(rows) for rows in (8, 9, 10)] == [False, False, True]
 
@@ -376,10 +376,10 @@ def test_pages_of_one_record_are_as_many_as_the_records() -> None:
 
 def test_pages_come_one_at_a_time_as_long_as_they_save_calls() -> None:
     with listed(35, 5) as (service, pages, ids):
-        found = pages.iter_pages(set(ids[3:18]), deleting=False)
-        assert list(next(found)) == ids[3:5]
+        matches = pages.iter_pages(set(ids[3:18]), deleting=False)
+        assert list(next(matches)) == ids[3:5]
         assert asked(service) == [1]
-        assert [list(each) for each in found] == [ids[5:10]]
+        assert [list(each) for each in matches] == [ids[5:10]]
         assert asked(service) == [2], "eight are left, on seven pages: one by one"
     with listed(35, 5) as (service, pages, ids):
         left = list(ids)
@@ -395,8 +395,8 @@ def test_pages_come_one_at_a_time_as_long_as_they_save_calls() -> None:
 def test_a_page_that_cannot_be_read_is_the_last() -> None:
     with listed(35, 5) as (service, pages, ids):
         service.on("GET", "page=3", forever=says(403))
-        found = list(pages.iter_pages(set(ids), deleting=False))
-        assert [list(each) for each in found] == [ids[:5], ids[5:10]]
+        matches = list(pages.iter_pages(set(ids), deleting=False))
+        assert [list(each) for each in matches] == [ids[:5], ids[5:10]]
         assert asked(service) == [1, 2, 3] and pages.count == 2
         assert set(pages.read(set(ids))) == {*ids} - {*ids[10:15]}, "the others are read"
 
@@ -405,26 +405,26 @@ def test_a_page_that_cannot_be_read_is_the_last() -> None:
 
 
 @pytest.mark.parametrize(
-    ("live", "wanted"),
+    ("live", "expected"),
     [
         (None, ""), ("", None), ([], None), (None, {}), (1, 1), (True, True), ("a", "a"),
         ({"a": 1, "b": None}, {"a": 1}), ([{"type": "text", "link": None}], [{"type": "text"}]),
     ],
 )  # fmt: skip
-def test_nothing_is_nothing_and_an_object_may_have_empty_fields_more(live, wanted) -> None:
-    assert agrees(live, wanted)
+def test_nothing_is_nothing_and_an_object_may_have_empty_fields_more(live, expected) -> None:
+    assert agrees(live, expected)
 
 
 @pytest.mark.parametrize(
-    ("live", "wanted"),
+    ("live", "expected"),
     [
         (None, "a"), (False, None), (False, ""), (0, None), (0, False), (1, True), ("1", 1),
         ({"a": 1, "b": 2}, {"a": 1}), ({}, {"a": 1}), ([1], [1, 1]), ([2, 1], [1, 2]),
         ([1], {"a": 1}), ("", 0),
     ],
 )  # fmt: skip
-def test_what_says_something_else_is_not_the_same(live, wanted) -> None:
-    assert not agrees(live, wanted)
+def test_what_says_something_else_is_not_the_same(live, expected) -> None:
+    assert not agrees(live, expected)
 
 
 def test_looking_sends_reads_only() -> None:
@@ -439,8 +439,8 @@ def test_looking_sends_reads_only() -> None:
             ThrottledReader(client.transport, Throttle(), lambda: False),
             endpoints_of(client.contacts),
         )
-        found = search.find_verdicts(rows, (), thorough=False)
-        assert [found[n].what for n in range(3)] == ["absent", "adopted", "conflict"]
+        matches = search.find_verdicts(rows, (), thorough=False)
+        assert [matches[n].what for n in range(3)] == ["absent", "adopted", "conflict"]
         assert {sent.method for sent in service.sent} == {"GET"}
 
 
@@ -448,11 +448,11 @@ def test_the_service_of_these_tests_tells_the_truth() -> None:
     """Its faults do what their names say: or nothing here would prove anything."""
     with wayward() as service:
         assert isinstance(service, Service)
-        for fault, there in ((dropped, 0), (lost, 1), (service.late(0.01), 1)):
+        for fault, present in ((dropped, 0), (lost, 1), (service.late(0.01), 1)):
             service.on("POST", "contacts", fault)
             with service.client() as client, pytest.raises(Exception, match="connection broke"):
-                client.contacts.create(number=number_of(there), country_code="+1")
+                client.contacts.create(number=number_of(present), country_code="+1")
             service.quiet()
-            assert len(service.numbers()) == there
-            if there:
+            assert len(service.numbers()) == present
+            if present:
                 service.sandbox.reset()

@@ -178,12 +178,12 @@ events = st.lists(st.sampled_from(sorted(EVENTS)), max_size=12)
 
 @given(st.sampled_from(KINDS), events)
 def test_what_was_sent_is_open_until_an_event_says_what_became_of_it(kind, events) -> None:
-    row, is_open, doubted = row_of(kind=kind), False, False
+    row, is_open, unverified = row_of(kind=kind), False, False
     for what in events:
         row.apply_event(what, EVENTS[what])
         is_open = what in ("intent", "in doubt") or (is_open and what not in CLOSING)
-        doubted = doubted or what == "in doubt"
-        assert (row.open, row.was_unknown) == (is_open, doubted)
+        unverified = unverified or what == "in doubt"
+        assert (row.open, row.was_unknown) == (is_open, unverified)
         assert row.state in get_args(State)
         assert row.reason == EVENTS[what].get("reason", "") or what == "intent"
 

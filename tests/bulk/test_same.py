@@ -162,8 +162,8 @@ def test_two_values_are_the_same_if_their_json_is(one: Any, two: Any) -> None:
                 return [numbers_alike(each) for each in inner]
             if isinstance(inner, dict):
                 # in the items of a list a key that is null is as one that is not there
-                shown = {name: each for name, each in inner.items() if each is not None}
-                return {name: numbers_alike(each) for name, each in shown.items()}
+                output = {name: each for name, each in inner.items() if each is not None}
+                return {name: numbers_alike(each) for name, each in output.items()}
             return inner
 
         return json.dumps(numbers_alike(value), sort_keys=True)
@@ -182,14 +182,14 @@ def test_very_deep_values_are_compared() -> None:
 
 
 def test_what_answers_oddly_when_asked_is_not_the_same() -> None:
-    class Odd:
+    class Unusual:
         __hash__ = None
 
         def __eq__(self, other: object) -> Any:
             return np.array([True, False])
 
-    assert not same_value(5, Odd())
-    assert not same_value([5], [Odd()])
+    assert not same_value(5, Unusual())
+    assert not same_value([5], [Unusual()])
     assert not same_value([5], [pd.NA])
     assert same_value([pd.NA], [pd.NA])
 
@@ -210,9 +210,9 @@ def test_what_answers_oddly_when_asked_is_not_the_same() -> None:
     ],
 )  # fmt: skip
 def test_cells_become_python_values(cells: "pd.Series[Any]", values: list[Any]) -> None:
-    found = python_values(cells)
-    assert found == values
-    assert [isinstance(value, np.generic | np.ndarray) for value in found] == [False] * len(found)
+    result = python_values(cells)
+    assert result == values
+    assert [isinstance(value, np.generic | np.ndarray) for value in result] == [False] * len(result)
 
 
 def test_plain_values_are_left_as_they_are() -> None:

@@ -66,11 +66,11 @@ def test_file_systems_that_others_write_too_are_told_from_those_of_this_machine(
     assert network_file_system(stores.Path("/mnt"), mounts) == ""
 
 
-@pytest.mark.parametrize(("kind", "found"), [("9p", ""), ("virtiofs", ""), ("nfs4", "nfs4")])
-def test_the_root_that_a_host_lends_is_for_one_machine_alone(tmp_path, kind, found):
+@pytest.mark.parametrize(("kind", "outcome"), [("9p", ""), ("virtiofs", ""), ("nfs4", "nfs4")])
+def test_the_root_that_a_host_lends_is_for_one_machine_alone(tmp_path, kind, outcome):
     mounts = tmp_path / "mounts"
     mounts.write_text(f"29 1 0:40 / / rw - {kind} root rw\n")
-    assert network_file_system(stores.Path("/home/ana"), mounts) == found
+    assert network_file_system(stores.Path("/home/ana"), mounts) == outcome
 
 
 def test_nothing_is_written_on_a_network_file_system(tmp_path, monkeypatch):
@@ -201,8 +201,8 @@ def test_of_many_runs_that_begin_alike_the_latest_five_are_named(tmp_path, monke
     for n in range(count):
         created(folder, run=f"19991120-{n}").close()
     names = ", ".join(f"19991120-{n}" for n in range(count)[-5:])
-    said = f"({'the latest 5 are ' if count > 5 else ''}{names}): write more of the name."
-    with pytest.raises(JournalError, match=re.escape(f"{count} runs begin with '1999' {said}")):
+    text = f"({'the latest 5 are ' if count > 5 else ''}{names}): write more of the name."
+    with pytest.raises(JournalError, match=re.escape(f"{count} runs begin with '1999' {text}")):
         stores.find_run("1999")
     with pytest.raises(JournalError, match=r"chatkit\.runs\(at=…\) lists all"):
         stores.find_run("1999", folder)

@@ -119,12 +119,12 @@ def test_a_journal_is_a_table_of_its_events():
 )
 def test_joined_texts_are_missing_where_a_part_is(parts):
     frame = pd.DataFrame(parts, columns=["a", "b"], dtype=object)
-    wanted = [
+    expected = [
         f"{a} {b}" if isinstance(a, str) and isinstance(b, str) and a and b else None
         for a, b in parts
     ]
-    found = join_columns(frame)
-    assert [None if pd.isna(text) else text for text in found] == wanted
+    outcome = join_columns(frame)
+    assert [None if pd.isna(text) else text for text in outcome] == expected
 
 
 # --- as people see them ---------------------------------------------------------------------
@@ -135,9 +135,9 @@ def test_a_result_can_be_joined_to_the_frame_it_came_from(sandbox, client):
     frame = client.contacts.frame()
     frame.loc[ids[:3], "name"] = "Zoë"
     applied = client.contacts.plan(frame).apply()
-    beside = frame.join(applied[["state"]])
-    assert beside["state"].dropna().index.tolist() == ids[:3]
-    assert (beside.loc[ids[:3], "name"] == "Zoë").all()
+    sibling = frame.join(applied[["state"]])
+    assert sibling["state"].dropna().index.tolist() == ids[:3]
+    assert (sibling.loc[ids[:3], "name"] == "Zoë").all()
 
 
 def test_a_result_goes_through_a_file_and_is_still_a_table(sandbox, client, tmp_path):

@@ -51,7 +51,7 @@ def twice(do: Callable[[], Answer]) -> Answer:
     return do()
 
 
-def told(result: pd.DataFrame) -> list[tuple[str, str]]:
+def report(result: pd.DataFrame) -> list[tuple[str, str]]:
     return list(zip(result.state, result.evidence, strict=True))
 
 
@@ -82,11 +82,11 @@ def test_a_write_that_is_delivered_twice_is_ours(operation: Operation) -> None:
 def test_a_delete_that_meets_a_404_is_listed_and_not_taken_back(kind: str) -> None:
     """Nothing shows whose it was: it is brought back only if a person says so."""
     with wayward() as service, service.client() as client:
-        change, desk = _deletion(service, client, kind)
+        change, plan_target = _deletion(service, client, kind)
         before = _records(service, kind)
         service.on("DELETE", "", twice)  # for the service two requests, whoever sends them
-        result = plan_of(desk, [change]).apply()
-        assert told(result) == [("unchanged", "gone")]
+        result = plan_of(plan_target, [change]).apply()
+        assert report(result) == [("unchanged", "gone")]
         assert "gone already" in result.reason.item()
         back = chatkit.undo(result, client)
         assert accounted(back, result) and len(back) == 0
@@ -129,9 +129,9 @@ def test_a_flow_that_is_made_twice_is_told_with_both_ids_and_taken_back_with_bot
     with wayward() as service, service.client() as client:
         service.on("POST", "flows", twice)
         result = plan_of(client.flows, [flow(1, "Order"), flow(2, "Menu")]).apply()
-        there = {f["id"] for f in service.all("flows") if f["name"] == "Order"}
+        present = {f["id"] for f in service.all("flows") if f["name"] == "Order"}
         assert list(result.state) == ["applied", "applied"]
-        assert len(there) == 2 and all(str(key) in result.reason[1] for key in there)
+        assert len(present) == 2 and all(str(key) in result.reason[1] for key in present)
         assert result.reason[2] == ""
         back = chatkit.undo(result, client)
         assert accounted(back, result)
@@ -159,8 +159,10 @@ def test_where_the_list_cannot_be_read_it_is_not_known_whether_a_flow_is_there_t
 def test_a_refusal_because_somebody_elses_is_there_stays_one(status: int) -> None:
     body = json.dumps({"success": False, "message": "It exists"}).encode()
     with wayward(clash_status=status) as service, service.client() as client:
-        theirs = first(lambda: service.caller.contact(number_of(1), name="Bo"), says(409, body))
-        service.on("POST", "contacts", theirs)
+        other_records = first(
+            lambda: service.caller.contact(number_of(1), name="Bo"), says(409, body)
+        )
+        service.on("POST", "contacts", other_records)
         service.on("POST", "webhooks", says(status, body))
         result = plan_of(client.contacts, [contact(1)]).apply()
         assert list(result.state) == ["conflict"] and "Bo" in result.reason.item()
@@ -206,12 +208,12 @@ def test_an_undo_accounts_for_every_row_of_its_run(tmp_path: Any) -> None:
 def slow_down(service: Service, key: int, fault: Fault) -> Fault:
     """Land, be changed by somebody else, and lose the answer."""
 
-    def landed(do: Callable[[], Answer]) -> Answer:
+    def effective(do: Callable[[], Answer]) -> Answer:
         do()
         service.caller("PUT", f"/contacts/{key}", {"name": "Cy"})
         raise ConnectionResetError
 
-    return landed
+    return effective
 
 
 def test_a_row_that_reads_back_otherwise_is_taken_back() -> None:
@@ -295,7 +297,7 @@ def test_what_the_service_shows_beyond_the_document_is_no_change_of_somebody() -
         assert list(result.state) == ["applied"]
         service.on("POST", "contents", losing)
         back = settled(chatkit.undo(result, client).apply, settle=0)
-        assert told(back) == [("applied", "adopted")], back.reason.item()
+        assert report(back) == [("applied", "adopted")], back.reason.item()
         again = settled(chatkit.undo(back, client, include_adopted=True).apply, settle=0)
         assert list(again.state) == ["applied"], again.reason.item()
 
@@ -393,34 +395,37 @@ def test_a_bad_answer_to_what_reads_back_is_asked_for_again() -> None:
         key = service.caller.contact(number_of(1), name="Ana Cruz")
         service.on("GET", f"contacts/{key}", html, lambda do: do(), html, html)
         result = plan_of(client.contacts, [renaming(1, key)]).apply()
-        assert told(result) == [("applied", "read back")]
+        assert report(result) == [("applied", "read back")]
 
 
-@pytest.mark.parametrize("room", ["contacts", "flows", "contents"])
-def test_an_answer_about_another_record_is_a_bad_one(room: str) -> None:
+@pytest.mark.parametrize("source", ["contacts", "flows", "contents"])
+def test_an_answer_about_another_record_is_a_bad_one(source: str) -> None:
     with wayward() as service, service.client() as client:
-        if room == "contacts":
-            desk, keys = client.contacts, [service.caller.contact(number_of(n)) for n in (1, 2)]
-        elif room == "flows":
-            desk, keys = client.flows, [service.caller.flow(f"Flow {n}") for n in (1, 2)]
+        if source == "contacts":
+            plan_target, keys = (
+                client.contacts,
+                [service.caller.contact(number_of(n)) for n in (1, 2)],
+            )
+        elif source == "flows":
+            plan_target, keys = client.flows, [service.caller.flow(f"Flow {n}") for n in (1, 2)]
         else:
-            desk, keys = client.templates("greeting"), ["en", "de"]
+            plan_target, keys = client.templates("greeting"), ["en", "de"]
             for lang in keys:
                 service.caller.content(lang, "greeting", text="Hello")
-        path = endpoints_of(desk).get_call(keys[0]).target
-        other = endpoints_of(desk).get_call(keys[1]).target
+        path = endpoints_of(plan_target).get_call(keys[0]).target
+        other = endpoints_of(plan_target).get_call(keys[1]).target
         service.on("GET", path, forever=lambda do: _answer(service, other))
         with pytest.raises(chatkit.errors.BadAnswer, match="is about the"):
-            desk.get(keys[0])
+            plan_target.get(keys[0])
         with pytest.raises(chatkit.errors.BadAnswer, match="is about the"):
-            desk.frame(full=True)
+            plan_target.frame(full=True)
         with pytest.raises(chatkit.errors.BadAnswer, match="is about the"):
-            endpoints_of(desk).full(keys)
+            endpoints_of(plan_target).full(keys)
 
 
 def _answer(service: Service, path: str) -> Answer:
-    found = service.caller("GET", f"/{path}")
-    return found.status, JSON, json.dumps(found.json).encode()
+    outcome = service.caller("GET", f"/{path}")
+    return outcome.status, JSON, json.dumps(outcome.json).encode()
 
 
 def test_no_row_is_judged_by_the_record_of_another() -> None:
@@ -442,13 +447,13 @@ def test_no_row_is_judged_by_the_record_of_another() -> None:
 # --- a create that is answered with a record that was there -----------------------------------
 
 
-def _existing(service: Service, room: str) -> int | str:
+def _existing(service: Service, source: str) -> int | str:
     return {
         "contacts": lambda: service.caller.contact(number_of(9), name="Old One"),
         "flows": lambda: service.caller.flow("Old"),
         "webhooks": lambda: service.caller.webhook("https://hooks.example/old"),
         "contents": lambda: service.caller.content("de", "greeting", text="Alt"),
-    }[room]()
+    }[source]()
 
 
 NEW: dict[str, Callable[[], Change]] = {
@@ -459,34 +464,34 @@ NEW: dict[str, Callable[[], Change]] = {
 }
 
 
-@pytest.mark.parametrize("room", NEW)
+@pytest.mark.parametrize("source", NEW)
 @pytest.mark.parametrize("known", [True, False])
 @pytest.mark.parametrize("whole", [True, False])
 def test_a_record_that_answered_a_create_of_another_is_never_deleted(
-    room: str, known: bool, whole: bool
+    source: str, known: bool, whole: bool
 ) -> None:
     with wayward() as service, service.client() as client:
-        old = _existing(service, room)
-        before = _listed(service, room)
+        old = _existing(service, source)
+        before = _listed(service, source)
         [record] = before
-        shown = record if whole else {n: record[n] for n in ("id", "lang_code") if n in record}
-        body = json.dumps({"success": True, "data": shown}).encode()
-        service.on("POST", room, after(201, body))
-        desk = client.templates if room == "contents" else getattr(client, room)
+        output = record if whole else {n: record[n] for n in ("id", "lang_code") if n in record}
+        body = json.dumps({"success": True, "data": output}).encode()
+        service.on("POST", source, after(201, body))
+        plan_target = client.templates if source == "contents" else getattr(client, source)
         ids = [old] if known and isinstance(old, int) else []
-        result = settled(plan_of(desk, [NEW[room]()], known=ids).apply, settle=0)
+        result = settled(plan_of(plan_target, [NEW[source]()], known=ids).apply, settle=0)
         for adopted in (False, True):
             back = chatkit.undo(result, client, include_adopted=adopted)
             assert accounted(back, result)
             settled(back.apply, settle=0)
-        left = [r for r in _listed(service, room) if r["id"] == record["id"]]
+        left = [r for r in _listed(service, source) if r["id"] == record["id"]]
         assert left == before
 
 
-def _listed(service: Service, room: str) -> list[dict[str, Any]]:
-    path = "/templates/greeting/contents" if room == "contents" else f"/{room}"
-    found: list[dict[str, Any]] = service.caller("GET", path).data
-    return found
+def _listed(service: Service, source: str) -> list[dict[str, Any]]:
+    path = "/templates/greeting/contents" if source == "contents" else f"/{source}"
+    outcome: list[dict[str, Any]] = service.caller("GET", path).data
+    return outcome
 
 
 def test_a_flow_that_was_there_just_like_it_is_not_deleted_for_the_new_one() -> None:

@@ -148,8 +148,8 @@ def test_contents_come_back_with_all_their_fields(put):
             content(sandbox, lang_code=code, buttons=[{"type": "custom", "label": "Ja"}])
 
         def texts():
-            found = active(sandbox, "contents").values()
-            return {c["lang_code"]: {n: v for n, v in c.items() if n != "id"} for c in found}
+            outcome = active(sandbox, "contents").values()
+            return {c["lang_code"]: {n: v for n, v in c.items() if n != "id"} for c in outcome}
 
         before = texts()
         frame = client.templates.frame(["order_ready"]).assign(footer=["Bye", None, None])
@@ -307,7 +307,7 @@ def test_which_rows_were_taken_back_is_read_from_the_journals(sandbox, client):
 
 
 @pytest.mark.parametrize(
-    ("rows", "said"),
+    ("rows", "output"),
     [
         ([7, 8], "The run has no row 7, 8: rows= takes labels of the index of its result"),
         (range(8), "has no row 0, 1, 2, 3, 4 and 3 more"),
@@ -315,10 +315,10 @@ def test_which_rows_were_taken_back_is_read_from_the_journals(sandbox, client):
         (50001, r"rows= takes a list of labels, like rows=\[50001\]"),
     ],
 )
-def test_rows_that_a_run_has_not_are_named(sandbox, client, rows, said):
+def test_rows_that_a_run_has_not_are_named(sandbox, client, rows, output):
     people(sandbox, 1)
     result = client.contacts.plan(client.contacts.frame().assign(name="Zoë")).apply()
-    with pytest.raises(chatkit.errors.InputError, match=said):
+    with pytest.raises(chatkit.errors.InputError, match=output):
         chatkit.undo(result, rows=rows)
 
 

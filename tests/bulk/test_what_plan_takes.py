@@ -52,7 +52,7 @@ class Lazy:
 
 @pytest.mark.parametrize("where", ["frame", "delete"])
 @pytest.mark.parametrize(
-    ("given", "line"),
+    ("values", "line"),
     [
         (pa.table({"id": [1]}), "client.contacts.plan(frame.to_pandas())"),
         (Polars(), "client.contacts.plan(frame.to_pandas())"),
@@ -60,9 +60,9 @@ class Lazy:
     ],
     ids=["pyarrow", "polars", "lazy"],
 )
-def test_frames_of_other_libraries_are_refused_with_the_line(client, given, line, where):
+def test_frames_of_other_libraries_are_refused_with_the_line(client, values, line, where):
     with pytest.raises(chatkit.errors.InputError, match=re.escape(line)):
-        client.contacts.plan(**{where: given})
+        client.contacts.plan(**{where: values})
 
 
 DELETES = {
@@ -92,7 +92,7 @@ def test_what_is_to_be_deleted_may_be_named_in_any_form(sandbox, client, resourc
 
 
 @pytest.mark.parametrize(
-    ("delete", "said"),
+    ("delete", "text"),
     [
         ([{"name": "Ann"}], "has no id"),
         ([{"id": 50001}, 50002], "dict"),
@@ -105,14 +105,14 @@ def test_what_is_to_be_deleted_may_be_named_in_any_form(sandbox, client, resourc
     ],
     ids=repr,
 )
-def test_what_names_no_records_is_refused_with_the_way(sandbox, client, delete, said):
+def test_what_names_no_records_is_refused_with_the_way(sandbox, client, delete, text):
     people(sandbox, 1)
     try:
         plan = client.contacts.plan(delete=delete)
     except chatkit.errors.InputError as error:
-        assert re.search(said, str(error))
+        assert re.search(text, str(error))
     else:
-        assert plan.counts["delete"] == 0 and re.search(said, "".join(plan.refused.reason))
+        assert plan.counts["delete"] == 0 and re.search(text, "".join(plan.refused.reason))
 
 
 @pytest.mark.parametrize(

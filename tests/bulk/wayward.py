@@ -207,14 +207,14 @@ class Service:
 
     def all(self, room: str) -> list[dict[str, Any]]:
         """Every record of a room, asked for past all faults."""
-        found: list[dict[str, Any]] = []
+        result: list[dict[str, Any]] = []
         profile = self.sandbox.profile
         page = profile.page_base
         while True:
             reply = self.caller("GET", f"/{room}?page={page}&pageSize={profile.max_page_size}")
-            found += reply.data
-            if "pagination" not in reply.json or len(found) >= reply.total:
-                return found
+            result += reply.data
+            if "pagination" not in reply.json or len(result) >= reply.total:
+                return result
             page += 1
 
     def numbers(self) -> list[str]:
@@ -240,9 +240,9 @@ def hiding(name: str) -> Fault:
 
     def fault(do: Callable[[], Answer]) -> Answer:
         status, fields, body = do()
-        told = json.loads(body)
-        told["data"].pop(name, None)
-        return status, fields, json.dumps(told).encode()
+        report = json.loads(body)
+        report["data"].pop(name, None)
+        return status, fields, json.dumps(report).encode()
 
     return fault
 

@@ -279,8 +279,8 @@ def create_contact(calls: ContactCalls) -> None:
 def create_answers_only_the_id(calls: ContactCalls) -> None:
     """The data of the answer to a create holds only the id."""
     calls.created.require_done()
-    shown = calls.created.expect_object("id")
-    expect(len(shown) == 1, f"data holds {listing(shown)}")
+    output = calls.created.expect_object("id")
+    expect(len(output) == 1, f"data holds {listing(output)}")
 
 
 @facts(71, "Contacts")
@@ -335,9 +335,9 @@ def number_is_digits(calls: ContactCalls) -> None:
     if calls.formatted_contact.id is None:  # refusing it keeps the rule, too
         calls.formatted_contact.reply.expect_refusal("a number with brackets")
     else:
-        shown = calls.current(calls.formatted_contact).get("number")
+        output = calls.current(calls.formatted_contact).get("number")
         expect(
-            shown == calls.formatted_contact.number, "a number with brackets was stored otherwise"
+            output == calls.formatted_contact.number, "a number with brackets was stored otherwise"
         )
 
 
@@ -363,8 +363,8 @@ def name_is_split(calls: ContactCalls) -> None:
         "first_last": (first, None, f"{middle} {last}"),
         "first_only": (calls.new_name, None, None),
     }[calls.account.profile.name_split]
-    shown = [calls.renamed.get(f) or None for f in ("first_name", "middle_name", "last_name")]
-    expect(tuple(shown) == expected, "three words are split otherwise")
+    output = [calls.renamed.get(f) or None for f in ("first_name", "middle_name", "last_name")]
+    expect(tuple(output) == expected, "three words are split otherwise")
 
 
 @facts(80, "Contacts, rule 3")

@@ -229,8 +229,8 @@ def search_contents(calls: TemplateCalls) -> None:
 def get_content(calls: TemplateCalls) -> None:
     """GET …/contents/:langCode answers with the content of that language."""
     calls.read.expect_success()
-    shown = calls.read.expect_object()
-    expect(shown.get("lang_code") == LANGUAGES[0], "its lang_code is a different one")
+    output = calls.read.expect_object()
+    expect(output.get("lang_code") == LANGUAGES[0], "its lang_code is a different one")
 
 
 @facts(44, "Template contents")
@@ -243,8 +243,8 @@ def create_content(calls: TemplateCalls) -> None:
 @facts(45, "Template content")
 def content_comes_back(calls: TemplateCalls) -> None:
     """A get shows what was sent, in every field."""
-    shown, sent = calls.read.record(), calls.created.call.body or {}
-    changed = [name for name in sent if name in shown and shown[name] != sent[name]]
+    output, sent = calls.read.record(), calls.created.call.body or {}
+    changed = [name for name in sent if name in output and output[name] != sent[name]]
     expect(not changed, f"{', '.join(changed)} came back otherwise")
 
 

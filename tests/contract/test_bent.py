@@ -514,9 +514,9 @@ def test_a_token_without_permissions_shows_nothing() -> None:
 
 
 def test_a_reason_never_holds_a_value_of_a_record() -> None:
-    shown = put("contacts", "list get", number="a secret", first_name=["a secret"])
+    output = put("contacts", "list get", number="a secret", first_name=["a secret"])
     leaked = put("webhooks", "list", webhook_secret=SECRET, **{SECRET: SECRET})
-    reasons = outcomes([Deviation("", shown), Deviation("", leaked)]).values()
+    reasons = outcomes([Deviation("", output), Deviation("", leaked)]).values()
     text = " ".join(reason for _, reason in reasons)
     assert "number is text in list" in text
     assert "a secret" not in text

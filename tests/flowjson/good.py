@@ -132,5 +132,5 @@ def good() -> Iterator[tuple[str, dict[str, Any]]]:
                 for value in values:
                     if value is not None:
                         whole = {"type": name} | own | more | {prop.name: value}
-                        said = f"{version} {name} {prop.name} = {str(value)[:30]}"
-                        yield said, placed(whole, version)
+                        message = f"{version} {name} {prop.name} = {str(value)[:30]}"
+                        yield message, placed(whole, version)

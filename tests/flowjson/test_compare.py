@@ -16,12 +16,12 @@ from chatkit.util.display import MISSING
 from chatkit.util.json import at
 
 
-def found(a: Any, b: Any) -> list[tuple[str, str]]:
+def result(a: Any, b: Any) -> list[tuple[str, str]]:
     """Kind and place of all differences: the place after, or before where it is gone."""
-    told = list(find_differences(a, b))
-    for one in told:
+    report = list(find_differences(a, b))
+    for one in report:
         agrees(one, a, b)
-    return [(d.kind, d.pointer_a if d.pointer_b is None else d.pointer_b) for d in told]
+    return [(d.kind, d.pointer_a if d.pointer_b is None else d.pointer_b) for d in report]
 
 
 def agrees(one: Difference, a: Any, b: Any) -> None:
@@ -31,9 +31,9 @@ def agrees(one: Difference, a: Any, b: Any) -> None:
     assert (one.pointer_b is None) == (one.after is MISSING)
     for pointer, value, document in ((one.pointer_a, one.before, a), (one.pointer_b, one.after, b)):
         if pointer is not None:
-            there = at(document, pointer)
+            present = at(document, pointer)
             moved = one.kind.endswith(("moved", "renamed")) or one.kind == "route removed"
-            assert moved or there == value
+            assert moved or present == value
 
 
 def children(document: Any, n: int = 0) -> Any:
@@ -58,9 +58,9 @@ def test_a_document_is_no_different_from_itself_however_its_keys_are_ordered(
 @settings(max_examples=volume(20, 500))
 @given(crooked | anything, crooked | anything)
 def test_any_two_documents_are_compared_and_what_differs_is_told(a: Any, b: Any) -> None:
-    told = list(find_differences(a, b))
-    assert bool(told) == (found(b, a) != [])
-    for one in told:
+    report = list(find_differences(a, b))
+    assert bool(report) == (result(b, a) != [])
+    for one in report:
         agrees(one, a, b)
 
 
@@ -85,10 +85,10 @@ def test_one_mutation_anywhere_is_one_difference_or_two_at_its_place(
         inside.insert(last, {"type": "TextBody", "text": "This is new"})
     else:
         inside[last] = f"{inside[last]} anew" if isinstance(inside[last], str) else "anew"
-    told = found(document, after)
-    assert 1 <= len(told) <= 2, (name, told)
+    report = result(document, after)
+    assert 1 <= len(report) <= 2, (name, report)
     whole = "".join(f"/{step}" for step in way)
-    for _, pointer in told:  # at its place, above it (a whole screen), or below (what it held)
+    for _, pointer in report:  # at its place, above it (a whole screen), or below (what it held)
         assert whole.startswith(pointer) or pointer.startswith(whole) or _near(whole, pointer)
 
 
@@ -178,15 +178,15 @@ def edit(change: str) -> Any:
 def test_what_was_done_is_told_in_its_own_words(
     change: str, expected: list[tuple[str, str]]
 ) -> None:
-    assert found(booking(), edit(change)) == expected
-    assert len(found(edit(change), booking())) == len(expected)
+    assert result(booking(), edit(change)) == expected
+    assert len(result(edit(change), booking())) == len(expected)
 
 
 def test_a_form_that_goes_to_another_screen_takes_its_fields_along() -> None:
     after = booking()
     children(after, 2).append(children(after).pop())
-    told = list(find_differences(booking(), after))
-    assert [(d.kind, d.before, d.after) for d in told] == [
+    report = list(find_differences(booking(), after))
+    assert [(d.kind, d.before, d.after) for d in report] == [
         ("component moved", "place 3 on screen START", "place 2 on screen HELP")
     ]
 
@@ -195,8 +195,8 @@ def test_from_one_branch_to_the_other_is_a_move() -> None:
     after = booking()
     branches = children(after, 1)[0]
     branches["else"].insert(0, branches["then"].pop())
-    told = [(d.kind, d.before, d.after) for d in find_differences(booking(), after)]
-    assert told == [
+    report = [(d.kind, d.before, d.after) for d in find_differences(booking(), after)]
+    assert report == [
         ("component moved", "place 1 in If then on screen PAY", "place 1 in If else on screen PAY")
     ]
 
@@ -232,8 +232,8 @@ def test_a_container_does_not_become_another_kind_by_what_is_in_it() -> None:
 
 def test_a_screen_by_another_name_is_one_difference_when_all_ways_follow() -> None:
     after = json.loads(json.dumps(booking()).replace("START", "WELCOME").replace("PAY", "CASHIER"))
-    told = list(find_differences(booking(), after))
-    assert [(d.kind, d.before, d.after) for d in told] == [
+    report = list(find_differences(booking(), after))
+    assert [(d.kind, d.before, d.after) for d in report] == [
         ("screen renamed", "START", "WELCOME"),
         ("screen renamed", "PAY", "CASHIER"),
     ]
@@ -242,7 +242,7 @@ def test_a_screen_by_another_name_is_one_difference_when_all_ways_follow() -> No
 def test_a_screen_renamed_alone_leaves_its_ways_unchanged() -> None:
     after = booking()
     after["screens"][1]["id"] = "CASHIER"
-    assert found(booking(), after) == [("screen renamed", "/screens/1/id")]
+    assert result(booking(), after) == [("screen renamed", "/screens/1/id")]
 
 
 def test_lines_of_a_text_are_compared_one_by_one() -> None:
@@ -251,10 +251,10 @@ def test_lines_of_a_text_are_compared_one_by_one() -> None:
     children(before).append({"type": "TextBody", "text": lines})
     edited = [*lines[:3], "A new one", *lines[3:20], lines[20] + ", amended", *lines[22:]]
     children(after).append({"type": "TextBody", "text": edited})
-    told = [(d.kind, d.before, d.after) for d in find_differences(before, after)]
-    assert told == [
+    report = [(d.kind, d.before, d.after) for d in find_differences(before, after)]
+    assert report == [
         ("text removed", lines[21], MISSING),
         ("text added", MISSING, "A new one"),
         ("text changed", lines[20], lines[20] + ", amended"),
     ]
-    assert found(before, after)[0][1].endswith("/3/text/21")
+    assert result(before, after)[0][1].endswith("/3/text/21")

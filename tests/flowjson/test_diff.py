@@ -40,9 +40,9 @@ def test_a_diff_is_a_sequence_and_false_without_differences(tmp_path: Path) -> N
     nothing = diff(file, json.dumps(booking()))
     assert not nothing and list(nothing) == [] and isinstance(nothing, Diff)
     assert repr(nothing) == "No difference: both documents mean the same."
-    found = diff(booking(), edited())
-    assert [one.kind for one in found[1:]] == ["text changed", "component added"]
-    assert found[-1].pointer_a is None and found[-1].pointer_b == "/screens/0/layout/children/0"
+    result = diff(booking(), edited())
+    assert [one.kind for one in result[1:]] == ["text changed", "component added"]
+    assert result[-1].pointer_a is None and result[-1].pointer_b == "/screens/0/layout/children/0"
 
 
 def test_the_frame_has_a_row_for_each_difference() -> None:
@@ -67,22 +67,22 @@ def test_names_from_strangers_are_no_markup() -> None:
 def test_very_many_differences_are_cut_and_the_frame_has_all() -> None:
     after = booking()
     after["screens"][1]["data"] |= {f"field_{n}": {} for n in range(LISTED + 5)}
-    found = diff(booking(), after)
-    assert len(found) == len(found.frame()) == LISTED + 5
-    assert "… and 5 more" in repr(found) and "… and 5 more" in html_of(found)
+    result = diff(booking(), after)
+    assert len(result) == len(result.frame()) == LISTED + 5
+    assert "… and 5 more" in repr(result) and "… and 5 more" in html_of(result)
 
 
 @settings(max_examples=volume(16, 400))
 @given(crooked | anything, crooked)
 def test_whatever_is_json_is_compared_and_shown_or_refused(a: Any, b: Any) -> None:
     try:
-        found = diff(a, b)
+        result = diff(a, b)
     except InputError:
         assert not isinstance(a, dict)
         return
-    assert repr(found) == repr(diff(a, b))
-    assert html_of(found).count("<tr>") == (len(found) + 1 if found else 0)
-    assert len(found.frame()) == len(found)
+    assert repr(result) == repr(diff(a, b))
+    assert html_of(result).count("<tr>") == (len(result) + 1 if result else 0)
+    assert len(result.frame()) == len(result)
 
 
 def test_what_is_no_json_is_refused() -> None:

@@ -37,12 +37,12 @@ def test_what_is_read_is_a_copy() -> None:
 
 
 @pytest.mark.parametrize(
-    "given",
+    "values",
     ["{", "nothing.json", b"\xff{", {"a": {1, 2}}, {"a": object()}, None],
 )
-def test_what_is_no_document_is_refused_with_a_reason(given: object) -> None:
+def test_what_is_no_document_is_refused_with_a_reason(values: object) -> None:
     with pytest.raises(InputError, match=r"flow document|cannot be read"):
-        read_document(given)
+        read_document(values)
 
 
 def test_a_document_in_itself_or_nested_too_deeply_is_refused() -> None:

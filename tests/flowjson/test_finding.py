@@ -25,20 +25,24 @@ def test_findings_are_in_the_order_of_the_document() -> None:
 
 
 def test_findings_are_chosen_by_severity() -> None:
-    found = Findings([BAD, LONG, SEEN])
-    assert [list(found.errors), list(found.warnings), list(found.notes)] == [[BAD], [LONG], [SEEN]]
-    assert not found.ok
-    assert found.warnings.ok
+    result = Findings([BAD, LONG, SEEN])
+    assert [list(result.errors), list(result.warnings), list(result.notes)] == [
+        [BAD],
+        [LONG],
+        [SEEN],
+    ]
+    assert not result.ok
+    assert result.warnings.ok
     assert Findings().ok
 
 
 def test_findings_are_a_sequence() -> None:
-    found = Findings([BAD, LONG])
-    assert (len(found), found[0], found[-1]) == (2, LONG, BAD)
-    assert found[1:] == Findings([BAD])
-    assert BAD in found
-    assert hash(found) == hash(Findings([LONG, BAD]))
-    assert found != [LONG, BAD]
+    result = Findings([BAD, LONG])
+    assert (len(result), result[0], result[-1]) == (2, LONG, BAD)
+    assert result[1:] == Findings([BAD])
+    assert BAD in result
+    assert hash(result) == hash(Findings([LONG, BAD]))
+    assert result != [LONG, BAD]
 
 
 def test_findings_show_themselves_in_a_stable_text() -> None:
@@ -57,11 +61,11 @@ def test_findings_show_themselves_in_a_stable_text() -> None:
 
 def test_what_a_stranger_wrote_is_not_run_nor_hidden() -> None:
     sly = Finding("X", "error", "/<b>", "<script>alert(1)</script>\u202e\x1b[2J", "<i>")
-    shown = html_of(Findings([sly]))
-    assert "<script" not in shown
-    assert "<i>" not in shown
-    assert "/<b>" not in shown
-    for text in (shown, repr(Findings([sly])), str(sly)):
+    output = html_of(Findings([sly]))
+    assert "<script" not in output
+    assert "<i>" not in output
+    assert "/<b>" not in output
+    for text in (output, repr(Findings([sly])), str(sly)):
         assert "\u202e" not in text
         assert "\x1b" not in text
 
@@ -75,8 +79,8 @@ def test_findings_become_a_frame() -> None:
 
 
 def test_findings_of_a_value_are_shown_in_it() -> None:
-    found = Findings([Finding("X", "error", "/a/1", "No.")], {"a": [1, 2]})
-    assert repr(found.annotated(around=0)) == "  | …\n4 |     2\n  |     ^ error X: No."
+    result = Findings([Finding("X", "error", "/a/1", "No.")], {"a": [1, 2]})
+    assert repr(result.annotated(around=0)) == "  | …\n4 |     2\n  |     ^ error X: No."
 
 
 def test_findings_count_what_fix_corrects() -> None:

@@ -23,8 +23,8 @@ def crossings(rows: list[list[object]], ways: list[tuple[str, str]]) -> int:
 def test_every_node_has_a_place_and_ways_without_a_cycle_go_down(
     ways: list[tuple[str, str]],
 ) -> None:
-    found = layers(NODES, ways)
-    stand = [one for row in found.rows for one in row if isinstance(one, str)]
+    result = layers(NODES, ways)
+    stand = [one for row in result.rows for one in row if isinstance(one, str)]
     assert sorted(stand) == NODES
     forward = [(a, b) for a, b in ways if a < b]  # these alone make no cycle
     down = layers(NODES, forward).row
@@ -34,10 +34,10 @@ def test_every_node_has_a_place_and_ways_without_a_cycle_go_down(
 @settings(max_examples=volume(32, 800))
 @given(WAYS)
 def test_a_long_way_has_a_bend_in_each_row_it_passes(ways: list[tuple[str, str]]) -> None:
-    found = layers(NODES, ways)
-    bends = {one for row in found.rows for one in row if not isinstance(one, str)}
-    wanted = {(a, b, n) for a, b in ways for n in range(found.row[a] + 1, found.row[b])}
-    assert bends == wanted
+    result = layers(NODES, ways)
+    bends = {one for row in result.rows for one in row if not isinstance(one, str)}
+    expected = {(a, b, n) for a, b in ways for n in range(result.row[a] + 1, result.row[b])}
+    assert bends == expected
 
 
 def test_a_ring_is_laid_out_from_its_first_node() -> None:
@@ -50,8 +50,8 @@ def test_a_ring_is_laid_out_from_its_first_node() -> None:
 
 def test_crossed_ways_are_uncrossed() -> None:
     ways = [("a", "d"), ("b", "c")]
-    found = layers(["a", "b", "c", "d"], ways)
-    assert crossings(found.rows, ways) == 0  # type: ignore[arg-type]
+    result = layers(["a", "b", "c", "d"], ways)
+    assert crossings(result.rows, ways) == 0  # type: ignore[arg-type]
 
 
 def test_nothing_is_laid_out_as_nothing_and_much_in_no_time() -> None:

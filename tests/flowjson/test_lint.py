@@ -28,9 +28,9 @@ KNOWN = {"DUPLICATE_KEY", "DUPLICATE_OPTION_IDS", "FLOW_JSON_TOO_LARGE", "IMAGE_
 
 
 def samples(shared: Path, kind: str) -> list[Path]:
-    found = sorted((shared / "samples/flows" / kind).glob("*.json"))
-    assert len(found) == {"valid": 32, "invalid": 40}[kind]
-    return found
+    result = sorted((shared / "samples/flows" / kind).glob("*.json"))
+    assert len(result) == {"valid": 32, "invalid": 40}[kind]
+    return result
 
 
 def manifest(shared: Path) -> dict[str, dict[str, str]]:
@@ -50,7 +50,7 @@ def stands_at(pointer: str, expected: str) -> bool:
 
 def test_no_document_that_others_wrote_is_refused(shared: Path) -> None:
     refused = {path.name: lint(path).errors for path in samples(shared, "valid")}
-    assert {name: found for name, found in refused.items() if found} == {}
+    assert {name: result for name, result in refused.items() if result} == {}
 
 
 @pytest.mark.parametrize("version", [str(version) for version in RELEASED])
@@ -77,9 +77,9 @@ def test_every_broken_sample_is_told_with_its_code_at_its_place(shared: Path) ->
     for path in samples(shared, "invalid"):
         row = expected[f"invalid/{path.name}"]
         code = row["expected_code"].split()[0]
-        found = lint(path).errors
-        if not any(f.code == code and stands_at(f.pointer, row["expected_at"]) for f in found):
-            missed.append((path.name, row, found))
+        result = lint(path).errors
+        if not any(f.code == code and stands_at(f.pointer, row["expected_at"]) for f in result):
+            missed.append((path.name, row, result))
     assert missed == []
 
 
@@ -116,17 +116,17 @@ def test_a_crowd_of_screens_and_of_bytes_is_refused() -> None:
 
 def places(document: Any) -> list[tuple[str, dict[str, Any]]]:
     """List the components of a document with their pointers."""
-    found, waiting = [], [("", document)]
+    result, waiting = [], [("", document)]
     while waiting:
         pointer, value = waiting.pop()
         if isinstance(value, dict):
             if value.get("type") in COMPONENTS and pointer:
-                found.append((pointer, value))
+                result.append((pointer, value))
             items = list(value.items())
         else:
             items = list(enumerate(value)) if isinstance(value, list) else []
         waiting += [(f"{pointer}/{key}", inner) for key, inner in items if key != "data"]
-    return found
+    return result
 
 
 def test_what_is_taken_from_or_added_to_a_component_of_others_is_told(shared: Path) -> None:
@@ -183,10 +183,10 @@ JSON = st.recursive(
 @settings(max_examples=volume(40, 1000))
 @given(JSON)
 def test_arbitrary_json_never_crashes(value: Any) -> None:
-    found = lint(json.dumps(value))
-    assert isinstance(found, Findings)
-    assert not found.ok
-    assert repr(found) and html_of(found) and repr(found.annotated())
+    result = lint(json.dumps(value))
+    assert isinstance(result, Findings)
+    assert not result.ok
+    assert repr(result) and html_of(result) and repr(result.annotated())
     if isinstance(value, dict | list):
         assert not lint(value).ok
 
@@ -218,15 +218,15 @@ def test_arbitrary_text_never_crashes(source: str | bytes) -> None:
 
 def test_a_pit_of_brackets_is_told() -> None:
     for source in ("[" * 100_000, '{"a":' * 100_000, "[" * 2_000 + "]" * 2_000):
-        assert [found.code for found in lint(source)] == ["INVALID_FLOW_JSON"]
+        assert [result.code for result in lint(source)] == ["INVALID_FLOW_JSON"]
 
 
 def test_components_nested_without_end_are_told() -> None:
     inner: Any = []
     for _ in range(400):
         inner = [{"type": "If", "condition": "${form.a}", "then": inner}]
-    found = lint(put(flow(), CHILDREN, inner))
-    assert "NESTED_TOO_DEEPLY" in {each.code for each in found}
+    result = lint(put(flow(), CHILDREN, inner))
+    assert "NESTED_TOO_DEEPLY" in {each.code for each in result}
 
 
 # --- what may be given, and what comes back -------------------------------------------------
@@ -257,14 +257,14 @@ def test_lines_and_columns_are_those_of_the_users_own_text() -> None:
 
 
 def test_what_is_missing_is_told_where_it_should_stand() -> None:
-    [found] = lint('{\n "screens": [],\n "version":\n "7.3"}').errors
-    assert (found.pointer, found.line, found.column) == ("/screens", 2, 2)
-    [found] = lint('\n  {"version": "7.3"}')
-    assert (found.pointer, found.line, found.column) == ("/screens", 2, 3)
+    [result] = lint('{\n "screens": [],\n "version":\n "7.3"}').errors
+    assert (result.pointer, result.line, result.column) == ("/screens", 2, 2)
+    [result] = lint('\n  {"version": "7.3"}')
+    assert (result.pointer, result.line, result.column) == ("/screens", 2, 3)
 
 
 @pytest.mark.parametrize(
-    ("source", "line", "column", "said"),
+    ("source", "line", "column", "output"),
     [
         ('{"version": "7.3",\n}', 1, 18, "a comma too many"),
         ('{\n"a": 1\n"b": 2}', 3, 1, "a comma is missing"),
@@ -275,19 +275,19 @@ def test_what_is_missing_is_told_where_it_should_stand() -> None:
         ('{"a": undefined}', 1, 7, "a value is missing or not written as JSON"),
     ],
 )
-def test_a_syntax_error_has_its_place(source: str, line: int, column: int, said: str) -> None:
-    [found] = lint(source)
-    assert (found.code, found.severity, found.pointer) == ("INVALID_FLOW_JSON", "error", "")
-    assert said in found.message
-    assert (found.line, found.column) == (line, column)
+def test_a_syntax_error_has_its_place(source: str, line: int, column: int, output: str) -> None:
+    [result] = lint(source)
+    assert (result.code, result.severity, result.pointer) == ("INVALID_FLOW_JSON", "error", "")
+    assert output in result.message
+    assert (result.line, result.column) == (line, column)
 
 
 def test_a_key_that_stands_twice_is_noted_at_the_second() -> None:
     source = text(flow()).replace('"title": "A title"', '"title": "A",\n"title": "B"', 1)
-    [found] = lint(source)
-    assert (found.code, found.severity) == ("DUPLICATE_KEY", "warning")
-    assert found.pointer == "/screens/0/title"
-    assert source.splitlines()[(found.line or 0) - 1] == '"title": "B",'
+    [result] = lint(source)
+    assert (result.code, result.severity) == ("DUPLICATE_KEY", "warning")
+    assert result.pointer == "/screens/0/title"
+    assert source.splitlines()[(result.line or 0) - 1] == '"title": "B",'
 
 
 def test_a_document_may_be_checked_as_if_it_were_of_another_version() -> None:
@@ -299,9 +299,9 @@ def test_a_document_may_be_checked_as_if_it_were_of_another_version() -> None:
 
 
 def test_a_version_that_can_no_longer_be_published_is_a_warning() -> None:
-    found = lint(flow(version="5.0"))
-    assert told(found) == [("warning", "INVALID_FLOW_JSON_VERSION_STATE", "/version")]
-    assert found.ok
+    result = lint(flow(version="5.0"))
+    assert told(result) == [("warning", "INVALID_FLOW_JSON_VERSION_STATE", "/version")]
+    assert result.ok
 
 
 def test_a_document_larger_than_the_platform_takes_is_refused() -> None:
@@ -313,8 +313,8 @@ def test_every_finding_of_one_place_stays_and_the_worst_decides() -> None:
     picker = {"type": "PhotoPicker", "name": "p", "label": "P", "max-uploaded-photos": 30}
     done = footer({"name": "complete", "payload": {"p": "${form.p}"}})
     document = {"version": "7.3", "screens": [screen("A", picker, done, terminal=True)]}
-    found = [each for each in lint(document) if each.pointer.endswith("/payload")]
-    assert [each.severity for each in found] == ["error", "warning"]
+    result = [each for each in lint(document) if each.pointer.endswith("/payload")]
+    assert [each.severity for each in result] == ["error", "warning"]
     assert not lint(document).ok
     body = lint(flow({"type": "TextBody", "text": "${data.a}, ${data.b} and ${form.c}"}))
     assert len(body) == 3

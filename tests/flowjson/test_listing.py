@@ -15,8 +15,8 @@ def at(line: int, column: int, severity: str = "error") -> Finding:
 
 
 def test_a_finding_stands_under_its_line_and_points_at_its_column() -> None:
-    shown = repr(AnnotatedSource('{\n  "a": 1,\n  "b": 2\n}', [at(2, 3)]))
-    assert shown.splitlines() == [
+    output = repr(AnnotatedSource('{\n  "a": 1,\n  "b": 2\n}', [at(2, 3)]))
+    assert output.splitlines() == [
         "1 | {",
         '2 |   "a": 1,',
         "  |   ^ error X: No. Mend it.",
@@ -27,9 +27,9 @@ def test_a_finding_stands_under_its_line_and_points_at_its_column() -> None:
 
 def test_lines_far_from_a_finding_are_left_out() -> None:
     text = "\n".join(str(number) for number in range(1, 101))
-    shown = repr(AnnotatedSource(text, [at(50, 1), at(90, 1)], around=1)).splitlines()
-    assert [line for line in shown if "…" in line] == ["   | …", "   | …"]
-    assert [line[:2] for line in shown if line[:2].strip()] == ["49", "50", "51", "89", "90", "91"]
+    output = repr(AnnotatedSource(text, [at(50, 1), at(90, 1)], around=1)).splitlines()
+    assert [line for line in output if "…" in line] == ["   | …", "   | …"]
+    assert [line[:2] for line in output if line[:2].strip()] == ["49", "50", "51", "89", "90", "91"]
 
 
 def test_a_long_line_is_cut_around_the_finding() -> None:
@@ -47,10 +47,10 @@ def test_a_tab_keeps_the_mark_at_its_column() -> None:
 
 
 def test_html_is_escaped_and_coloured_by_severity() -> None:
-    shown = html_of(AnnotatedSource('{"<script>": 1}', [at(1, 2), at(1, 2, "warning")]))
-    assert "<script" not in shown
-    assert "&lt;script&gt;" in shown
-    assert shown.count("<b style=") == 2
+    output = html_of(AnnotatedSource('{"<script>": 1}', [at(1, 2), at(1, 2, "warning")]))
+    assert "<script" not in output
+    assert "&lt;script&gt;" in output
+    assert output.count("<b style=") == 2
 
 
 def test_without_findings_there_is_nothing_to_list() -> None:

@@ -57,21 +57,21 @@ def test_a_component_is_one_entry_and_its_generated_stub(tmp_path: Path) -> None
     env = {**os.environ, "PYTHONPATH": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
     generator = str(Path(__file__).with_name("build") / "classes.py")
     subprocess.run([sys.executable, generator], cwd=tmp_path, env=env, timeout=120, check=True)
-    told = subprocess.run(
+    report = subprocess.run(
         [sys.executable, "-c", USE],
         cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False, env=env,
     )  # fmt: skip
-    assert told.returncode == 0, told.stderr
-    found = json.loads(told.stdout)
-    assert found["listed"] and found["code"] and found["read"] == 12
-    assert found["json"][0] == {
+    assert report.returncode == 0, report.stderr
+    result = json.loads(report.stdout)
+    assert result["listed"] and result["code"] and result["read"] == 12
+    assert result["json"][0] == {
         "type": "Rating", "name": "stars", "label": "How was it?", "stars": 12,
     }  # fmt: skip
-    assert found["json"][1]["on-click-action"]["payload"] == {"stars": "${form.stars}"}
-    assert found["now"] == ["MAXIMUM_VALUE_REQUIRED"]
-    assert "INVALID_PROPERTY_VALUE" in found["before"]
-    assert found["texts"] == ["Rate", "How was it?", "Send"]
-    assert found["added"] == {"type": "Rating", "name": "rating", "label": "Choose"}
+    assert result["json"][1]["on-click-action"]["payload"] == {"stars": "${form.stars}"}
+    assert result["now"] == ["MAXIMUM_VALUE_REQUIRED"]
+    assert "INVALID_PROPERTY_VALUE" in result["before"]
+    assert result["texts"] == ["Rate", "How was it?", "Send"]
+    assert result["added"] == {"type": "Rating", "name": "rating", "label": "Choose"}
     edited = [
         path.relative_to(copied).as_posix()
         for path in sorted([*copied.rglob("*.py*"), *copied.rglob("*.toml")])

@@ -76,16 +76,16 @@ def test_an_action_of_an_option_tells_its_position() -> None:
     whole = read_nodes(
         alone({"type": "Dropdown", "name": "a", "label": "A", "data-source": options})
     )
-    found = whole.actions[0]
-    assert found.item == 1
-    assert found.pointer == "/screens/0/layout/children/0/data-source/1/on-select-action"
-    assert [each.action for each in whole.bindings] == [found]
+    result = whole.actions[0]
+    assert result.item == 1
+    assert result.pointer == "/screens/0/layout/children/0/data-source/1/on-select-action"
+    assert [each.action for each in whole.bindings] == [result]
 
 
 def test_bindings_are_the_texts_with_a_reference_or_a_backtick() -> None:
     document = alone(body(["plain", "with ${data.x}"]), body("`1 + 1`"), body("plain"))
-    found = [(each.text, each.is_direct) for each in read_nodes(document).bindings]
-    assert found == [("with ${data.x}", False), ("`1 + 1`", True)]
+    result = [(each.text, each.is_direct) for each in read_nodes(document).bindings]
+    assert result == [("with ${data.x}", False), ("`1 + 1`", True)]
 
 
 def test_the_version_is_the_documents_own_unless_another_is_asked_for() -> None:
@@ -139,13 +139,13 @@ def test_flows_bent_anywhere_are_walked(first: Any, second: Any, third: Any) -> 
 
 def places(value: Any) -> list[tuple[Any, Any]]:
     """List every object and list in a document with each of its keys."""
-    found: list[tuple[Any, Any]] = []
+    result: list[tuple[Any, Any]] = []
     waiting = [value]
     for each in waiting:
         keys = each if isinstance(each, dict) else range(len(each))
-        found += [(each, key) for key in keys]
+        result += [(each, key) for key in keys]
         waiting += [each[key] for key in keys if isinstance(each[key], dict | list)]
-    return found
+    return result
 
 
 @settings(

@@ -24,7 +24,7 @@ def rewritten(source: str, target: str, *children: Any, **more: Any) -> Rewrite:
     return rewrite
 
 
-def told(rewrite: Rewrite) -> list[tuple[str, Any, Any]]:
+def report(rewrite: Rewrite) -> list[tuple[str, Any, Any]]:
     return [(one.pointer, one.before, one.after) for one in rewrite.changes]
 
 
@@ -32,7 +32,7 @@ def test_3_0_takes_the_endpoint_out_of_the_document() -> None:
     document = {"version": "2.1", "data_channel_uri": "https://example.com", "screens": []}
     rewrite = Rewrite(document, Version(2, 1), Version(3, 0))
     rewrite.run()
-    assert told(rewrite) == [("/data_channel_uri", "https://example.com", MISSING)]
+    assert report(rewrite) == [("/data_channel_uri", "https://example.com", MISSING)]
     assert "data_channel_uri" not in document
     assert ["https://example.com" in one.what for one in rewrite.todo] == [True]
 
@@ -40,10 +40,10 @@ def test_3_0_takes_the_endpoint_out_of_the_document() -> None:
 def test_4_0_demands_a_label_and_a_guess_is_marked() -> None:
     group = {"type": "CheckboxGroup", "name": "pay_by", "data-source": []}
     rewrite = rewritten("3.1", "4.0", group)
-    assert told(rewrite) == [(f"{CHILD}/label", MISSING, "Pay by")]
+    assert report(rewrite) == [(f"{CHILD}/label", MISSING, "Pay by")]
     assert [one.pointer for one in rewrite.todo] == [f"{CHILD}/label"]
     labelled = group | {"label": "Pay"}
-    assert not told(rewritten("3.1", "7.3", labelled))
+    assert not report(rewritten("3.1", "7.3", labelled))
     nameless = {"type": "CheckboxGroup", "data-source": []}
     assert [one.what for one in rewritten("3.1", "4.0", nameless).todo] == [
         "Put in a label. 4.0 demands it."
@@ -63,7 +63,7 @@ def test_5_0_writes_dates() -> None:
     data = {"last": {"type": "string", "__example__": "1696118400000"}}
     rewrite = rewritten("4.0", "5.0", form | {"children": [picker]}, data=data)
     day = f"{CHILD}/children/0"
-    assert sorted((pointer, after) for pointer, _, after in told(rewrite)) == [
+    assert sorted((pointer, after) for pointer, _, after in report(rewrite)) == [
         ("/screens/0/data/last/__example__", "2023-10-01"),
         (f"{day}/min-date", "2023-09-01"),
         (f"{day}/unavailable-dates/0", "2023-09-02"),
@@ -76,8 +76,8 @@ def test_5_0_writes_dates() -> None:
         day: "What is picked arrives as YYYY-MM-DD, no longer in milliseconds",
     }
     already = {"type": "DatePicker", "name": "day", "label": "Day", "min-date": "2024-01-01"}
-    assert not told(rewritten("4.0", "5.0", already))
-    assert not told(rewritten("5.0", "7.3", picker))
+    assert not report(rewritten("4.0", "5.0", already))
+    assert not report(rewritten("5.0", "7.3", picker))
 
 
 def test_6_0_refuses_blank_texts() -> None:
@@ -90,7 +90,7 @@ def test_6_0_refuses_blank_texts() -> None:
         "data-source": [{"id": "", "title": "A"}],
     }
     rewrite = rewritten("5.1", "6.0", entry, foot, options)
-    assert sorted(told(rewrite), key=str) == [
+    assert sorted(report(rewrite), key=str) == [
         (f"{CHILD}/helper-text", "", MISSING),
         (f"{CHILD}/label", " ", "First name"),
         ("/screens/0/layout/children/1/label", "", "Continue"),
@@ -119,7 +119,7 @@ def test_6_0_demands_a_layout() -> None:
     rewrite = Rewrite({"screens": [{"id": "A", "title": "T"}]}, Version(5, 1), Version(6, 0))
     rewrite.run()
     empty = {"type": "SingleColumnLayout", "children": []}
-    assert told(rewrite) == [("/screens/0/layout", MISSING, empty)]
+    assert report(rewrite) == [("/screens/0/layout", MISSING, empty)]
 
 
 def test_7_0_types_first_values() -> None:
@@ -132,7 +132,7 @@ def test_7_0_types_first_values() -> None:
     values = {"age": 30, "extras": "wifi", "news": "true", "city": "${data.mine}"}
     form = {"type": "Form", "name": "f", "init-values": values, "children": fields}
     rewrite = rewritten("6.3", "7.0", form)
-    assert [after for _, _, after in told(rewrite)] == ["30", ["wifi"], True]
+    assert [after for _, _, after in report(rewrite)] == ["30", ["wifi"], True]
     assert all(one.pointer.startswith(f"{CHILD}/init-values/") for one in rewrite.changes)
 
 
@@ -170,7 +170,7 @@ def test_7_3_sends_what_the_next_screen_asks_for() -> None:
     sent = {"who": "${data.who}", "email": "${form.email}", "price": 5}
     assert go["payload"] == sent
     pointer = "/screens/0/layout/children/1/on-click-action/payload"
-    assert told(rewrite) == [(pointer, MISSING, sent)]
+    assert report(rewrite) == [(pointer, MISSING, sent)]
     assert [(one.pointer, "price" in one.what) for one in rewrite.todo] == [(pointer, True)]
 
 

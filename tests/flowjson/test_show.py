@@ -32,8 +32,8 @@ def test_long_values_are_named_by_what_they_are() -> None:
 
 def test_where_two_long_texts_differ_is_seen() -> None:
     before, after = ("a" * 200 + end for end in ("noon", "midnight"))
-    shown = render_change(before, after)
-    assert all(side.startswith("…") and "aaaa" in side for side in shown)
-    assert "noon" in shown[0] and "midnight" in shown[1]
+    output = render_change(before, after)
+    assert all(edge.startswith("…") and "aaaa" in edge for edge in output)
+    assert "noon" in output[0] and "midnight" in output[1]
     assert render_change("noon", "midnight") == [json.dumps("noon"), json.dumps("midnight")]
     assert render_change(MISSING, 1) == ["(absent)", "1"]

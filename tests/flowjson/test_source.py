@@ -23,14 +23,14 @@ JSON = st.recursive(
 
 def pointers(value: Any, pointer: str = "") -> list[str]:
     """List the pointers of everything in a value, in its order."""
-    found = [pointer]
+    result = [pointer]
     items = list(value.items()) if isinstance(value, dict) else []
     if isinstance(value, list):
         items = list(enumerate(value))
     for key, inner in items:
         step = str(key).replace("~", "~0").replace("/", "~1")
-        found += pointers(inner, f"{pointer}/{step}")
-    return found
+        result += pointers(inner, f"{pointer}/{step}")
+    return result
 
 
 @given(JSON, st.sampled_from([None, 0, 1, 4]), st.booleans())

@@ -60,11 +60,11 @@ def test_edited_texts_come_back_exactly_and_nothing_else_changes(data: st.DataOb
     frame = texts(booking())
     words = st.text(st.characters(exclude_characters="`$", exclude_categories=["Cs"]), min_size=1)
     new = data.draw(st.dictionaries(st.sampled_from(list(frame.index)), words.filter(str.strip)))
-    wanted = {
+    expected = {
         key: text + (" ${screen.START.form.email}" if key == LATE else "")
         for key, text in new.items()
     }
-    for key, text in wanted.items():
+    for key, text in expected.items():
         frame.loc[key, "text"] = text
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # some are too long

@@ -112,9 +112,9 @@ def test_what_the_new_rules_refuse_is_left_to_a_person() -> None:
     onward = {"name": "navigate", "next": {"type": "screen", "name": "HELP"}, "payload": {}}
     foot["on-click-action"] = onward  # from a last screen
     done = upgrade(document, to="7.3")
-    there = "/screens/1/layout/children/2/on-click-action/name"
-    assert [one.what for one in done.todo if one.pointer == there] != []
-    assert there not in [one.pointer for one in done.changes]
+    present = "/screens/1/layout/children/2/on-click-action/name"
+    assert [one.what for one in done.todo if one.pointer == present] != []
+    assert present not in [one.pointer for one in done.changes]
 
 
 def test_names_from_strangers_are_no_markup() -> None:

@@ -34,15 +34,15 @@ def test_versions_are_ordered_as_numbers() -> None:
 
 
 def test_the_facts_say_the_same(shared: Path) -> None:
-    said = json.loads((shared / "facts/flow_rules.json").read_text())["versions"]
+    message = json.loads((shared / "facts/flow_rules.json").read_text())["versions"]
     assert sorted(map(str, RELEASED.keys() - FROZEN.keys())) == sorted(
-        said["publishable_as_of_2026_03"]
+        message["publishable_as_of_2026_03"]
     )
-    assert sorted(map(str, RELEASED)) == sorted(said["sendable_as_of_2026_03"])
-    assert str(RECOMMENDED) == said["recommended"]
-    assert {str(v): day.isoformat() for v, day in FROZEN.items()} == said["frozen"]
+    assert sorted(map(str, RELEASED)) == sorted(message["sendable_as_of_2026_03"])
+    assert str(RECOMMENDED) == message["recommended"]
+    assert {str(v): day.isoformat() for v, day in FROZEN.items()} == message["frozen"]
     dated = {str(v): day.isoformat() for v, day in RELEASED.items() if day}
-    assert dated == said["released"]
+    assert dated == message["released"]
 
 
 def test_the_endpoint_has_a_second_protocol_from_7_3() -> None:

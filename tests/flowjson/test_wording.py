@@ -28,7 +28,7 @@ def test_everything_a_customer_reads_is_found_in_order() -> None:
 
 
 def test_texts_of_all_shapes_are_found() -> None:
-    found = texts(
+    result = texts(
         {"type": "TextBody", "text": ["One", "${data.two}", "Three"]},
         {"type": "CalendarPicker", "label": {"start-date": "From", "end-date": "Until"}},
         {"type": "Form", "error-messages": {"email": "Not so"}, "init-values": {"email": "x"}},
@@ -50,7 +50,7 @@ def test_texts_of_all_shapes_are_found() -> None:
         {"type": "Footer", "label": "L", "left-caption": "l", "right-caption": "r"},
         data={"x": {"type": "string", "__example__": "not read"}},
     )
-    assert found == {
+    assert result == {
         "text[0]": "One",
         "text[2]": "Three",
         "label.start-date": "From",
@@ -102,14 +102,14 @@ def test_references_and_code_of_a_text_are_counted() -> None:
 @settings(max_examples=volume(16, 400))
 @given(crooked | anything)
 def test_any_json_is_walked_and_each_pointer_leads_to_its_text(document: Any) -> None:
-    found = list(find_texts(document))
-    assert all(at(document, one.pointer) == one.text for one in found)
-    assert len({one.pointer for one in found}) == len(found)
+    result = list(find_texts(document))
+    assert all(at(document, one.pointer) == one.text for one in result)
+    assert len({one.pointer for one in result}) == len(result)
 
 
 def test_each_text_of_the_samples_is_known_to_the_table_of_components(shared: Path) -> None:
-    found = [one for document in documents(shared).values() for one in find_texts(document)]
-    assert sum(one.limit is not None for one in found) > 300
+    result = [one for document in documents(shared).values() for one in find_texts(document)]
+    assert sum(one.limit is not None for one in result) > 300
     assert all(
         at(document, one.pointer) == one.text
         for document in documents(shared).values()

@@ -152,9 +152,9 @@ def test_a_document_is_taken_as_a_dict_as_its_text_and_as_a_file(tmp_path):
         return 200, {"id": 7}
 
     flows = scripted(script).flows
-    for given in (DOCUMENT, json.dumps(DOCUMENT), str(tmp_path / "order.json")):
-        flows.create(**{**ORDER, "flow_json": given})
-        flows.update(7, flow_json=given)
+    for values in (DOCUMENT, json.dumps(DOCUMENT), str(tmp_path / "order.json")):
+        flows.create(**{**ORDER, "flow_json": values})
+        flows.update(7, flow_json=values)
     assert [body["flow_json"] for body in sent if body] == [DOCUMENT] * 6
 
 
@@ -196,7 +196,7 @@ def test_a_refusal_says_what_can_be_done_about_it(status, clash, deleted, create
 
 
 @pytest.mark.parametrize(
-    ("there", "asked", "hint"),
+    ("present", "asked", "hint"),
     [
         (["DRAFT", "PUBLISHED"], "draft", "did you mean 'DRAFT'?"),
         (["DRAFT", "published"], "Published", "did you mean 'published'?"),
@@ -206,12 +206,12 @@ def test_a_refusal_says_what_can_be_done_about_it(status, clash, deleted, create
         ([], "DRAFT", "the account has no flows."),
     ],
 )
-def test_a_state_that_no_flow_is_in_is_told_with_the_one_that_was_meant(there, asked, hint):
-    listed = [{"id": n, "name": "x", "wa_status": state} for n, state in enumerate(there)]
+def test_a_state_that_no_flow_is_in_is_told_with_the_one_that_was_meant(present, asked, hint):
+    listed = [{"id": n, "name": "x", "wa_status": state} for n, state in enumerate(present)]
     client = scripted(lambda method, path, body: (200, [] if "status=" in path else listed))
-    with pytest.warns(UserWarning) as told:
+    with pytest.warns(UserWarning) as report:
         assert client.flows.frame(status=asked).empty
-    assert f"No flow is in the state {asked!r}; {hint}" in {str(each.message) for each in told}
+    assert f"No flow is in the state {asked!r}; {hint}" in {str(each.message) for each in report}
 
 
 def test_what_the_api_cannot_do_is_said_where_its_name_is_tried(client):
@@ -225,7 +225,7 @@ def test_what_the_api_cannot_do_is_said_where_its_name_is_tried(client):
 # --- documents that are shown as text only --------------------------------------------------
 
 TEXT = json.dumps(DOCUMENT)
-SHOWN = [
+RENDERED = [
     ({"flow_json": None, "flow_json_raw": TEXT}, DOCUMENT, None),
     ({"flow_json": DOCUMENT, "flow_json_raw": "kept"}, DOCUMENT, "kept"),
     ({"flow_json": None, "flow_json_raw": "no document"}, None, "no document"),
@@ -237,10 +237,10 @@ SHOWN = [
 ]
 
 
-@pytest.mark.parametrize(("shown", "document", "raw"), SHOWN)
-def test_a_document_is_taken_out_of_its_raw_text_where_it_is_nowhere_else(shown, document, raw):
-    raw = shown["flow_json_raw"] if raw is ... else raw
-    record = {"id": 7, "name": "Order", "wa_status": "DRAFT"} | shown
+@pytest.mark.parametrize(("output", "document", "raw"), RENDERED)
+def test_a_document_is_taken_out_of_its_raw_text_where_it_is_nowhere_else(output, document, raw):
+    raw = output["flow_json_raw"] if raw is ... else raw
+    record = {"id": 7, "name": "Order", "wa_status": "DRAFT"} | output
 
     def script(method, path, body):
         return 200, record if path == "flows/7" else [{"id": 7, "name": "Order"}]
@@ -250,15 +250,15 @@ def test_a_document_is_taken_out_of_its_raw_text_where_it_is_nowhere_else(shown,
     assert (flow.flow_json, getattr(flow, "flow_json_raw", None)) == (document, raw)
     with pytest.warns(UserWarning, match="sent no"):  # the list lacks fields: said as always
         frame = client.flows.frame(full=True)
-    found = frame.loc[7, "flow_json"] if "flow_json" in frame else None
-    assert (found if isinstance(found, dict) else None) == document
+    result = frame.loc[7, "flow_json"] if "flow_json" in frame else None
+    assert (result if isinstance(result, dict) else None) == document
     assert ("flow_json_raw" in frame) is (raw is not None)
     if raw is not None:
         assert frame.loc[7, "flow_json_raw"] == raw
 
 
 def test_a_raw_text_that_is_no_document_stays_beside_those_that_are():
-    records = [{"id": n, "name": "x"} | shown for n, (shown, _, _) in enumerate(SHOWN)]
+    records = [{"id": n, "name": "x"} | output for n, (output, _, _) in enumerate(RENDERED)]
 
     def script(method, path, body):
         at = path.removeprefix("flows").split("?")[0]
@@ -266,7 +266,7 @@ def test_a_raw_text_that_is_no_document_stays_beside_those_that_are():
 
     with pytest.warns(UserWarning, match="sent no"):
         frame = scripted(script).flows.frame(full=True)
-    raws = [shown["flow_json_raw"] if raw is ... else raw for shown, _, raw in SHOWN]
+    raws = [output["flow_json_raw"] if raw is ... else raw for output, _, raw in RENDERED]
     assert [None if text != text else text for text in frame["flow_json_raw"]] == raws
-    documents = [found if isinstance(found, dict) else None for found in frame["flow_json"]]
-    assert documents == [document for _, document, _ in SHOWN]
+    documents = [result if isinstance(result, dict) else None for result in frame["flow_json"]]
+    assert documents == [document for _, document, _ in RENDERED]

@@ -82,11 +82,11 @@ def moments() -> st.SearchStrategy[tuple[str, datetime]]:
     def written(base: datetime, sep: str, digits: str, offset: int | None) -> tuple[str, datetime]:
         text = base.isoformat(sep=sep, timespec="seconds") + ("." + digits if digits else "")
         micro = timedelta(microseconds=int((digits + "000000")[:6]))
-        moment = base.replace(tzinfo=UTC) + micro - timedelta(minutes=offset or 0)
+        instant = base.replace(tzinfo=UTC) + micro - timedelta(minutes=offset or 0)
         if offset is None:
-            return text, moment
+            return text, instant
         sign, (hours, minutes) = "-" if offset < 0 else "+", divmod(abs(offset), 60)
-        return text + (f"{sign}{hours:02}:{minutes:02}" if offset else "Z"), moment
+        return text + (f"{sign}{hours:02}:{minutes:02}" if offset else "Z"), instant
 
     seconds = st.datetimes(datetime(2, 1, 1), datetime(9998, 1, 1)).map(
         lambda time: time.replace(microsecond=0)
@@ -114,25 +114,27 @@ VALUES: dict[str, st.SearchStrategy[tuple[Any, Any]]] = {
 
 
 @st.composite
-def rows(draw: st.DrawFn, odd: bool = True) -> tuple[dict[str, Any], dict[str, Any]]:
+def rows(draw: st.DrawFn, unusual: bool = True) -> tuple[dict[str, Any], dict[str, Any]]:
     """One row as it is sent, and the cells it should become."""
     sent, cells = {}, {}
     for name, kind in KINDS.items():
-        state = "value" if name == "id" or not odd else draw(st.sampled_from(["value", "null", ""]))
+        state = (
+            "value" if name == "id" or not unusual else draw(st.sampled_from(["value", "null", ""]))
+        )
         if state:
             sent[name], cells[name] = draw(VALUES[kind]) if state == "value" else (None, None)
     names = st.sampled_from(["new", "other", "c1", 'a"b', "a\\b", "\n", "", "é"]) | st.text()
     extra = draw(
         st.dictionaries(names.filter(lambda name: name not in KINDS), anything, max_size=3)
     )
-    order = draw(st.permutations(list(sent | extra))) if odd else list(sent)
-    everything = sent | extra if odd else sent
+    order = draw(st.permutations(list(sent | extra))) if unusual else list(sent)
+    everything = sent | extra if unusual else sent
     # What nobody knows and is called like a secret is masked: Hypothesis takes such names from us.
-    shown = {name: mask_secrets(name, value) for name, value in extra.items()}
-    return {name: everything[name] for name in order}, cells | shown
+    view = {name: mask_secrets(name, value) for name, value in extra.items()}
+    return {name: everything[name] for name in order}, cells | view
 
 
-def shown(frame: pd.DataFrame, name: str, kind: str) -> list[Any]:
+def view(frame: pd.DataFrame, name: str, kind: str) -> list[Any]:
     """The cells of a column as plain Python values, None for NA."""
     if kind == "json":
         return list(frame[name])
@@ -185,8 +187,8 @@ def test_any_rows_in_any_pages(table, cuts, chunk, ascii_only, indent):
     for name in frame.columns:
         kind = named[name]
         assert frame[name].dtype == DTYPES.get(kind, object)
-        wanted = [cells.get(name) for _, cells in table]
-        assert list(map(exact, shown(frame, name, kind))) == list(map(exact, wanted))
+        desired = [cells.get(name) for _, cells in table]
+        assert list(map(exact, view(frame, name, kind))) == list(map(exact, desired))
     nested = [c for name, kind in named.items() if kind == "json" for v in frame[name]
               for c in containers(v)]  # fmt: skip
     assert len(set(map(id, nested))) == len(nested), "two rows share an object"
@@ -201,7 +203,7 @@ WRONG = {
              "2026-13-01T00:00:00Z", "2026-01-02T25:00:00Z", "2026-01-02T03:04:05+25:00",
              "02/01/2026"],
 }  # fmt: skip
-SAID = {
+TEXTS = {
     "number": "a whole number",
     "text": "text",
     "flag": "true or false",
@@ -210,7 +212,7 @@ SAID = {
 
 
 @given(
-    table=st.lists(rows(odd=False), min_size=1, max_size=8),
+    table=st.lists(rows(unusual=False), min_size=1, max_size=8),
     wrong=st.sampled_from([(n, v) for n, k in KINDS.items() for v in WRONG.get(k, ())]),
     data=st.data(),
 )
@@ -223,9 +225,9 @@ def test_a_wrong_value_is_named_by_row_field_and_id(table, wrong, data):
     with pytest.MonkeyPatch.context() as patch, pytest.raises(WrongRows) as caught:
         patch.setattr(frames, "_CHUNK_ROWS", data.draw(st.sampled_from([1, 3, 1000])))
         framed(sent[:cut], sent[cut:])
-    said = f"row {number}, field {name}: expected {SAID[KINDS[name]]}, got {value!r:.60}"
+    output = f"row {number}, field {name}: expected {TEXTS[KINDS[name]]}, got {value!r:.60}"
     whose = "" if name == "id" else f" (id {sent[number]['id']!r})"
-    assert str(caught.value) == said + whose
+    assert str(caught.value) == output + whose
 
 
 # --- values ---------------------------------------------------------------------------------
@@ -252,7 +254,7 @@ def test_numbers_with_gaps_stay_whole_numbers():
 
 
 @pytest.mark.parametrize(
-    ("text", "moment"),
+    ("text", "instant"),
     {
         "2026-01-02T03:04:05Z": "2026-01-02T03:04:05+00:00",
         "2026-01-02T03:04:05.6Z": "2026-01-02T03:04:05.600000+00:00",
@@ -265,8 +267,8 @@ def test_numbers_with_gaps_stay_whole_numbers():
         "0001-01-01T00:00:00Z": "0001-01-01T00:00:00+00:00",
     }.items(),
 )
-def test_times_are_utc(text, moment):
-    assert cell(json.dumps(text), "at").isoformat() == moment
+def test_times_are_utc(text, instant):
+    assert cell(json.dumps(text), "at").isoformat() == instant
 
 
 def test_a_time_without_an_offset_is_utc_wherever_the_person_is(monkeypatch):
@@ -484,8 +486,8 @@ def test_a_name_is_joined_as_the_record_joins_it(table):
     sent = [dict(zip(parts, row, strict=True)) | {"id": n} for n, row in enumerate(table)]
     names = join_words(framed(sent, expected=column_kinds(Contact, ["id", *parts])), parts)
     assert names.dtype == "str"
-    wanted = [Contact(**row).name for row in sent]
-    assert [None if pd.isna(name) else name for name in names] == wanted
+    desired = [Contact(**row).name for row in sent]
+    assert [None if pd.isna(name) else name for name in names] == desired
 
 
 def test_of_rows_that_came_twice_the_last_stays():
@@ -554,8 +556,8 @@ UNKNOWN = {
 }
 
 
-@pytest.mark.parametrize("room", ["webhooks", "flows", "contacts"])
-def test_what_is_called_like_a_secret_is_hidden_on_the_way_in(room, tmp_path):
+@pytest.mark.parametrize("source", ["webhooks", "flows", "contacts"])
+def test_what_is_called_like_a_secret_is_hidden_on_the_way_in(source, tmp_path):
     """In records, frames, plans and journals: it is never taken in."""
     bodies = {
         "webhooks": {"url": "https://example.com", "events": ["*"]},
@@ -567,19 +569,19 @@ def test_what_is_called_like_a_secret_is_hidden_on_the_way_in(room, tmp_path):
         "contacts": ANA,
     }
     edited = {"webhooks": ("is_active", False), "contacts": ("name", "Bo Li")}
-    with bent_client(put(room, "list get create update", **UNKNOWN)) as client:
-        resource = getattr(client, room)
-        made = resource.create(**bodies[room])
+    with bent_client(put(source, "list get create update", **UNKNOWN)) as client:
+        resource = getattr(client, source)
+        made = resource.create(**bodies[source])
         frame = resource.frame()
-        shown = [made, resource.get(made.id), frame.to_dict(), frame.attrs]
-        if room in edited:
-            plan = resource.plan(frame.assign(**dict([edited[room]])))
+        view = [made, resource.get(made.id), frame.to_dict(), frame.attrs]
+        if source in edited:
+            plan = resource.plan(frame.assign(**dict([edited[source]])))
             plan.save(tmp_path / "plan.json")
             result = plan.apply()
             assert result.state.isin(["applied", "differs"]).all()
-            shown += [plan, html_of(plan), result.to_dict(), [*plan.changes]]
-            shown += [(tmp_path / "plan.json").read_text()]
-        assert SECRET not in "".join(map(repr, shown))
+            view += [plan, html_of(plan), result.to_dict(), [*plan.changes]]
+            view += [(tmp_path / "plan.json").read_text()]
+        assert SECRET not in "".join(map(repr, view))
     row = frame.iloc[0]
     assert row.signing_secret == row.auth_token == row.api_key == "(not shown)"
     assert row.settings == {"proxy": [{"password": "(not shown)"}], "region": "eu"}

@@ -61,7 +61,7 @@ def test_it_is_there_in_a_new_kernel(code: str) -> None:
 
 
 @pytest.fixture
-def shown() -> HTMLFormatter:
+def output() -> HTMLFormatter:
     """What a kernel asks for the HTML of a value."""
     formatter = HTMLFormatter()
     show_frames(formatter)
@@ -69,51 +69,51 @@ def shown() -> HTMLFormatter:
 
 
 def test_a_frame_of_ours_is_shown_whole_with_nothing_where_it_is_empty(
-    client: Client, shown: HTMLFormatter
+    client: Client, output: HTMLFormatter
 ) -> None:
     frame = client.contacts.frame()
     frame.loc[frame.index[0], ["name", "ai_mode"]] = ["Ana " * 30, "<b>$x$</b>"]
-    html = shown(frame)
+    html = output(frame)
     assert ("Ana " * 30).rstrip() in html
     assert "&lt;b&gt;$x$&lt;/b&gt;" in html and "<b>" not in html and "mathjax_ignore" in html
     assert not [empty for empty in ("NaN", "&lt;NA&gt;", "None", "NaT") if empty in html]
     assert '<td dir="auto"></td>' in html
-    assert shown(frame[["name"]].head(1)).count("<tr>") == 2
+    assert output(frame[["name"]].head(1)).count("<tr>") == 2
 
 
 def test_numbers_stand_at_the_right_and_texts_at_the_left(
-    client: Client, shown: HTMLFormatter
+    client: Client, output: HTMLFormatter
 ) -> None:
-    html = shown(client.contacts.frame().assign(share=[0.25]))
+    html = output(client.contacts.frame().assign(share=[0.25]))
     assert '<td class="number">0.25</td>' in html
     assert '<td dir="auto">2025550187</td>' in html
 
 
 def test_so_many_rows_and_columns_are_shown_as_pandas_is_told(
-    client: Client, shown: HTMLFormatter
+    client: Client, output: HTMLFormatter
 ) -> None:
     frame = client.contacts.frame()[["number", "name"]].sample(100, replace=True)
-    assert shown(frame).count("<tr>") == 1 + 10 + 1
-    assert "… 90 more rows …" in shown(frame) and "100 rows × 2 columns" in shown(frame)
+    assert output(frame).count("<tr>") == 1 + 10 + 1
+    assert "… 90 more rows …" in output(frame) and "100 rows × 2 columns" in output(frame)
     with pd.option_context("display.max_rows", None, "display.max_columns", 1):
-        assert shown(frame).count("<tr>") == 1 + 100
-        assert "<td>…</td>" in shown(frame)
+        assert output(frame).count("<tr>") == 1 + 100
+        assert "<td>…</td>" in output(frame)
     with pd.option_context("display.notebook_repr_html", False):
-        assert shown(frame) is None
+        assert output(frame) is None
 
 
-def test_labels_of_outer_levels_stand_once(client: Client, shown: HTMLFormatter) -> None:
+def test_labels_of_outer_levels_stand_once(client: Client, output: HTMLFormatter) -> None:
     frame = client.contacts.frame()[["name"]].sample(2, replace=True)
     frame.index = pd.MultiIndex.from_tuples([("a", 1), ("a", 2)], names=["template_code", None])
-    html = shown(frame)
+    html = output(frame)
     assert html.count('<th scope="row">a</th>') == 1
     assert '<th scope="col">template_code</th><td></td>' in html
     assert "></th>" not in html  # what is empty is no header: a screen reader would announce it
 
 
-def test_frames_of_others_look_as_they_did(shown: HTMLFormatter) -> None:
+def test_frames_of_others_look_as_they_did(output: HTMLFormatter) -> None:
     frame = pd.DataFrame({"name": ["x" * 80, None]})
-    assert shown(frame) == frame._repr_html_()
+    assert output(frame) == frame._repr_html_()
 
     own = HTMLFormatter()
     own.for_type(pd.DataFrame, lambda frame: "as they like it")

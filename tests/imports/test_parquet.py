@@ -140,10 +140,10 @@ def test_pandas_reads_the_frame_of_the_contacts(client: Client, folder: Path) ->
     assert [pq.read_metadata(path).num_rows for path in sorted(folder.glob("*.parquet"))] == (
         [20] * 12 + [10]
     )
-    found, frame = pd.read_parquet(folder), client.contacts.frame()
-    lists = found.tags.map(list)
-    pd.testing.assert_frame_equal(found.assign(tags=lists), frame)
-    assert found.index.name == "id" and found.tags.dtype == object
+    result, frame = pd.read_parquet(folder), client.contacts.frame()
+    lists = result.tags.map(list)
+    pd.testing.assert_frame_equal(result.assign(tags=lists), frame)
+    assert result.index.name == "id" and result.tags.dtype == object
 
 
 @pytest.mark.filterwarnings("ignore:The inplace keyword:DeprecationWarning")  # in Dask
@@ -306,8 +306,8 @@ def test_a_list_that_has_moved_too_far_is_not_gone_on_with(
         assert not [*folder.glob("part-*")]
         return
     count = account.read(folder)
-    found = ids_in(folder)
-    assert len(found) == count == len({*found}) and {*account.ids} <= {*found}
+    result = ids_in(folder)
+    assert len(result) == count == len({*result}) and {*account.ids} <= {*result}
 
 
 @pytest.mark.filterwarnings("ignore::chatkit.errors.ListMoved")
@@ -344,9 +344,9 @@ def test_every_contact_is_there_once_or_the_folder_is_refused(
     except InputError:
         assert not quiet, "a list that only grew at its end was refused"
         return
-    found = ids_in(folder)
-    assert len(found) == count == len({*found})
-    assert {*account.ids} <= {*found}
+    result = ids_in(folder)
+    assert len(result) == count == len({*result})
+    assert {*account.ids} <= {*result}
 
 
 def test_contacts_that_a_moving_list_shows_twice_are_there_once(folder: Path) -> None:
@@ -532,15 +532,15 @@ class _Seed:
 
 
 def test_killed_again_and_again_it_reads_no_durable_part_twice(folder: Path) -> None:
-    people = [{"number": f"555{n:07}", "country_code": "+1", "name": "Ana"} for n in range(1203)]
+    persons = [{"number": f"555{n:07}", "country_code": "+1", "name": "Ana"} for n in range(1203)]
     profile = ServiceProfile(max_page_size=20)
-    with chatkit.Sandbox(seed=_Seed(people), profile=profile) as sandbox, sandbox.serve() as url:
+    with chatkit.Sandbox(seed=_Seed(persons), profile=profile) as sandbox, sandbox.serve() as url:
         sandbox.faults(latency=0.01)
         command = [sys.executable, "-c", WORK, url, sandbox.token, str(folder)]
-        for wanted in (2, 5, 9):
+        for expected in (2, 5, 9):
             with processes.Popen(command, stdout=processes.PIPE, stderr=processes.PIPE) as process:
                 while process.poll() is None:
-                    if len([*folder.glob(".part-*")]) >= wanted:
+                    if len([*folder.glob(".part-*")]) >= expected:
                         process.send_signal(signal.SIGKILL)
                     time.sleep(0.002)
                 assert process.returncode == -signal.SIGKILL

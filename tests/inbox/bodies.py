@@ -53,8 +53,8 @@ def status(of: str, name: str, after: int = 0, **more: Any) -> dict[str, Any]:
 
 def written(*contents: dict[str, Any], named: bool = True) -> bytes:
     """A delivery of messages; `named`: with a list of people, who need not have written."""
-    people = value() if named else {}
-    return enveloped(change("messages", {**people, "messages": [*contents]}))
+    persons = value() if named else {}
+    return enveloped(change("messages", {**persons, "messages": [*contents]}))
 
 
 def moved(*statuses: dict[str, Any]) -> bytes:

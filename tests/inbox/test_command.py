@@ -52,15 +52,15 @@ def test_it_refuses_what_is_not_verified_and_takes_both_secrets_of_a_change(
 ) -> None:
     flags = ["--refuse-unverified", "--secret-stdin"]
     url = f"sqlite:///{tmp_path / 'inbox.sqlite'}"
-    with served(*flags, stdin=f"{SECRET}\n{OTHER}\n", CHATKIT_INBOX=url) as said:
-        assert said["secrets"] == 2
-        assert post(said["url"], BODY, signed(BODY, "a")) == 200
-        assert post(said["url"], BODY, signed(BODY, "b", OTHER)) == 200
-        assert post(said["url"], BODY, signed(BODY, "c", "e" * 64)) == 401
+    with served(*flags, stdin=f"{SECRET}\n{OTHER}\n", CHATKIT_INBOX=url) as message:
+        assert message["secrets"] == 2
+        assert post(message["url"], BODY, signed(BODY, "a")) == 200
+        assert post(message["url"], BODY, signed(BODY, "b", OTHER)) == 200
+        assert post(message["url"], BODY, signed(BODY, "c", "e" * 64)) == 401
 
 
 @pytest.mark.parametrize(
-    ("flags", "secrets", "said"),
+    ("flags", "secrets", "message"),
     [
         (["--refuse-unverified"], "", "CHATKIT_SIGNING_SECRETS"),
         (["--host", "192.0.2.1"], "", "cannot be served"),
@@ -72,7 +72,7 @@ def test_it_refuses_what_is_not_verified_and_takes_both_secrets_of_a_change(
 def test_what_cannot_be_served_is_refused_without_a_secret(
     flags: list[str],
     secrets: str,
-    said: str,
+    message: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -83,7 +83,7 @@ def test_what_cannot_be_served_is_refused_without_a_secret(
     before = signal.getsignal(signal.SIGTERM)
     assert main(["inbox", "serve", *flags]) == 2
     err = capsys.readouterr().err
-    assert said in err and "nusable" not in err and err.count("\n") == 1
+    assert message in err and "nusable" not in err and err.count("\n") == 1
     assert signal.getsignal(signal.SIGTERM) is before
 
 

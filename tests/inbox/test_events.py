@@ -60,15 +60,15 @@ def last(leaf: str) -> str:
 
 def lost(body: Any, profile: ServiceProfile | None = None) -> Counter[str]:
     """What is in a body and in none of its events."""
-    found: set[str] = set()
+    result: set[str] = set()
     for event in taken(body, profile=profile):
-        found |= {last(leaf) for part in (event.content, event.context) for leaf in leaves(part)}
-    return Counter(leaf for leaf in map(last, leaves(body)) if leaf not in found)
+        result |= {last(leaf) for part in (event.content, event.context) for leaf in leaves(part)}
+    return Counter(leaf for leaf in map(last, leaves(body)) if leaf not in result)
 
 
 def samples(shared: Path) -> list[Path]:
-    found = sorted((shared / "samples" / "webhooks").glob("*.json"))
-    return [path for path in found if path.name != "MANIFEST.json"]
+    result = sorted((shared / "samples" / "webhooks").glob("*.json"))
+    return [path for path in result if path.name != "MANIFEST.json"]
 
 
 def test_nothing_of_the_158_samples_gets_lost_and_each_is_understood(shared: Path) -> None:
@@ -95,9 +95,9 @@ def test_a_sample_in_an_envelope_is_the_same_events(shared: Path) -> None:
 
 @given(anything)
 def test_any_json_is_at_least_one_event_and_nothing_gets_lost(body: Any) -> None:
-    found = taken(body)
-    assert found and not lost(body)
-    for event in found:  # whatever stands there, every property has an answer
+    result = taken(body)
+    assert result and not lost(body)
+    for event in result:  # whatever stands there, every property has an answer
         for name in ("field", "type", "id", "at", "contact", "name", "number", "number_id",
                      "outbound", "media", "text"):  # fmt: skip
             getattr(event, name)
@@ -121,10 +121,10 @@ def test_a_body_is_taken_apart_whether_it_is_in_an_envelope_or_not(case: dict[st
     if isinstance(case["body"], dict | list) and "event" not in case["body"]:
         bodies.append(json.loads(enveloped(case["body"])))
     for body in bodies:
-        found = [[getattr(event, name) for name in PROPERTIES] for event in taken(body)]
-        for event in found:
+        result = [[getattr(event, name) for name in PROPERTIES] for event in taken(body)]
+        for event in result:
             event[5] = event[5] and event[5].isoformat()
-        assert found == case["events"]
+        assert result == case["events"]
         assert contact_in(body) == case["contact"]
 
 
@@ -147,9 +147,9 @@ def test_a_body_that_names_a_kind_and_holds_no_data_is_kept_whole() -> None:
 
 
 def test_a_thousand_events_of_one_body_have_each_their_place() -> None:
-    found = taken(change("messages", value(messages=[message(n) for n in range(1000)])))
-    assert [event.place for event in found] == [*range(1000)]
-    assert [event.id for event in found] == [f"m{n}" for n in range(1000)]
+    result = taken(change("messages", value(messages=[message(n) for n in range(1000)])))
+    assert [event.place for event in result] == [*range(1000)]
+    assert [event.id for event in result] == [f"m{n}" for n in range(1000)]
 
 
 @pytest.mark.parametrize(
@@ -178,7 +178,10 @@ def test_flow_answers_are_read_or_kept_as_they_are(
         (1750000000, datetime(2025, 6, 15, 15, 6, 40, tzinfo=UTC)),
         ("253402300799", datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC)),
         ("253402300800", None),
-        *[(odd, None) for odd in ("", "<TIME>", "-1", "1e9", "٣٤", "9" * 12, 10**30, None, True)],
+        *[
+            (unusual, None)
+            for unusual in ("", "<TIME>", "-1", "1e9", "٣٤", "9" * 12, 10**30, None, True)
+        ],
     ],
 )
 def test_times_are_seconds_and_nothing_else(given: Any, expected: datetime | None) -> None:
@@ -187,8 +190,8 @@ def test_times_are_seconds_and_nothing_else(given: Any, expected: datetime | Non
 
 def test_numbers_are_joined_with_contacts_by_their_e164_form() -> None:
     assert to_e164(ANA) == f"+{ANA}"
-    for odd in (None, "", "US.13491208655302741918", "1234", "+16505550101", "٣" * 8):
-        assert to_e164(odd) == odd
+    for unusual in (None, "", "US.13491208655302741918", "1234", "+16505550101", "٣" * 8):
+        assert to_e164(unusual) == unusual
 
 
 def test_the_verdict_and_the_delivery_stay_with_each_event() -> None:

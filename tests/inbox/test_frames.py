@@ -22,8 +22,8 @@ def messages(*contents: dict[str, Any]) -> list[Event]:
     return events(*(change("messages", value(messages=[one])) for one in contents))
 
 
-def table(name: str, found: list[Event]) -> pd.DataFrame:
-    return frames.TABLES[name].frame(found)
+def table(name: str, result: list[Event]) -> pd.DataFrame:
+    return frames.TABLES[name].frame(result)
 
 
 @pytest.mark.parametrize("name", frames.TABLES)
@@ -38,12 +38,12 @@ def test_an_empty_frame_has_the_columns_and_dtypes_of_a_full_one(name: str, shar
 
 def test_the_samples_fill_each_frame(shared) -> None:
     paths = sorted((shared / "samples" / "webhooks").glob("[mp]*_*.json"))
-    found = [e for n, p in enumerate(paths, 1) for e in taken(p.read_bytes(), n)]
-    rows = {name: len(table(name, found)) for name in frames.TABLES}
-    rows["answers"] = len(frames.flow_answers(found))
-    rows["statuses"] = len(frames.statuses(found))
+    result = [e for n, p in enumerate(paths, 1) for e in taken(p.read_bytes(), n)]
+    rows = {name: len(table(name, result)) for name in frames.TABLES}
+    rows["answers"] = len(frames.flow_answers(result))
+    rows["statuses"] = len(frames.statuses(result))
     assert rows == ROWS
-    everything = table("frame", found)
+    everything = table("frame", result)
     assert everything.index.is_unique and not everything["content"].isna().any()
 
 
@@ -160,11 +160,11 @@ def test_markup_of_strangers_is_text() -> None:
 
 
 def test_raw_deliveries_keep_their_order_and_size() -> None:
-    found = [
+    result = [
         delivery(b"\xff", 1, is_json=False, reason="not JSON", headers=(("a", "b"),)),
         delivery("Zoë".encode(), 2, verified=False),
     ]
-    frame = frames.raw(found)
+    frame = frames.raw(result)
     assert [*frame.index] == [1, 2] and frame["size"].tolist() == [1, 4]
     assert frame["body"].tolist() == ["\ufffd", "Zoë"]
     assert frame["headers"].iloc[0] == [["a", "b"]]
@@ -179,11 +179,11 @@ ROWS = {
 
 def test_no_index_looks_like_a_decimal() -> None:
     """An event was called 1.0, and the frame of statuses of nobody has whole numbers too."""
-    found = events(change("messages", value(messages=[message(1), message(2)])))
-    assert [*table("frame", found).index] == ["1-0", "1-1"]
+    result = events(change("messages", value(messages=[message(1), message(2)])))
+    assert [*table("frame", result).index] == ["1-0", "1-1"]
     columns = {"delivery": "Int64"}
     for name in ("frame", "messages", "reactions", "media"):
-        for rows in (found, []):
+        for rows in (result, []):
             frame = table(name, rows)
             assert {n: str(frame[n].dtype) for n in columns} == columns
             assert frame.index.dtype == "str" and frame.index.name == frames.TABLES[name].key

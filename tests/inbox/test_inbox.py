@@ -92,9 +92,9 @@ def test_a_delivery_that_is_not_there_is_told_whatever_was_asked_for(
 ) -> None:
     keep(store, written(message(0)))
     assert inbox.delivery(inbox.raw().index[0]).id == 1
-    for odd in (2, 0, -1, "1", "x", None, 1.5):
+    for unusual in (2, 0, -1, "1", "x", None, 1.5):
         with pytest.raises(InputError, match="The inbox has no delivery"):
-            inbox.delivery(odd)
+            inbox.delivery(unusual)
 
 
 def test_the_158_samples_go_through_the_receiver_and_come_out_whole(inbox: Inbox, shared) -> None:
@@ -126,10 +126,10 @@ def test_a_delivery_is_sent_again_to_a_program_on_this_machine(inbox: Inbox, tmp
     body = written(message(1))
     post(receiver.url, body, signed(body, "msg_7"))
     with Inbox(tmp_path / "other.sqlite") as other:
-        there = other.serve(OTHER, unverified="refuse")
-        stale = inbox.replay(1, there.url)
+        present = other.serve(OTHER, unverified="refuse")
+        stale = inbox.replay(1, present.url)
         assert stale.status == 401
-        fresh = inbox.replay(1, there.url, secret=OTHER)
+        fresh = inbox.replay(1, present.url, secret=OTHER)
         assert (fresh.status, fresh.answer) == (200, "stored")
         assert (other.delivery(1).body, other.delivery(1).identity) == (body, "id:msg_7")
 
@@ -159,8 +159,8 @@ def test_no_secret_is_in_what_an_inbox_shows(inbox: Inbox) -> None:
     receiver = inbox.serve([SECRET, OTHER])
     body = written(message(1))
     post(receiver.url, body, signed(body) | {"authorization": f"Bearer {OTHER}"})
-    shown = [repr(inbox), repr(receiver), repr(inbox.delivery(1)), inbox.raw().to_csv()]
-    assert not any(secret in text for secret in (SECRET, OTHER) for text in shown)
+    output = [repr(inbox), repr(receiver), repr(inbox.delivery(1)), inbox.raw().to_csv()]
+    assert not any(secret in text for secret in (SECRET, OTHER) for text in output)
 
 
 def test_a_receiver_loads_no_pandas_and_does_not_keep_a_process_that_forgot_it(
@@ -234,8 +234,8 @@ def test_no_secret_is_in_the_database(tmp_path) -> None:
 def contacts(store: InboxStore) -> list[str | None]:
     """What is stored of whom each delivery is."""
     with store.reading.connect() as connection:
-        found = connection.exec_driver_sql("SELECT contact FROM delivery ORDER BY id")
-        return [*found.scalars()]
+        result = connection.exec_driver_sql("SELECT contact FROM delivery ORDER BY id")
+        return [*result.scalars()]
 
 
 def test_whom_a_delivery_is_of_is_found_when_it_comes(inbox: Inbox, store: InboxStore) -> None:
@@ -275,7 +275,7 @@ NOW = datetime(2026, 11, 20, 14, 30, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
-    ("given", "read"),
+    ("values", "read"),
     [
         ("now", NOW),
         ("today", datetime(2026, 11, 20, tzinfo=UTC)),
@@ -292,11 +292,11 @@ NOW = datetime(2026, 11, 20, 14, 30, tzinfo=UTC)
         (None, None),
     ],
 )
-def test_a_time_is_read_as_people_write_it(given: Bound, read: object) -> None:
-    assert read_bound(given, NOW) == read
+def test_a_time_is_read_as_people_write_it(values: Bound, read: object) -> None:
+    assert read_bound(values, NOW) == read
 
 
-@pytest.mark.parametrize("given", ["2 moons", "", "2026-13-01", 2.5, True])
-def test_what_is_no_time_is_refused_with_those_that_are(given: Any) -> None:
+@pytest.mark.parametrize("values", ["2 moons", "", "2026-13-01", 2.5, True])
+def test_what_is_no_time_is_refused_with_those_that_are(values: Any) -> None:
     with pytest.raises(InputError, match="yesterday"):
-        read_bound(given, NOW)
+        read_bound(values, NOW)

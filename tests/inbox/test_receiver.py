@@ -142,9 +142,9 @@ def test_a_body_that_is_too_large_is_refused(store: InboxStore, monkeypatch, chu
 
 def test_who_was_refused_a_body_is_told_that_the_connection_ends(store: InboxStore) -> None:
     with receiver(store) as at:
-        said = answer(at, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4194305\r\n")
-    assert said.startswith(b"HTTP/1.1 413") and b"\r\nconnection: close\r\n" in said
-    assert said.endswith(b"a body may have 4,194,304 bytes\n")
+        text = answer(at, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4194305\r\n")
+    assert text.startswith(b"HTTP/1.1 413") and b"\r\nconnection: close\r\n" in text
+    assert text.endswith(b"a body may have 4,194,304 bytes\n")
 
 
 @pytest.mark.parametrize("length", ["", "-1", "abc", "1_0", "9" * 18, "9" * 30])
@@ -168,8 +168,8 @@ def test_a_body_that_drips_is_cut_off(store: InboxStore, monkeypatch) -> None:
                 sock.sendall(b"x")
                 time.sleep(0.1)
             sock.settimeout(5)
-            said = sock.recv(4096)
-            assert said.startswith(b"HTTP/1.1 408") and b"\r\nconnection: close\r\n" in said
+            text = sock.recv(4096)
+            assert text.startswith(b"HTTP/1.1 408") and b"\r\nconnection: close\r\n" in text
     assert store.last() == 0
 
 
@@ -185,8 +185,8 @@ def test_half_a_body_is_not_a_delivery(store: InboxStore) -> None:
 @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])
 def test_only_a_post_is_a_delivery(store: InboxStore, method: str) -> None:
     with receiver(store) as at:
-        said = answer(at, f"{method} / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n")
-        assert said.startswith(b"HTTP/1.1 405") and b"\r\nallow: POST\r\n" in said
+        text = answer(at, f"{method} / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n")
+        assert text.startswith(b"HTTP/1.1 405") and b"\r\nallow: POST\r\n" in text
     assert store.last() == 0
 
 
@@ -204,15 +204,15 @@ def test_many_at_once_are_all_stored(url: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("host", "shown"),
+    ("host", "output"),
     [("127.0.0.1", "localhost"), ("127.0.0.2", "127.0.0.2"), ("0::1", "[0::1]")],
 )
 def test_its_address_names_the_host_that_it_listens_on(
-    store: InboxStore, host: str, shown: str
+    store: InboxStore, host: str, output: str
 ) -> None:
     try:
         with receiver(store, host=host) as at:
-            assert at.url.startswith(f"http://{shown}:")
+            assert at.url.startswith(f"http://{output}:")
             assert post(at.url, BODY, signed(BODY)) == 200
     except OSError as error:
         pytest.skip(f"this machine does not listen on {host}: {error}")
@@ -227,9 +227,9 @@ def test_a_traceback_of_secrets_that_cannot_be_used_holds_none(store: InboxStore
 
 def test_it_shows_what_it_does_and_never_a_secret(store: InboxStore) -> None:
     with receiver(store, SECRET, OTHER, unverified="refuse") as at:
-        shown = repr(at)
-        assert "2 signing secrets; what is not verified is refused" in shown
-        assert SECRET not in shown and OTHER not in shown
+        output = repr(at)
+        assert "2 signing secrets; what is not verified is refused" in output
+        assert SECRET not in output and OTHER not in output
         at.wait(0.01)
 
 

@@ -89,9 +89,9 @@ def test_with_a_secret_it_is_signed_as_of_now_under_its_own_id(listener: Listene
     replay(url(listener), secret=SECRET)
     ((_, heard, body),) = listener.heard
     assert heard["webhook-id"] == "msg_1"
-    moment = int(heard["webhook-timestamp"])
-    assert moment > 1
-    verify(body, heard, SECRET, now=moment)
+    instant = int(heard["webhook-timestamp"])
+    assert instant > 1
+    verify(body, heard, SECRET, now=instant)
     with pytest.raises(BadSignature):
         replay(url(listener), secret="Ü")
 
@@ -148,8 +148,8 @@ def test_the_address_that_was_checked_is_the_one_that_is_connected_to(
         if host == "127.0.0.1":
             return real(host, port, *more, **named)
         asked.append(host)
-        there = "127.0.0.1" if len(asked) == 1 else "192.0.2.1"
-        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (there, port))]
+        present = "127.0.0.1" if len(asked) == 1 else "192.0.2.1"
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (present, port))]
 
     monkeypatch.setattr(socket, "getaddrinfo", resolve)
     done = replay(f"http://turns.example:{listener.server_port}/")

@@ -46,8 +46,8 @@ def test_what_is_old_is_told_in_numbers_and_deleted_by_apply_alone(
     keep(store, written(message(5)))
     bodies = [one.body for one in inbox._deliveries(until=4, verified=None)]
     deletion = inbox.prune(before=after(4))
-    said = [deletion.deliveries, deletion.contacts, deletion.first, deletion.last]
-    assert said == [4, 3, after(0), after(3)]
+    output = [deletion.deliveries, deletion.contacts, deletion.first, deletion.last]
+    assert output == [4, 3, after(0), after(3)]
     assert deletion.bytes == sum(map(len, bodies))
     assert repr(deletion).splitlines() == [
         "4 deliveries received before 2025-06-15 15:06 UTC",
@@ -240,8 +240,8 @@ def test_a_number_is_found_however_a_program_has_written_it(tmp_path: Path, enco
         store = InboxStore(tmp_path / "inbox.sqlite")
         keep(store, *(text.encode(encoding) for text in texts.values()))
         store.close()
-        found = inbox.forget(f"+{CARA}").frame().index
-    assert [list(texts)[number - 1] for number in found] == list(SPELLINGS)
+        result = inbox.forget(f"+{CARA}").frame().index
+    assert [list(texts)[number - 1] for number in result] == list(SPELLINGS)
 
 
 def test_a_number_is_found_in_path_and_headers(inbox: Inbox, store: InboxStore) -> None:
@@ -250,11 +250,11 @@ def test_a_number_is_found_in_path_and_headers(inbox: Inbox, store: InboxStore) 
     assert inbox.forget(CARA).apply(mixed=True).deleted == 2
 
 
-@pytest.mark.parametrize("given", ["0151 12345678", "(0151) 12345678", 4915112345678])
-def test_a_number_without_its_country_code_is_refused(inbox: Inbox, given: Any) -> None:
+@pytest.mark.parametrize("passed", ["0151 12345678", "(0151) 12345678", 4915112345678])
+def test_a_number_without_its_country_code_is_refused(inbox: Inbox, passed: Any) -> None:
     for ask in (inbox.forget, lambda contact: inbox.messages(contact=contact)):
         with pytest.raises(InputError, match="has no country code"):
-            ask(given)
+            ask(passed)
 
 
 @pytest.mark.parametrize("contact", ["", "+", "123", "  "])
@@ -338,12 +338,12 @@ def test_numbers_and_sizes_are_told_as_a_person_says_them(inbox: Inbox, store: I
     deletion = inbox.prune(before=after(9000))
     assert (deletion.first, deletion.last) == (after(0), after(7260))
     line = "  received from 2025-06-15 15:06 to 2025-06-15 17:07 UTC, about 0 contacts, "
-    for count, said in (
+    for count, output in (
         *((0, "0 bytes"), (1, "1 byte"), (999, "999 bytes"), (1000, "1.0 kB")),
         *((999_949, "999.9 kB"), (10**6, "1.0 MB"), (10**9, "1.0 GB"), (2 * 10**12, "2,000.0 GB")),
     ):
         deletion.bytes = count
-        assert repr(deletion).splitlines()[1] == line + said
+        assert repr(deletion).splitlines()[1] == line + output
     assert "repeat" not in repr(deletion) and "others" not in repr(deletion)
     deletion.repeats = 2
     assert "2 of them have a repeat that came later and stays" in repr(deletion)

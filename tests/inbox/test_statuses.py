@@ -27,15 +27,15 @@ some = st.lists(
 )
 
 
-def told(*statuses: dict[str, Any]) -> dict[str, dict[str, Any]]:
+def report(*statuses: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """The rows that come of these statuses, each in a delivery of its own."""
-    found = [e for one in statuses for e in taken(change("messages", value(statuses=[one])))]
-    return {row["message_id"]: row for row in status_rows(found)}
+    result = [e for one in statuses for e in taken(change("messages", value(statuses=[one])))]
+    return {row["message_id"]: row for row in status_rows(result)}
 
 
 def test_every_order_of_the_same_statuses_ends_the_same() -> None:
     steps = [status("m", name, n) for n, name in enumerate(STEPS[:4])]
-    ends = [told(*order)["m"] for order in permutations(steps)]
+    ends = [report(*order)["m"] for order in permutations(steps)]
     assert all(end == ends[0] for end in ends)
     assert ends[0]["status"] == "played"
     times = [ends[0][f"{name}_at"] for name in STEPS[:4]]
@@ -43,45 +43,45 @@ def test_every_order_of_the_same_statuses_ends_the_same() -> None:
 
 
 @given(some, st.randoms())
-def test_repeats_and_any_order_change_nothing(found: list[dict], rng: random.Random) -> None:
-    again = found + [one for one in found if rng.random() < 0.5]
+def test_repeats_and_any_order_change_nothing(result: list[dict], rng: random.Random) -> None:
+    again = result + [one for one in result if rng.random() < 0.5]
     rng.shuffle(again)
-    assert told(*again) == told(*found)
+    assert report(*again) == report(*result)
 
 
 @pytest.mark.parametrize("later", STEPS)
 def test_failed_is_the_end(later: str) -> None:
     error = [{"code": 131026, "title": "Undeliverable", "error_data": {"details": "No such"}}]
-    row = told(status("m", "failed", errors=error), status("m", later, 9))["m"]
+    row = report(status("m", "failed", errors=error), status("m", later, 9))["m"]
     assert (row["status"], row["error_code"]) == ("failed", "131026")
     assert row["error"] == "Undeliverable: No such"
 
 
 def test_ids_that_differ_by_case_are_two_messages() -> None:
     """The platform's ids are base64: their letters are told apart by case alone."""
-    found = told(status("wamid.Qa", "read"), status("wamid.qA", "failed"))
-    assert {name: row["status"] for name, row in found.items()} == {
+    result = report(status("wamid.Qa", "read"), status("wamid.qA", "failed"))
+    assert {name: row["status"] for name, row in result.items()} == {
         "wamid.Qa": "read",
         "wamid.qA": "failed",
     }
 
 
 def test_the_earliest_time_of_a_step_counts() -> None:
-    row = told(status("m", "read", 9), status("m", "read", 3), status("m", "read", 5))["m"]
+    row = report(status("m", "read", 9), status("m", "read", 3), status("m", "read", 5))["m"]
     assert row["read_at"] == datetime.fromtimestamp(START + 3, UTC)
 
 
 def test_a_status_nobody_knows_is_shown_until_a_known_one_comes() -> None:
-    assert told(status("m", "queued", 5), status("m", "warming", 2))["m"]["status"] == "queued"
-    assert told(status("m", "queued", 5), status("m", "sent", 1))["m"]["status"] == "sent"
+    assert report(status("m", "queued", 5), status("m", "warming", 2))["m"]["status"] == "queued"
+    assert report(status("m", "queued", 5), status("m", "sent", 1))["m"]["status"] == "sent"
 
 
 def test_calls_have_statuses_of_their_own() -> None:
-    assert not told(status("c", "RINGING", type="call"))
+    assert not report(status("c", "RINGING", type="call"))
 
 
 def test_a_row_has_the_columns_of_the_frame() -> None:
-    row = told(status("m", "sent", pricing={"category": "utility"}))["m"]
+    row = report(status("m", "sent", pricing={"category": "utility"}))["m"]
     assert [*row] == [*STATUS_COLUMNS]
     assert (row["contact"], row["category"], row["number_id"]) == (f"+{ANA}", "utility", "77")
 
@@ -118,5 +118,5 @@ def test_a_row_names_the_last_delivery_that_told_of_it_in_any_order() -> None:
 def test_the_first_error_has_a_code_and_words(
     errors: Any, code: str | None, words: str | None
 ) -> None:
-    row = told(status("m", "failed", errors=errors))["m"]
+    row = report(status("m", "failed", errors=errors))["m"]
     assert (row["error_code"], row["error"]) == (code, words)

@@ -22,8 +22,8 @@ from chatkit.inbox.delivery import Delivery, Selection
 from chatkit.inbox.store import InboxStore
 
 
-def ids(store: InboxStore, **which: object) -> list[int]:
-    return [delivery.id for delivery in store.read(Selection(**which))]
+def ids(store: InboxStore, **choice: object) -> list[int]:
+    return [delivery.id for delivery in store.read(Selection(**choice))]
 
 
 @pytest.fixture
@@ -116,16 +116,16 @@ def test_several_receivers_write_at_once_and_a_follower_misses_none(url: str) ->
     done = threading.Event()
     followed: list[int] = []
 
-    def write(which: int) -> None:
+    def write(choice: int) -> None:
         for group in range(15):
-            stores[which].write([entry(which * 1000 + group * 10 + n) for n in range(3)])
+            stores[choice].write([entry(choice * 1000 + group * 10 + n) for n in range(3)])
 
     def follow() -> None:
         follower = InboxStore(url)
         while True:
             ended = done.is_set()
             since = followed[-1] if followed else 0
-            followed.extend(found.id for found in follower.read(Selection(since=since)))
+            followed.extend(result.id for result in follower.read(Selection(since=since)))
             if ended:
                 follower.close()
                 return
@@ -167,8 +167,8 @@ def test_processes_that_start_together_make_one_inbox(tmp_path: Path) -> None:
             for process in processes:
                 process.stdin.write(f"sqlite:///{tmp_path}/{number}.sqlite\n")
                 process.stdin.flush()
-            said = [process.stdout.readline() for process in processes]
-            assert said == ["opened\n"] * 4, f"round {number}"
+            output = [process.stdout.readline() for process in processes]
+            assert output == ["opened\n"] * 4, f"round {number}"
 
 
 def test_a_new_file_that_another_process_has_is_waited_for(
@@ -238,7 +238,7 @@ def test_a_delivery_that_is_not_there_is_said_so(store: InboxStore) -> None:
 # --- large inboxes ---
 
 
-def plans(store: InboxStore, which: Selection) -> list[str]:
+def plans(store: InboxStore, choice: Selection) -> list[str]:
     """How the database finds what a read asks for, a text for each query."""
     asked: list[tuple[str, object]] = []
     sa.event.listen(
@@ -246,7 +246,7 @@ def plans(store: InboxStore, which: Selection) -> list[str]:
         "before_cursor_execute",
         lambda c, cu, text, given, *_: asked.append((text, given)),
     )
-    [*store.read(which)]
+    [*store.read(choice)]
     queries = tuple(asked)
     explain = "EXPLAIN QUERY PLAN " if store.reading.dialect.name == "sqlite" else "EXPLAIN "
     with store.reading.connect() as connection:
@@ -260,8 +260,8 @@ def plans(store: InboxStore, which: Selection) -> list[str]:
 
 def test_a_time_is_found_by_its_index(store: InboxStore) -> None:
     store.write([entry(n) for n in range(1000)])
-    found = plans(store, Selection(since=MARCH + timedelta(seconds=900)))
-    assert len([plan for plan in found if "delivery_received" in plan]) == 1, found
+    result = plans(store, Selection(since=MARCH + timedelta(seconds=900)))
+    assert len([plan for plan in result if "delivery_received" in plan]) == 1, result
 
 
 def test_a_contact_is_found_by_its_index(store: InboxStore) -> None:

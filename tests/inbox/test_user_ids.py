@@ -43,11 +43,11 @@ def test_the_frames_have_them_with_name_and_id(tmp_path: Path) -> None:
     with Inbox(tmp_path / "inbox.sqlite") as inbox:
         several = [wrote(from_user_id=PIA), wrote(from_user_id=QUY) | {"id": "n"}]
         arrived = [reached(recipient_user_id=PIA), reached(recipient_user_id=QUY) | {"id": "n"}]
-        people = (person(user_id=PIA), OTHER)
+        persons = (person(user_id=PIA), OTHER)
         keep(
             inbox._store,
-            enveloped(batch(*people, messages=several)),
-            enveloped(batch(*people, statuses=arrived)),
+            enveloped(batch(*persons, messages=several)),
+            enveloped(batch(*persons, statuses=arrived)),
         )
         for frame in (inbox.messages(), inbox.statuses()):
             assert frame[["contact", "name"]].values.tolist() == [[PIA, "Pia"], [QUY, "Quy"]]

@@ -50,7 +50,7 @@ def audit(**fields: Any) -> Audit:
 
 def codes(**fields: Any) -> set[str]:
     """The codes of what is found in such a content."""
-    return {found.code for found in audit(**fields)}
+    return {result.code for result in audit(**fields)}
 
 
 def frame(*contents: Mapping[str, Any], template: str = "order_ready") -> pd.DataFrame:

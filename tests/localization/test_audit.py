@@ -18,9 +18,9 @@ from chatkit.localization.rules import RULES, STRUCTURE, ContentFinding
 
 
 def test_the_faults_of_the_demo_account_are_found_and_no_others(demo):
-    found = check_contents(demo)
-    assert found.ok
-    assert {(each.template_code, each.lang_code, each.code) for each in found.warnings} == {
+    result = check_contents(demo)
+    assert result.ok
+    assert {(each.template_code, each.lang_code, each.code) for each in result.warnings} == {
         ("appointment_confirmed", "de", "length"),
         ("spring_offer", "es", "placeholder edge"),
         ("spring_offer", "fr", "buttons differ"),
@@ -30,35 +30,35 @@ def test_the_faults_of_the_demo_account_are_found_and_no_others(demo):
         ("rental_reminder", "fr", "sample surplus"),
         *(("spring_offer", lang, "untranslated") for lang in ("es", "fr", "pt_BR")),
     }
-    assert len(found.checked) == len(demo)
+    assert len(result.checked) == len(demo)
 
 
 def test_a_good_content_has_no_findings():
-    found = check_contents(content())
-    assert not len(found)
-    assert found.ok
-    assert found.checked == (("", "en"),)
+    result = check_contents(content())
+    assert not len(result)
+    assert result.ok
+    assert result.checked == (("", "en"),)
 
 
 def test_findings_are_chosen_by_what_they_are():
-    found = check_contents(
+    result = check_contents(
         frame(content(text="{{1}}"), content(lang_code="de", headers=[{"type": "x"}]))
     )
-    assert {each.severity for each in found.errors} == {"error"}
-    assert {each.severity for each in found.warnings} == {"warning"}
-    assert len(found.errors) + len(found.warnings) + len(found.notes) == len(found)
-    assert all(each.refused for each in found.refused)
-    assert not found.ok
-    assert [each.code for each in found.of("order_ready", "DE", "header type")] == ["header type"]
-    assert not len(found.of("another"))
-    assert isinstance(found[:1], Audit)
-    assert found[0] == found[:1][0]
-    assert found == check_contents(
+    assert {each.severity for each in result.errors} == {"error"}
+    assert {each.severity for each in result.warnings} == {"warning"}
+    assert len(result.errors) + len(result.warnings) + len(result.notes) == len(result)
+    assert all(each.refused for each in result.refused)
+    assert not result.ok
+    assert [each.code for each in result.of("order_ready", "DE", "header type")] == ["header type"]
+    assert not len(result.of("another"))
+    assert isinstance(result[:1], Audit)
+    assert result[0] == result[:1][0]
+    assert result == check_contents(
         frame(content(text="{{1}}"), content(lang_code="de", headers=[{"type": "x"}]))
     )
-    assert sum(found.counts().values()) == len(found)
-    assert found != list(found)
-    assert found != found[:1]
+    assert sum(result.counts().values()) == len(result)
+    assert result != list(result)
+    assert result != result[:1]
 
 
 def test_the_frame_has_a_row_for_each_finding_with_its_source():
@@ -79,12 +79,12 @@ def test_languages_are_held_against_the_platform_and_the_form_of_the_api():
 
 
 def test_a_language_that_is_there_twice_is_found():
-    (found,) = check_contents([content(lang_code="en_US"), content(lang_code="en-us")]).of(
+    (result,) = check_contents([content(lang_code="en_US"), content(lang_code="en-us")]).of(
         code="language twice"
     )
-    assert found.message == "en_US is there already, and is the same language as en-us"
-    (found,) = check_contents([content(), content()]).of(code="language twice")
-    assert found.message == "en is there already"
+    assert result.message == "en_US is there already, and is the same language as en-us"
+    (result,) = check_contents([content(), content()]).of(code="language twice")
+    assert result.message == "en is there already"
 
 
 def test_a_template_without_the_source_language_is_noted_and_not_compared():
@@ -92,15 +92,15 @@ def test_a_template_without_the_source_language_is_noted_and_not_compared():
         lang_code="de", text="Hallo {{1}} und {{2}}, ihr seid herzlich willkommen", footer=""
     )
     french = content(lang_code="fr", text="Bonjour à vous tous, bienvenue chez nous", variables={})
-    found = check_contents([german, french])
-    assert [each.code for each in found] == ["no source"]
+    result = check_contents([german, french])
+    assert [each.code for each in result] == ["no source"]
     assert "placeholders differ" in check_contents([german, french], source="de").counts()
 
 
 def test_the_same_words_in_two_templates_are_found():
     both = pd.concat([frame(content(), template="a"), frame(content(), template="b")])
-    (found,) = check_contents(both)
-    assert (found.code, found.template_code, found.message) == (
+    (result,) = check_contents(both)
+    assert (result.code, result.template_code, result.message) == (
         "duplicate",
         "b",
         "text and footer are those of a",
@@ -122,24 +122,24 @@ def test_the_contents_are_not_changed(demo):
 
 
 @settings(max_examples=100)
-def deciding(found: Iterable[ContentFinding]) -> list[ContentFinding]:
+def deciding(result: Iterable[ContentFinding]) -> list[ContentFinding]:
     """What decides on the states of contents."""
-    return [each for each in found if each.refused or each.code in STRUCTURE]
+    return [each for each in result if each.refused or each.code in STRUCTURE]
 
 
 def for_states(contents: Contents) -> Iterator[ContentFinding]:
     """What is found for a board."""
-    for _, _, found in review_contents(entries(contents), "en", ("content", "state")):
-        yield from found
+    for _, _, result in review_contents(entries(contents), "en", ("content", "state")):
+        yield from result
 
 
 def test_what_decides_on_states_is_found_as_among_all_the_rest(demo, shared):
     texts = ["a \ud800", "Ã¤ \ud800", *naughty(shared)]
     given = [content(text=text, footer=text[:30], variables={"1": text}) for text in texts]
     for contents in (demo, given):
-        found = deciding(for_states(contents))
-        assert found
-        assert found == deciding(check_contents(contents))
+        result = deciding(for_states(contents))
+        assert result
+        assert result == deciding(check_contents(contents))
 
 
 @given(st.lists(CONTENT, max_size=4))
@@ -149,11 +149,11 @@ def test_what_decides_on_states_is_found_in_whatever_stands_there(contents):
 
 @given(st.lists(CONTENT, max_size=4))
 def test_no_contents_make_it_fail_and_everything_found_can_be_shown(contents):
-    found = check_contents(contents)
-    assert repr(found) == repr(check_contents(contents))
-    assert "<script" not in html_of(found)
-    assert len(found.frame()) == len(found)
-    assert all(each.source and str(each) for each in found)
+    result = check_contents(contents)
+    assert repr(result) == repr(check_contents(contents))
+    assert "<script" not in html_of(result)
+    assert len(result.frame()) == len(result)
+    assert all(each.source and str(each) for each in result)
     if contents:
         table = pd.DataFrame(contents, dtype=object)
         again = check_contents(table)
@@ -181,12 +181,12 @@ def test_naughty_strings_in_every_place_are_judged_and_shown(shared: Path):
         )
         for n, text in enumerate(texts)
     ]
-    found = check_contents(given)
-    shown = html_of(found) + "".join(html_of(check_contents(one)) for one in given[:60])
+    result = check_contents(given)
+    output = html_of(result) + "".join(html_of(check_contents(one)) for one in given[:60])
     for mark in ("<script", "<img", "<svg", "javascript:alert(1)>", "\u202e", "\x07"):
-        assert mark not in shown
-    assert "\u202e" not in repr(found)
-    assert {each.code for each in found} & RULES.keys()
+        assert mark not in output
+    assert "\u202e" not in repr(result)
+    assert {each.code for each in result} & RULES.keys()
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ def test_nothing_found_is_said_in_a_line():
 
 
 def test_an_audit_reads_in_groups_the_gravest_first():
-    found = check_contents(
+    result = check_contents(
         frame(
             content(footer="Ask {{1}} now", buttons=[button("x")]),
             content(
@@ -33,7 +33,7 @@ def test_an_audit_reads_in_groups_the_gravest_first():
             ),
         )
     )
-    assert repr(found) == (
+    assert repr(result) == (
         "1 template, 2 contents: 1 error, 3 warnings, 1 note. 2 contents would be refused.\n"
         "\n"
         "✗ error: button type, 1 (API document, Template content)\n"
@@ -64,29 +64,29 @@ def many_languages():
 
 
 def test_what_is_said_alike_of_many_languages_is_said_once():
-    found = many_languages().of(code="footer placeholder")
-    (line,) = merge_languages(found)
+    result = many_languages().of(code="footer placeholder")
+    (line,) = merge_languages(result)
     assert line.language_list == "en, de, es, fr, it, nl, pl, sv and 3 more"
-    assert repr(found).count("is in the footer") == 1
+    assert repr(result).count("is in the footer") == 1
 
 
 @pytest.mark.parametrize(
-    ("count", "said"),
+    ("count", "message"),
     [(8, "l0, l1, l2, l3, l4, l5, l6, l7"), (9, " and 1 more"), (1009, "1,001 more")],
 )
-def test_only_a_few_languages_are_named_and_none_at_length(count, said):
-    found = check_contents([content(lang_code="en", footer="{{1}}")]).of(code="footer placeholder")
-    line = SharedFinding(found[0], [f"l{n}" for n in range(count)])
-    assert line.language_list.endswith(said)
-    for long, shown in (("x" * 20, "x" * 20), ("x" * 21, "x" * 19 + "…")):
-        assert SharedFinding(found[0], [long]).language_list == shown
+def test_only_a_few_languages_are_named_and_none_at_length(count, message):
+    result = check_contents([content(lang_code="en", footer="{{1}}")]).of(code="footer placeholder")
+    line = SharedFinding(result[0], [f"l{n}" for n in range(count)])
+    assert line.language_list.endswith(message)
+    for long, output in (("x" * 20, "x" * 20), ("x" * 21, "x" * 19 + "…")):
+        assert SharedFinding(result[0], [long]).language_list == output
 
 
 def test_long_groups_are_cut_and_their_rest_is_counted():
-    found = check_contents(
+    result = check_contents(
         [content(lang_code="en", footer="{{1}}", template_code=f"t{n}") for n in range(300)]
     )
-    group = found.of(code="footer placeholder")
+    group = result.of(code="footer placeholder")
     assert "… and 292 more: audit.frame() has them all" in repr(group)
     html = html_of(group)
     assert html.count("is in the footer") == 200
@@ -95,14 +95,14 @@ def test_long_groups_are_cut_and_their_rest_is_counted():
 
 
 def test_groups_hold_every_finding_once():
-    found = many_languages()
-    listed = [str(each) for group in group_by_code(found) for each in group]
-    assert sorted(listed) == sorted(map(str, found))
-    assert heading(found).startswith("1 template, 11 contents: ")
+    result = many_languages()
+    listed = [str(each) for group in group_by_code(result) for each in group]
+    assert sorted(listed) == sorted(map(str, result))
+    assert heading(result).startswith("1 template, 11 contents: ")
 
 
 def test_html_escapes_what_strangers_wrote_and_spells_out_what_is_not_seen():
-    found = check_contents(
+    result = check_contents(
         content(
             template_code=EVIL,
             lang_code="de",
@@ -110,7 +110,7 @@ def test_html_escapes_what_strangers_wrote_and_spells_out_what_is_not_seen():
             headers=[{"type": EVIL}],
         )
     )
-    html = html_of(found)
+    html = html_of(result)
     assert "<img" not in html
     assert "&lt;img" in html
     assert "\u202e" not in html
@@ -127,13 +127,13 @@ def test_html_can_be_read_without_its_colours():
 
 
 def test_fields_that_were_not_read_are_named():
-    found = check_contents({"lang_code": "en", "text": "Hello you, how do you do?"})
-    assert "not judged there: variables, footer, headers, buttons." in repr(found)
-    assert "not judged there" in html_of(found)
+    result = check_contents({"lang_code": "en", "text": "Hello you, how do you do?"})
+    assert "not judged there: variables, footer, headers, buttons." in repr(result)
+    assert "not judged there" in html_of(result)
 
 
 def findings(count, severity="warning", code="length", hint="Do it."):
-    found = [
+    result = [
         ContentFinding(
             code,
             severity,
@@ -145,7 +145,7 @@ def findings(count, severity="warning", code="length", hint="Do it."):
         )
         for n in range(count)
     ]
-    return Audit(found, [], [])
+    return Audit(result, [], [])
 
 
 @pytest.mark.parametrize(("severity", "code", "few"), [
@@ -178,12 +178,12 @@ def test_the_table_has_eight_of_each_kind_and_folds_the_rest():
 
 
 def test_what_is_refused_says_so_unless_it_is_an_error_anyway():
-    refused, told, error = (
+    refused, report, error = (
         findings(1, *how)
         for how in (("warning", "length"), ("warning", "emoji"), ("error", "button type"))
     )
     assert repr(refused).splitlines()[2].startswith("! warning, refused: length, 1 (")
-    assert repr(told).splitlines()[2].startswith("! warning: emoji, 1 (")
+    assert repr(report).splitlines()[2].startswith("! warning: emoji, 1 (")
     assert repr(error).splitlines()[2].startswith("✗ error: button type, 1 (")
 
 

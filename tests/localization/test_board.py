@@ -26,10 +26,10 @@ def state(*contents, lang_code="de", **named):
 
 
 def test_the_demo_account_is_seen_at_a_glance(demo):
-    found = board(demo, codes=["order_ready", "goodbye"])
-    assert found.languages == ("en", "ar", "de", "es", "fr", "hi", "ja", "pt_BR")
-    assert found.codes[-1] == "goodbye"
-    assert found.counts() == {
+    result = board(demo, codes=["order_ready", "goodbye"])
+    assert result.languages == ("en", "ar", "de", "es", "fr", "hi", "ja", "pt_BR")
+    assert result.codes[-1] == "goodbye"
+    assert result.counts() == {
         "live": 22,
         "draft": 2,
         "stale": 2,
@@ -37,21 +37,21 @@ def test_the_demo_account_is_seen_at_a_glance(demo):
         "broken": 4,
         "missing": 26,
     }
-    table = found.frame()
+    table = result.frame()
     assert table.loc["rental_reminder", "ar"] == "draft"
     assert table.loc["spring_offer", "fr"] == "stale"
     assert table.loc["login_code", "pt_BR"] == "broken"
     assert set(table.loc["goodbye"]) == {"missing"}
-    assert len(found) == len(list(found)) == table.size == 56
+    assert len(result) == len(list(result)) == table.size == 56
 
 
 @pytest.mark.parametrize(("code", "tables"), [("order_soon", 1), ("order_ready", 2)])
 def test_as_text_languages_stand_beside_each_other_as_far_as_a_line_goes(code, tables):
     """22 languages take 88 of its 100 columns, and a code two more than its letters."""
     langs = [f"s{letter}" for letter in "abcdefghijklmnopqrstuv"]
-    found = board(frame(*(content(lang_code=lang) for lang in langs), template=code))
-    assert sum(line.startswith(code) for line in repr(found).splitlines()) == tables
-    assert max(map(len, repr(found).splitlines())) <= 100
+    result = board(frame(*(content(lang_code=lang) for lang in langs), template=code))
+    assert sum(line.startswith(code) for line in repr(result).splitlines()) == tables
+    assert max(map(len, repr(result).splitlines())) <= 100
 
 
 def test_live_is_what_is_no_draft():
@@ -125,10 +125,10 @@ def test_the_source_is_never_stale():
 
 
 def test_codes_are_joined_in_any_form_and_kept_as_they_are():
-    found = board(frame(content(lang_code="en-US"), german(lang_code="de_at")), source="en_us")
-    assert found.languages == ("en_US", "de_AT")
-    assert found["order_ready", "en-us"].lang_code == "en-US"
-    assert found["order_ready", "de_AT"].lang_code == "de_at"
+    result = board(frame(content(lang_code="en-US"), german(lang_code="de_at")), source="en_us")
+    assert result.languages == ("en_US", "de_AT")
+    assert result["order_ready", "en-us"].lang_code == "en-US"
+    assert result["order_ready", "de_AT"].lang_code == "de_at"
 
 
 def test_the_source_and_its_relatives_stand_first():
@@ -137,9 +137,11 @@ def test_the_source_and_its_relatives_stand_first():
 
 
 def test_templates_and_languages_can_be_asked_for_that_nobody_has():
-    found = board(frame(content()), codes=["another"], languages=["ja", "en-US"])
-    assert found.frame().loc["another"].to_dict() == dict.fromkeys(("en", "en_US", "ja"), "missing")
-    assert found["another", "ja"] == BoardCell("another", "ja", "missing")
+    result = board(frame(content()), codes=["another"], languages=["ja", "en-US"])
+    assert result.frame().loc["another"].to_dict() == dict.fromkeys(
+        ("en", "en_US", "ja"), "missing"
+    )
+    assert result["another", "ja"] == BoardCell("another", "ja", "missing")
     with pytest.raises(InputError, match="as lists"):
         board(frame(content()), codes="another")
 
@@ -158,23 +160,23 @@ def test_what_does_not_decide_on_states_is_looked_for_when_it_is_asked_for(monke
 
     monkeypatch.setattr("chatkit.localization.board.check_contents", counted)
     given = frame(content(), german(text="Hallo  {{1}} und {{2}}, die Bestellung ist {{3}}."))
-    found = board(given.drop(columns="footer"), "en")
-    assert found["order_ready", "de"].state == "broken"
-    shown = repr(found), html_of(found)
+    result = board(given.drop(columns="footer"), "en")
+    assert result["order_ready", "de"].state == "broken"
+    output = repr(result), html_of(result)
     assert not asked
-    assert "not judged there: footer" in shown[0]
-    assert "doubled spaces" in found.audit.counts()
-    assert found.audit == check_contents(given.drop(columns="footer"), "en")
+    assert "not judged there: footer" in output[0]
+    assert "doubled spaces" in result.audit.counts()
+    assert result.audit == check_contents(given.drop(columns="footer"), "en")
     assert len(asked) == 1
-    assert (repr(found), html_of(found)) == shown
+    assert (repr(result), html_of(result)) == output
 
 
 def test_cells_can_be_chosen_by_state():
-    found = board(frame(content(), german(is_draft=True)), languages=["ja"])
-    assert list(found.cells().state) == ["live", "draft", "missing"]
-    assert list(found.cells("draft", "missing").lang_code) == ["de", "ja"]
-    assert list(found.cells("draft").reason) == ["it is a draft"]
-    assert found.cells("broken").empty
+    result = board(frame(content(), german(is_draft=True)), languages=["ja"])
+    assert list(result.cells().state) == ["live", "draft", "missing"]
+    assert list(result.cells("draft", "missing").lang_code) == ["de", "ja"]
+    assert list(result.cells("draft").reason) == ["it is a draft"]
+    assert result.cells("broken").empty
 
 
 DAY = datetime(2026, 11, 1, tzinfo=UTC)
@@ -192,17 +194,17 @@ def since(*changes):
 
 
 def test_since_a_day_a_board_has_the_templates_that_were_changed_and_their_states():
-    found = since(changed("a"), changed("elsewhere"))
-    assert (found.codes, found.languages) == (("a",), ("en", "de", "ja"))
-    assert [cell.state for cell in found] == ["live", "draft", "missing"]
-    assert len(found) == 3
-    assert list(found.changes().template_code) == ["a"]
+    result = since(changed("a"), changed("elsewhere"))
+    assert (result.codes, result.languages) == (("a",), ("en", "de", "ja"))
+    assert [cell.state for cell in result] == ["live", "draft", "missing"]
+    assert len(result) == 3
+    assert list(result.changes().template_code) == ["a"]
     assert since(changed("c")).codes == ("c",)
     assert len(since()) == 0
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ([], "Nothing that is recorded on this computer has changed a content since 2026-11-01."),
         ([changed("a")], "1 run changed 1 content since 2026-11-01."),
@@ -218,21 +220,21 @@ def test_since_a_day_a_board_has_the_templates_that_were_changed_and_their_state
         ),
     ],
 )
-def test_runs_single_edits_and_contents_are_counted(changes, said):
-    assert " ".join(repr(since(*changes)).split()).startswith(f"{said} ")
+def test_runs_single_edits_and_contents_are_counted(changes, message):
+    assert " ".join(repr(since(*changes)).split()).startswith(f"{message} ")
 
 
 def test_a_few_of_those_who_changed_something_are_named():
     lines = [f"P{n} changed 1 content by run r1" for n in range(FEW)]
     for count, rest in ((FEW, ""), (FEW + 1, "… and 1 more: board.changes() has them all.")):
-        found = since(*[changed("a", by=f"P{n}") for n in range(count)])
-        assert repr(found).splitlines()[-FEW - bool(rest) :] == [*lines, *[rest] * bool(rest)]
-        assert ("board.changes()" in html_of(found)) is bool(rest)
+        result = since(*[changed("a", by=f"P{n}") for n in range(count)])
+        assert repr(result).splitlines()[-FEW - bool(rest) :] == [*lines, *[rest] * bool(rest)]
+        assert ("board.changes()" in html_of(result)) is bool(rest)
     assert "somebody changed 1 content without a plan" in repr(since(changed("a", by="", run="")))
 
 
 @pytest.mark.parametrize(
-    ("given", "found"),
+    ("given", "result"),
     [
         ("2026-11-01", DAY),
         (date(2026, 11, 1), DAY),
@@ -243,8 +245,8 @@ def test_a_few_of_those_who_changed_something_are_named():
         (datetime(2026, 11, 1, 10, 30), DAY.replace(hour=10, minute=30)),
     ],
 )
-def test_a_time_is_a_day_or_a_moment_and_utc_unless_it_says_otherwise(given, found):
-    assert parse_time(given) == found
+def test_a_time_is_a_day_or_a_moment_and_utc_unless_it_says_otherwise(given, result):
+    assert parse_time(given) == result
 
 
 @pytest.mark.parametrize("given", ["yesterday", "", 20261101, None])
@@ -254,17 +256,17 @@ def test_what_is_no_time_is_refused(given):
 
 
 def test_without_contents_there_is_an_empty_board():
-    found = board([])
-    assert found.frame().empty
-    assert len(found) == 0
-    assert set(found.counts().values()) == {0}
+    result = board([])
+    assert result.frame().empty
+    assert len(result) == 0
+    assert set(result.counts().values()) == {0}
 
 
 @settings(max_examples=60)
 @given(st.lists(CONTENT, max_size=4))
 def test_any_contents_make_a_board(contents):
-    found = board(contents)
-    assert sum(found.counts().values()) == len(found) == found.frame().size
-    assert set(found.counts()) == set(STATES)
-    assert repr(found)
-    assert "<script" not in html_of(found)
+    result = board(contents)
+    assert sum(result.counts().values()) == len(result) == result.frame().size
+    assert set(result.counts()) == set(STATES)
+    assert repr(result)
+    assert "<script" not in html_of(result)

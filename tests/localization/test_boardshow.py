@@ -39,11 +39,11 @@ def test_an_empty_board_and_one_template_are_said():
 
 
 def test_many_languages_stand_in_several_tables_and_many_templates_are_counted():
-    given = [content(template_code=f"t{n}", lang_code="en") for n in range(30)]
-    found = board(given, languages=[f"{a}{b}" for a in "abcdef" for b in "abcdefgh"])
-    text = repr(found)
+    values = [content(template_code=f"t{n}", lang_code="en") for n in range(30)]
+    result = board(values, languages=[f"{a}{b}" for a in "abcdef" for b in "abcdefgh"])
+    text = repr(result)
     assert max(map(len, text.splitlines())) <= 100
-    assert text.count("t19 ") == 2 + (len(found.languages) > 46)
+    assert text.count("t19 ") == 2 + (len(result.languages) > 46)
     assert "… and 10 more templates: board.frame() has them all." in text
 
 
@@ -51,10 +51,10 @@ def test_each_state_has_a_word_a_sign_and_a_colour_in_the_table():
     html = html_of(small())
     cells = re.findall(r'<td class="(\w+)"(?: title="[^"]*")?>(.*?)</td>', html)
     assert len(cells) >= 6
-    for name, said in cells:
-        word = said.partition("</b> ")[2]
+    for name, message in cells:
+        word = message.partition("</b> ")[2]
         assert name == word
-        assert SIGNS[word] in said
+        assert SIGNS[word] in message
         assert f".chatkit-board .{name} {{" in html
 
 
@@ -91,11 +91,11 @@ def test_texts_of_strangers_are_escaped():
 
 def test_naughty_codes_are_shown_and_hide_nothing(shared: Path):
     texts = naughty(shared)
-    given = [content(template_code=text) for text in texts]
-    given += [content(template_code="a", lang_code=text) for text in texts[:40]]
-    found = board(given, codes=["b"], languages=texts[-9:])
-    assert len(found.frame()) == len(found.codes)
-    html, text = html_of(found), repr(found)
+    values = [content(template_code=text) for text in texts]
+    values += [content(template_code="a", lang_code=text) for text in texts[:40]]
+    result = board(values, codes=["b"], languages=texts[-9:])
+    assert len(result.frame()) == len(result.codes)
+    html, text = html_of(result), repr(result)
     for mark in ("<script", "<img", "<svg", "\u202e", "\x07"):
         assert mark not in html
         assert mark not in text or mark.startswith("<")
@@ -103,9 +103,9 @@ def test_naughty_codes_are_shown_and_hide_nothing(shared: Path):
 
 
 def test_a_large_board_is_folded_and_ends():
-    given = [content(template_code=f"t{n}", text=f"Hello you {n}") for n in range(300)]
+    values = [content(template_code=f"t{n}", text=f"Hello you {n}") for n in range(300)]
     codes = [f"{a}{b}" for a in "abcdef" for b in "abcde"]
-    html = html_of(board(given, languages=codes))
+    html = html_of(board(values, languages=codes))
     assert "275 more" in html
     assert "… and 204 more: <code>board.frame()</code> has them all." in html
     assert html.count('<tr><th scope="row"') == 96
@@ -133,13 +133,13 @@ def rows(count, *languages):
 
 
 @pytest.mark.parametrize(
-    ("count", "shown", "said"), [(20, 20, ""), (21, 20, "… and 1 more template: board.frame()")]
+    ("count", "output", "message"), [(20, 20, ""), (21, 20, "… and 1 more template: board.frame()")]
 )
-def test_the_text_has_twenty_templates_and_counts_the_rest(count, shown, said):
+def test_the_text_has_twenty_templates_and_counts_the_rest(count, output, message):
     text = repr(rows(count, "en"))
-    assert len(re.findall("^t[0-9]+ +·$", text, re.MULTILINE)) == shown
-    assert said in text
-    assert ("more template" in text) is bool(said)
+    assert len(re.findall("^t[0-9]+ +·$", text, re.MULTILINE)) == output
+    assert message in text
+    assert ("more template" in text) is bool(message)
 
 
 def test_as_many_languages_stand_in_a_table_as_there_is_room_for():
@@ -176,15 +176,15 @@ def test_the_table_shows_twenty_five_folds_the_rest_and_ends(count, folded, rest
 
 
 @pytest.mark.parametrize(
-    ("count", "said", "rest"),
+    ("count", "message", "rest"),
     [(1, "Why 1 content needs work", ""), (2, "Why 2 contents need work", ""),
      (200, "Why 200 contents need work", ""), (201, "Why 201 contents need work", "… and 1 more")],
 )  # fmt: skip
-def test_reasons_are_counted(count, said, rest):
-    given = [content(template_code=f"t{n}", footer="{{1}}") for n in range(count)]
-    html = html_of(board(given))
+def test_reasons_are_counted(count, message, rest):
+    values = [content(template_code=f"t{n}", footer="{{1}}") for n in range(count)]
+    html = html_of(board(values))
     why = html[html.index("<summary>Why") :]
-    assert said in why and why.count('class="why"') == min(count, 200)
+    assert message in why and why.count('class="why"') == min(count, 200)
     assert ("board.cells()" in why) is bool(rest) and rest in why
 
 
@@ -197,9 +197,9 @@ def test_a_reason_is_cut_more_in_a_tooltip_than_in_the_table():
     ):
         cell = BoardCell("a", "en", "broken", ("n" * length,))
         html = html_of(Board({("a", "en"): cell}, ["a"], ["en"], "en"))
-        [shown] = set(re.findall('title="(n+)', html))
+        [output] = set(re.findall('title="(n+)', html))
         [whole] = re.findall('class="why" dir="auto">(n+)', html)
-        assert (len(shown), len(whole)) == (tooltip, table)
+        assert (len(output), len(whole)) == (tooltip, table)
 
 
 def test_nothing_needs_work_where_nothing_is_broken():
@@ -225,14 +225,14 @@ def changed_board(count, languages=("de",), before="Old", after="New"):
 
 
 @pytest.mark.parametrize(
-    ("count", "said"), [(4, ""), (5, "… and 1 more text:"), (6, "… and 2 more texts:")]
+    ("count", "message"), [(4, ""), (5, "… and 1 more text:"), (6, "… and 2 more texts:")]
 )
-def test_four_sources_that_changed_are_written_out_and_the_rest_counted(count, said):
+def test_four_sources_that_changed_are_written_out_and_the_rest_counted(count, message):
     text = repr(changed_board(count))
     for n in range(4):
         assert f"The source of t{n} text (de) has changed:\n    [-Old-]{{+New+}} {n}" in text
     assert text.count("has changed:") == 4
-    assert said in text and ("board.sources() has them all." in text) is bool(said)
+    assert message in text and ("board.sources() has them all." in text) is bool(message)
 
 
 @pytest.mark.parametrize(("count", "rest"), [(1, ""), (200, ""), (201, "… and 1 more")])
@@ -263,8 +263,6 @@ def test_each_side_shows_its_own_words_and_nothing_of_a_stranger_is_run():
 
 
 def test_long_sources_are_cut_on_both_sides():
-    found = changed_board(1, before="a" * 405, after="b" * 405)
-    for shown in (repr(found).replace("\n    ", ""), html_of(found)):
-        assert (max(map(len, re.findall("a+", shown))), max(map(len, re.findall("b+", shown)))) == (
-            400, 400,
-        )  # fmt: skip
+    result = changed_board(1, before="a" * 405, after="b" * 405)
+    for output in (repr(result).replace("\n    ", ""), html_of(result)):
+        assert [max(map(len, re.findall(part, output))) for part in ("a+", "b+")] == [400, 400]

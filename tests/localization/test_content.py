@@ -10,16 +10,16 @@ from chatkit.localization.content import Entry, entries, group_by_template, part
 from chatkit.templates import Content, ContentBody
 
 
-def only(given) -> Entry:
-    (entry,) = entries(given)
+def only(values) -> Entry:
+    (entry,) = entries(values)
     return entry
 
 
 def test_a_dict_a_record_a_body_and_a_frame_are_read_alike():
     record = Content.model_validate({**GOOD, "id": 7})
     body = ContentBody.model_validate(GOOD)
-    for given in (content(), record, body, [record], frame(content())):
-        entry = only(given)
+    for values in (content(), record, body, [record], frame(content())):
+        entry = only(values)
         assert (entry.lang_code, entry.text, entry.footer) == ("en", GOOD["text"], "Larkspur")
         assert [slot.name for slot in entry.slots] == ["1", "2"]
         assert entry.variables == GOOD["variables"]
@@ -28,8 +28,8 @@ def test_a_dict_a_record_a_body_and_a_frame_are_read_alike():
 
 def test_frames_tell_language_and_template_in_a_column_or_in_the_index():
     rows = [{**content(lang_code="de"), "template_code": "a"}]
-    for given in (pd.DataFrame(rows), frame(content(lang_code="de"), template="a")):
-        assert (only(given).template_code, only(given).lang_code) == ("a", "de")
+    for values in (pd.DataFrame(rows), frame(content(lang_code="de"), template="a")):
+        assert (only(values).template_code, only(values).lang_code) == ("a", "de")
     one = pd.DataFrame(rows).drop(columns="template_code").set_index("lang_code")
     assert (only(one).template_code, only(one).lang_code) == ("", "de")
 
@@ -49,10 +49,10 @@ def test_a_hole_in_a_nested_column_is_no_null():
 
 
 def test_numbers_and_flags_of_pandas_become_plain_ones():
-    given = frame(content(validity_period_seconds=600), content(lang_code="de"))
-    given["validity_period_seconds"] = given["validity_period_seconds"].astype("Float64")
-    given["is_draft"] = given["is_draft"].astype("boolean")
-    first, second = entries(given)
+    values = frame(content(validity_period_seconds=600), content(lang_code="de"))
+    values["validity_period_seconds"] = values["validity_period_seconds"].astype("Float64")
+    values["is_draft"] = values["is_draft"].astype("boolean")
+    first, second = entries(values)
     assert first.fields.get("validity_period_seconds") == 600
     assert second.fields.get("validity_period_seconds") is None
     assert first.fields.get("is_draft") is False
@@ -108,10 +108,10 @@ def test_the_texts_a_customer_reads_are_pieces():
     ]
 
 
-@pytest.mark.parametrize("given", [5, None, "text", [None], [[5]]])
-def test_what_is_no_content_is_refused_with_what_would_be(given):
+@pytest.mark.parametrize("values", [5, None, "text", [None], [[5]]])
+def test_what_is_no_content_is_refused_with_what_would_be(values):
     with pytest.raises(InputError, match="pass a frame of contents"):
-        entries(given)
+        entries(values)
 
 
 def test_a_frame_without_languages_is_refused():
@@ -120,13 +120,13 @@ def test_a_frame_without_languages_is_refused():
 
 
 def test_of_two_columns_of_one_name_the_first_counts():
-    given = pd.DataFrame([["en", "first", "second"]], columns=["lang_code", "text", "text"])
-    assert only(given).text == "first"
+    values = pd.DataFrame([["en", "first", "second"]], columns=["lang_code", "text", "text"])
+    assert only(values).text == "first"
 
 
 def test_templates_are_grouped_in_the_order_of_their_first():
-    given = entries(pd.concat([frame(content(), template=t) for t in ("b", "a", "b")]))
-    assert [(code, len(members)) for code, members in group_by_template(given).items()] == [
+    values = entries(pd.concat([frame(content(), template=t) for t in ("b", "a", "b")]))
+    assert [(code, len(members)) for code, members in group_by_template(values).items()] == [
         ("b", 2),
         ("a", 1),
     ]

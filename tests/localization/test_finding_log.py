@@ -34,9 +34,9 @@ def test_a_flaw_becomes_a_finding_in_its_content():
 
 
 def test_a_finding_reads_as_a_sentence_and_hides_nothing():
-    found = finding("length", "it is\u202e long", "Cut it.", "a", "de", position=3)
-    assert str(found) == "warning length (a de, text at 3): it is⟨U+202E⟩ long. Cut it."
-    assert found.content == "a de"
-    assert found.place == "text at 3"
+    result = finding("length", "it is\u202e long", "Cut it.", "a", "de", position=3)
+    assert str(result) == "warning length (a de, text at 3): it is⟨U+202E⟩ long. Cut it."
+    assert result.content == "a de"
+    assert result.place == "text at 3"
     bare = finding("length", "long", "", "", "")
     assert str(bare) == "warning length (text): long."

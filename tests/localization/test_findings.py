@@ -81,26 +81,26 @@ def test_each_text_may_be_as_long_as_its_limit_and_no_longer(
     field: str, limit: int, fields: Callable[[int], dict[str, Any]]
 ) -> None:
     assert not audit(**fields(limit)).of(code="length")
-    [found] = audit(**fields(limit + 1)).of(code="length")
-    assert (found.field, found.position) == (field, limit)
-    assert f"{limit + 1:,} characters" in found.message
-    assert (found.refused, found.severity) == (True, "warning")
+    [result] = audit(**fields(limit + 1)).of(code="length")
+    assert (result.field, result.position) == (field, limit)
+    assert f"{limit + 1:,} characters" in result.message
+    assert (result.refused, result.severity) == (True, "warning")
 
 
 def test_a_text_that_grows_too_long_with_its_samples_is_warned_of() -> None:
     text = "Hello {{1}}, " + text_of(1000)
     assert "length with samples" not in codes(text=text, variables={"1": "Ana"})
-    [found] = audit(text=text, variables={"1": "A" * 99}).of(code="length with samples")
-    assert not found.refused
+    [result] = audit(text=text, variables={"1": "A" * 99}).of(code="length with samples")
+    assert not result.refused
 
 
 def test_lengths_are_measured_as_a_share_of_their_limit() -> None:
     given = frame(content(footer="x" * 30), content(lang_code="de", footer="👍" * 6))
-    found = {(each.lang_code, each.field): each for each in lengths(given)}
-    assert found["en", "footer"].share == 0.5
-    assert found["de", "footer"][3:] == (6, 12, 60)
-    assert found["en", "text"].limit == 1024
-    assert all(each.template_code == "order_ready" for each in found.values())
+    result = {(each.lang_code, each.field): each for each in lengths(given)}
+    assert result["en", "footer"].share == 0.5
+    assert result["de", "footer"][3:] == (6, 12, 60)
+    assert result["en", "text"].limit == 1024
+    assert all(each.template_code == "order_ready" for each in result.values())
 
 
 # --- any text ---------------------------------------------------------------------------------
@@ -126,9 +126,9 @@ def test_utf16_units_are_those_of_the_encoding(text: str) -> None:
 @given(st.text(alphabet="{}1 a\u0661｛\0", max_size=40))
 def test_any_braces_can_be_read(text: str) -> None:
     assert all(text[slot.start : slot.end] == str(slot) for slot in slots(text))
-    for found in audit(text=text).of(code="placeholder braces"):
-        assert found.position is not None
-        assert text[found.position] in "{}｛｝"
+    for result in audit(text=text).of(code="placeholder braces"):
+        assert result.position is not None
+        assert text[result.position] in "{}｛｝"
 
 
 @given(
@@ -137,8 +137,8 @@ def test_any_braces_can_be_read(text: str) -> None:
 )
 def test_the_short_way_finds_what_the_checks_of_any_text_find(text: str) -> None:
     """Plain texts are told by their characters alone: never less is found than by looking."""
-    found = {each.code for each in audit(footer=text) if each.field == "footer"}
-    assert {odd.code for odd in check_text(text)} <= found
+    result = {each.code for each in audit(footer=text) if each.field == "footer"}
+    assert {unusual.code for unusual in check_text(text)} <= result
 
 
 @given(st.sampled_from(SUPPORTED), st.text(max_size=60), st.text(max_size=60))

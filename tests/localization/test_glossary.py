@@ -30,9 +30,9 @@ def glossary(text: str = CSV) -> Glossary:
     return Glossary(pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False))
 
 
-def said(lang: str, source: str, target: str, text: str = CSV) -> list[tuple[str, int | None]]:
-    found = glossary(text).breaches(source, target, lang, "en")
-    return [(each.code, each.position) for each in found]
+def output(lang: str, source: str, target: str, text: str = CSV) -> list[tuple[str, int | None]]:
+    result = glossary(text).breaches(source, target, lang, "en")
+    return [(each.code, each.position) for each in result]
 
 
 @pytest.mark.parametrize(
@@ -52,11 +52,11 @@ def said(lang: str, source: str, target: str, text: str = CSV) -> list[tuple[str
     ],
 )
 def test_what_does_as_the_glossary_says_is_not_told(lang: str, source: str, target: str) -> None:
-    assert said(lang, source, target) == []
+    assert output(lang, source, target) == []
 
 
 @pytest.mark.parametrize(
-    ("lang", "source", "target", "told"),
+    ("lang", "source", "target", "report"),
     [
         ("de", "Your bike is ready", "Dein Velo ist da", [("glossary", None)]),
         ("de", "My bike", "Mein Rad, mein Drahtesel", [("glossary", 15)]),
@@ -69,23 +69,23 @@ def test_what_does_as_the_glossary_says_is_not_told(lang: str, source: str, targ
     ],
 )
 def test_what_does_not_is_told(
-    lang: str, source: str, target: str, told: list[tuple[str, int | None]]
+    lang: str, source: str, target: str, report: list[tuple[str, int | None]]
 ) -> None:
-    assert said(lang, source, target) == told
+    assert output(lang, source, target) == report
 
 
 def test_never_belongs_to_its_term_where_it_has_one() -> None:
     """“Drahtesel” is refused for a bike, and may mean something else where there is none."""
-    assert said("de", "The wire", "Der Drahtesel") == []
+    assert output("de", "The wire", "Der Drahtesel") == []
 
 
 def test_files_frames_and_rows_say_the_same(tmp_path: Path) -> None:
     file = tmp_path / "terms.csv"
     file.write_text(CSV, encoding="utf-8")
-    book = openpyxl.Workbook()
+    workbook = openpyxl.Workbook()
     for line in CSV.splitlines():
-        book.active.append([cell or None for cell in line.split(",")])
-    book.save(tmp_path / "terms.xlsx")
+        workbook.active.append([cell or None for cell in line.split(",")])
+    workbook.save(tmp_path / "terms.xlsx")
     rows = pd.read_csv(file, dtype=str, keep_default_na=False).to_dict("records")
     for source in (file, str(tmp_path / "terms.xlsx"), rows, pd.read_csv(file), glossary()):
         made = Glossary(source)
@@ -147,7 +147,7 @@ def test_a_file_that_is_none_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("lang", "address", "text", "told"),
+    ("lang", "address", "text", "report"),
     [
         ("pt_PT", "informal", "Você tem a bicicleta.", "você"),
         ("pt_PT", "formal", "A tua bicicleta espera por ti.", "tua"),
@@ -161,8 +161,8 @@ def test_a_file_that_is_none_is_named(tmp_path: Path) -> None:
         ("de", "informal", "Holt euer Rad.", ""),
     ],
 )
-def test_how_people_are_addressed(lang: str, address: str, text: str, told: str) -> None:
+def test_how_people_are_addressed(lang: str, address: str, text: str, report: str) -> None:
     words = Glossary([{"language": language.base(lang), "address": address}])
-    found = words.breaches("Your bike", text, lang, "en")
-    assert [each.code for each in found] == (["formality"] if told else [])
-    assert told in "".join(each.message.lower() for each in found)
+    result = words.breaches("Your bike", text, lang, "en")
+    assert [each.code for each in result] == (["formality"] if report else [])
+    assert report in "".join(each.message.lower() for each in result)

@@ -70,13 +70,13 @@ def test_a_rewritten_source_makes_what_was_recorded_stale_and_nothing_before(cli
     client.templates.accept(codes=["order_ready"])
     assert client.templates.board(["order_ready"]).counts()["live"] == 8
     rewrite(client, "en", ENGLISH.replace("Dear", "Hello"))
-    found = client.templates.board(["order_ready"])
-    assert found.counts()["stale"] == 7
-    assert found["order_ready", "de"].reason == "the text has changed in en since"
-    sources = found.sources()
-    assert set(sources.before) == {ENGLISH} and set(sources.lang_code) == {*found.languages[1:]}
-    assert "[-Dear-]{+Hello+} {{1}}, we have finished" in repr(found)
-    html = html_of(found)
+    outcome = client.templates.board(["order_ready"])
+    assert outcome.counts()["stale"] == 7
+    assert outcome["order_ready", "de"].reason == "the text has changed in en since"
+    sources = outcome.sources()
+    assert set(sources.before) == {ENGLISH} and set(sources.lang_code) == {*outcome.languages[1:]}
+    assert "[-Dear-]{+Hello+} {{1}}, we have finished" in repr(outcome)
+    html = html_of(outcome)
     assert "<del>Dear</del>" in html and "<ins>Hello</ins>" in html
 
 
@@ -216,8 +216,8 @@ def test_a_source_that_was_taken_out_or_is_the_same_in_both_is_told():
     english = content(footer="Open from 9 to 6")
     german = content(lang_code="de", text=GERMAN, footer="Von 9 bis 18 Uhr")
     ledger = accept_contents(frame(english, german), None, "en", Ledger())[1]
-    found = board(frame(content(footer=""), german), ledger=ledger)["order_ready", "de"]
-    assert found.reason == "the footer was taken out in en"
+    outcome = board(frame(content(footer=""), german), ledger=ledger)["order_ready", "de"]
+    assert outcome.reason == "the footer was taken out in en"
     same = content(lang_code="de", text=GERMAN, footer=GOOD["footer"])
     assert board(frame(content(), same), ledger=ledger)["order_ready", "de"].state == "live"
 
@@ -238,10 +238,10 @@ def test_a_board_since_a_day_shows_what_runs_have_changed(client):
     codes = ["order_ready", "spring_offer"]
     rewrite(client, "en", ENGLISH)
     run = chatkit.runs(client).index[0]
-    found = client.templates.board(codes, since="2020-01-01")
-    assert found.codes == ("order_ready",)
-    assert repr(found).startswith("1 run changed 1 content since 2020-01-01. 1 template × 8")
-    [row] = found.changes().itertuples()
+    outcome = client.templates.board(codes, since="2020-01-01")
+    assert outcome.codes == ("order_ready",)
+    assert repr(outcome).startswith("1 run changed 1 content since 2020-01-01. 1 template × 8")
+    [row] = outcome.changes().itertuples()
     assert (row.template_code, row.lang_code, row.run) == ("order_ready", "en", run)
     assert (row.change, row.fields) == ("update", "text")
     later = client.templates.board(codes, since="2999-01-01")
@@ -260,19 +260,19 @@ def test_a_board_since_a_day_says_who_by_which_run(client, monkeypatch):
     monkeypatch.setenv("CHATKIT_USER", "léa <b>\u202e@shop.example")
     client.templates("order_ready").update("de", text=NEU)  # one call, without a plan
     client.templates("order_ready").update("en", footer="Larkspur")  # of this no ledger tells
-    found = client.templates.board(["order_ready"], since="2020-01-01")
-    rows = found.changes()[["lang_code", "by", "run", "change", "fields"]]
+    outcome = client.templates.board(["order_ready"], since="2020-01-01")
+    rows = outcome.changes()[["lang_code", "by", "run", "change", "fields"]]
     assert rows.to_numpy().tolist() == [
         ["en", "Amara Obi", run, "update", "text"],
         ["de", "léa <b>\u202e", "", "write", "text"],
     ]
-    assert repr(found).startswith("1 run and 1 single edit changed 2 contents since 2020-01-01.")
-    said = "\n".join(repr(found).splitlines()[-2:])
-    assert said == (
+    assert repr(outcome).startswith("1 run and 1 single edit changed 2 contents since 2020-01-01.")
+    message = "\n".join(repr(outcome).splitlines()[-2:])
+    assert message == (
         f"Amara Obi changed 1 content by run {run}\n"
         "léa <b>⟨U+202E⟩ changed 1 content without a plan"
     )
-    assert "léa &lt;b&gt;" in html_of(found) and "\u202e" not in html_of(found)
+    assert "léa &lt;b&gt;" in html_of(outcome) and "\u202e" not in html_of(outcome)
 
 
 def test_what_a_colleague_changed_is_seen_once_their_ledger_is_merged(
@@ -280,16 +280,16 @@ def test_what_a_colleague_changed_is_seen_once_their_ledger_is_merged(
 ):
     monkeypatch.setenv("CHATKIT_USER", "Chiara")
     at, run = "2026-11-05T10:00:00.000000+00:00", "20261105-100000-abcdef"
-    theirs, place = Ledger(), ("order_ready", "de")
+    others, place = Ledger(), ("order_ready", "de")
     for field in ("buttons.0.label", "buttons.1.label", "text"):
         key = TranslationKey(*place, field, "en", text_digest(field))
-        theirs.record_source(key, "Hello", "import", theirs, at=at, run=run)
+        others.record_source(key, "Hello", "import", others, at=at, run=run)
     key = TranslationKey("order_ready", "fr", "text", "en", text_digest("fr"))
-    theirs.record_source(key, "Hello", "accept", theirs, at=at)  # changes nothing
-    (tmp_path / "hers.jsonl").write_text(str(theirs), encoding="utf-8")
+    others.record_source(key, "Hello", "accept", others, at=at)  # changes nothing
+    (tmp_path / "hers.jsonl").write_text(str(others), encoding="utf-8")
     client.templates.ledger.merge(tmp_path / "hers.jsonl")
-    found = client.templates.board(["order_ready"], since="2026-11-05")
-    assert found.changes().to_numpy().tolist() == [
+    outcome = client.templates.board(["order_ready"], since="2026-11-05")
+    assert outcome.changes().to_numpy().tolist() == [
         [*place, at, "Chiara", run, "write", "buttons, text"]
     ]
     assert not len(client.templates.board(["order_ready"], since="2026-11-06").changes())
@@ -311,8 +311,8 @@ def test_a_run_that_wrote_nothing_is_not_seen_though_the_ledger_was_written_befo
 
 
 def test_accepting_tells_what_it_recorded_and_what_was_before(client, capsys):
-    found = client.templates.accept("de", ["order_ready", "spring_offer"])
-    assert found.to_dict("list") == {
+    outcome = client.templates.accept("de", ["order_ready", "spring_offer"])
+    assert outcome.to_dict("list") == {
         "template_code": ["order_ready"], "lang_code": ["de"], "texts": [6], "before": ["unknown"],
     }  # fmt: skip
     assert "6 texts in 1 content are recorded" in capsys.readouterr().out
@@ -432,11 +432,11 @@ def test_lines_that_cannot_be_read_are_named(line):
 
 
 @pytest.mark.parametrize(
-    ("count", "shown"), [(1, "1."), (5, "1, 2, 3, 4, 5."), (6, "1, 2, 3, 4, 5 ….")]
+    ("count", "output"), [(1, "1."), (5, "1, 2, 3, 4, 5."), (6, "1, 2, 3, 4, 5 ….")]
 )
-def test_five_lines_that_cannot_be_read_are_named(count, shown):
+def test_five_lines_that_cannot_be_read_are_named(count, output):
     with pytest.raises(
-        InputError, match=re.escape(f"the ledger has lines that cannot be read: {shown}")
+        InputError, match=re.escape(f"the ledger has lines that cannot be read: {output}")
     ):
         Ledger.from_text("x\n" * count)
 
@@ -478,20 +478,20 @@ def test_one_line_that_is_new_was_and_several_were(client, tmp_path, capsys):
     one.record_source(TranslationKey("a", "fr", "text", "en", "0" * 20), "Hello", "accept", one)
     path.write_text(str(one), encoding="utf-8")
     client.templates.ledger.merge(path)
-    said = capsys.readouterr().out
-    assert "1 of 1 line was new." in said
-    assert "0 of 1 line were new." in said
-    assert "1 of 2 lines was new." in said
+    message = capsys.readouterr().out
+    assert "1 of 1 line was new." in message
+    assert "0 of 1 line were new." in message
+    assert "1 of 2 lines was new." in message
 
 
 def test_comments_and_silences_that_are_taken_are_counted(client, tmp_path, capsys):
-    theirs, path = Ledger(), tmp_path / "theirs.jsonl"
-    theirs.comment(("order_ready", "de", "text"), "too long")
-    theirs.silence("quotes", "de")
-    path.write_text(str(theirs), encoding="utf-8")
-    for said in ("2 of 2 lines were new.", "0 of 2 lines were new."):
+    others, path = Ledger(), tmp_path / "theirs.jsonl"
+    others.comment(("order_ready", "de", "text"), "too long")
+    others.silence("quotes", "de")
+    path.write_text(str(others), encoding="utf-8")
+    for message in ("2 of 2 lines were new.", "0 of 2 lines were new."):
         client.templates.ledger.merge(path)
-        assert said in capsys.readouterr().out
+        assert message in capsys.readouterr().out
 
 
 def test_of_two_notes_of_a_translation_the_later_counts_and_the_same_is_not_noted_again():
@@ -535,9 +535,9 @@ def test_what_a_run_writes_is_noted_with_its_name_and_how():
         WrittenText(*place, text_digest("y"), "New!", "import", text_digest("nobody's"), "other"),
     ]
     record_written(new, known, written, "run-1")
-    found = {key.target: (origin.how, new.sources[origin.source], origin.run)
+    outcome = {key.target: (origin.how, new.sources[origin.source], origin.run)
              for key, origin in new.origins.items()}  # fmt: skip
-    assert found == {
+    assert outcome == {
         text_digest("neu"): ("import", "New", "run-1"),
         text_digest("odd"): ("apply", "New", "run-1"),
         text_digest("alt!"): ("import", "Old!", "run-1"),
@@ -565,8 +565,8 @@ def test_a_comment_that_came_back_counts_unless_it_is_known_or_somebody_said_mor
     for same in ("too long", "too\nlong"):
         assert not commented(known, [returned(same, "20270101T000000")]).comments
     assert not commented(known, [returned("shorter", "20261120T115959")]).comments
-    [found] = commented(known, [returned("shorter", "20261120T120001")]).comments.values()
-    assert found.text == "shorter"
+    [outcome] = commented(known, [returned("shorter", "20261120T120001")]).comments.values()
+    assert outcome.text == "shorter"
     two = [returned("too long", "20270101T000000"), returned("other", "2027", field="footer")]
     assert [place[2] for place in commented(known, two).comments] == ["footer"]
 

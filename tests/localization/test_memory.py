@@ -29,13 +29,13 @@ CONTENTS = [
 
 
 def test_the_same_text_comes_first_then_what_is_much_like_it() -> None:
-    found = TranslationMemory(CONTENTS, "de").suggest(READY)
-    assert [(one.translation, one.template_code, one.field, one.live) for one in found] == [
+    result = TranslationMemory(CONTENTS, "de").suggest(READY)
+    assert [(one.translation, one.template_code, one.field, one.live) for one in result] == [
         (BEREIT, "a", "text", True),
         ("Dein Rad ist fertig. Hol es morgen ab.", "b", "text", False),
     ]
-    assert found[0].alike == 1.0 and 0.7 <= found[1].alike < 1.0
-    assert found[1].source == "Your bike is ready. Come and collect it tomorrow."
+    assert result[0].alike == 1.0 and 0.7 <= result[1].alike < 1.0
+    assert result[1].source == "Your bike is ready. Come and collect it tomorrow."
 
 
 def test_labels_headers_and_footers_are_remembered_too() -> None:
@@ -69,7 +69,7 @@ def test_suggestions_are_translations_that_are_there(
         for n, pair in enumerate(pairs)
         for lang, words in zip(("en", "de"), pair, strict=True)
     ]
-    found = TranslationMemory(given_, "de").suggest(text)
-    assert {(one.source, one.translation) for one in found} <= {*pairs}
-    assert len(found) <= MAX_SUGGESTIONS
-    assert [one.alike for one in found] == sorted((one.alike for one in found), reverse=True)
+    result = TranslationMemory(given_, "de").suggest(text)
+    assert {(one.source, one.translation) for one in result} <= {*pairs}
+    assert len(result) <= MAX_SUGGESTIONS
+    assert [one.alike for one in result] == sorted((one.alike for one in result), reverse=True)

@@ -28,8 +28,8 @@ def test_states_have_a_row_for_each_template_and_a_column_for_each_language():
 
 @pytest.mark.parametrize("keys", [["template_code", "lang_code"], ["lang_code"], ["row"], []])
 def test_a_frame_whose_cells_change_keeps_its_index_as_it_is(keys):
-    given = frame(content(), content(lang_code="de")).reset_index().assign(row=["first", "second"])
-    given = given.set_index(keys) if keys else given
-    changed = apply_edits(given, {1: {"text": "Hallo"}}, [])
-    assert changed.text.tolist() == [given.text.iloc[0], "Hallo"]
-    pd.testing.assert_index_equal(changed.index, given.index, exact=True)
+    values = frame(content(), content(lang_code="de")).reset_index().assign(row=["first", "second"])
+    values = values.set_index(keys) if keys else values
+    changed = apply_edits(values, {1: {"text": "Hallo"}}, [])
+    assert changed.text.tolist() == [values.text.iloc[0], "Hallo"]
+    pd.testing.assert_index_equal(changed.index, values.index, exact=True)

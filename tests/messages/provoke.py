@@ -70,8 +70,8 @@ def _made(folder: Path) -> Iterator[tuple[dict[str, Any], Path]]:
         def served(*permissions: str, **arguments: Any) -> chatkit.Client:
             """Open the account of a service, with a token that may do this."""
             token = far.make_token(*permissions) if permissions else far.token
-            given = {"account_id": far.account_id, "token": token, "deadline": 20.0} | arguments
-            return chatkit.Client(base_url, **given)
+            passed = {"account_id": far.account_id, "token": token, "deadline": 20.0} | arguments
+            return chatkit.Client(base_url, **passed)
 
         def faulty(deadline: float = 20.0, **rates: Any) -> chatkit.Client:
             """Open the account of a service whose calls go wrong."""
@@ -196,9 +196,9 @@ def told(line: str, names: dict[str, Any], folder: Path) -> str:
     with warnings.catch_warnings(record=True) as warned, redirect_stdout(printed):
         warnings.simplefilter("always")
         try:
-            found = eval(line, names)
-            ours = isinstance(found, str) or type(found).__module__.startswith("chatkit")
-            said = str(found) if ours else ""
+            result = eval(line, names)
+            ours = isinstance(result, str) or type(result).__module__.startswith("chatkit")
+            said = str(result) if ours else ""
         except Exception as error:  # noqa: BLE001  whatever it is, a user would read it
             said = f"{type(error).__name__}: {error}"
     parts = [f"Warning: {each.message}" for each in warned]

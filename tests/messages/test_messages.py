@@ -38,7 +38,7 @@ SOURCE = Path(chatkit.__file__).parent
 
 
 @pytest.fixture(scope="module")
-def said() -> dict[str, str]:
+def output() -> dict[str, str]:
     """Run the lines in a process of their own, where no other test has left runs."""
     code = "import json; from messages.provoke import everything; print(json.dumps(everything()))"
     tests = Path(__file__).parents[1]
@@ -54,9 +54,9 @@ def test_the_snapshot_holds_every_line_and_no_other() -> None:
 
 
 @pytest.mark.parametrize("line", LINES)
-def test_what_is_said_is_what_is_written_down(said: dict[str, str], line: str) -> None:
+def test_what_is_said_is_what_is_written_down(output: dict[str, str], line: str) -> None:
     """If it should be otherwise now: `python -m messages` in the folder tests."""
-    assert said[line] == read()[line]
+    assert output[line] == read()[line]
 
 
 def test_no_message_speaks_as_only_we_do() -> None:
@@ -74,10 +74,10 @@ def _texts(file: Path) -> Iterator[str]:
 
 
 def test_no_text_of_the_source_speaks_so() -> None:
-    found = [
+    result = [
         (f.name, text) for f in SOURCE.rglob("*.py") for text in _texts(f) if IN_TEXTS.search(text)
     ]
-    assert found == []
+    assert result == []
 
 
 def test_the_page_of_an_error_says_what_to_do_about_each_row() -> None:
@@ -95,13 +95,13 @@ def test_the_page_of_an_error_says_what_to_do_about_each_row() -> None:
 
 
 def test_a_step_of_its_own_comes_before_the_one_of_the_error() -> None:
-    found = [
+    result = [
         Problem("text", "1", "must be text"),
         Problem("text", "1", "must be text: write it so"),
         Problem("text", "1", "must be text", "look into the table"),
     ]
-    steps = chatkit.errors.InputError("No.", found).frame().next_step.tolist()
+    steps = chatkit.errors.InputError("No.", result).frame().next_step.tolist()
     assert steps == ["correct it, and call again", "write it so", "look into the table"]
-    assert str(chatkit.errors.InputError("No.", found[2:])).endswith(
+    assert str(chatkit.errors.InputError("No.", result[2:])).endswith(
         "text\n    -> look into the table"
     )

@@ -152,8 +152,8 @@ def kinds(home: Path) -> dict[str, Kind]:
             pass
         with suppressed():
             cli._find_connection(path)
-        found = client.load_plan(path)
-        repr(found), found.frame(), found.refused
+        outcome = client.load_plan(path)
+        repr(outcome), outcome.frame(), outcome.refused
 
     plan.apply(many=True)
     (run,) = journal_folder(True).glob("*.db")
@@ -203,9 +203,9 @@ def kinds(home: Path) -> dict[str, Kind]:
     terms = pd.DataFrame(
         {"term": ["order"], "language": ["de"], "use": ["Bestellung"], "never": [""]}
     )
-    people = contacts.head(20)
-    people.chatkit.to_csv(home / "people.csv")
-    people.chatkit.to_xlsx(home / "people.xlsx")
+    persons = contacts.head(20)
+    persons.chatkit.to_csv(home / "people.csv")
+    persons.chatkit.to_xlsx(home / "people.xlsx")
     vcard = "BEGIN:VCARD\nVERSION:{}\nN:Cruz;Ana;;;\nFN:Ana Cruz\n{}:+34 600 000 000\nEND:VCARD\n"
 
     store = InboxStore(home / "inbox.sqlite")
@@ -393,7 +393,7 @@ def fuzz(name: str, kind: Kind, mutations: int, seed: int, box: Path) -> Iterato
         with suppressed(), redirect_stdout(io.StringIO()):
             kind.read(path)
     start, peak = _memory(), _peak()
-    found: Counter[str] = Counter()
+    outcome: Counter[str] = Counter()
     for n in range(mutations):
         rng = random.Random(f"{name} {seed} {n}")
         file, sample = rng.choice(samples)
@@ -404,8 +404,8 @@ def fuzz(name: str, kind: Kind, mutations: int, seed: int, box: Path) -> Iterato
         if finding.startswith("hang"):  # once may be the machine: caches, other programs
             finding = attempt(kind, path, data)
         if finding:
-            found[key := finding.partition(": ")[0]] += 1
-            if found[key] == 1:
+            outcome[key := finding.partition(": ")[0]] += 1
+            if outcome[key] == 1:
                 yield f"{name}: {finding} ({file}, seed {seed}, number {n})"
         if _peak() > peak:
             peak = _peak()
@@ -413,7 +413,7 @@ def fuzz(name: str, kind: Kind, mutations: int, seed: int, box: Path) -> Iterato
                 yield f"{name}: {peak - before:.0f} MB ({file}, seed {seed}, number {n})"
     if _memory() > start + MEGABYTES:
         yield f"{name}: {_memory() - start:.0f} MB are kept after all files"
-    for key, count in found.items():
+    for key, count in outcome.items():
         if count > 1:
             yield f"{name}: {count:,} times {key}"
     yield from (f"{name}: wrote outside: {path}" for path in outside)
@@ -436,7 +436,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("kinds", nargs="*", help="all, if none is named")
     options = parser.parse_args(arguments)
-    found = 0
+    outcome = 0
     with tempfile.TemporaryDirectory() as folder:
         box = Path(folder).resolve()
         tempfile.tempdir = str(box)
@@ -462,11 +462,11 @@ def main(arguments: list[str] | None = None) -> int:
                 finally:
                     os._exit(code)
             status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-            found |= status != 0
+            outcome |= status != 0
             seconds = time.monotonic() - began
             result = "findings" if status == 1 else f"ended with {status}" if status else "clean"
             print(f"{name}: {options.mutations:,} in {seconds:.0f} s, {result}", flush=True)
-    return found
+    return outcome
 
 
 if __name__ == "__main__":

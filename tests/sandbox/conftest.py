@@ -75,7 +75,7 @@ class Door(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def door() -> Iterator[Door]:
+def channel() -> Iterator[Door]:
     with Sandbox(seed="demo") as sandbox, sandbox.serve() as base_url:
         yield Door(sandbox, int(base_url.rpartition(":")[2]))
 

@@ -68,15 +68,15 @@ def test_each_operation_is_refused_without_its_permission(operation):
 
 def test_a_token_of_another_account_opens_nothing(operation):
     call, method, path, body, _ = operation
-    foreign = call.sandbox.make_token(*ALL, account_id="1002")
-    assert call(method, path, body, token=foreign).status == 403
+    other_account = call.sandbox.make_token(*ALL, account_id="1002")
+    assert call(method, path, body, token=other_account).status == 403
     assert call(method, path, body, account="1002").status == 403
 
 
 def test_the_records_of_one_account_are_unknown_in_another(operation):
     call, method, path, body, _ = operation
-    foreign = call.sandbox.make_token(*ALL, account_id="1002")
-    reply = call(method, path, body, token=foreign, account="1002")
+    other_account = call.sandbox.make_token(*ALL, account_id="1002")
+    reply = call(method, path, body, token=other_account, account="1002")
     if "{" in path or path[-1].isdigit() or path.endswith("/en"):
         assert reply.status == 404
     elif method == "GET" and "lookups" not in path:

@@ -196,14 +196,14 @@ def test_a_named_address_that_is_not_this_machine_is_refused(host: str) -> None:
 def test_a_name_that_leads_elsewhere_is_refused(
     answers: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def found(host: str, port: int, **_: object) -> list[tuple[object, ...]]:
+    def result(host: str, port: int, **_: object) -> list[tuple[object, ...]]:
         families = [socket.AF_INET6 if ":" in answer else socket.AF_INET for answer in answers]
         return [
             (family, socket.SOCK_STREAM, 6, "", (answer, port))
             for family, answer in zip(families, answers, strict=True)
         ]
 
-    monkeypatch.setattr(socket, "getaddrinfo", found)
+    monkeypatch.setattr(socket, "getaddrinfo", result)
     with pytest.raises(BadReceiver, match="not this machine"):
         resolve(parse_address("https://hooks.example/"))
 

@@ -128,15 +128,15 @@ def test_a_body_is_read_as_strictly_as_one_of_the_api(
 def test_a_token_has_the_permissions_it_was_made_with_and_no_others(
     sandbox: Sandbox, admin: Ask
 ) -> None:
-    wanted = ["Chat Contacts, View", "Chat Detail, View"]
-    status, answer = admin("POST", "/_sandbox/tokens", {"permissions": wanted})
+    expected = ["Chat Contacts, View", "Chat Detail, View"]
+    status, answer = admin("POST", "/_sandbox/tokens", {"permissions": expected})
     assert (status, set(answer)) == (200, {"token"})
     ask = asking(sandbox, answer["token"])
     for operation in OPERATIONS:
         path = operation.path.replace(":templateCode", "a").replace(":langCode", "en")
         path = path.replace(":id", "1").replace(":contactId", "1").replace(":webhookId", "1")
         allowed = ask(operation.method, ROOT + path, {})[0] != 403
-        assert allowed == (operation.permission in wanted), operation
+        assert allowed == (operation.permission in expected), operation
 
 
 def test_a_token_can_be_of_another_account_and_actor(sandbox: Sandbox, admin: Ask) -> None:
@@ -239,8 +239,8 @@ def test_an_event_goes_to_the_active_webhooks_that_ask_for_it(admin: Ask, api: A
     }
     secrets = {everything["webhook_secret"], named["webhook_secret"]}
     for headers, sent in server.deliveries:
-        told = json.loads(sent)
-        assert (told["event"], told["data"]) == (KIND, event["payload"])
+        report = json.loads(sent)
+        assert (report["event"], report["data"]) == (KIND, event["payload"])
         now, fits = int(headers["webhook-timestamp"]), 0
         for secret in secrets:
             try:
@@ -266,8 +266,8 @@ def test_a_failed_and_a_refused_delivery_are_recorded_with_the_reason(admin: Ask
     with hearing(500) as (_, url):
         admin("POST", "/_sandbox/receivers", {"url": "https://hooks.example/failed", "to": url})
         _, answer = admin("POST", "/_sandbox/events", {"kind": "any", "payload": None})
-    shown = [(d["webhook_id"], d["status"], d["http_status"]) for d in answer["deliveries"]]
-    assert shown == [(failed["id"], "failed", 500), (refused["id"], "refused", None)]
+    output = [(d["webhook_id"], d["status"], d["http_status"]) for d in answer["deliveries"]]
+    assert output == [(failed["id"], "failed", 500), (refused["id"], "refused", None)]
     records = {record["id"]: record for record in api("GET", f"{ROOT}/webhooks")[1]["data"]}
     for delivery in answer["deliveries"]:
         record = records[delivery["webhook_id"]]

@@ -74,54 +74,54 @@ BAD_ORIGINS = [
 @pytest.mark.parametrize("origin", GOOD_ORIGINS)
 @pytest.mark.parametrize("site", [None, "none", "same-origin"])
 def test_our_own_hosts_and_origins_are_answered(
-    door: Any, host: str, origin: str | None, site: str | None
+    channel: Any, host: str, origin: str | None, site: str | None
 ) -> None:
-    headers = {"Host": host.format(port=door.port)}
+    headers = {"Host": host.format(port=channel.port)}
     if origin:
-        headers["Origin"] = origin.format(port=door.port)
+        headers["Origin"] = origin.format(port=channel.port)
     if site:
         headers["Sec_Fetch_Site"] = site
-    answer = door.raw(door.head(**headers))
-    assert door.status(answer) == 200
+    answer = channel.raw(channel.head(**headers))
+    assert channel.status(answer) == 200
     assert b"access-control" not in answer.lower()
     assert b"\r\nserver:" not in answer.lower()
 
 
 @pytest.mark.parametrize("method", ["GET", "POST", "OPTIONS"])
 @pytest.mark.parametrize("host", BAD_HOSTS)
-def test_every_other_host_is_refused(door: Any, host: str, method: str) -> None:
-    answer = door.raw(door.head(method, Host=host.replace("{port}", str(door.port))))
+def test_every_other_host_is_refused(channel: Any, host: str, method: str) -> None:
+    answer = channel.raw(channel.head(method, Host=host.replace("{port}", str(channel.port))))
     # 400: the parser itself found the request malformed.
-    assert door.status(answer) in (400, 421)
+    assert channel.status(answer) in (400, 421)
     assert b"access-control" not in answer.lower()
 
 
-def test_a_request_without_a_host_or_with_two_is_refused(door: Any) -> None:
+def test_a_request_without_a_host_or_with_two_is_refused(channel: Any) -> None:
     line = f"GET {ROOT}/contacts HTTP/1.1\r\nConnection: close\r\n".encode()
-    host = f"Host: localhost:{door.port}\r\n".encode()
-    assert door.status(door.raw(line + b"\r\n")) in (400, 421)
-    assert door.status(door.raw(line + host + b"Host: evil.example\r\n\r\n")) == 400
-    assert door.status(door.raw(line + host + host + b"\r\n")) == 400
+    host = f"Host: localhost:{channel.port}\r\n".encode()
+    assert channel.status(channel.raw(line + b"\r\n")) in (400, 421)
+    assert channel.status(channel.raw(line + host + b"Host: evil.example\r\n\r\n")) == 400
+    assert channel.status(channel.raw(line + host + host + b"\r\n")) == 400
 
 
 @pytest.mark.parametrize("method", ["GET", "POST", "PUT", "DELETE", "OPTIONS"])
 @pytest.mark.parametrize("origin", BAD_ORIGINS)
-def test_pages_of_another_origin_are_refused(door: Any, origin: str, method: str) -> None:
-    answer = door.raw(door.head(method, Origin=origin.format(port=door.port)))
-    assert door.status(answer) == 403
+def test_pages_of_another_origin_are_refused(channel: Any, origin: str, method: str) -> None:
+    answer = channel.raw(channel.head(method, Origin=origin.format(port=channel.port)))
+    assert channel.status(answer) == 403
     assert b"access-control" not in answer.lower()
 
 
 @pytest.mark.parametrize("method", ["GET", "POST", "OPTIONS"])
 @pytest.mark.parametrize("site", ["cross-site", "same-site", "", "Cross-Site"])
-def test_pages_of_another_site_are_refused(door: Any, site: str, method: str) -> None:
-    assert door.status(door.raw(door.head(method, Sec_Fetch_Site=site))) == 403
+def test_pages_of_another_site_are_refused(channel: Any, site: str, method: str) -> None:
+    assert channel.status(channel.raw(channel.head(method, Sec_Fetch_Site=site))) == 403
 
 
 @pytest.mark.parametrize("path", [f"{ROOT}/contacts", "/_sandbox/reset", "/openapi.json", "/"])
-def test_hosts_and_origins_are_checked_on_every_path(door: Any, path: str) -> None:
-    assert door.status(door.raw(door.head(path=path, Host="evil.example"))) == 421
-    assert door.status(door.raw(door.head(path=path, Origin="http://evil.example"))) == 403
+def test_hosts_and_origins_are_checked_on_every_path(channel: Any, path: str) -> None:
+    assert channel.status(channel.raw(channel.head(path=path, Host="evil.example"))) == 421
+    assert channel.status(channel.raw(channel.head(path=path, Origin="http://evil.example"))) == 403
 
 
 @pytest.mark.parametrize(
@@ -145,11 +145,11 @@ def test_hosts_and_origins_are_checked_on_every_path(door: Any, path: str) -> No
 )
 @pytest.mark.parametrize("resource", ["contacts", "flows", "webhooks", "templates/a/contents"])
 def test_a_body_is_json_or_refused(
-    door: Any, resource: str, content_type: str | None, status: int
+    channel: Any, resource: str, content_type: str | None, status: int
 ) -> None:
     headers = {} if content_type is None else {"Content_Type": content_type}
-    head = door.head("POST", f"{ROOT}/{resource}", Content_Length="2", **headers)
-    assert door.status(door.raw(head + b"{}")) == status
+    head = channel.head("POST", f"{ROOT}/{resource}", Content_Length="2", **headers)
+    assert channel.status(channel.raw(head + b"{}")) == status
 
 
 @pytest.mark.parametrize("path", [f"{ROOT}/contacts", f"{ROOT}/webhooks/1", "/openapi.json"])
@@ -157,13 +157,13 @@ def test_a_body_is_json_or_refused(
     "method",
     ["OPTIONS", "TRACE", "CONNECT", "PROPFIND", "LINK", "SEARCH", "PURGE", "FOO", "get", "G ET"],
 )
-def test_odd_methods_are_refused(door: Any, path: str, method: str) -> None:
-    answer = door.raw(door.head(method, path))
-    assert door.status(answer) in (400, 404, 405)
-    if door.status(answer) == 405:
+def test_odd_methods_are_refused(channel: Any, path: str, method: str) -> None:
+    answer = channel.raw(channel.head(method, path))
+    assert channel.status(answer) in (400, 404, 405)
+    if channel.status(answer) == 405:
         assert b"\r\nallow: " in answer.lower()
     if method == "OPTIONS":
-        assert door.status(answer) == 405
+        assert channel.status(answer) == 405
 
 
 @pytest.mark.parametrize(
@@ -185,10 +185,13 @@ def test_odd_methods_are_refused(door: Any, path: str, method: str) -> None:
     ],
 )
 @pytest.mark.parametrize("method", ["GET", "POST", "CONNECT", "OPTIONS"])
-def test_only_a_path_can_be_asked_for(door: Any, method: str, target: str) -> None:
-    target = target.replace("{port}", str(door.port)).replace("{root}", ROOT)
-    assert 400 <= door.status(door.raw(door.head(method, target))) < 500 or "HTTP/1.1" in target
-    assert door.alive()
+def test_only_a_path_can_be_asked_for(channel: Any, method: str, target: str) -> None:
+    target = target.replace("{port}", str(channel.port)).replace("{root}", ROOT)
+    assert (
+        400 <= channel.status(channel.raw(channel.head(method, target))) < 500
+        or "HTTP/1.1" in target
+    )
+    assert channel.alive()
 
 
 @pytest.mark.parametrize(
@@ -220,18 +223,18 @@ def test_only_a_path_can_be_asked_for(door: Any, method: str, target: str) -> No
     ],
 )
 def test_what_is_not_http_is_refused_and_nothing_breaks(
-    door: Any, request_bytes: bytes, caplog: pytest.LogCaptureFixture
+    channel: Any, request_bytes: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
-    answer = door.raw(request_bytes, end=True)
-    assert door.status(answer) == 0 or 400 <= door.status(answer) < 500
-    assert door.alive()
+    answer = channel.raw(request_bytes, end=True)
+    assert channel.status(answer) == 0 or 400 <= channel.status(answer) < 500
+    assert channel.alive()
     assert not [each for each in caplog.records if each.levelno >= logging.ERROR]  # no bug
 
 
-def test_an_offer_to_upgrade_is_ignored(door: Any) -> None:
+def test_an_offer_to_upgrade_is_ignored(channel: Any) -> None:
     # Java's client offers HTTP/2 with every first call.
     offer = {"Upgrade": "h2c", "HTTP2_Settings": "AA"}
-    head = door.head(Connection="close, Upgrade, HTTP2-Settings", **offer)
-    assert door.status(door.raw(head)) == 200
-    head = door.head(Connection="close, Upgrade", Upgrade="websocket", Sec_WebSocket_Key="AAAA")
-    assert door.status(door.raw(head)) == 200
+    head = channel.head(Connection="close, Upgrade, HTTP2-Settings", **offer)
+    assert channel.status(channel.raw(head)) == 200
+    head = channel.head(Connection="close, Upgrade", Upgrade="websocket", Sec_WebSocket_Key="AAAA")
+    assert channel.status(channel.raw(head)) == 200

@@ -48,8 +48,8 @@ def test_actors_are_the_token_s(call):
     body = {"number": "2025550143", "country_code": "+1"}
     contact = call("POST", "/contacts", body, token=ana).data["id"]
     call("PUT", f"/contacts/{contact}", {"name": "x"}, token=bo)
-    found = call("GET", f"/contacts/{contact}").data
-    assert (found["created_by"], found["updated_by"]) == ("Ana", "Bo")
+    result = call("GET", f"/contacts/{contact}").data
+    assert (result["created_by"], result["updated_by"]) == ("Ana", "Bo")
 
 
 @pytest.mark.parametrize(
@@ -126,8 +126,8 @@ def test_naughty_names_come_back_equal(call, shared):
 def test_an_empty_name_clears_all_parts(call):
     contact = call.contact(name="Ana Ruiz")
     assert call("PUT", f"/contacts/{contact}", {"name": ""}).status == 200
-    found = call("GET", f"/contacts/{contact}").data
-    assert found["first_name"] is found["middle_name"] is found["last_name"] is None
+    result = call("GET", f"/contacts/{contact}").data
+    assert result["first_name"] is result["middle_name"] is result["last_name"] is None
 
 
 def test_an_active_number_is_taken_whatever_the_country_code(call):
@@ -187,8 +187,8 @@ def test_a_replacing_update_clears_the_name_and_keeps_what_cannot_be_empty():
     call = under(put="replace")
     contact = call.contact(name="Ana Ruiz")
     call("PUT", f"/contacts/{contact}", {"country_code": "+44"})
-    found = call("GET", f"/contacts/{contact}").data
-    assert (found["first_name"], found["number"], found["country_code"]) == (
+    result = call("GET", f"/contacts/{contact}").data
+    assert (result["first_name"], result["number"], result["country_code"]) == (
         None, "2025550143", "+44",
     )  # fmt: skip
 
@@ -211,13 +211,13 @@ def test_a_deleted_contact_leaves_and_comes_back_when_created_again(call):
     assert call("PUT", f"/contacts/{contact}", {"name": "B"}).status == 404
     assert call("DELETE", f"/contacts/{contact}").status == 404
     assert call.contact(code="+44") == contact
-    found = call("GET", f"/contacts/{contact}").data
-    assert (found["first_name"], found["last_name"], found["country_code"]) == (
+    result = call("GET", f"/contacts/{contact}").data
+    assert (result["first_name"], result["last_name"], result["country_code"]) == (
         "Ana",
         "Ruiz",
         "+44",
     )
-    assert found["updated_at"] > found["created_at"]
+    assert result["updated_at"] > result["created_at"]
     assert call("GET", "/contacts").total == 1
 
 
@@ -237,11 +237,11 @@ def test_restoring_keeps_what_the_profile_says(keeps, tags):
     assert (before["tags"], before["ref_id"]) == (["vip"], "r-1")
     call("DELETE", f"/contacts/{contact}")
     assert call.contact() == contact
-    found = call("GET", f"/contacts/{contact}").data
-    assert found["tags"] == tags
-    assert found["first_name"] == ("Ana" if keeps == "everything" else None)
-    assert found["ref_id"] == ("r-1" if keeps == "everything" else None)
-    assert (found["created_at"] == before["created_at"]) == (keeps == "everything")
+    result = call("GET", f"/contacts/{contact}").data
+    assert result["tags"] == tags
+    assert result["first_name"] == ("Ana" if keeps == "everything" else None)
+    assert result["ref_id"] == ("r-1" if keeps == "everything" else None)
+    assert (result["created_at"] == before["created_at"]) == (keeps == "everything")
 
 
 def test_the_newest_of_two_inactive_contacts_of_one_number_comes_back(call):
@@ -297,8 +297,8 @@ def test_ids_are_text_in_a_service_with_that_quirk():
     call = under(text_ids=True)
     reply = call("POST", "/contacts", {"number": "2025550143", "country_code": "+1"})
     assert reply.data == {"id": "50001"}
-    found = call("GET", "/contacts/50001").data
-    assert found["id"] == "50001"
+    result = call("GET", "/contacts/50001").data
+    assert result["id"] == "50001"
     assert call("PUT", "/contacts/50001", {"name": "B"}).data == {"id": "50001"}
 
 

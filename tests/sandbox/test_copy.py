@@ -14,14 +14,14 @@ from chatkit.sandbox import Sandbox
 
 CODES = ["order_ready", "login_code", "never_made"]
 #: The open points that records are shown and stored by.
-SHOWN = {
+RENDERED = {
     *("contact_key", "number_form", "flow_json_in_get", "inactive_in_lists"),
 }
 #: Every other value of each, one at a time.
 OTHER_VALUES = [
     {name: value}
     for name, field in ServiceProfile.model_fields.items()
-    if name in SHOWN
+    if name in RENDERED
     for value in (get_args(field.annotation) or (True, False))
     if value != field.default
 ]
@@ -44,10 +44,10 @@ def test_a_copy_holds_what_the_account_shows(open_point: dict[str, Any]) -> None
     """Under every profile: what a service writes in another form is stored in that form."""
     profile = ServiceProfile(**open_point)
     with Sandbox(seed="demo", profile=profile) as sandbox, opened(sandbox) as client:
-        there = client._seed_records()
+        present = client._seed_records()
         with Sandbox(seed=client) as copy, opened(copy) as copied:
             assert copied.profile == profile
-            assert copied._seed_records() == there
+            assert copied._seed_records() == present
 
 
 def test_a_copy_is_made_anew_by_a_reset(demo: Client) -> None:
@@ -128,7 +128,7 @@ def test_fields_that_the_service_added_are_kept() -> None:
 
 
 @pytest.mark.parametrize(
-    ("records", "said"),
+    ("records", "output"),
     [
         ({"contacts": [{"id": 5, "number": "1"}]}, "The contact 5 has no country_code."),
         ({"webhooks": [{"url": "https://a.example", "events": []}, {}]}, "webhook None has no url"),
@@ -138,8 +138,8 @@ def test_fields_that_the_service_added_are_kept() -> None:
         ),
     ],
 )
-def test_records_that_cannot_be_copied_are_named(records: Any, said: str) -> None:
-    with pytest.raises(ValueError, match=said):
+def test_records_that_cannot_be_copied_are_named(records: Any, output: str) -> None:
+    with pytest.raises(ValueError, match=output):
         Sandbox(seed=records)
 
 

@@ -39,20 +39,20 @@ def heard(
         yield call, listener, call.webhook(HOOK).data
 
 
-def shown(call: Caller) -> dict[str, Any]:
+def output(call: Caller) -> dict[str, Any]:
     (record,) = call("GET", "/webhooks").data
-    found: dict[str, Any] = record
-    return found
+    result: dict[str, Any] = record
+    return result
 
 
 def test_a_delivery_that_fails_is_made_again_with_the_same_id_until_it_arrives() -> None:
     with heard(answering(503)) as (call, listener, _):
         (first,) = call.sandbox.deliver("any", {"n": 1})
         assert (first.status, first.http_status) == ("failed", 503)
-        assert shown(call)["last_delivery_status"] == "failed"
+        assert output(call)["last_delivery_status"] == "failed"
         listener.reply = OK
         assert call.sandbox.settle()
-        record = shown(call)
+        record = output(call)
         attempts = call.sandbox.attempts
     assert record["last_delivery_status"] == "delivered"
     assert (record["last_delivery_http_status"], record["last_delivery_error"]) == (200, None)
@@ -83,7 +83,7 @@ def test_it_is_given_up_after_the_last_attempt_of_the_schedule(
     with heard(answering(500), retries=retries) as (call, listener, _):
         call.sandbox.deliver("any", {})
         assert call.sandbox.settle()
-        record = shown(call)
+        record = output(call)
         attempts = call.sandbox.attempts
     assert len(listener.requests) == len(attempts) == 1 + len(retries)
     assert [a.again_in for a in attempts] == [*retries, None]
@@ -111,7 +111,7 @@ def test_a_receiver_that_is_gone_gets_no_other_attempt_and_stays_active() -> Non
     with heard(answering(410)) as (call, listener, _):
         call.sandbox.deliver("any", {})
         assert call.sandbox.settle()
-        record = shown(call)
+        record = output(call)
         assert len(listener.requests) == 1
         assert record["is_active"] is True
         assert record["last_delivery_http_status"] == 410
@@ -124,7 +124,7 @@ def test_a_redirect_is_a_failure_that_is_tried_again_at_the_same_place() -> None
         assert call.sandbox.settle()
         assert len(first.requests) == 4
         assert other.requests == []
-        assert "not followed" in shown(call)["last_delivery_error"]
+        assert "not followed" in output(call)["last_delivery_error"]
 
 
 def test_nothing_is_tried_again_where_nobody_may_be_delivered_to() -> None:
@@ -134,8 +134,8 @@ def test_nothing_is_tried_again_where_nobody_may_be_delivered_to() -> None:
         (came,) = sandbox.deliver("any", {})
         assert came.status == "refused"
         assert sandbox.settle()
-        assert shown(call)["last_delivery_status"] == "refused"
-        assert shown(call)["last_delivery_http_status"] is None
+        assert output(call)["last_delivery_status"] == "refused"
+        assert output(call)["last_delivery_http_status"] is None
 
 
 def test_a_slow_receiver_holds_up_nobody_else() -> None:
@@ -243,7 +243,7 @@ def test_an_attempt_under_way_at_a_reset_is_nobodys_afterwards() -> None:
         assert call.webhook(HOOK).data["id"] == hook["id"]
         release.set()
         assert call.sandbox.settle()
-        assert shown(call)["last_delivery_at"] is None
+        assert output(call)["last_delivery_at"] is None
         assert call.sandbox.attempts == []
 
 

@@ -92,7 +92,7 @@ class Writer:
 
 def contacts(path: Path) -> dict[int, str]:
     """All contacts in a file, by id."""
-    found: dict[int, str] = {}
+    outcome: dict[int, str] = {}
     with Sandbox(path) as sandbox:
         root = f"/api/business/public/channels/chat/accounts/{sandbox.account_id}/contacts"
         headers = {"authorization": f"Bearer {sandbox.token}"}
@@ -102,8 +102,8 @@ def contacts(path: Path) -> dict[int, str]:
             assert status == 200
             records = json.loads(read)["data"]
             if not records:
-                return found
-            found.update({record["id"]: record["number"] for record in records})
+                return outcome
+            outcome.update({record["id"]: record["number"] for record in records})
 
 
 def test_every_answered_write_survives_a_kill(tmp_path: Path) -> None:
@@ -121,12 +121,12 @@ def test_every_answered_write_survives_a_kill(tmp_path: Path) -> None:
                 one.result(60)
         with closing(sqlite3.connect(path)) as connection:
             assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-    found = contacts(path)
+    outcome = contacts(path)
     for writer in writers:
         assert len(writer.created) >= 20 * KILLS
         kept = {id: n for id, n in writer.created.items() if id not in writer.deleting}
-        assert kept.items() <= found.items()
-        assert not writer.deleted & found.keys()
+        assert kept.items() <= outcome.items()
+        assert not writer.deleted & outcome.keys()
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

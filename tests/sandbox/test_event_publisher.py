@@ -23,32 +23,33 @@ def heard() -> Iterator[tuple[Caller, Listener]]:
         yield call, listener
 
 
-def told(call: Caller, listener: Listener) -> list[dict[str, Any]]:
+def report(call: Caller, listener: Listener) -> list[dict[str, Any]]:
     """What was told since the last time."""
     assert call.sandbox.settle()
-    found = [json.loads(body) for body in listener.bodies]
+    result = [json.loads(body) for body in listener.bodies]
     listener.requests.clear()
     return [
-        {"kind": body["event"], **body["data"]["entry"][0]["changes"][0]["value"]} for body in found
+        {"kind": body["event"], **body["data"]["entry"][0]["changes"][0]["value"]}
+        for body in result
     ]
 
 
 def test_upstream_tells_the_states_of_a_flow(heard: tuple[Caller, Listener]) -> None:
     call, listener = heard
     flow = call.flow("Order")
-    (made,) = told(call, listener)
+    (made,) = report(call, listener)
     assert (made["kind"], made["event"]) == ("chat.raw", "FLOW_STATUS_CHANGE")
     assert made["new_status"] == "DRAFT"
     assert "old_status" not in made
     assert made["flow_id"] == call("GET", f"/flows/{flow}").data["wa_flow_id"]
     with call.sandbox._middleware.transaction() as service:
         service.flows.move(flow, "1001", "PUBLISHED")
-    (published,) = told(call, listener)
+    (published,) = report(call, listener)
     assert (published["old_status"], published["new_status"]) == ("DRAFT", "PUBLISHED")
     document = call("GET", f"/flows/{flow}").data["flow_json"]
     for _ in range(2):
         call("PUT", f"/flows/{flow}", {"flow_json": document})
-    (edited,) = told(call, listener)  # the second edit moves nothing
+    (edited,) = report(call, listener)  # the second edit moves nothing
     assert (edited["old_status"], edited["new_status"]) == ("PUBLISHED", "DRAFT")
 
 
@@ -56,7 +57,7 @@ def test_upstream_tells_what_it_decides_about_a_content(heard: tuple[Caller, Lis
     call, listener = heard
     content = {"variables": {}, "text": "Your bike is ready.", "is_draft": False}
     made = call.content("en", "ready", **content).data
-    (approved,) = told(call, listener)
+    (approved,) = report(call, listener)
     assert approved["kind"] == "chat.template"
     assert (approved["event"], approved["reason"]) == ("APPROVED", "NONE")
     assert approved["message_template_name"] == "ready"
@@ -64,31 +65,31 @@ def test_upstream_tells_what_it_decides_about_a_content(heard: tuple[Caller, Lis
     assert str(approved["message_template_id"]).endswith(str(made["id"] * 7_919_393)[-6:])
     path = "/templates/ready/contents/en"
     call("PUT", path, {"text": "Hello {{1}}"})  # without a sample value
-    edited, rejected = told(call, listener)
+    edited, rejected = report(call, listener)
     assert edited["message_template_element"] == "Hello {{1}}"
     assert (rejected["event"], rejected["reason"]) == ("REJECTED", "INVALID_FORMAT")
     call("DELETE", path)
-    (deleted,) = told(call, listener)
+    (deleted,) = report(call, listener)
     assert deleted["event"] == "DELETED"
     call("DELETE", path)
-    assert told(call, listener) == []
+    assert report(call, listener) == []
 
 
 def test_a_draft_never_gets_upstream(heard: tuple[Caller, Listener]) -> None:
     call, listener = heard
     call.content("en", "ready", is_draft=True)
-    assert told(call, listener) == []
+    assert report(call, listener) == []
     call("PUT", "/templates/ready/contents/en", {"is_draft": False})
-    assert len(told(call, listener)) == 2
+    assert len(report(call, listener)) == 2
 
 
 def test_what_is_refused_is_not_told(heard: tuple[Caller, Listener]) -> None:
     call, listener = heard
     assert call("POST", "/flows", {"name": "x"}).status == 422
     call.content("en", "ready")
-    told(call, listener)
+    report(call, listener)
     assert call.content("en", "ready").status == 409
-    assert told(call, listener) == []
+    assert report(call, listener) == []
 
 
 def test_contacts_and_webhooks_cause_no_events(heard: tuple[Caller, Listener]) -> None:
@@ -97,7 +98,7 @@ def test_contacts_and_webhooks_cause_no_events(heard: tuple[Caller, Listener]) -
     call("PUT", f"/contacts/{contact}", {"name": "Ada"})
     call("DELETE", f"/contacts/{contact}")
     call.webhook("https://hooks.example/b")
-    assert told(call, listener) == []
+    assert report(call, listener) == []
 
 
 def test_where_nobody_may_hear_it_nothing_is_attempted_or_written_down() -> None:
@@ -121,7 +122,7 @@ def test_another_account_hears_nothing_of_it(heard: tuple[Caller, Listener]) -> 
     body = {"lang_code": "en", "text": "Hello"}
     reply = call("POST", "/templates/x/contents", body, token=token, account="2002")
     assert reply.status == 201
-    assert told(call, listener) == []
+    assert report(call, listener) == []
 
 
 def test_a_write_never_fails_because_nobody_takes_its_event(
@@ -130,4 +131,4 @@ def test_a_write_never_fails_because_nobody_takes_its_event(
     call, listener = heard
     monkeypatch.setattr(delivery, "MOST_WAITING", 0)
     assert call.content("en", "ready").status == 201
-    assert told(call, listener) == []
+    assert report(call, listener) == []

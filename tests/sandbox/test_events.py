@@ -13,19 +13,19 @@ from chatkit.sandbox.events import MEDIA, STATUSES, Person
 ADA = Person("12125550142", "Zoë <b>Park</b>")
 
 
-def said(kind: str, content: dict[str, Any], reply_to: str | None = None) -> dict[str, Any]:
+def output(kind: str, content: dict[str, Any], reply_to: str | None = None) -> dict[str, Any]:
     made = events.message(kind, "wamid.1", 1767600000, content, reply_to)
     return events.inbound(ADA, made)
 
 
 MADE = {
-    "text": said("text", events.text("Hello")),
-    "reply": said("text", events.text("Hello"), "wamid.0"),
-    "reaction": said("reaction", events.reaction("wamid.0", "👍")),
-    "reaction taken back": said("reaction", events.reaction("wamid.0", "")),
-    "flow answer": said("interactive", events.flow_answer({"day": "1"}, "t"), "wamid.0"),
+    "text": output("text", events.text("Hello")),
+    "reply": output("text", events.text("Hello"), "wamid.0"),
+    "reaction": output("reaction", events.reaction("wamid.0", "👍")),
+    "reaction taken back": output("reaction", events.reaction("wamid.0", "")),
+    "flow answer": output("interactive", events.flow_answer({"day": "1"}, "t"), "wamid.0"),
     **{
-        kind: said("audio" if kind == "voice" else kind, events.media(kind, "77", "Look"))
+        kind: output("audio" if kind == "voice" else kind, events.media(kind, "77", "Look"))
         for kind in MEDIA
     },
     **{name: events.status(ADA, "wamid.1", name, 1, None, "service") for name in STATUSES},
@@ -62,14 +62,14 @@ def about(body: dict[str, Any]) -> str:
 
 @pytest.fixture(scope="module")
 def documented(shared: Path) -> dict[str, set[tuple[str, str]]]:
-    found: dict[str, set[tuple[str, str]]] = {}
+    result: dict[str, set[tuple[str, str]]] = {}
     for path in sorted(shared.glob("samples/webhooks/*.json")):
         body = json.loads(path.read_bytes())
         for entry in body.get("entry", ()):
             for change in entry["changes"]:
                 one = {**body, "entry": [{**entry, "changes": [change]}]}
-                found.setdefault(str(change.get("field")), set()).update(places(one, ""))
-    return found
+                result.setdefault(str(change.get("field")), set()).update(places(one, ""))
+    return result
 
 
 @pytest.mark.parametrize("name", MADE, ids=str)
@@ -101,9 +101,9 @@ def test_the_answer_of_a_flow_is_json_inside_a_text() -> None:
 
 
 def test_a_failed_status_tells_the_error_and_no_price() -> None:
-    (told,) = MADE["failed"]["entry"][0]["changes"][0]["value"]["statuses"]
-    assert told["errors"][0]["code"] == 131026
-    assert "pricing" not in told
+    (report,) = MADE["failed"]["entry"][0]["changes"][0]["value"]["statuses"]
+    assert report["errors"][0]["code"] == 131026
+    assert "pricing" not in report
 
 
 def test_a_caption_stands_only_where_upstream_has_one() -> None:

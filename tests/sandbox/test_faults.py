@@ -7,9 +7,9 @@ import pytest
 from chatkit.sandbox.admin import BadFaults, Faults
 
 
-def drawn(wanted: dict[str, object], calls: int = 10_000) -> Counter[tuple[str, bool] | None]:
+def drawn(desired: dict[str, object], calls: int = 10_000) -> Counter[tuple[str, bool] | None]:
     faults = Faults()
-    faults.set(wanted)
+    faults.set(desired)
     draws = (faults.draw() for _ in range(calls))
     return Counter(None if fault is None else (fault.kind, fault.after) for fault in draws)
 
@@ -70,7 +70,7 @@ def test_an_empty_setting_ends_all() -> None:
 
 
 @pytest.mark.parametrize(
-    "wanted",
+    "desired",
     [
         {"503": 0.1},
         {"429": -0.1},
@@ -92,10 +92,10 @@ def test_an_empty_setting_ends_all() -> None:
         {"seed": 1.5},
     ],
 )
-def test_nonsense_is_refused_and_changes_nothing(wanted: dict[str, object]) -> None:
+def test_nonsense_is_refused_and_changes_nothing(desired: dict[str, object]) -> None:
     faults = Faults()
     faults.set({"429": 0.5})
     with pytest.raises(BadFaults):
-        faults.set(wanted)
+        faults.set(desired)
     assert faults.current() == {"429": 0.5}
     assert any(faults.draw() for _ in range(50))

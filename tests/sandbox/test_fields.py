@@ -92,11 +92,11 @@ def test_every_answer_fits_the_declared_fields(text_ids):
     with Service.of(text_ids=text_ids, secret_in_update=True).sandbox("demo") as sandbox:
         call, service = Caller(sandbox), sandbox._service
         call.content()
-        shown = [
+        output = [
             (service.contacts, "/contacts"), (service.flows, "/flows"),
             (service.webhooks, "/webhooks"), (service.templates, "/templates/greeting/contents"),
         ]  # fmt: skip
-        for resource, path in shown:
+        for resource, path in output:
             items = call("GET", path).data
             assert items
             for item in items:

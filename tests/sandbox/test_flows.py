@@ -39,9 +39,9 @@ def test_a_new_flow_is_a_draft(call):
 def test_a_flow_is_read_back_with_its_document(call):
     document = {"version": "7.3", "screens": [{"id": "A", "x": [1.5, None, "é\0"]}], "more": {}}
     flow = call.flow(flow_json=document, categories=["OTHER"], flow_json_raw="{}")
-    found = call("GET", f"/flows/{flow}").data
-    assert (found["flow_json"], found["flow_json_raw"]) == (document, "{}")
-    assert (found["categories"], found["profile_id"]) == (["OTHER"], 1)
+    result = call("GET", f"/flows/{flow}").data
+    assert (result["flow_json"], result["flow_json_raw"]) == (document, "{}")
+    assert (result["categories"], result["profile_id"]) == (["OTHER"], 1)
 
 
 def test_a_flow_cannot_be_read_back_if_the_profile_says_so():
@@ -95,8 +95,8 @@ def test_every_valid_sample_is_read_back_equal(call, shared):
 
 def test_naughty_names_and_templates_come_back_equal(call, shared):
     for name in json.loads((shared / "corpora/blns/blns.json").read_text()):
-        found = call("GET", f"/flows/{call.flow(name, template_name=name)}").data
-        assert (found["name"], found["template_name"]) == (name, name)
+        result = call("GET", f"/flows/{call.flow(name, template_name=name)}").data
+        assert (result["name"], result["template_name"]) == (name, name)
 
 
 def test_an_update_changes_the_document_alone(call):
@@ -104,17 +104,17 @@ def test_an_update_changes_the_document_alone(call):
     document = {"version": "7.2", "screens": []}
     reply = call("PUT", f"/flows/{flow}", {"flow_json": document, "name": "Other"})
     assert (reply.status, list(reply.data)) == (200, [*LISTED, "profile_id"])
-    found = call("GET", f"/flows/{flow}").data
-    assert (found["flow_json"], found["flow_json_raw"]) == (document, "a")
-    assert found["name"] == "Order"
+    result = call("GET", f"/flows/{flow}").data
+    assert (result["flow_json"], result["flow_json_raw"]) == (document, "a")
+    assert result["name"] == "Order"
 
 
 def test_a_replacing_update_clears_the_raw_text_and_keeps_the_document():
     call = under(put="replace")
     flow = call.flow(flow_json_raw="a")
     call("PUT", f"/flows/{flow}", {})
-    found = call("GET", f"/flows/{flow}").data
-    assert (found["flow_json"], found["flow_json_raw"]) == (FLOW["flow_json"], "")
+    result = call("GET", f"/flows/{flow}").data
+    assert (result["flow_json"], result["flow_json_raw"]) == (FLOW["flow_json"], "")
 
 
 def test_an_update_requires_what_the_profile_says():

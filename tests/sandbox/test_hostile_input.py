@@ -15,9 +15,9 @@ Calls = Any
 class Wire:
     """One kept-alive connection for many calls; the door may close it at any time."""
 
-    def __init__(self, door: Any) -> None:
-        self._door = door
-        self._connection = http.client.HTTPConnection("127.0.0.1", door.port, timeout=20)
+    def __init__(self, channel: Any) -> None:
+        self._door = channel
+        self._connection = http.client.HTTPConnection("127.0.0.1", channel.port, timeout=20)
 
     def send(self, method: str, path: str, body: bytes | None = None) -> tuple[int, bytes]:
         headers = {**self._door.headers(), "Content-Type": "application/json"}

@@ -14,30 +14,30 @@ from chatkit.util import asgi_server
 ROOT = "/api/business/public/channels/chat/accounts/1001"
 
 
-def test_a_body_over_the_cap_is_refused_before_it_is_sent(door: Any) -> None:
-    head = door.head("POST", Content_Length=str(10**12), Content_Type="application/json")
-    with door.connect() as sock:
+def test_a_body_over_the_cap_is_refused_before_it_is_sent(channel: Any) -> None:
+    head = channel.head("POST", Content_Length=str(10**12), Content_Type="application/json")
+    with channel.connect() as sock:
         sock.sendall(head)
-        assert door.status(sock.recv(65536)) == 413
+        assert channel.status(sock.recv(65536)) == 413
 
 
-def test_a_body_over_the_cap_that_is_sent_all_the_same_is_refused(door: Any) -> None:
+def test_a_body_over_the_cap_that_is_sent_all_the_same_is_refused(channel: Any) -> None:
     size = MAX_BODY + 1
-    head = door.head("POST", Content_Length=str(size), Content_Type="application/json")
-    assert door.status(door.raw(head + b" " * size)) == 413
-    assert door.alive()
+    head = channel.head("POST", Content_Length=str(size), Content_Type="application/json")
+    assert channel.status(channel.raw(head + b" " * size)) == 413
+    assert channel.alive()
 
 
-def test_a_body_at_the_cap_is_read(door: Any) -> None:
+def test_a_body_at_the_cap_is_read(channel: Any) -> None:
     size = MAX_BODY
-    head = door.head("POST", Content_Length=str(size), Content_Type="application/json")
-    assert door.status(door.raw(head + b"{}" + b" " * (size - 2))) == 422
+    head = channel.head("POST", Content_Length=str(size), Content_Type="application/json")
+    assert channel.status(channel.raw(head + b"{}" + b" " * (size - 2))) == 422
 
 
-def test_a_chunked_body_that_never_ends_is_refused_early(door: Any) -> None:
-    head = door.head("POST", Transfer_Encoding="chunked", Content_Type="application/json")
+def test_a_chunked_body_that_never_ends_is_refused_early(channel: Any) -> None:
+    head = channel.head("POST", Transfer_Encoding="chunked", Content_Type="application/json")
     chunk = b"10000\r\n" + b" " * 65536 + b"\r\n"
-    with door.connect() as sock:
+    with channel.connect() as sock:
         sock.sendall(head)
         sock.settimeout(0)
         answer, sent = b"", 0
@@ -50,9 +50,9 @@ def test_a_chunked_body_that_never_ends_is_refused_early(door: Any) -> None:
                 answer = sock.recv(65536)
             except BlockingIOError:
                 continue
-    assert door.status(answer) == 413
+    assert channel.status(answer) == 413
     assert sent < 4 * MAX_BODY
-    assert door.alive()
+    assert channel.alive()
 
 
 def test_a_chunked_body_is_read(fresh: Any) -> None:
@@ -65,9 +65,9 @@ def test_a_chunked_body_is_read(fresh: Any) -> None:
 
 @pytest.mark.parametrize(("size", "status"), [(60_000, 200), (70_000, 431)])
 def test_a_head_has_a_bound_also_when_it_comes_in_one_piece(
-    door: Any, size: int, status: int
+    channel: Any, size: int, status: int
 ) -> None:
-    assert door.status(door.raw(door.head("GET", X="a" * size))) == status
+    assert channel.status(channel.raw(channel.head("GET", X="a" * size))) == status
 
 
 @pytest.mark.parametrize(
@@ -81,12 +81,12 @@ def test_a_head_has_a_bound_also_when_it_comes_in_one_piece(
     ],
     ids=["url", "header", "headers", "trailers", "chunk-extension"],
 )
-def test_a_head_without_an_end_is_cut(door: Any, flood: bytes) -> None:
-    with door.connect() as sock:
+def test_a_head_without_an_end_is_cut(channel: Any, flood: bytes) -> None:
+    with channel.connect() as sock:
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             sock.sendall(flood * 3)
-        assert door.status(door.read_to_end(sock)) in (0, 400, 421, 431)
-    assert door.alive()
+        assert channel.status(channel.read_to_end(sock)) in (0, 400, 421, 431)
+    assert channel.alive()
 
 
 def test_half_a_request_is_cut_off_and_others_are_served_meanwhile(

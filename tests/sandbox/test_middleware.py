@@ -19,24 +19,27 @@ def contact(number: int) -> dict[str, str]:
     return {"number": f"555{number:05}", "country_code": "+1", "name": "Ada"}
 
 
-def raw_create(door: Any, number: int) -> bytes:
+def raw_create(channel: Any, number: int) -> bytes:
     body = json.dumps(contact(number)).encode()
     sent = {"Content_Length": str(len(body)), "Content_Type": "application/json"}
-    return door.head("POST", f"{door.root}/contacts", **sent) + body
+    return channel.head("POST", f"{channel.root}/contacts", **sent) + body
 
 
-def request(door: Any, method: str, number: int = 0) -> Request:
+def request(channel: Any, method: str, number: int = 0) -> Request:
     body = b"" if method == "GET" else json.dumps(contact(number)).encode()
-    headers = {"authorization": f"Bearer {door.sandbox.token}", "content-type": "application/json"}
-    return Request(method, f"{door.root}/contacts", "", headers, body)
+    headers = {
+        "authorization": f"Bearer {channel.sandbox.token}",
+        "content-type": "application/json",
+    }
+    return Request(method, f"{channel.root}/contacts", "", headers, body)
 
 
-def total(door: Any) -> int:
-    return door.call("GET", f"{door.root}/contacts")[1]["pagination"]["totalCount"]
+def total(channel: Any) -> int:
+    return channel.call("GET", f"{channel.root}/contacts")[1]["pagination"]["totalCount"]
 
 
-def create(door: Any, number: int) -> int:
-    return door.call("POST", f"{door.root}/contacts", contact(number))[0]
+def create(channel: Any, number: int) -> int:
+    return channel.call("POST", f"{channel.root}/contacts", contact(number))[0]
 
 
 # --- commits --------------------------------------------------------------------------
@@ -83,8 +86,8 @@ def test_a_commit_that_fails_is_answered_with_503_and_undone(
     assert "Ada" not in caplog.text
 
 
-def inside(door: Any, method: str, number: int = 0) -> tuple[str, str, dict[str, str], bytes]:
-    made = request(door, method, number)
+def inside(channel: Any, method: str, number: int = 0) -> tuple[str, str, dict[str, str], bytes]:
+    made = request(channel, method, number)
     return made.method, made.path, dict(made.headers), made.body
 
 
@@ -96,14 +99,14 @@ def test_a_full_disk_is_answered_with_503_and_loses_nothing_that_was_answered(
         with sandbox._middleware.lock:
             pages = store.run("PRAGMA page_count").fetchone()[0]
             store.run(f"PRAGMA max_page_count = {pages + 10}").fetchone()
-        door = fresh._replace(sandbox=sandbox, port=int(base_url.rpartition(":")[2]))
-        statuses = [create(door, number) for number in range(600)]
+        channel = fresh._replace(sandbox=sandbox, port=int(base_url.rpartition(":")[2]))
+        statuses = [create(channel, number) for number in range(600)]
         assert set(statuses) == {201, 503}
-        assert total(door) == statuses.count(201)
+        assert total(channel) == statuses.count(201)
         with sandbox._middleware.lock:
             store.run("PRAGMA max_page_count = 1000000").fetchone()
-        assert create(door, 1000) == 201
-        assert total(door) == statuses.count(201) + 1
+        assert create(channel, 1000) == 201
+        assert total(channel) == statuses.count(201) + 1
 
 
 # --- bugs and the log -----------------------------------------------------------------
@@ -169,25 +172,25 @@ def test_a_call_that_meets_429_has_no_effect(fresh: Any) -> None:
     assert total(fresh) == 0
 
 
-@pytest.mark.parametrize("moment", ["before", "after"])
-def test_a_5xx_comes_before_or_after_the_effect(fresh: Any, moment: str) -> None:
-    fresh.sandbox._middleware.faults.set({"5xx": {moment: 1}})
+@pytest.mark.parametrize("instant", ["before", "after"])
+def test_a_5xx_comes_before_or_after_the_effect(fresh: Any, instant: str) -> None:
+    fresh.sandbox._middleware.faults.set({"5xx": {instant: 1}})
     assert create(fresh, 1) >= 500
     assert fresh.sandbox.answer(*inside(fresh, "POST", 2))[0] >= 500
     fresh.sandbox._middleware.faults.set({})
-    assert total(fresh) == (2 if moment == "after" else 0)
+    assert total(fresh) == (2 if instant == "after" else 0)
 
 
-@pytest.mark.parametrize("moment", ["before", "after"])
-def test_a_dropped_call_gets_no_answer_before_or_after_the_effect(fresh: Any, moment: str) -> None:
-    fresh.sandbox._middleware.faults.set({"dropped": {moment: 1}})
+@pytest.mark.parametrize("instant", ["before", "after"])
+def test_a_dropped_call_gets_no_answer_before_or_after_the_effect(fresh: Any, instant: str) -> None:
+    fresh.sandbox._middleware.faults.set({"dropped": {instant: 1}})
     with pytest.raises((http.client.RemoteDisconnected, ConnectionResetError)):
         create(fresh, 1)
     with pytest.raises(ConnectionError):
         fresh.sandbox.answer(*inside(fresh, "POST", 2))
     assert [entry.status for entry in fresh.sandbox._middleware.log] == [None, None]
     fresh.sandbox._middleware.faults.set({})
-    assert total(fresh) == (2 if moment == "after" else 0)
+    assert total(fresh) == (2 if instant == "after" else 0)
 
 
 def test_a_truncated_answer_ends_early_and_the_effect_stays(fresh: Any) -> None:

@@ -91,8 +91,8 @@ def test_answers_fit_the_document(points):
             described = paths[f"{ROOT}{{accountId}}{template}"][method.lower()]["responses"]
             (content_type, content), *_ = described[str(reply.status)]["content"].items()
             assert reply.headers["content-type"] == content_type
-            shown = reply.json if content_type == "application/json" else reply.body.decode()
-            jsonschema_rs.validator_for(content["schema"]).validate(shown)
+            output = reply.json if content_type == "application/json" else reply.body.decode()
+            jsonschema_rs.validator_for(content["schema"]).validate(output)
 
 
 def of_one_account(made, account_id):

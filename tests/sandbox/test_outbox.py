@@ -18,25 +18,25 @@ def store(tmp_path: Path) -> Iterator[SandboxStore]:
 
 
 def test_an_event_waits_for_each_webhook_in_the_order_it_is_due(store: SandboxStore) -> None:
-    outbox = DeliveryQueue(store)
-    first = outbox.add("1001", [41, 42], "msg_1", "any", b"1", due=5.0)
-    second = outbox.add("1001", [41], "msg_2", "any", b"2", due=3.0)
-    assert outbox.count() == 3
-    assert sorted(outbox.receivers()) == [("1001", 41), ("1001", 42)]
-    assert outbox.fresh == {("1001", 41), ("1001", 42)}
-    due = outbox.next_due("1001", 41)
+    queue = DeliveryQueue(store)
+    first = queue.add("1001", [41, 42], "msg_1", "any", b"1", due=5.0)
+    second = queue.add("1001", [41], "msg_2", "any", b"2", due=3.0)
+    assert queue.count() == 3
+    assert sorted(queue.receivers()) == [("1001", 41), ("1001", 42)]
+    assert queue.fresh == {("1001", 41), ("1001", 42)}
+    due = queue.next_due("1001", 41)
     assert due is not None
     assert (due.id, due.message_id, due.body, due.attempts) == (*second, "msg_2", b"2", 0)
-    outbox.retry_at(due, 9.0)
-    later = outbox.next_due("1001", 41)
+    queue.retry_at(due, 9.0)
+    later = queue.next_due("1001", 41)
     assert later is not None
     assert first == {later.id: 41, later.id + 1: 42}
-    outbox.remove(later)
-    last = outbox.next_due("1001", 41)
+    queue.remove(later)
+    last = queue.next_due("1001", 41)
     assert last is not None
     assert (last.id, last.attempts, last.due) == (*second, 1, 9.0)
-    assert not outbox.contains(later)
-    assert outbox.next_due("2002", 41) is None
+    assert not queue.contains(later)
+    assert queue.next_due("2002", 41) is None
 
 
 def test_what_waits_is_there_after_a_restart(tmp_path: Path) -> None:
@@ -45,56 +45,56 @@ def test_what_waits_is_there_after_a_restart(tmp_path: Path) -> None:
     DeliveryQueue(store).add("1001", [41], "msg_1", "any", "Zoë".encode(), due=5.0)
     store.close()
     again = SandboxStore(path)
-    outbox = DeliveryQueue(again)
-    found = outbox.next_due("1001", 41)
-    assert found is not None
-    assert found.body.decode() == "Zoë"
-    assert outbox.fresh == set()
+    queue = DeliveryQueue(again)
+    result = queue.next_due("1001", 41)
+    assert result is not None
+    assert result.body.decode() == "Zoë"
+    assert queue.fresh == set()
     again.close()
 
 
 def test_what_is_rolled_back_waits_for_nobody(store: SandboxStore) -> None:
-    outbox = DeliveryQueue(store)
-    outbox.add("1001", [41], "msg_1", "any", b"1", due=5.0)
+    queue = DeliveryQueue(store)
+    queue.add("1001", [41], "msg_1", "any", b"1", due=5.0)
     store.rollback()
-    assert (outbox.count(), outbox.fresh) == (0, set())
+    assert (queue.count(), queue.fresh) == (0, set())
 
 
 def test_an_id_is_never_given_twice_even_after_a_reset(store: SandboxStore) -> None:
-    outbox = DeliveryQueue(store)
-    (before,) = outbox.add("1001", [41], "msg_1", "any", b"1", due=5.0)
-    old = outbox.next_due("1001", 41)
+    queue = DeliveryQueue(store)
+    (before,) = queue.add("1001", [41], "msg_1", "any", b"1", due=5.0)
+    old = queue.next_due("1001", 41)
     assert old is not None
     store.commit()
     store.clear()
     store.commit()
-    assert outbox.count() == 0
-    (after,) = outbox.add("1001", [41], "msg_1", "any", b"1", due=5.0)
+    assert queue.count() == 0
+    (after,) = queue.add("1001", [41], "msg_1", "any", b"1", due=5.0)
     assert after > before
-    outbox.remove(old)
-    assert outbox.count() == 1
+    queue.remove(old)
+    assert queue.count() == 1
 
 
 def test_all_that_waits_for_a_webhook_can_be_dropped(store: SandboxStore) -> None:
-    outbox = DeliveryQueue(store)
-    ids = [*outbox.add("1001", [41, 41, 41], "msg_1", "any", b"1", due=5.0)]
-    outbox.add("1001", [42], "msg_9", "any", b"1", due=5.0)
-    assert outbox.remove_webhook("1001", 41) == ids
-    assert outbox.receivers() == [("1001", 42)]
+    queue = DeliveryQueue(store)
+    ids = [*queue.add("1001", [41, 41, 41], "msg_1", "any", b"1", due=5.0)]
+    queue.add("1001", [42], "msg_9", "any", b"1", due=5.0)
+    assert queue.remove_webhook("1001", 41) == ids
+    assert queue.receivers() == [("1001", 42)]
 
 
 def test_there_is_a_bound_and_room_again_below_it(
     store: SandboxStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "MOST_WAITING", 3)
-    outbox = DeliveryQueue(store)
-    outbox.add("1001", [41, 42], "msg_1", "any", b"1", due=5.0)
-    outbox.add("1001", [41, 42], "msg_2", "any", b"1", due=5.0)
+    queue = DeliveryQueue(store)
+    queue.add("1001", [41, 42], "msg_1", "any", b"1", due=5.0)
+    queue.add("1001", [41, 42], "msg_2", "any", b"1", due=5.0)
     with pytest.raises(QueueFull, match="3 deliveries wait"):
-        outbox.add("1001", [41], "msg_3", "any", b"1", due=5.0)
-    assert outbox.count() == 4
+        queue.add("1001", [41], "msg_3", "any", b"1", due=5.0)
+    assert queue.count() == 4
     for _ in range(2):
-        due = outbox.next_due("1001", 41)
+        due = queue.next_due("1001", 41)
         assert due is not None
-        outbox.remove(due)
-    assert len(outbox.add("1001", [41], "msg_3", "any", b"1", due=5.0)) == 1
+        queue.remove(due)
+    assert len(queue.add("1001", [41], "msg_3", "any", b"1", due=5.0)) == 1

@@ -7,15 +7,30 @@ from chatkit import ServiceProfile
 from chatkit.sandbox import Sandbox
 from chatkit.sandbox.interface import RefusedRequest, parse_page, parse_query
 
-ODD = ["", "0", "-1", "+1", "1.5", "1e2", "x", "%31x", "NaN", "%20", "%00", "%D9%A1", "-0", "0x1"]
+UNUSUAL = [
+    "",
+    "0",
+    "-1",
+    "+1",
+    "1.5",
+    "1e2",
+    "x",
+    "%31x",
+    "NaN",
+    "%20",
+    "%00",
+    "%D9%A1",
+    "-0",
+    "0x1",
+]
 
 
-@pytest.mark.parametrize("odd", ODD)
+@pytest.mark.parametrize("unusual", UNUSUAL)
 @pytest.mark.parametrize("name", ["page", "pageSize"])
-def test_an_odd_page_is_refused(odd, name):
-    given = parse_query(f"{name}={odd}")
+def test_an_odd_page_is_refused(unusual, name):
+    values = parse_query(f"{name}={unusual}")
     with pytest.raises(RefusedRequest, match=name):
-        parse_page(given, ServiceProfile())
+        parse_page(values, ServiceProfile())
 
 
 def test_a_huge_page_is_after_the_end():

@@ -43,8 +43,8 @@ def test_a_delivery_is_sent_where_the_entry_says() -> None:
 def test_naming_an_address_again_changes_where_it_is_heard() -> None:
     receivers = named("https://hooks.example/")
     receivers.add("https://hooks.example/", to="http://127.0.0.1:8000/")
-    shown = [{"url": "https://hooks.example/", "to": "http://127.0.0.1:8000/"}]
-    assert receivers.entries() == shown
+    output = [{"url": "https://hooks.example/", "to": "http://127.0.0.1:8000/"}]
+    assert receivers.entries() == output
     receivers.clear()
     assert receivers.entries() == []
 

@@ -25,16 +25,16 @@ ODD_IDS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("odd", ODD_IDS)
+@pytest.mark.parametrize("unusual", ODD_IDS)
 @pytest.mark.parametrize("status", [404, 400, 410])
-def test_odd_ids_are_unknown(odd, status):
+def test_odd_ids_are_unknown(unusual, status):
     with Sandbox(profile=ServiceProfile(not_found_status=status)) as sandbox:
         call = Caller(sandbox)
-        expected = (404,) if odd in ("%2e%2e", "%2e") else (status,)
-        assert call("GET", f"/contacts/{odd}").status in expected
-        assert call("PUT", f"/flows/{odd}", {}).status in expected
-        assert call("PATCH", f"/webhooks/{odd}", {}).status in expected
-        assert call("DELETE", f"/contacts/{odd}").status in expected
+        expected = (404,) if unusual in ("%2e%2e", "%2e") else (status,)
+        assert call("GET", f"/contacts/{unusual}").status in expected
+        assert call("PUT", f"/flows/{unusual}", {}).status in expected
+        assert call("PATCH", f"/webhooks/{unusual}", {}).status in expected
+        assert call("DELETE", f"/contacts/{unusual}").status in expected
 
 
 @pytest.mark.parametrize(

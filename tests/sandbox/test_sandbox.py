@@ -48,9 +48,9 @@ def test_a_file_has_real_secrets_even_with_a_seed(tmp_path):
 
 def test_nothing_shows_a_token():
     with Sandbox() as sandbox:
-        shown = repr(sandbox) + str(sandbox) + repr(sandbox._service) + repr(sandbox._middleware)
-        assert sandbox.token not in shown
-        assert sandbox.admin_token not in shown
+        output = repr(sandbox) + str(sandbox) + repr(sandbox._service) + repr(sandbox._middleware)
+        assert sandbox.token not in output
+        assert sandbox.admin_token not in output
 
 
 def test_a_reset_begins_again_and_tokens_stay():

@@ -36,13 +36,13 @@ def came(listener: Listener) -> list[Any]:
 
 
 def value(body: Any) -> dict[str, Any]:
-    found: dict[str, Any] = body["data"]["entry"][0]["changes"][0]["value"]
-    return found
+    result: dict[str, Any] = body["data"]["entry"][0]["changes"][0]["value"]
+    return result
 
 
 def statuses(listener: Listener) -> Counter[str]:
-    found = [body for body in came(listener) if body["event"] == "chat.message.status"]
-    return Counter(value(body)["statuses"][0]["status"] for body in found)
+    result = [body for body in came(listener) if body["event"] == "chat.message.status"]
+    return Counter(value(body)["statuses"][0]["status"] for body in result)
 
 
 def test_a_conversation_is_delivered_line_by_line(call: Caller, listener: Listener) -> None:
@@ -50,8 +50,8 @@ def test_a_conversation_is_delivered_line_by_line(call: Caller, listener: Listen
     assert repr(played) == "<conversation of 8 events, to 1 webhook: 8 delivered>"
     bodies = came(listener)
     kinds = [body["event"].removeprefix("chat.message.") for body in bodies]
-    wanted = ["inbound", "outbound", *["status"] * 3, "media", "reaction", "reaction"]
-    assert kinds == wanted
+    expected = ["inbound", "outbound", *["status"] * 3, "media", "reaction", "reaction"]
+    assert kinds == expected
     assert {value(body)["contacts"][0]["wa_id"] for body in bodies} == {"12125550142"}
     assert {value(body)["contacts"][0]["profile"]["name"] for body in bodies} == {"Ada"}
     assert value(bodies[0])["messages"][0]["text"] == {"body": "Is my bike ready?"}
@@ -84,12 +84,12 @@ def test_a_campaign_has_exactly_the_shares_it_was_asked_for(
     call.sandbox.play(
         "campaign", template="order_ready", contacts=20, failures=failures, unread=unread
     )
-    found = statuses(listener)
+    result = statuses(listener)
     failed = round(failures * 20)
     silent = round(unread * (20 - failed))
-    wanted = {"failed": failed, "sent": 20 - failed, "delivered": 20 - failed}
-    wanted["read"] = 20 - failed - silent
-    assert found == Counter({name: count for name, count in wanted.items() if count})
+    expected = {"failed": failed, "sent": 20 - failed, "delivered": 20 - failed}
+    expected["read"] = 20 - failed - silent
+    assert result == Counter({name: count for name, count in expected.items() if count})
     sent = [body for body in came(listener) if body["event"] == "chat.message.outbound"]
     assert {value(body)["message_echoes"][0]["template"]["name"] for body in sent} == {
         "order_ready"
@@ -102,8 +102,8 @@ def test_chance_decides_who_of_a_campaign_never_gets_it(call: Caller, listener: 
     def failed(seed: int) -> set[str]:
         listener.requests.clear()
         call.sandbox.play("campaign", seed=seed, template="x", contacts=numbers, failures=0.5)
-        told = [value(body) for body in came(listener) if "statuses" in value(body)]
-        ends = [one["statuses"][0] for one in told]
+        report = [value(body) for body in came(listener) if "statuses" in value(body)]
+        ends = [one["statuses"][0] for one in report]
         return {one["recipient_id"] for one in ends if one["status"] == "failed"}
 
     first, second = failed(1), failed(2)
@@ -115,9 +115,9 @@ def test_chance_decides_who_of_a_campaign_never_gets_it(call: Caller, listener: 
 def test_some_who_read_a_campaign_answer(call: Caller, listener: Listener) -> None:
     numbers = [f"+1202555010{n}" for n in range(5)]
     call.sandbox.play("campaign", template="x", contacts=numbers, unread=0, replies=["Yes", "No"])
-    said = [body for body in came(listener) if body["event"] == "chat.message.inbound"]
-    assert {value(body)["messages"][0]["text"]["body"] for body in said} == {"Yes", "No"}
-    assert all("context" in value(body)["messages"][0] for body in said)
+    output = [body for body in came(listener) if body["event"] == "chat.message.inbound"]
+    assert {value(body)["messages"][0]["text"]["body"] for body in output} == {"Yes", "No"}
+    assert all("context" in value(body)["messages"][0] for body in output)
 
 
 def test_the_same_seed_plays_the_same_campaign() -> None:
@@ -140,15 +140,17 @@ def test_a_flow_is_answered_by_as_many_people_as_there_are_answers(
     call.contact("2125550143", name="Ben")
     answers = [{"day": "Monday"}, {"day": "Zürich"}]
     call.sandbox.play("flow", flow=flow, answers=answers)
-    said = [value(b)["messages"][0] for b in came(listener) if b["event"] == "chat.message.inbound"]
-    read = [json.loads(one["interactive"]["nfm_reply"]["response_json"]) for one in said]
+    output = [
+        value(b)["messages"][0] for b in came(listener) if b["event"] == "chat.message.inbound"
+    ]
+    read = [json.loads(one["interactive"]["nfm_reply"]["response_json"]) for one in output]
     assert [one.pop("flow_token")[:5] for one in read] == ["flow-", "flow-"]
     assert sorted(read, key=str) == answers
-    assert {one["from"] for one in said} == {"12125550142", "12125550143"}
+    assert {one["from"] for one in output} == {"12125550142", "12125550143"}
 
 
 @pytest.mark.parametrize(
-    ("scenario", "options", "says"),
+    ("scenario", "options", "reports"),
     [
         ("concert", {}, "there are: conversation"),
         (
@@ -190,13 +192,13 @@ def test_a_flow_is_answered_by_as_many_people_as_there_are_answers(
     ],
 )
 def test_a_scenario_that_cannot_be_played_is_refused_and_nothing_is_delivered(
-    call: Caller, listener: Listener, scenario: str, options: dict[str, Any], says: str
+    call: Caller, listener: Listener, scenario: str, options: dict[str, Any], reports: str
 ) -> None:
     call.contact()
     call.flow()
     assert call.sandbox.settle()
     listener.requests.clear()
-    with pytest.raises(BadScenario, match=says):
+    with pytest.raises(BadScenario, match=reports):
         call.sandbox.play(scenario, **options)
     assert listener.requests == []
 

@@ -34,7 +34,7 @@ def test_a_text_of_many_lines_is_read_line_by_line() -> None:
 
 
 @pytest.mark.parametrize(
-    ("lines", "says"),
+    ("lines", "reports"),
     [
         ("Hello", "begin with >"),
         (">", "nothing is said"),
@@ -44,8 +44,10 @@ def test_a_text_of_many_lines_is_read_line_by_line() -> None:
         ([], "a line at least"),
     ],
 )
-def test_what_cannot_be_read_is_told_with_the_line_and_what_can(lines: object, says: str) -> None:
-    with pytest.raises(BadScenario, match=says):
+def test_what_cannot_be_read_is_told_with_the_line_and_what_can(
+    lines: object, reports: str
+) -> None:
+    with pytest.raises(BadScenario, match=reports):
         parse_script(lines)  # type: ignore[arg-type]
 
 

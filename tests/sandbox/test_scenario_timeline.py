@@ -16,11 +16,11 @@ ADA = Person("12125550142", "Ada")
 
 
 def value(event: Any) -> dict[str, Any]:
-    found: dict[str, Any] = event.payload["entry"][0]["changes"][0]["value"]
-    return found
+    result: dict[str, Any] = event.payload["entry"][0]["changes"][0]["value"]
+    return result
 
 
-def told(clock: Any, seed: int = 0) -> list[Any]:
+def report(clock: Any, seed: int = 0) -> list[Any]:
     timeline = Timeline(ServiceProfile(), clock, seed)
     sent, done = timeline.add_outbound(ADA, 10, "text", events.text("Hi"))
     timeline.add_inbound(ADA, done + 5, "reaction", events.reaction(sent, "👍"))
@@ -29,7 +29,7 @@ def told(clock: Any, seed: int = 0) -> list[Any]:
 
 
 def test_events_are_in_the_order_they_happen_and_of_their_families() -> None:
-    events = told(SeededClock("empty"))
+    events = report(SeededClock("empty"))
     kinds = [event.kind.removeprefix("chat.message.") for event in events]
     assert kinds == ["media", "outbound", "status", "status", "status", "reaction"]
     assert [event.stamp for event in events] == sorted(event.stamp for event in events)
@@ -57,23 +57,23 @@ def test_a_message_comes_as_far_as_it_is_told(until: str, error: int | None, las
 
 def test_a_story_ends_now() -> None:
     before = int(time.time())
-    events = told(Clock())
+    events = report(Clock())
     last = int(value(events[-1])["messages"][0]["timestamp"])
     assert before <= last <= time.time()
 
 
 def test_a_second_story_in_a_seeded_sandbox_comes_after_the_first() -> None:
     clock = SeededClock("empty")
-    first, second = told(clock), told(clock)
+    first, second = report(clock), report(clock)
     assert first[-1].stamp < second[0].stamp
     assert second[-1].stamp < clock.stamp()
 
 
 def test_the_same_seed_tells_the_same_and_a_second_time_other_ids() -> None:
     one, two = SeededClock("empty"), SeededClock("empty")
-    assert told(one, 3) == told(two, 3)
-    again = told(one, 3)
-    ids = [value(event)["messages"][0]["id"] for event in (told(two, 4)[0], again[0])]
+    assert report(one, 3) == report(two, 3)
+    again = report(one, 3)
+    ids = [value(event)["messages"][0]["id"] for event in (report(two, 4)[0], again[0])]
     assert len(set(ids)) == 1  # the ids are the sandbox's, what happens is the seed's
-    before = told(SeededClock("empty"), 3)[0]
+    before = report(SeededClock("empty"), 3)[0]
     assert value(before)["messages"][0]["id"] != ids[0]

@@ -87,20 +87,20 @@ class Account(RuleBasedStateMachine):
     @rule(term=TERMS, size=st.integers(1, 4))
     def search(self, term: str, size: int) -> None:
         expected = [at for at in self.listed() if self.contacts[at].holds(term)]
-        found = self.pages(f"&search={quote(term)}", size, len(expected))
-        assert found == expected
+        result = self.pages(f"&search={quote(term)}", size, len(expected))
+        assert result == expected
 
     @rule(size=st.integers(1, 4))
     def read_all_pages(self, size: int) -> None:
         assert self.pages("", size, len(self.contacts)) == self.listed()
 
     def pages(self, query: str, size: int, most: int) -> list[int]:
-        found: list[int] = []
+        result: list[int] = []
         for page in range(1, most // size + 2):
             reply = self.call("GET", f"/contacts?page={page}&pageSize={size}{query}")
-            found += [contact["id"] for contact in reply.data]
-        assert reply.total == len(found)
-        return found
+            result += [contact["id"] for contact in reply.data]
+        assert reply.total == len(result)
+        return result
 
     @invariant()
     def the_total_is_true(self) -> None:
@@ -156,9 +156,9 @@ def test_an_empty_term_finds_all(call):
 
 
 def test_a_search_leaves_out_other_accounts(call):
-    foreign = call.sandbox.make_token("Chat Contacts, View", account_id="1002")
+    other_account = call.sandbox.make_token("Chat Contacts, View", account_id="1002")
     path = "/contacts?search=zyxw"
-    assert call("GET", path, token=foreign, account="1002").total == 0
+    assert call("GET", path, token=other_account, account="1002").total == 0
 
 
 def test_the_next_page_of_a_search_shows_what_was_written_since(call):

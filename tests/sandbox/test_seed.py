@@ -168,11 +168,11 @@ def test_250_contacts_are_listed_and_six_more_are_inactive(sandbox: Sandbox) -> 
 
 
 def test_every_number_is_reserved_for_fiction_and_one_contacts_own(sandbox: Sandbox) -> None:
-    found = contacts(sandbox)
-    assert len({contact["number"] for contact in found}) == 250
-    for contact in found:
+    result = contacts(sandbox)
+    assert len({contact["number"] for contact in result}) == 250
+    for contact in result:
         assert FICTION.fullmatch(f"{contact['country_code']} {contact['number']}")
-    assert len({contact["country_code"] for contact in found}) == 7
+    assert len({contact["country_code"] for contact in result}) == 7
 
 
 def test_names_are_of_many_scripts_and_nobody_has_anothers(sandbox: Sandbox) -> None:
@@ -185,8 +185,8 @@ def test_names_are_of_many_scripts_and_nobody_has_anothers(sandbox: Sandbox) -> 
     scripts = {
         unicodedata.name(letter).split()[0] for name in named for letter in name if letter.isalpha()
     }
-    wanted = "LATIN ARABIC HEBREW DEVANAGARI TAMIL BENGALI CJK HIRAGANA HANGUL THAI CYRILLIC"
-    assert scripts.issuperset([*wanted.split(), "GREEK", "ETHIOPIC", "GEORGIAN", "ARMENIAN"])
+    expected = "LATIN ARABIC HEBREW DEVANAGARI TAMIL BENGALI CJK HIRAGANA HANGUL THAI CYRILLIC"
+    assert scripts.issuperset([*expected.split(), "GREEK", "ETHIOPIC", "GEORGIAN", "ARMENIAN"])
     assert any(" " not in name and name.isascii() for name in named)
     assert max(len(name.split()) for name in named) > 6
     assert any("'" in name for name in named)

@@ -86,13 +86,13 @@ def test_a_block_that_fails_still_stops_the_server() -> None:
 # --- many at once ---------------------------------------------------------------------
 
 
-def at_once(door: Any, bodies: list[object], path: str) -> list[int]:
+def at_once(channel: Any, bodies: list[object], path: str) -> list[int]:
     """Create on as many connections at the same moment; the statuses."""
     barrier = threading.Barrier(len(bodies))
 
     def create(body: object) -> int:
         barrier.wait(20)
-        return int(door.call("POST", door.root + path, body)[0])
+        return int(channel.call("POST", channel.root + path, body)[0])
 
     with ThreadPoolExecutor(len(bodies)) as pool:
         return list(pool.map(create, bodies))
@@ -129,7 +129,9 @@ def test_both_doors_can_be_used_at_once(fresh: Any) -> None:
         return int(fresh.call("POST", f"{fresh.root}/contacts", body)[0])
 
     with ThreadPoolExecutor(8) as pool:
-        results = [pool.submit(door, number) for number in range(200) for door in (inside, outside)]
+        results = [
+            pool.submit(channel, number) for number in range(200) for channel in (inside, outside)
+        ]
         statuses = [result.result(60) for result in results]
     assert statuses.count(201) == 200
     assert statuses.count(409) == 200

@@ -16,9 +16,9 @@ from chatkit.sandbox.service import OPERATIONS
 
 PATHS = sorted({operation.path for operation in OPERATIONS})
 METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
-ODD = st.sampled_from(["1", "301", "41", "50001", "en", "%00", "%2F", "x" * 300, "-1"]) | st.text(
-    st.characters(min_codepoint=33, max_codepoint=126), min_size=1, max_size=8
-)
+UNUSUAL = st.sampled_from(
+    ["1", "301", "41", "50001", "en", "%00", "%2F", "x" * 300, "-1"]
+) | st.text(st.characters(min_codepoint=33, max_codepoint=126), min_size=1, max_size=8)
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5) | st.sampled_from(["+1", "7"]),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
@@ -42,7 +42,7 @@ def calls():
 @given(data=st.data(), at=st.integers(0, len(SERVICES) - 1), method=st.sampled_from(METHODS),
        path=st.sampled_from(PATHS), query=QUERIES, body=BODIES)  # fmt: skip
 def test_any_request_under_any_profile_is_answered(calls, data, at, method, path, query, body):
-    segments = [data.draw(ODD) if part.startswith(":") else part for part in path.split("/")]
+    segments = [data.draw(UNUSUAL) if part.startswith(":") else part for part in path.split("/")]
     reply = calls[at](method, f"{'/'.join(segments)}?{query}", json.dumps(body).encode())
     assert 200 <= reply.status < 500, reply
 

@@ -46,8 +46,8 @@ def test_a_file_keeps_everything(path):
 def test_a_file_is_for_its_owner_alone(path):
     with Sandbox(path):
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
-        for beside in path.parent.iterdir():
-            assert stat.S_IMODE(beside.stat().st_mode) == 0o600
+        for sibling in path.parent.iterdir():
+            assert stat.S_IMODE(sibling.stat().st_mode) == 0o600
 
 
 def test_a_file_belongs_to_one_sandbox_at_a_time(path, monkeypatch):

@@ -81,12 +81,12 @@ def test_whatever_happens_ids_and_keys_are_those_of_a_list(listed, steps):
             table.rewrite(table.get(at), key, "{}", "{}", "{}")
             record[0] = key
         elif step == 4:
-            shown = [at for at, (_, active) in enumerate(records) if active or listed]
-            assert list(table.listed_ids("s")) == shown == [row.id for row in table.rows("s")]
+            output = [at for at, (_, active) in enumerate(records) if active or listed]
+            assert list(table.listed_ids("s")) == output == [row.id for row in table.rows("s")]
     for key in "abc":
         by_activity = [(active, at) for at, (k, active) in enumerate(records) if k == key]
-        found = table.find("s", key)
-        assert (found and found.id) == max(by_activity, default=(None, None))[1]
+        result = table.find("s", key)
+        assert (result and result.id) == max(by_activity, default=(None, None))[1]
     assert table.has_scope("s") == bool(records)
     assert table.scopes() == (["s"] if any(active for _, active in records) else [])
     store.close()

@@ -86,10 +86,10 @@ def test_headers_and_buttons_show_every_nullable_key(call):
     call("POST", PATH, {"lang_code": "en", "text": "Hello", **sent})
     assert list(call("GET", f"{PATH}/en").data["headers"][0]) == list(header)
     for change in ({}, {"headers": [{"type": "image", "link": "https://cdn.example/a.png"}]}):
-        shown = call("PUT", f"{PATH}/en", change).data
-        assert shown["headers"] == [header | (change or sent)["headers"][0]]
-        assert shown["buttons"] == [button]
-        assert call("GET", f"{PATH}/en").data == shown
+        output = call("PUT", f"{PATH}/en", change).data
+        assert output["headers"] == [header | (change or sent)["headers"][0]]
+        assert output["buttons"] == [button]
+        assert call("GET", f"{PATH}/en").data == output
 
 
 @pytest.mark.parametrize(
@@ -138,8 +138,8 @@ def test_naughty_texts_come_back_equal(call, shared):
     call.content()
     for text in json.loads((shared / "corpora/blns/blns.json").read_text()):
         call("PUT", f"{PATH}/en", {"text": text, "footer": text, "variables": {"1": text}})
-        found = call("GET", f"{PATH}/en").data
-        assert (found["text"], found["footer"], found["variables"]) == (text, text, {"1": text})
+        result = call("GET", f"{PATH}/en").data
+        assert (result["text"], result["footer"], result["variables"]) == (text, text, {"1": text})
 
 
 @pytest.mark.parametrize(
@@ -150,10 +150,10 @@ def test_a_language_that_exists_is_as_the_profile_says(point, status):
     first = call.content(text="one", footer="kept?").data
     reply = call.content(text="two")
     assert reply.status == status
-    found = call("GET", f"{PATH}/en").data
-    assert found["text"] == ("two" if point == "replace" else "one")
-    assert found["footer"] == ("" if point == "replace" else "kept?")
-    assert found["id"] == first["id"]
+    result = call("GET", f"{PATH}/en").data
+    assert result["text"] == ("two" if point == "replace" else "one")
+    assert result["footer"] == ("" if point == "replace" else "kept?")
+    assert result["id"] == first["id"]
     assert len(call("GET", PATH).data) == 1
 
 
@@ -226,17 +226,17 @@ def test_unknown_languages_are_accepted_if_the_profile_says_so():
     call = under(unknown_language="accept")
     assert call.content("tlh_QO").status == 201
     assert call("GET", f"{PATH}/tlh_QO").status == 200
-    for odd in ("", ".", "..", "/"):
-        assert call.content(odd).status == 422
+    for unusual in ("", ".", "..", "/"):
+        assert call.content(unusual).status == 422
 
 
 def test_search_is_literal_over_text_and_language(call):
     call.content("en", text="100% Off_er ß")
     call.content("de", text="Angebot")
-    for term, found in (("off_", ["en"]), ("ffxer", []), ("100%25 o", ["en"]), ("SS", ["en"]),
+    for term, result in (("off_", ["en"]), ("ffxer", []), ("100%25 o", ["en"]), ("SS", ["en"]),
                         ("DE", ["de"]), ("o", ["en", "de"]), ("", ["en", "de"])):  # fmt: skip
         codes = [item["lang_code"] for item in call("GET", f"{PATH}?search={term}").data]
-        assert codes == found, term
+        assert codes == result, term
 
 
 def test_an_unknown_template_is_empty_or_not_found(call):
@@ -251,8 +251,8 @@ def test_an_unknown_template_is_empty_or_not_found(call):
 
 
 def test_the_lookup_names_all_languages(call):
-    found = call("GET", f"{PATH}/lookups/languages").data
-    assert [(item["code"], item["label"]) for item in found] == list(LANGUAGES.items())
+    result = call("GET", f"{PATH}/lookups/languages").data
+    assert [(item["code"], item["label"]) for item in result] == list(LANGUAGES.items())
     for code in LANGUAGES:
         assert call.content(code).status == 201
 

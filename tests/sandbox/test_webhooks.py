@@ -9,7 +9,7 @@ from profiles import Service
 
 from chatkit.sandbox import Sandbox
 
-SHOWN = [
+RENDERED = [
     "id", "url", "is_active", "events", "has_signing_secret", "last_delivery_at",
     "last_delivery_status", "last_delivery_http_status", "last_delivery_error", "created_at",
     "updated_at",
@@ -28,13 +28,13 @@ def under(**points):
 
 def test_the_secret_is_told_when_a_webhook_is_created_and_never_again(call):
     reply = call.webhook()
-    assert (reply.status, list(reply.data)) == (201, [*SHOWN, "webhook_secret"])
+    assert (reply.status, list(reply.data)) == (201, [*RENDERED, "webhook_secret"])
     assert re.fullmatch("[0-9a-f]{64}", reply.data["webhook_secret"])
     assert (reply.data["is_active"], reply.data["has_signing_secret"]) == (True, True)
     (item,) = call("GET", "/webhooks").data
-    assert list(item) == SHOWN
+    assert list(item) == RENDERED
     patched = call("PATCH", f"/webhooks/{item['id']}", {"is_active": False})
-    assert list(patched.data) == SHOWN
+    assert list(patched.data) == RENDERED
 
 
 def test_an_update_tells_the_secret_of_a_service_with_that_quirk():
@@ -152,10 +152,10 @@ def test_active_webhooks_are_those_that_ask_for_the_kind(call):
     made = {name: call.webhook(f"https://hooks.example/{name}", events=events).data
             for name, events in ask.items()}  # fmt: skip
     webhooks = call.sandbox._service.webhooks
-    found = webhooks.find_subscribed("1001", "chat.message.status")
-    assert [webhook.url[-1] for webhook in found] == ["a", "b"]
-    assert [webhook.secret for webhook in found] == [made[n]["webhook_secret"] for n in "ab"]
-    assert made["a"]["webhook_secret"] not in repr(found)
+    result = webhooks.find_subscribed("1001", "chat.message.status")
+    assert [webhook.url[-1] for webhook in result] == ["a", "b"]
+    assert [webhook.secret for webhook in result] == [made[n]["webhook_secret"] for n in "ab"]
+    assert made["a"]["webhook_secret"] not in repr(result)
     call("PATCH", f"/webhooks/{made['a']['id']}", {"is_active": False})
     assert [webhook.url[-1] for webhook in webhooks.find_subscribed("1001", "other")] == ["c"]
 
@@ -178,8 +178,8 @@ def test_the_latest_delivery_is_shown(call):
 def test_a_delivery_needs_a_webhook_that_is_active(call):
     made = call.webhook().data
     webhooks = call.sandbox._service.webhooks
-    found = webhooks.find_active("1001", made["id"])
-    assert (found.url, found.secret) == (made["url"], made["webhook_secret"])
+    result = webhooks.find_active("1001", made["id"])
+    assert (result.url, result.secret) == (made["url"], made["webhook_secret"])
     assert webhooks.find_active("2002", made["id"]) is None
     call("PATCH", f"/webhooks/{made['id']}", {"is_active": False})
     assert webhooks.find_active("1001", made["id"]) is None

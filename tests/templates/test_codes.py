@@ -50,10 +50,10 @@ def connection(**values):
 
 
 def workbook(*rows):
-    book, data = openpyxl.Workbook(), BytesIO()
+    spreadsheet, data = openpyxl.Workbook(), BytesIO()
     for row in rows:
-        book.active.append(row)
-    book.save(data)
+        spreadsheet.active.append(row)
+    spreadsheet.save(data)
     return data.getvalue()
 
 
@@ -73,11 +73,11 @@ def test_one_text_is_one_code():
 def test_without_codes_the_three_ways_are_said(codes):
     with pytest.raises(InputError) as caught:
         template_codes(codes)
-    said = str(caught.value)
-    assert "no list of them" in said
-    assert 'templates.frame(["order_ready", "welcome"])' in said
-    assert ".csv" in said
-    assert "templates.remember(codes)" in said
+    message = str(caught.value)
+    assert "no list of them" in message
+    assert 'templates.frame(["order_ready", "welcome"])' in message
+    assert ".csv" in message
+    assert "templates.remember(codes)" in message
 
 
 @pytest.mark.parametrize("codes", [7, None, b"order_ready"])
@@ -220,8 +220,8 @@ def test_codes_come_out_of_a_file_as_they_were_written(tmp_path_factory, codes):
 
 
 def test_a_named_connection_keeps_them_in_its_table_and_nothing_else_moves(file):
-    said = RememberedCodes(connection()).keep(["order_ready", "welcome"])
-    assert said == "The connection staging remembers 2 template codes, for every client of it."
+    message = RememberedCodes(connection()).keep(["order_ready", "welcome"])
+    assert message == "The connection staging remembers 2 template codes, for every client of it."
     kept = 'account_id = "1001"\ntemplates = ["order_ready", "welcome"]\n'
     assert file.read_text() == FILE.replace('account_id = "1001"\n', kept)
     assert settings.stored("staging").templates == ("order_ready", "welcome")
@@ -257,9 +257,9 @@ def test_those_before_are_replaced_and_none_forgets_them(file):
 )
 def test_others_are_remembered_while_the_client_lasts_and_it_says_so(file, other, why):
     remembered = RememberedCodes(connection(**other))
-    said = remembered.keep(["welcome"])
-    assert said.startswith("This client remembers 1 template code until the kernel ends: ")
-    assert why in said
+    message = remembered.keep(["welcome"])
+    assert message.startswith("This client remembers 1 template code until the kernel ends: ")
+    assert why in message
     assert remembered.codes == ("welcome",)
     assert file.read_text() == FILE
 

@@ -235,7 +235,7 @@ BAD_TEXT = {"message": "no", "errors": [{"field": "text", "message": "too long"}
 
 
 @pytest.mark.parametrize(
-    ("there", "asked", "advice"),
+    ("present", "asked", "advice"),
     [
         (["en", "pt_BR"], "pt-BR", f"{HYPHEN}order_ready has contents in en, pt_BR."),
         (["en"], "fr", "order_ready has contents in en."),
@@ -243,10 +243,10 @@ BAD_TEXT = {"message": "no", "errors": [{"field": "text", "message": "too long"}
         (None, "pt-BR", f"{HYPHEN}order_ready has no content; its code may be misspelt."),
     ],
 )
-def test_a_language_that_is_not_there_is_told_with_those_that_are(there, asked, advice):
+def test_a_language_that_is_not_there_is_told_with_those_that_are(present, asked, advice):
     def script(method, path, body):
-        if path == "templates/order_ready/contents" and there is not None:
-            return 200, [{"lang_code": lang} for lang in there]
+        if path == "templates/order_ready/contents" and present is not None:
+            return 200, [{"lang_code": lang} for lang in present]
         return 404, {"message": "no"}
 
     contents = scripted(script).templates("order_ready")
@@ -257,7 +257,7 @@ def test_a_language_that_is_not_there_is_told_with_those_that_are(there, asked, 
 
 
 @pytest.mark.parametrize(
-    ("status", "told", "asked", "advice"),
+    ("status", "report", "asked", "advice"),
     [
         (409, {}, "pt_BR", "It exists: client.templates('order_ready').update('pt_BR', …) changes"),
         (409, {}, "pt-BR", "It exists: client.templates('order_ready').update('pt-BR', …) changes"),
@@ -268,8 +268,8 @@ def test_a_language_that_is_not_there_is_told_with_those_that_are(there, asked, 
         (422, {}, "en", None),
     ],
 )
-def test_a_create_that_is_refused_says_what_can_be_done_about_it(status, told, asked, advice):
-    contents = scripted(lambda *_: (status, told)).templates("order_ready")
+def test_a_create_that_is_refused_says_what_can_be_done_about_it(status, report, asked, advice):
+    contents = scripted(lambda *_: (status, report)).templates("order_ready")
     with pytest.raises(chatkit.errors.Refused) as caught:
         contents.create(**{**ENGLISH, "lang_code": asked})
     if advice is None:
@@ -356,5 +356,5 @@ def test_what_a_create_leaves_out_has_the_value_that_says_nothing():
     left_out = ContentBody(lang_code="en").model_dump()
     flags = {name for name, value in left_out.items() if value is False}
     assert flags == {name for name in left_out if name.startswith("is_") or "_add_" in name}
-    said = {n: value for n, value in left_out.items() if n not in flags and value}
-    assert said == {"lang_code": "en", "parameter_format": "TEXT"}
+    output = {n: value for n, value in left_out.items() if n not in flags and value}
+    assert output == {"lang_code": "en", "parameter_format": "TEXT"}

@@ -72,8 +72,8 @@ def test_a_text_is_replaced_everywhere_it_stands():
 def test_only_the_fields_that_are_named_are_looked_at(field, old, changed):
     before = frame(FULL)
     edited = Replacement(old, "X", [field]).frame(before)
-    found = {name for name in before if before[name].iloc[0] != edited[name].iloc[0]}
-    assert found == changed
+    result = {name for name in before if before[name].iloc[0] != edited[name].iloc[0]}
+    assert result == changed
 
 
 def test_the_frame_that_was_given_stays_as_it_is():
@@ -109,9 +109,9 @@ def test_placeholders_are_never_touched(old, new, before, after):
 
 def test_what_is_left_alone_is_told():
     replacement, _ = replaced("1", "2", content(text="1: {{1}}"), FULL | {"lang_code": "de"})
-    said = replacement.notes()
-    assert said[0].startswith('"1" becomes "2": 2 times in 2 contents')  # the text, the number
-    assert said[1] == (
+    message = replacement.notes()
+    assert message[0].startswith('"1" becomes "2": 2 times in 2 contents')  # the text, the number
+    assert message[1] == (
         "Left as they are, because a placeholder would change: order_ready/en text, "
         "order_ready/de text, order_ready/de url."
     )
@@ -123,7 +123,7 @@ def test_a_text_is_found_as_it_is_written():
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "options", "said"),
+    ("old", "new", "options", "message"),
     [
         ("", "x", {}, "needs a text to look for"),
         (7, "x", {}, "two texts"),
@@ -136,8 +136,8 @@ def test_a_text_is_found_as_it_is_written():
         ("a", "b", {"fields": []}, "choose from text, footer"),
     ],
 )
-def test_what_cannot_be_done_is_refused(old, new, options, said):
-    with pytest.raises(InputError, match=said):
+def test_what_cannot_be_done_is_refused(old, new, options, message):
+    with pytest.raises(InputError, match=message):
         Replacement(old, new, **options).frame(frame(content(text="a")))
 
 
@@ -165,14 +165,14 @@ def test_what_only_touches_a_placeholder_is_replaced(old, new, before, after):
 
 
 def test_what_a_service_should_not_send_is_left_as_it_is():
-    odd = ["old", None, {"text": "old"}, {"link": 7}]
+    unusual = ["old", None, {"text": "old"}, {"link": 7}]
     calls = [
         {"label": "old", "value": "old", "dynamic_url": "old"},
         {"type": "call_phone", "value": "old", "dynamic_url": "old"},
         {"type": "custom", "value": "old"},
         "old",
     ]
-    after = replaced("old", "new", content(text="", headers=odd, buttons=calls))[1].iloc[0]
+    after = replaced("old", "new", content(text="", headers=unusual, buttons=calls))[1].iloc[0]
     assert after.headers == ["old", None, {"text": "new"}, {"link": 7}]
     assert after.buttons == [
         calls[0] | {"label": "new"}, calls[1] | {"value": "new"}, calls[2], "old",

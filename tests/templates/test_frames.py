@@ -87,14 +87,14 @@ def test_all_are_in_one_frame_in_the_order_of_the_codes(client):
 def test_codes_that_are_not_there_are_named_all_at_once(sandbox, client):
     for code in ("welcome", "order_ready"):
         client.templates(code).create(lang_code="en", text="Hi", is_draft=False)
-    wanted = ["welcome", "wellcome", "order_ready", "order_redy"]
+    expected = ["welcome", "wellcome", "order_ready", "order_redy"]
     if "unknown_template_404" in sandbox._quirks:
         with pytest.raises(chatkit.errors.NotFound) as caught:
-            client.templates.frame(wanted)
+            client.templates.frame(expected)
         assert "2 of these 4 templates: wellcome, order_redy." in str(caught.value)
     else:
         with pytest.warns(UserWarning, match="There is no content for wellcome, order_redy:"):
-            frame = client.templates.frame(wanted)
+            frame = client.templates.frame(expected)
         assert set(frame.index.get_level_values(0)) == {"welcome", "order_ready"}
 
 
@@ -103,10 +103,10 @@ def test_a_template_alone_that_is_not_there_is_named():
         account(unknown_template_404=True) as (_, client),
         pytest.raises(
             chatkit.errors.NotFound, match="does not know this template: nothing"
-        ) as told,
+        ) as report,
     ):
         client.templates.frame("nothing")
-    assert str(told.value).startswith("GET templates/nothing/contents: ")
+    assert str(report.value).startswith("GET templates/nothing/contents: ")
 
 
 def test_templates_without_contents_make_an_empty_frame_that_can_be_planned():
@@ -141,9 +141,9 @@ def test_a_long_reading_counts_its_lists_and_then_its_contents(monkeypatch, capf
     )
     with pytest.warns(UserWarning, match="sent no"):
         read.frame(["a", "b", "c"], full=True)
-    shown = capfd.readouterr().err
-    assert ("3/3" in shown, "6/6" in shown) == (True, True)
-    assert "templates/s]" in shown or "s/ templates" in shown
+    view = capfd.readouterr().err
+    assert ("3/3" in view, "6/6" in view) == (True, True)
+    assert "templates/s]" in view or "s/ templates" in view
 
 
 def test_answers_that_come_back_in_any_order_stay_with_their_template():
@@ -227,8 +227,8 @@ def test_a_content_that_goes_while_all_are_read_is_told():
     read, _ = templates(answer)
     with pytest.warns() as caught:
         frame = read.frame(["a", "b"], full=True)
-    said = [str(each.message) for each in caught if each.category is chatkit.errors.ListMoved]
-    assert said == ["1 of 4 contents were gone when each was read. Read them again."]
+    output = [str(each.message) for each in caught if each.category is chatkit.errors.ListMoved]
+    assert output == ["1 of 4 contents were gone when each was read. Read them again."]
     assert list(frame.index) == [("a", "en"), ("a", "de"), ("b", "en")]
 
 

@@ -18,17 +18,17 @@ def change(kind="update", lang="en", code="order_ready", **after):
 
 def notes(changes, base, **how):
     """What a plan would say of these changes."""
-    found = check_plan(changes, base, **how)
+    result = check_plan(changes, base, **how)
     return [
         f"{changes[n].label} has {summary(errors_and_warnings(each))}"
-        for n, each in found.items()
+        for n, each in result.items()
         if errors_and_warnings(each)
     ]
 
 
 def stopped(changes, base):
-    found = check_plan(changes, base)
-    return [(each.code, each.pointer) for n in found for each in errors(found[n])]
+    result = check_plan(changes, base)
+    return [(each.code, each.pointer) for n in result for each in errors(result[n])]
 
 
 NOTHING = frame(content()).iloc[:0]
@@ -38,10 +38,10 @@ def test_only_what_breaks_the_document_stops_a_draft_and_its_place_is_a_pointer(
     def draft(**fields):
         return errors(check_edit({"lang_code": "en", "is_draft": True, **fields}, {}))
 
-    [found] = draft(text="Hello {{name}}{{1}}, it is there.")
-    assert (found.code, found.pointer) == ("placeholder name", "/text")
-    [found] = draft(headers=[{"type": "text", "text": "Hi {{name}}, welcome"}])
-    assert found.pointer == "/headers/0/text"
+    [result] = draft(text="Hello {{name}}{{1}}, it is there.")
+    assert (result.code, result.pointer) == ("placeholder name", "/text")
+    [result] = draft(headers=[{"type": "text", "text": "Hi {{name}}, welcome"}])
+    assert result.pointer == "/headers/0/text"
     assert not draft(text="{{1}}{{2}}" * 900)  # refused by the platform
 
 
@@ -70,9 +70,9 @@ def test_what_an_edit_makes_wrong_elsewhere_stops_it():
     """What is found stays as it was: it did not count before."""
     live = content(is_draft=False, validity_period_seconds=5, is_custom_validity_period=False)
     counts = {"is_custom_validity_period": True}
-    found = [("validity", "/validity_period_seconds")]
-    assert stopped([change(**counts)], frame(live)) == found
-    assert [(each.code, each.pointer) for each in errors(check_edit(counts, live))] == found
+    result = [("validity", "/validity_period_seconds")]
+    assert stopped([change(**counts)], frame(live)) == result
+    assert [(each.code, each.pointer) for each in errors(check_edit(counts, live))] == result
     wrong = live | counts
     assert not stopped([change(footer="Bye")], frame(wrong))
     assert not errors(check_edit({"footer": "Bye"}, wrong))
@@ -81,17 +81,17 @@ def test_what_an_edit_makes_wrong_elsewhere_stops_it():
 def test_what_breaks_the_document_already_stops_only_an_edit_of_it():
     broken = content(is_draft=False, text="Hello {{name}}, it is there for you today.")
     for draft in (True, False):
-        there = broken | {"is_draft": draft}
-        assert not errors(check_edit({"footer": "Bye"}, there))
-        assert not stopped([change(footer="Bye")], frame(there))
+        present = broken | {"is_draft": draft}
+        assert not errors(check_edit({"footer": "Bye"}, present))
+        assert not stopped([change(footer="Bye")], frame(present))
         again = {"text": "Hello {{name}}, it is here for you today."}
-        assert [each.code for each in errors(check_edit(again, there))] == ["placeholder name"]
-        assert stopped([change(**again)], frame(there)) == [("placeholder name", "/text")]
+        assert [each.code for each in errors(check_edit(again, present))] == ["placeholder name"]
+        assert stopped([change(**again)], frame(present)) == [("placeholder name", "/text")]
 
 
 def test_one_content_is_judged_with_what_is_there():
-    there = content(is_draft=False)
-    assert errors(check_edit({"buttons": LABEL}, there))
+    present = content(is_draft=False)
+    assert errors(check_edit({"buttons": LABEL}, present))
     assert errors(check_edit({"buttons": LABEL}, None))  # whoever may not read it is told as well
     assert not errors(check_edit({"buttons": LABEL}, content(is_draft=True)))
     assert errors(check_edit({"is_draft": False}, content(is_draft=True, buttons=LABEL)))
@@ -120,8 +120,8 @@ def test_an_edit_is_looked_at_as_part_of_the_whole_content():
 
 def test_contents_that_are_left_alone_are_not_told():
     base = frame(content(text=""), content(lang_code="de", text="Hallo {{1}}, {{2}} ist da!"))
-    told = notes([change(lang="de", footer="Larkspur & Söhne")], base)
-    assert not [note for note in told if note.startswith("order_ready/en")]
+    message = notes([change(lang="de", footer="Larkspur & Söhne")], base)
+    assert not [note for note in message if note.startswith("order_ready/en")]
     assert notes([change(footer="Larkspur & Sons")], base)
 
 
@@ -149,8 +149,8 @@ def test_nothing_is_held_against_a_source_that_is_deleted_as_well():
 def test_a_mere_note_is_no_finding_of_a_plan():
     """Buttons of one label are good practice's business."""
     twice = [{"type": "custom", "label": "Yes"}, {"type": "custom", "label": "Yes"}]
-    found = check_plan([change(text="", buttons=twice, is_draft=True)], frame(content()))
-    assert {each.code for each in found[0]} == {"text empty"}
+    result = check_plan([change(text="", buttons=twice, is_draft=True)], frame(content()))
+    assert {each.code for each in result[0]} == {"text empty"}
 
 
 def test_what_was_wished_for_is_no_news():

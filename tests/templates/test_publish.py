@@ -26,8 +26,8 @@ def labels(plan):
 def test_drafts_of_which_nothing_is_recorded_are_left_until_somebody_accepts_them(client):
     plan = client.templates.publish()
     assert not plan.changes
-    [said] = [note for note in plan.notes if "not recorded" in note]
-    assert "rental_reminder/ar, review_request/hi" in said and "templates.accept(" in said
+    [message] = [note for note in plan.notes if "not recorded" in note]
+    assert "rental_reminder/ar, review_request/hi" in message and "templates.accept(" in message
     client.templates.accept()
     plan = client.templates.publish()
     assert labels(plan) == ["rental_reminder/ar", "review_request/hi"]
@@ -36,21 +36,21 @@ def test_drafts_of_which_nothing_is_recorded_are_left_until_somebody_accepts_the
     assert client.templates.board()["review_request", "hi"].state == "live"
     assert not client.templates.publish().changes
     for languages, live in ((["ja"], "1 content is"), (["ar", "hi"], "4 contents are")):
-        [said] = [n for n in client.templates.publish(languages).notes if "No draft" in n]
-        assert said == f"No draft goes live. {live} live already."
+        [message] = [n for n in client.templates.publish(languages).notes if "No draft" in n]
+        assert message == f"No draft goes live. {live} live already."
 
 
 def test_the_plan_shows_the_message_as_the_customer_sees_it(client):
     client.templates.accept()
     plan = client.templates.publish("ar")
     assert labels(plan) == ["rental_reminder/ar"]
-    [said] = [note for note in plan.notes if "as a customer sees it" in note]
+    [message] = [note for note in plan.notes if "as a customer sees it" in note]
     content = client.templates("rental_reminder").get("ar")
-    assert content.variables["1"] in said and "{{1}}" not in said
-    assert all(f"[{button['label']}]" in said for button in content.buttons)
-    assert said in repr(plan).replace("\n", " ")
+    assert content.variables["1"] in message and "{{1}}" not in message
+    assert all(f"[{button['label']}]" in message for button in content.buttons)
+    assert message in repr(plan).replace("\n", " ")
     html = html_of(plan)
-    assert html.count("<figure") == 1 and said not in html  # drawn like a phone does instead
+    assert html.count("<figure") == 1 and message not in html  # drawn like a phone does instead
     bubble = html[html.index("<figure") : html.index("</figure>")]
     assert "<figcaption>rental_reminder/ar (Arabic)</figcaption>" in bubble
     assert 'dir="rtl" lang="ar"' in bubble and content.footer in bubble
@@ -87,8 +87,8 @@ def test_a_draft_whose_source_has_changed_stays_one(client):
     for broken in (False, True):
         plan = client.templates.publish(["ar", "fr"], broken=broken)
         assert not plan.changes
-        [said] = [note for note in plan.notes if "another source text" in note]
-        assert "rental_reminder/ar" in said and "spring_offer/fr" in said
+        [message] = [note for note in plan.notes if "another source text" in note]
+        assert "rental_reminder/ar" in message and "spring_offer/fr" in message
 
 
 def test_a_draft_that_holds_the_words_of_its_source_is_not_complete(client):
@@ -108,7 +108,7 @@ def test_what_broken_does_not_set_live_is_told_for_its_other_reason_too(client):
 
 
 TEXT = "Ciao {{1}}, la tua {{2}} è riparata e ti aspetta. Vieni entro {{3}}, fino alle 18."
-TOLD = "order_ready/it (the header, the label of button 1, the label of button 2"
+REPORTS = "order_ready/it (the header, the label of button 1, the label of button 2"
 
 
 def begun(client, **fields):
@@ -133,9 +133,9 @@ def in_italian(client):
 def test_a_draft_with_a_header_and_buttons_of_its_source_is_not_complete(client):
     plan = begun(client)
     assert not plan.changes
-    [said] = [note for note in plan.notes if "the words of the source" in note]
-    assert TOLD in said and "and 1 other text)" in said and "footer" not in said
-    assert "accept(" in said and 'only="draft")' in said
+    [message] = [note for note in plan.notes if "the words of the source" in note]
+    assert REPORTS in message and "and 1 other text)" in message and "footer" not in message
+    assert "accept(" in message and 'only="draft")' in message
     queue = client.templates.queue("it", ["order_ready"], only="draft")
     fields = {item.unit.field for item in queue.items}
     assert fields >= {"headers.0.text", *(f"buttons.{n}.label" for n in range(3))}
@@ -172,9 +172,9 @@ def test_the_plan_tells_what_goes_live_against_the_glossary(client):
     client.templates.glossary = [{"term": "bike", "language": "it", "use": "bicicletta"}]
     plan = client.templates.publish("it", ["order_ready"])
     assert labels(plan) == ["order_ready/it"]
-    [said] = [note for note in plan.notes if "against the glossary" in note]
-    assert "order_ready/it: the header: “bike” is not translated" in said
-    assert "It says “bicicletta”." in said
+    [message] = [note for note in plan.notes if "against the glossary" in note]
+    assert "order_ready/it: the header: “bike” is not translated" in message
+    assert "It says “bicicletta”." in message
     client.templates.silence("glossary", "it")
     plan = client.templates.publish("it", ["order_ready"])
     assert not any("glossary" in note for note in plan.notes)

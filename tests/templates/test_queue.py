@@ -111,10 +111,10 @@ def test_what_cannot_be_taken_is_told_in_the_plan_text_by_text(client: Any) -> N
     queue.edit(1, "Kurz")
     plan = queue.plan()
     assert plan.counts["update"] == 1
-    said = (
+    message = (
         f"Not taken: {CODE} de text: placeholder lost: {{{{1}}}}, {{{{2}}}}, {{{{3}}}} is missing."
     )
-    assert said in plan.notes
+    assert message in plan.notes
 
 
 def test_what_goes_out_to_translators_is_kept_as_it_was(client: Any, tmp_path: Path) -> None:
@@ -220,8 +220,8 @@ def test_one_accepted_text_is_told_and_a_comment_is_recorded_once(client: Any) -
     queue.comment(1, "why?")
     queue.comment(1, "")
     queue.comment(2, "so")
-    [said] = [note for note in queue.plan().notes if "comment" in note]
-    assert said.startswith("2 comments are recorded")
+    [message] = [note for note in queue.plan().notes if "comment" in note]
+    assert message.startswith("2 comments are recorded")
     with pytest.raises(InputError, match="Nothing was answered yet"):
         queue.plan()
     comments = {
@@ -251,9 +251,9 @@ def test_suggestions_come_from_the_other_templates(client: Any) -> None:
     client.templates("rental_reminder").update("en", text=SOURCE)
     queue = client.templates.queue(["de"], BOTH)
     text = next(n for n, i in enumerate(queue.items) if i.unit.text_key[::2] == (BOTH[1], "text"))
-    [found] = queue.suggestions(text)
+    [outcome] = queue.suggestions(text)
     assert queue.has_memory(text)
-    assert "ist repariert" in found.translation
+    assert "ist repariert" in outcome.translation
 
 
 def test_a_queue_goes_on_after_its_plan_was_applied(client: Any) -> None:
@@ -288,14 +288,14 @@ def test_what_changed_elsewhere_since_is_not_overwritten_by_a_later_plan(client:
     queue.edit(text, german.replace("Hallo", "Servus"))
     plan = queue.plan()
     assert not plan.changes
-    said = f"{CODE} de text: conflict: somebody else translated it since this queue was made"
-    assert said in "\n".join(plan.notes)
+    message = f"{CODE} de text: conflict: somebody else translated it since this queue was made"
+    assert message in "\n".join(plan.notes)
     queue.edit(text + 5, queue.items[text + 5].unit.target + " À bientôt.")
     client.templates(CODE).update("en", text=SOURCE)
     plan = queue.plan()
     assert not plan.changes
-    said = f"{CODE} fr text: stale: its source was changed since this queue was made"
-    assert said in "\n".join(plan.notes)
+    message = f"{CODE} fr text: stale: its source was changed since this queue was made"
+    assert message in "\n".join(plan.notes)
 
 
 def test_what_was_written_in_the_queue_is_suggested_for_the_next_text_like_it(client: Any) -> None:

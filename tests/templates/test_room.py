@@ -56,8 +56,8 @@ def test_codes_are_remembered_for_every_method_and_it_says_for_how_long(tmp_path
     with chatkit.connect(chatkit.Sandbox(seed="demo")) as client:
         assert client.templates.codes == ()
         client.templates.remember(DEMO)
-        said = capsys.readouterr().out.splitlines()[-1]
-        assert said == (
+        output = capsys.readouterr().out.splitlines()[-1]
+        assert output == (
             "This client remembers 6 template codes until the kernel ends: "
             "the sandbox keeps no settings."
         )

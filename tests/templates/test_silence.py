@@ -23,7 +23,7 @@ def client() -> Iterator[Any]:
         yield made
 
 
-def told(client: Any, code: str) -> dict[str, bool]:
+def report(client: Any, code: str) -> dict[str, bool]:
     """Tell by whom a finding is told of the German content: by all that checks contents."""
     templates = client.templates
     frame = templates.frame([CODE], full=True)
@@ -31,7 +31,7 @@ def told(client: Any, code: str) -> dict[str, bool]:
     form = chatkit.widgets.ContentForm(templates(CODE), "de")
     queue = templates.queue(["de"], [CODE], only=["unknown", "live"])
     [text] = [number for number, item in enumerate(queue.items) if item.unit.field == "text"]
-    found = {
+    result = {
         "check": templates.check([CODE]),
         "check of one template": templates(CODE).check(),
         "board": templates.board([CODE]).audit,
@@ -42,7 +42,7 @@ def told(client: Any, code: str) -> dict[str, bool]:
         "plan": templates.plan(frame),
         "plan of one template": templates(CODE).plan(frame.loc[CODE]),
     }
-    return {name: any(each.code == code for each in all_) for name, all_ in found.items()} | {
+    return {name: any(each.code == code for each in all_) for name, all_ in result.items()} | {
         name: any(code in note for note in plan.notes) for name, plan in plans.items()
     }
 
@@ -56,17 +56,17 @@ def spaced(client: Any) -> Any:
 
 
 def test_what_is_silenced_is_told_by_nobody(spaced: Any) -> None:
-    assert all(told(spaced, "doubled spaces").values())
+    assert all(report(spaced, "doubled spaces").values())
     spaced.templates.silence("doubled spaces")
-    assert not any(told(spaced, "doubled spaces").values())
+    assert not any(report(spaced, "doubled spaces").values())
 
 
 def test_the_glossary_of_the_client_counts_for_all(client: Any) -> None:
-    assert not any(told(client, "glossary").values())
+    assert not any(report(client, "glossary").values())
     client.templates.glossary = [{"language": "de", "never": "Tourenrad|repariert"}]
-    assert all(told(client, "glossary").values())
+    assert all(report(client, "glossary").values())
     client.templates.silence("glossary", "de", CODE, "text")
-    assert not any(told(client, "glossary").values())
+    assert not any(report(client, "glossary").values())
 
 
 def test_the_folder_of_an_account_is_silent_too(spaced: Any, tmp_path: Path) -> None:
@@ -106,8 +106,8 @@ def test_a_draft_that_holds_other_words_is_not_published_because_that_is_silence
 
 def test_one_text_is_silenced_and_others_are_not(client: Any) -> None:
     def places() -> set[tuple[str, str]]:
-        found = client.templates.check([CODE, OTHER]).of(lang_code="de", code="same as source")
-        return {(each.template_code, each.field) for each in found}
+        result = client.templates.check([CODE, OTHER]).of(lang_code="de", code="same as source")
+        return {(each.template_code, each.field) for each in result}
 
     footers = {(CODE, "footer"), (OTHER, "footer")}
     assert places() == footers
@@ -125,15 +125,15 @@ def test_what_is_silenced_is_shown_and_taken_back(client: Any) -> None:
     assert len(client.templates.silence()) == 0
     client.templates.silence("quotes", ["pt-BR", "de"])
     client.templates.silence("doubled spaces", "de", CODE, "text")
-    shown = client.templates.silence()
+    output = client.templates.silence()
     columns = ["code", "lang_code", "template_code", "field"]
-    assert shown[columns].to_numpy().tolist() == [
+    assert output[columns].to_numpy().tolist() == [
         ["doubled spaces", "de", CODE, "text"],
         ["quotes", "de", "", ""],
         ["quotes", "pt_BR", "", ""],
     ]
-    assert shown["at"].str.fullmatch(r"20\d\d-\d\d-\d\dT.*\+00:00").all()
-    for row in shown[columns].itertuples(index=False):
+    assert output["at"].str.fullmatch(r"20\d\d-\d\d-\d\dT.*\+00:00").all()
+    for row in output[columns].itertuples(index=False):
         left = client.templates.silence(*row, off=True)
     assert len(left) == 0
     client.templates.silence("same as source")
@@ -149,29 +149,29 @@ def test_silencing_names_a_warning(client: Any, asked: dict[str, Any]) -> None:
 
 
 def test_all_that_is_told_of_characters_can_be_silenced(client: Any) -> None:
-    odd = ["\u200bé\x07\u202eраypal\ue000", "Жизньlife", "cafe\u0301", "\ufffd", "Ã¤"]
-    found = {one.code: one.severity for text in odd for one in check_text(text)}
-    assert {code for code, severity in found.items() if severity != "error"} == {*CHARACTERS}
+    unusual = ["\u200bé\x07\u202eраypal\ue000", "Жизньlife", "cafe\u0301", "\ufffd", "Ã¤"]
+    result = {one.code: one.severity for text in unusual for one in check_text(text)}
+    assert {code for code, severity in result.items() if severity != "error"} == {*CHARACTERS}
     assert not {*CHARACTERS} & RULES.keys()
     client.templates.silence("invisible")
     assert client.templates.silence()["code"].tolist() == ["invisible"]
 
 
 def test_a_warning_is_silenced_in_a_language_or_everywhere_and_stays_so(client: Any) -> None:
-    def told() -> set[str]:
+    def report() -> set[str]:
         audit = client.templates.check([CODE])
-        return {found.lang_code for found in audit.of(code="same as source")}
+        return {result.lang_code for result in audit.of(code="same as source")}
 
-    everywhere = told()
+    everywhere = report()
     assert {"de", "fr"} < everywhere
     client.templates.silence("same as source", ["de", "fr"])
-    assert told() == everywhere - {"de", "fr"}
+    assert report() == everywhere - {"de", "fr"}
     client.templates.silence("same as source")
-    assert told() == set()
+    assert report() == set()
     audit = client.templates.check([CODE])
     assert f"{len(everywhere)} findings are silenced: same as source." in repr(audit)
     client.templates.silence("same as source", "fr", off=True)
-    assert told() == {"fr"}, "a language counts over all"
+    assert report() == {"fr"}, "a language counts over all"
 
 
 @pytest.mark.parametrize(

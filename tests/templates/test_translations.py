@@ -50,14 +50,14 @@ def test_files_that_came_back_as_they_went_out_are_said_to_be_so(tmp_path):
 
 
 def test_it_shows_both_and_nothing_of_a_stranger_is_run(returned):
-    said = repr(returned)
-    assert "1 text changed in 1 content" in said
-    assert "rejected" in said
-    assert repr(returned.plan) in said
+    message = repr(returned)
+    assert "1 text changed in 1 content" in message
+    assert "rejected" in message
+    assert repr(returned.plan) in message
     html = html_of(returned)
     assert "<svg" not in html
     assert "\u202e" not in html
-    assert "\u202e" not in said
+    assert "\u202e" not in message
     assert "&lt;svg" in html
 
 
@@ -110,10 +110,10 @@ def test_one_create_checks_its_language_too_and_tells_of_a_new_one_once(capsys):
         contents.create(lang_code="nl", text="Hoi", is_draft=True)
         assert "is new" not in capsys.readouterr().out, "nothing was read: nobody knows"
         client.templates.frame(["order_ready", "review_request"])
-        for code, told in (("order_ready", True), ("review_request", False)):
+        for code, report in (("order_ready", True), ("review_request", False)):
             capsys.readouterr()
             client.templates(code).create(lang_code="it", text="Ciao", is_draft=True)
-            assert ("Italian is new" in capsys.readouterr().out) == told
+            assert ("Italian is new" in capsys.readouterr().out) == report
 
 
 def test_languages_stand_in_the_same_order_everywhere(tmp_path):
@@ -140,9 +140,9 @@ def test_a_language_to_translate_into_is_written_as_the_api_does(tmp_path):
     with chatkit.Sandbox(seed="demo") as sandbox, chatkit.connect(sandbox) as client:
         with pytest.raises(InputError, match="Did you mean en_GB"):
             client.templates.export(tmp_path / "a.csv", ["order_ready"], languages=["en-GB"])
-        found = client.templates.export(tmp_path / "a.csv", ["order_ready"], only="all")
+        result = client.templates.export(tmp_path / "a.csv", ["order_ready"], only="all")
         board = client.templates.board(["order_ready"])
-        assert found.lang_code.tolist() == list(board.languages[1:])
+        assert result.lang_code.tolist() == list(board.languages[1:])
 
 
 @pytest.mark.parametrize("lang", ["xx", "de_DE", "en-GB", "german"])
@@ -179,8 +179,8 @@ def test_one_language_is_named_as_text_or_in_a_list(tmp_path):
             queue = client.templates.queue(lang, code)
             assert {item.unit.lang_code for item in queue.items} == {"it"}
             path = tmp_path / "texts.csv"
-            found = client.templates.export(path, code, languages=lang, replace=True)
-            assert found.lang_code.tolist() == ["it"]
+            result = client.templates.export(path, code, languages=lang, replace=True)
+            assert result.lang_code.tolist() == ["it"]
             assert len(client.templates.draft_missing(lang, code).changes) == 1
 
 
@@ -192,8 +192,8 @@ def test_languages_stand_in_the_order_of_another_source_too(tmp_path):
         assert order[:3] == ["de", "de_AT", "ar"]
         queue = client.templates.queue(codes=code, source="de")
         assert list(dict.fromkeys(i.unit.lang_code for i in queue.items)) == order[1:]
-        found = client.templates.export(tmp_path / "a.csv", code, source="de", only="all")
-        assert found.lang_code.tolist() == order[1:]
+        result = client.templates.export(tmp_path / "a.csv", code, source="de", only="all")
+        assert result.lang_code.tolist() == order[1:]
         assert client.templates.accept(codes=code, source="de").lang_code.tolist() == order[1:]
 
 

@@ -77,7 +77,7 @@ def test_it_works_in_a_notebook() -> None:
     with FaultServer(ok) as server:
         manager, client = start_new_kernel(kernel_name="python3")
         try:
-            said: list[str] = []
+            message: list[str] = []
             code = script(
                 server,
                 """
@@ -88,10 +88,10 @@ def test_it_works_in_a_notebook() -> None:
             reply = client.execute_interactive(
                 code,
                 timeout=30,
-                output_hook=lambda m: said.append(str(m["content"].get("text", m["content"]))),
+                output_hook=lambda m: message.append(str(m["content"].get("text", m["content"]))),
             )
-            assert reply["content"]["status"] == "ok", said
-            assert "200\n20\n" in "".join(said)
+            assert reply["content"]["status"] == "ok", message
+            assert "200\n20\n" in "".join(message)
         finally:
             client.stop_channels()
             manager.shutdown_kernel(now=True)
@@ -113,7 +113,7 @@ def test_it_works_in_twenty_threads_at_once() -> None:
 @pytest.mark.parametrize("leave", ["os._exit(0)", "sys.exit(0)"])
 def test_it_works_after_a_fork_on_both_sides(leave: str) -> None:
     with FaultServer(ok) as server:
-        said = run(
+        message = run(
             server,
             f"""
             import warnings
@@ -129,7 +129,7 @@ def test_it_works_after_a_fork_on_both_sides(leave: str) -> None:
             print("both")
             """,
         )
-        assert said == "both\n"
+        assert message == "both\n"
         assert len(server.asked) == 25
         assert server.connections <= 16, "the parent's connections outlive the child"
 
@@ -230,7 +230,7 @@ ENDINGS = {
 @pytest.mark.parametrize("ending", ENDINGS.values(), ids=ENDINGS)
 def test_a_script_ends_by_itself_and_silently(ending: str) -> None:
     with FaultServer(ok) as server:
-        said = run(
+        message = run(
             server,
             f"""
             import time
@@ -242,7 +242,7 @@ def test_a_script_ends_by_itself_and_silently(ending: str) -> None:
             "-W",
             "default::ResourceWarning",
         )
-        assert said == "done\n"
+        assert message == "done\n"
 
 
 def test_a_script_ends_while_a_thread_waits_for_an_answer() -> None:
@@ -400,11 +400,11 @@ def test_an_interrupt_ends_the_call_at_once_and_nothing_is_sent_after_it(
             assert process.stdout.readline() == "interrupted\n"
             assert all(gone.acquire(timeout=5) for _ in range(under_way)), "connections are closed"
             time.sleep(0.3)
-            _, said = process.communicate("go on\n", timeout=10)
+            _, message = process.communicate("go on\n", timeout=10)
         finally:
             process.kill()
             process.communicate()
-        assert said == ""
+        assert message == ""
         assert process.returncode == 0
         assert len(server.asked) == under_way
 

@@ -42,15 +42,15 @@ CASES = tomllib.loads((Path(__file__).parent / "cases/display.toml").read_text("
 
 
 def test_what_would_not_be_seen_is_spelled_out_and_nothing_else() -> None:
-    shown = {**dict(CASES["visible"]), "half \ud83d": "half ⟨U+D83D⟩"}
-    assert {text: visible(text) for text in shown} == shown
+    output = {**dict(CASES["visible"]), "half \ud83d": "half ⟨U+D83D⟩"}
+    assert {text: visible(text) for text in output} == output
     assert [visible(text) for text in CASES["ordinary"]] == CASES["ordinary"]
 
 
 @given(st.text() | st.text("a\u200b\u200d\u094d\ufe0f❤\x00 \u3164\u00a0"))
 def test_what_is_not_seen_is_found_where_it_is_spelled_out(text: str) -> None:
     places = hidden(text)
-    spelled = [sum(map(said.count, ("⟨U+", "↵"))) for said in (text, visible(text))]
+    spelled = [sum(map(message.count, ("⟨U+", "↵"))) for message in (text, visible(text))]
     assert len(places) == spelled[1] - spelled[0] + sum(text[n] in "↵⟨" for n in places)
     assert all(visible(c) == c for n, c in enumerate(text) if n not in places and c.isalnum())
 
@@ -62,12 +62,12 @@ def test_nothing_visible_steers_a_terminal(text: str) -> None:
 
 
 @given(st.text(), st.integers(2, 80))
-def test_a_cut_text_has_no_half_of_what_is_spelled_out(text: str, room: int) -> None:
-    short = cut(text, room)
+def test_a_cut_text_has_no_half_of_what_is_spelled_out(text: str, source: int) -> None:
+    short = cut(text, source)
     assert not invisible_positions(short)
-    assert len(short) <= max(room, 11)  # one character at least, however long it is spelled
+    assert len(short) <= max(source, 11)  # one character at least, however long it is spelled
     assert short.count("⟨U+") - text.count("⟨U+") <= short.count("⟩")
-    if len(visible(text)) <= room:
+    if len(visible(text)) <= source:
         assert short == visible(text)
 
 
@@ -95,7 +95,7 @@ def test_direction_is_told() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "said"),
+    ("value", "message"),
     [
         ("Ana Lima", '"Ana Lima"'),
         (" Ana  Lima ", '"␣Ana  Lima␣"'),
@@ -120,14 +120,16 @@ def test_direction_is_told() -> None:
         ({("odd", "key"): 1}, "{('odd', 'key'): 1}"),
     ],
 )
-def test_values_are_said_shortly(value: Any, said: str) -> None:
-    assert values(value) == said
+def test_values_are_said_shortly(value: Any, message: str) -> None:
+    assert values(value) == message
 
 
 def test_a_large_object_shows_how_it_begins() -> None:
-    said = values({"type": "Dropdown", "name": "bike", "label": "Kind of bike", "required": True})
-    assert said.startswith('{"type": "Dropdown", "name": "bike", "label"')
-    assert said.endswith("…")
+    message = values(
+        {"type": "Dropdown", "name": "bike", "label": "Kind of bike", "required": True}
+    )
+    assert message.startswith('{"type": "Dropdown", "name": "bike", "label"')
+    assert message.endswith("…")
 
 
 def test_a_value_without_an_end_is_cut_like_any_other() -> None:
@@ -149,10 +151,10 @@ def json_values() -> st.SearchStrategy[Any]:
 
 @given(json_values())
 def test_values_are_short_and_safe(value: Any) -> None:
-    said = values(value)
-    assert not invisible_positions(said)
-    assert len(said) <= 2 * LONG  # twice, where every character is a quote
-    assert said
+    message = values(value)
+    assert not invisible_positions(message)
+    assert len(message) <= 2 * LONG  # twice, where every character is a quote
+    assert message
 
 
 # --- two sides ------------------------------------------------------------------------
@@ -197,7 +199,7 @@ def test_a_long_text_is_shown_where_it_differs() -> None:
 def test_two_texts_that_differ_never_look_alike(head: str, a: str, b: str, tail: str) -> None:
     assume(a != b)
     left, right = map(str, render_change(head + a + tail, head + b + tail))
-    eyes = [unicodedata.normalize("NFKC", side) for side in (left, right)]
+    eyes = [unicodedata.normalize("NFKC", edge) for edge in (left, right)]
     assert eyes[0] != eyes[1]
     assert not invisible_positions(left + right)
     assert max(len(left), len(right)) <= 12 * LONG
@@ -212,28 +214,28 @@ def test_naughty_strings_are_told_apart_and_tamed(shared: Path) -> None:
         assert not invisible_positions(left + right)
 
 
-def found(before: Any, after: Any) -> dict[str, tuple[Any, Any]]:
+def result(before: Any, after: Any) -> dict[str, tuple[Any, Any]]:
     return {place: (a, b) for place, a, b in differences("doc", before, after)}
 
 
 def test_differences_are_named_by_their_place() -> None:
     before = {"version": "7.3", "screens": [{"id": "A", "title": "Book"}, {"id": "B"}]}
     after = {"version": "7.3", "screens": [{"id": "A", "title": "Rent"}, {"id": "B", "data": {}}]}
-    assert found(before, after) == {
+    assert result(before, after) == {
         "doc/screens/0/title": ("Book", "Rent"),
         "doc/screens/1/data": (MISSING, {}),
     }
 
 
 def test_an_item_put_in_or_taken_out_does_not_move_the_others() -> None:
-    assert found([1, 2, 3], [1, 9, 2, 3]) == {"doc/1": (MISSING, 9)}
-    assert found([1, 2, 3], [2, 3]) == {"doc/0": (1, MISSING)}
-    assert found([1, 2, 3], [1, 5, 6, 3]) == {"doc/1": (2, 5), "doc/2": (MISSING, 6)}
+    assert result([1, 2, 3], [1, 9, 2, 3]) == {"doc/1": (MISSING, 9)}
+    assert result([1, 2, 3], [2, 3]) == {"doc/0": (1, MISSING)}
+    assert result([1, 2, 3], [1, 5, 6, 3]) == {"doc/1": (2, 5), "doc/2": (MISSING, 6)}
 
 
 def test_a_number_that_became_true_is_a_difference_and_another_order_is_none() -> None:
-    assert found({"a": [1, {"b": 1}]}, {"a": [1, {"b": True}]}) == {"doc/a/1/b": (1, True)}
-    assert found({"a": {"x": 1, "y": 2}, "b": 3}, {"b": 3, "a": {"y": 2, "x": 1}}) == {}
+    assert result({"a": [1, {"b": 1}]}, {"a": [1, {"b": True}]}) == {"doc/a/1/b": (1, True)}
+    assert result({"a": {"x": 1, "y": 2}, "b": 3}, {"b": 3, "a": {"y": 2, "x": 1}}) == {}
 
 
 @given(json_values(), json_values())
@@ -241,7 +243,7 @@ def test_every_place_that_is_named_differs_and_there_is_one_if_anything_does(
     before: Any, after: Any
 ) -> None:
     assume(before != after)
-    places = found(before, after)
+    places = result(before, after)
     assert places
     assert all(a is MISSING or b is MISSING or a != b for a, b in places.values())
 

@@ -24,7 +24,7 @@ def test_what_json_can_say_is_read_as_the_library_reads_it(value: Any, ascii_onl
 
 
 @pytest.mark.parametrize(
-    ("text", "kind", "said"),
+    ("text", "kind", "message"),
     [
         ("", "syntax", "it is empty at line 1, column 1"),
         ('{"a": 1,\n}', "syntax", "a comma too many at line 1, column 8"),
@@ -45,11 +45,11 @@ def test_what_json_can_say_is_read_as_the_library_reads_it(value: Any, ascii_onl
         ("[[[[]]]]", "depth", "it is more than 3 levels deep"),
     ],
 )
-def test_what_is_wrong_is_said_with_its_place(text: str | bytes, kind: str, said: str) -> None:
+def test_what_is_wrong_is_said_with_its_place(text: str | bytes, kind: str, message: str) -> None:
     with pytest.raises(JsonFault) as caught:
         read_json(text, deepest=3)
     fault = caught.value
-    assert fault.kind == kind and said in f"{fault}{fault.where}"
+    assert fault.kind == kind and message in f"{fault}{fault.where}"
 
 
 def test_a_caller_may_hear_of_keys_that_stand_twice_and_take_half_characters() -> None:

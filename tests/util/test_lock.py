@@ -197,9 +197,9 @@ def test_a_file_that_is_written_anew_has_the_rights_of_its_kind(tmp_path, mode, 
 
 
 def test_what_a_killed_process_left_beside_a_file_is_written_over(tmp_path):
-    path, beside = tmp_path / "part-000000.parquet", tmp_path / ".part-000000.parquet"
-    beside.write_bytes(b"half of a part, and longer than the next")
-    with replace_file(path, first=beside) as file:
+    path, sibling = tmp_path / "part-000000.parquet", tmp_path / ".part-000000.parquet"
+    sibling.write_bytes(b"half of a part, and longer than the next")
+    with replace_file(path, first=sibling) as file:
         file.write(b"a part")
     assert path.read_bytes() == b"a part"
     assert list(tmp_path.iterdir()) == [path]

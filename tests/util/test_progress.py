@@ -100,12 +100,12 @@ def test_the_widget_of_a_notebook_follows_the_total(slow, notebook):
         bar.add(10)
         bar.total = 50
         bar.add(10)
-        [shown] = notebook
-        assert shown.container.children[1].max == 50
+        [output] = notebook
+        assert output.container.children[1].max == 50
         bar.total = 40
         bar.add(20)
-    assert (shown.container.children[1].value, shown.container.children[1].max) == (40, 40)
-    assert shown.container.children[1].bar_style == "success"
+    assert (output.container.children[1].value, output.container.children[1].max) == (40, 40)
+    assert output.container.children[1].bar_style == "success"
 
 
 def test_the_widget_of_work_that_failed_is_red(slow, notebook):
@@ -131,11 +131,11 @@ def test_what_a_person_must_see_is_one_line(capsys):
 
 
 def test_who_watches_is_told_in_place_of_a_bar(slow, capsys):
-    told = []
-    with Progress("contacts", 3, lambda *said: told.append(said)) as progress:
+    notes = []
+    with Progress("contacts", 3, lambda *message: notes.append(message)) as progress:
         progress.add(1)
         progress.add(2)
-    assert told == [(1, 3), (3, 3)]
+    assert notes == [(1, 3), (3, 3)]
     assert capsys.readouterr() == ("", "")
 
 
@@ -144,22 +144,22 @@ def test_who_watches_is_told_in_place_of_a_bar(slow, capsys):
 INF = float("inf")
 
 
-def told(capsys, steps, after=""):
+def notes(capsys, steps, after=""):
     """What a forecast says at each of the steps: when, calls done, calls left, the limit."""
-    said = []
+    message = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(progress.time, "monotonic", lambda: 0.0)
         forecast = Forecast(after)
         for at, done, left, rate in steps:
             patch.setattr(progress.time, "monotonic", lambda: at)  # noqa: B023
             forecast.report("Reading 1,000,000 contacts", done, left, rate)
-            said.append(capsys.readouterr().out)
-    return said
+            message.append(capsys.readouterr().out)
+    return message
 
 
 def test_under_a_known_limit_a_long_reading_says_how_long_it_takes_at_once(capsys):
-    said = told(capsys, [(0.1, 1, 1_000_000, 10.0), (9.0, 90, 999_911, 10.0)], "Go for a walk.")
-    assert said == [
+    message = notes(capsys, [(0.1, 1, 1_000_000, 10.0), (9.0, 90, 999_911, 10.0)], "Go for a walk.")
+    assert message == [
         "Reading 1,000,000 contacts takes about 28 hours: 1,000,000 more calls at 10 calls a "
         "second. Go for a walk.\n",
         "",
@@ -167,7 +167,7 @@ def test_under_a_known_limit_a_long_reading_says_how_long_it_takes_at_once(capsy
 
 
 def test_without_a_limit_it_is_told_once_some_calls_have_shown_the_pace(capsys):
-    assert told(capsys, [(0.0, 0, 10_000, INF), (0.5, 5, 9_995, INF), (2.0, 20, 9_980, INF)]) == [
+    assert notes(capsys, [(0.0, 0, 10_000, INF), (0.5, 5, 9_995, INF), (2.0, 20, 9_980, INF)]) == [
         "",
         "",
         "Reading 1,000,000 contacts takes about 17 minutes: 9,980 more calls at 10 calls a "
@@ -177,14 +177,14 @@ def test_without_a_limit_it_is_told_once_some_calls_have_shown_the_pace(capsys):
 
 def test_a_limit_that_is_met_later_is_told_where_it_takes_twice_as_long(capsys):
     steps = [(0.2, 20, 10_000, INF), (0.4, 40, 9_980, 90.0), (9.0, 100, 9_900, 10.0)]
-    first, same, later = told(capsys, steps)
+    first, same, later = notes(capsys, steps)
     assert "takes about 2 minutes: 10,000 more calls at 100 calls a second." in first
     assert not same
     assert "takes about 16 minutes: 9,900 more calls at 10 calls a second." in later
 
 
 def test_less_than_a_minute_is_not_told(capsys):
-    assert told(capsys, [(0.0, 0, 590, 10.0), (10.0, 100, 500, 10.0)]) == ["", ""]
+    assert notes(capsys, [(0.0, 0, 590, 10.0), (10.0, 100, 500, 10.0)]) == ["", ""]
 
 
 # --- several accounts ------------------------------------------------------------------------
@@ -218,17 +218,19 @@ def test_in_a_terminal_the_bar_of_all_accounts_is_left(slow, capfd):
 
 
 def test_who_watches_many_accounts_is_told_what_all_have_done(slow, capfd):
-    told = []
-    with AccountBars("changes", "ab", {"a": 3, "b": 4}, lambda *said: told.append(said)) as bars:
+    notes = []
+    with AccountBars(
+        "changes", "ab", {"a": 3, "b": 4}, lambda *message: notes.append(message)
+    ) as bars:
         bars.show({"a": (1, 3)})
         bars.show({"a": (1, 3)})
         bars.show({"a": (3, 3), "b": (4, 4)}, ended="ab")
-    assert told == [(1, 7), (7, 7)]
+    assert notes == [(1, 7), (7, 7)]
     assert capfd.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize(
-    ("pace", "seconds", "said"),
+    ("pace", "seconds", "message"),
     [
         (Pace(8, 0.0, math.inf), 0.0, "8 calls at once"),
         (Pace(8, 0.8, math.inf), 100.0, "8 calls at once"),
@@ -239,6 +241,8 @@ def test_who_watches_many_accounts_is_told_what_all_have_done(slow, capfd):
         (Pace(8, 1.6, 10.0), 200.0, "8 calls at once"),  # slower than the limit
     ],
 )
-def test_a_pace_is_that_of_the_calls_or_of_the_limit(pace: Pace, seconds: float, said: str) -> None:
+def test_a_pace_is_that_of_the_calls_or_of_the_limit(
+    pace: Pace, seconds: float, message: str
+) -> None:
     assert pace.seconds(1000) == pytest.approx(seconds)
-    assert str(pace) == said
+    assert str(pace) == message

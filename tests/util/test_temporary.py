@@ -95,10 +95,10 @@ def test_what_a_process_left_before_it_had_the_lock_is_removed(here):
         assert [str(place) for place in here.iterdir()] == [folder]
 
 
-@pytest.mark.parametrize("moment", ["tempfile.mkdtemp", "os.open"])
-def test_a_folder_that_is_taken_away_before_it_is_locked_is_made_again(here, monkeypatch, moment):
+@pytest.mark.parametrize("instant", ["tempfile.mkdtemp", "os.open"])
+def test_a_folder_that_is_taken_away_before_it_is_locked_is_made_again(here, monkeypatch, instant):
     monkeypatch.setattr("tempfile.tempdir", str(here))
-    module, name = moment.split(".")
+    module, name = instant.split(".")
     real, swept = getattr(__import__(module), name), []
 
     def swept_after(*arguments, **options):
@@ -109,7 +109,7 @@ def test_a_folder_that_is_taken_away_before_it_is_locked_is_made_again(here, mon
             assert not any(here.iterdir())
         return done
 
-    monkeypatch.setattr(moment, swept_after)
+    monkeypatch.setattr(instant, swept_after)
     held = files._make_temporary_folder()
     assert len(swept) == 1 and [*here.iterdir()] == [held.folder] != swept
     assert stat.S_IMODE(held.folder.stat().st_mode) == 0o700

@@ -21,8 +21,8 @@ REMOTE = {"account_id": "1001", "token": "0123456789abcdef"}
 
 def severities(webhooks, **fields):
     return [
-        (found.severity, found.pointer)
-        for found in endpoints_of(webhooks).record_findings(fields, None)
+        (result.severity, result.pointer)
+        for result in endpoints_of(webhooks).record_findings(fields, None)
     ]
 
 

@@ -33,7 +33,7 @@ NEVER = dict.fromkeys(
 
 
 @pytest.mark.parametrize(
-    ("fields", "health", "says"),
+    ("fields", "health", "reports"),
     [
         ({}, "healthy", "5 minutes ago"),
         ({"last_delivery_at": NOW}, "healthy", "less than a minute ago"),
@@ -77,11 +77,11 @@ NEVER = dict.fromkeys(
     ],
 )
 def test_a_webhook_is_judged_by_its_last_delivery(
-    fields: dict[str, Any], health: str, says: str
+    fields: dict[str, Any], health: str, reports: str
 ) -> None:
     verdict, reason = health_of(webhook(**fields), NOW, DAY)
     assert verdict == health, reason
-    assert says in reason
+    assert reports in reason
     assert len(reason) < 250
 
 
@@ -123,7 +123,7 @@ def test_the_reason_is_the_first_that_speaks(fields: dict[str, Any], reason: str
 
 
 @pytest.mark.parametrize(
-    ("seconds", "said"),
+    ("seconds", "message"),
     [
         (59, "less than a minute"),
         (60, "1 minute"),
@@ -135,9 +135,9 @@ def test_the_reason_is_the_first_that_speaks(fields: dict[str, Any], reason: str
         (86_400 * 3, "3 days"),
     ],
 )
-def test_how_long_ago_is_said_in_the_largest_unit_that_fits(seconds: int, said: str) -> None:
+def test_how_long_ago_is_said_in_the_largest_unit_that_fits(seconds: int, message: str) -> None:
     at = {"last_delivery_at": NOW - timedelta(seconds=seconds)}
-    assert health_of(webhook(**at), NOW, timedelta(days=9))[1] == f"delivered {said} ago"
+    assert health_of(webhook(**at), NOW, timedelta(days=9))[1] == f"delivered {message} ago"
 
 
 ANYTHING = st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.lists(st.text())
@@ -168,6 +168,6 @@ def test_the_time_of_a_judgement_has_a_zone_and_quiet_is_a_number_of_hours() -> 
         assert client.webhooks.health(now=NOW).empty
         with pytest.raises(InputError, match="time zone"):
             client.webhooks.health(now=NOW.replace(tzinfo=None))
-        for odd in (0, -1, 1_000_000, True, "24", None, float("nan")):
+        for unusual in (0, -1, 1_000_000, True, "24", None, float("nan")):
             with pytest.raises(InputError, match="quiet="):
-                client.webhooks.health(quiet=odd)
+                client.webhooks.health(quiet=unusual)

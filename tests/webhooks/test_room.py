@@ -197,9 +197,9 @@ def test_health_tells_who_needs_a_person_first_and_why(client, sandbox):
         health = client.webhooks.health(quiet=1, now=last + timedelta(minutes=30))
         later = client.webhooks.health(quiet=1, now=last + timedelta(hours=5))
     assert list(health.health) == ["failing", "never", "inactive", "healthy", "healthy"]
-    told = dict(zip(health.index, health.health, strict=True))
+    report = dict(zip(health.index, health.health, strict=True))
     for name in ("failing", "never", "inactive", "healthy"):
-        assert told[made[name].id] == name
+        assert report[made[name].id] == name
     assert "404" in health.loc[made["failing"].id, "reason"]
     assert later.loc[made["silent"].id, "health"] == "silent"
     assert set(frame.columns) | {"health", "reason"} == set(health.columns)
@@ -234,9 +234,9 @@ def test_health_without_a_date_in_the_answers_is_judged_by_this_machine():
     with chatkit.Sandbox(seed="empty") as service, chatkit.connect(service) as account:
         account.webhooks.create(**HOOK)
         before = datetime.now(UTC)
-        undated = Transport(account.connection, handler=silent)
-        undated.send(Call("GET", ("webhooks",)))
-        assert before <= undated.service_time() <= datetime.now(UTC)
+        without_time = Transport(account.connection, handler=silent)
+        without_time.send(Call("GET", ("webhooks",)))
+        assert before <= without_time.service_time() <= datetime.now(UTC)
 
 
 def test_health_of_no_webhook_is_an_empty_frame(account):
@@ -250,7 +250,7 @@ def test_the_secret_is_in_no_health_no_plan_and_no_warning(account):
     secret = webhook.webhook_secret.reveal()
     frame = account.webhooks.frame()
     frame["is_active"] = False
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as report:
         plan = account.webhooks.plan(frame)
         text = repr(plan) + html_of(plan) + account.webhooks.health().to_string()
-    assert secret not in text + " ".join(str(one.message) for one in told)
+    assert secret not in text + " ".join(str(one.message) for one in report)

@@ -174,7 +174,7 @@ def test_it_shows_its_steps_and_warnings_and_never_the_secret(client: Client) ->
 
 
 @pytest.mark.parametrize(
-    ("url", "taken", "found"),
+    ("url", "taken", "outcome"),
     [
         ("https://a.example", [], "https://a.example/?rotated=1"),
         ("https://a.example/x", [], "https://a.example/x?rotated=1"),
@@ -184,9 +184,9 @@ def test_it_shows_its_steps_and_warnings_and_never_the_secret(client: Client) ->
     ],
 )
 def test_the_unused_address_is_free_and_of_the_same_place(
-    url: str, taken: list[str], found: str | None
+    url: str, taken: list[str], outcome: str | None
 ) -> None:
-    assert unused_address(url, set(taken)) == (found or "https://a.example/?rotated=2")
+    assert unused_address(url, set(taken)) == (outcome or "https://a.example/?rotated=2")
 
 
 @given(st.sets(st.integers(1, 5)))

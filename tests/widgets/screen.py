@@ -36,10 +36,10 @@ def is_seen(widget: Any) -> bool:
 
 def part(widget: Any, kind: type, css: str = "") -> Any:
     """The only part of this class, or the only one that has a class of the page too."""
-    found = [one for one in parts(widget) if isinstance(one, kind)]
-    found = [one for one in found if not css or css in classes(one)]
-    assert len(found) == 1, f"{len(found)} parts are a {kind.__name__} {css}: {found}"
-    return found[0]
+    result = [one for one in parts(widget) if isinstance(one, kind)]
+    result = [one for one in result if not css or css in classes(one)]
+    assert len(result) == 1, f"{len(result)} parts are a {kind.__name__} {css}: {result}"
+    return result[0]
 
 
 def label(widget: Any) -> str:
@@ -56,10 +56,10 @@ def controls(widget: Any, name: str) -> list[Any]:
 
 def find(widget: Any, name: str, n: int = 0) -> Any:
     """The control of this label; the nth where each of several rows has one."""
-    found = controls(widget, name)
-    there = sorted({label(one) for one in parts(widget)} - {""})
-    assert n < len(found), f"there is no {name!r} among {there}"
-    return found[n]
+    result = controls(widget, name)
+    present = sorted({label(one) for one in parts(widget)} - {""})
+    assert n < len(result), f"there is no {name!r} among {present}"
+    return result[n]
 
 
 def press(widget: Any, name: str, n: int = 0) -> None:
@@ -103,15 +103,15 @@ def buttons(widget: Any, but: tuple[type, ...] = ()) -> list[str]:
 
 def html(widget: Any) -> str:
     """All that is written in a widget, as the page gets it."""
-    found = []
+    result = []
     for one in parts(widget):
         if isinstance(one, RowsTable):
-            found.append(one.html)
+            result.append(one.html)
         elif kind(one) in ("html", "HTMLView"):
-            found.append(one.value)
+            result.append(one.value)
         if isinstance(one, Control):
-            found += [escape(one.help), one.notes, *(escape(text) for _, text in one.problems)]
-    return "\n".join(filter(None, found))
+            result += [escape(one.help), one.notes, *(escape(text) for _, text in one.problems)]
+    return "\n".join(filter(None, result))
 
 
 def kind(widget: Any) -> str:

@@ -59,8 +59,8 @@ def test_what_was_edited_added_and_deleted_is_told_of_each_file(
     new = folder.path / "templates/order_ready/it.json"
     new.write_text('{"text": "Ciao {{1}}", "variables": {"1": "Ana"}}', "utf-8")
     view = chatkit.widgets.FolderView(folder, client)
-    found = {path: state for path, state in view.files().items() if state != "the same"}
-    assert found == {
+    result = {path: state for path, state in view.files().items() if state != "the same"}
+    assert result == {
         EN: "different",
         "templates/order_ready/de.json": "only right",
         "templates/order_ready/it.json": "only left",
@@ -96,8 +96,8 @@ def test_a_file_is_chosen_by_its_path_and_from_the_page(
     place = list(view.files()).index("webhooks/hooks-larkspur-cycles-example-chat.json")
     tell(view, {"open": place})
     assert (view.chosen, "hooks.larkspur" in view.difference) == (place, True)
-    for odd in ({"open": 999}, {"open": -1}, {"open": "1"}, {"again": False}, None):
-        tell(view, odd)
+    for unusual in ({"open": 999}, {"open": -1}, {"open": "1"}, {"again": False}, None):
+        tell(view, unusual)
         assert view.chosen == place
     with pytest.raises(chatkit.errors.InputError, match="no file 'flows/none'"):
         view.choose("flows/none")

@@ -47,7 +47,7 @@ def test_what_a_page_gets_is_a_tree_of_all_controls() -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "given", "value"),
+    ("one", "values", "value"),
     [
         (Text("name"), "Ana", "Ana"),
         (Checkbox("yes"), True, True),
@@ -55,17 +55,17 @@ def test_what_a_page_gets_is_a_tree_of_all_controls() -> None:
     ],
 )
 def test_what_is_entered_is_its_value_and_is_not_written_over_in_the_page(
-    one: Any, given: Any, value: Any
+    one: Any, values: Any, value: Any
 ) -> None:
     form, seen = FormModel(FormGroup([one])), []
     one.entered = lambda: seen.append(one.value)
     written = one.drawn().get("written", 0)
-    enter(form, one, given)
-    enter(form, one, given)
+    enter(form, one, values)
+    enter(form, one, values)
     assert seen == [value]
     assert one.drawn().get("written", 0) == written
-    for odd in (None, [], {}, -1, 99, "x" if value != "Ana" else 7):
-        enter(form, one, odd)
+    for unusual in (None, [], {}, -1, 99, "x" if value != "Ana" else 7):
+        enter(form, one, unusual)
     assert one.value == value
 
 

@@ -73,9 +73,9 @@ def test_what_is_typed_is_kept_and_leaves_nothing_in_the_notebook(
 def test_a_wrong_token_is_told_and_nothing_is_kept(tmp_path: Path) -> None:
     with chatkit.Sandbox(seed="empty") as sandbox, sandbox.serve() as base_url:
         form = chatkit.widgets.login("shop")
-        for token, said in (("wr0ng" * 4, "Access token: refused (401)"), ("", "is empty")):
+        for token, output in (("wr0ng" * 4, "Access token: refused (401)"), ("", "is empty")):
             submit(form, base_url, token)
-            assert said in form.message and not form.kept
+            assert output in form.message and not form.kept
             assert "wr0ng" not in everything(form)
         with pytest.raises(ChatkitError, match="Nothing was kept"):
             form.keep(base_url, "1001", Secret("wr0ng"))

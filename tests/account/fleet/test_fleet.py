@@ -59,8 +59,8 @@ def test_a_fleet_says_what_it_is_connected_to_and_shows_its_accounts(capsys):
         chatkit.Sandbox(seed="empty") as other,
         chatkit.connect_all({"de": one, "fr": other}) as fleet,
     ):
-        told = capsys.readouterr().out
-        assert told == "Connected to 2 accounts, of the sandbox: de, fr.\n"
+        report = capsys.readouterr().out
+        assert report == "Connected to 2 accounts, of the sandbox: de, fr.\n"
         assert list(fleet) == ["de", "fr"]
         assert fleet["de"].connection.sandbox == one._identity
         assert repr(fleet).splitlines()[0] == "Fleet of 2 accounts."
@@ -89,10 +89,10 @@ def test_kept_connections_are_opened_by_their_names_and_one_without_a_token_name
         assert "not open" in repr(fleet)
         with pytest.raises(chatkit.errors.SettingsError, match="agency-fr could not be opened"):
             fleet["agency-fr"]
-    said = capsys.readouterr().out
-    assert "Connected to 1 account, live data: agency-de." in said
-    assert "Not connected to agency-fr:" in said
-    assert "secret-token" not in said + repr(fleet)
+    message = capsys.readouterr().out
+    assert "Connected to 1 account, live data: agency-de." in message
+    assert "Not connected to agency-fr:" in message
+    assert "secret-token" not in message + repr(fleet)
     with pytest.raises(chatkit.errors.SettingsError, match="None of the accounts"):
         chatkit.connect_all(["agency-fr"])
     with pytest.raises(chatkit.errors.SettingsError, match="Those kept are: agency-de"):
@@ -126,10 +126,10 @@ def test_the_token_of_the_environment_is_sent_for_one_account_and_never_for_seve
         )
 
 
-@pytest.mark.parametrize("given", [5, None, ["de", 5], {1}])
-def test_what_is_no_name_of_an_account_is_refused_with_what_is_taken(given):
+@pytest.mark.parametrize("passed", [5, None, ["de", 5], {1}])
+def test_what_is_no_name_of_an_account_is_refused_with_what_is_taken(passed):
     with pytest.raises(TypeError, match=r"connect_all takes names of .* not (int|NoneType)"):
-        chatkit.connect_all(given)
+        chatkit.connect_all(passed)
 
 
 def test_the_doctor_of_one_account_names_that_of_a_fleet(opened):
@@ -285,10 +285,10 @@ def test_records_are_deleted_by_account_and_id(opened):
 def test_a_frame_of_what_to_delete_names_its_records_by_their_ids_wherever_they_stand(opened):
     _, fleet = opened
     frame = fleet.contacts.frame().iloc[[1, 5]]
-    for given in (frame, frame.reset_index(), frame.reset_index("account")):
-        plan = fleet.contacts.plan(delete=given)
-        found = {n: [c.key for c in part.changes] for n, part in plan.plans.items()}
-        assert found == {"de": [frame.index[0][1]], "it": [frame.index[1][1]]}
+    for passed in (frame, frame.reset_index(), frame.reset_index("account")):
+        plan = fleet.contacts.plan(delete=passed)
+        outcome = {n: [c.key for c in part.changes] for n, part in plan.plans.items()}
+        assert outcome == {"de": [frame.index[0][1]], "it": [frame.index[1][1]]}
         assert plan.refused.empty
 
 
@@ -296,10 +296,10 @@ def test_what_to_delete_is_not_a_frame_of_accounts_that_are_called_alike(opened)
     _, fleet = opened
     with (
         chatkit.Sandbox(seed="empty") as other,
-        chatkit.connect_all({"de": other}) as theirs,
+        chatkit.connect_all({"de": other}) as others,
     ):
         people(other, 2)
-        frame = theirs.contacts.frame()
+        frame = others.contacts.frame()
         with pytest.raises(chatkit.errors.InputError, match="delete= is of"):
             fleet.contacts.plan(delete=frame)
 
@@ -315,13 +315,13 @@ def test_a_plan_of_nothing_at_all_is_refused(opened):
 def test_one_account_takes_no_frame_of_a_fleet(opened):
     _, fleet = opened
     frame = fleet.contacts.frame()
-    for given in (frame, frame.reset_index("account"), frame.reset_index()):
+    for passed in (frame, frame.reset_index("account"), frame.reset_index()):
         with pytest.raises(
             chatkit.errors.InputError, match=r"of several accounts.*frame.loc\['de'\]"
         ):
-            fleet["fr"].contacts.plan(given.assign(name="Zoë"))
+            fleet["fr"].contacts.plan(passed.assign(name="Zoë"))
         with pytest.raises(chatkit.errors.InputError, match="of several accounts"):
-            fleet["fr"].contacts.plan(delete=given)
+            fleet["fr"].contacts.plan(delete=passed)
     plan = fleet["fr"].contacts.plan(frame.loc["fr"].assign(name="Zoë"))
     assert plan.counts["update"] == 2
 
@@ -425,9 +425,9 @@ def test_a_fleet_opens_although_it_cannot_be_told_whether_a_run_was_interrupted(
         chatkit.connect_all({"de": client}) as fleet,
     ):
         assert list(fleet) == ["de"]
-    connected, *told = capsys.readouterr().out.splitlines()
+    connected, *report = capsys.readouterr().out.splitlines()
     assert connected.startswith("Connected to 1 account")
-    assert "journals" in " ".join(told)
+    assert "journals" in " ".join(report)
 
 
 def test_an_account_of_which_no_template_codes_are_known_is_named_and_the_others_are_read(opened):
@@ -453,12 +453,12 @@ def test_what_no_account_can_be_asked_for_is_an_error(opened):
 def test_an_account_whose_part_cannot_be_planned_at_all_is_left_out_when_it_is_said(opened):
     _, fleet = opened
     rows = [{"number": number(60), "country_code": "+1"}]
-    given = {"de": rows, "fr": 5, "it": rows}
-    plan = fleet.contacts.plan(given)
+    passed = {"de": rows, "fr": 5, "it": rows}
+    plan = fleet.contacts.plan(passed)
     assert list(plan.failed) == ["fr"]
     with pytest.raises(chatkit.errors.PlanRefused, match="skip_invalid=True"):
         plan.apply()
-    result = fleet.contacts.plan(given, skip_invalid=True).apply()
+    result = fleet.contacts.plan(passed, skip_invalid=True).apply()
     assert states(result) == {"de": ["applied"], "it": ["applied"]}
     assert list(result.attrs["stops"]) == ["fr"]
 
@@ -482,8 +482,8 @@ def test_a_saved_plan_of_a_fleet_comes_back_and_is_applied_by_who_its_accounts_a
     pd.testing.assert_frame_equal(again.frame(), plan.frame())
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert json.loads(path.read_text())["fleet"]["accounts"] == ["de", "fr"]
-    theirs = chatkit.connect_all({"France": fleet["fr"], "de": fleet["it"], "x": fleet["de"]})
-    loaded = theirs.load_plan(path)
+    others = chatkit.connect_all({"France": fleet["fr"], "de": fleet["it"], "x": fleet["de"]})
+    loaded = others.load_plan(path)
     assert (list(loaded.plans), loaded.hash) == (["x", "France"], plan.hash)
     result = loaded.apply()
     assert result.state.eq("applied").all()
@@ -494,7 +494,7 @@ def test_a_saved_plan_of_a_fleet_comes_back_and_is_applied_by_who_its_accounts_a
     back = chatkit.undo(result)
     assert list(back.plans) == ["x", "France"]
     before = back.save(path)
-    assert theirs.load_plan(before).apply().state.eq("applied").all()
+    assert others.load_plan(before).apply().state.eq("applied").all()
 
 
 def test_a_saved_plan_of_a_fleet_that_was_stopped_goes_on(saved):

@@ -36,11 +36,11 @@ LABELS = ("de", "fr", "it")
 def accounts() -> Iterator[dict[str, tuple[chatkit.Sandbox, Client]]]:
     """Three empty accounts, each of a sandbox of its own."""
     with ExitStack() as opened:
-        found = {}
+        outcome = {}
         for label in LABELS:
             sandbox = opened.enter_context(chatkit.Sandbox(seed="empty"))
-            found[label] = sandbox, opened.enter_context(chatkit.connect(sandbox))
-        yield found
+            outcome[label] = sandbox, opened.enter_context(chatkit.connect(sandbox))
+        yield outcome
 
 
 def newcomers(count: int, first: int = 0) -> pd.DataFrame:
@@ -117,10 +117,10 @@ def test_a_plan_of_several_accounts_is_one_review_one_run_and_one_undo(accounts)
 
 def test_a_review_says_what_each_account_would_do_and_then_how(accounts):
     plan = planned(accounts, 1)
-    told = repr(plan).splitlines()
-    assert told[0] == "Plan for 3 accounts: 3 creates."
-    assert told[2:5] == [f"  {n}  Plan for 0 contacts: 1 create." for n in LABELS]
-    assert told[-1] == "plan.apply() does it."
+    report = repr(plan).splitlines()
+    assert report[0] == "Plan for 3 accounts: 3 creates."
+    assert report[2:5] == [f"  {n}  Plan for 0 contacts: 1 create." for n in LABELS]
+    assert report[-1] == "plan.apply() does it."
     html = html_of(plan)
     assert html.count("<details>") == 3
 
@@ -292,13 +292,13 @@ def test_a_fleet_whose_journals_were_not_all_written_does_not_go_on(accounts):
 
 def test_what_is_noted_of_a_fleet_names_the_account_first(accounts):
     result = planned(accounts, 1).apply()
-    told = chatkit.account.journal(result)
-    assert told.columns[0] == "account"
-    assert told.account.unique().tolist() == list(LABELS)
+    report = chatkit.account.journal(result)
+    assert report.columns[0] == "account"
+    assert report.account.unique().tolist() == list(LABELS)
 
 
 def test_work_in_threads_gives_errors_as_they_are_and_stops_with_its_caller():
-    def work(label, tell):
+    def work(label, notify):
         if label == "fr":
             raise ValueError("broken")
         return label
@@ -308,11 +308,11 @@ def test_work_in_threads_gives_errors_as_they_are_and_stops_with_its_caller():
     assert isinstance(came["fr"], ValueError)
     begun, ended = threading.Event(), threading.Event()
 
-    def long(label, tell):
+    def long(label, notify):
         try:
             while True:
                 begun.set()
-                tell(1, None)
+                notify(1, None)
         except InterruptedError:
             ended.set()
             raise
@@ -334,8 +334,8 @@ def test_served_accounts_with_a_wrong_token_and_a_busy_one_leave_the_others_alon
         sandboxes, clients = {}, {}
         for label in (*LABELS, "es"):
             sandbox = sandboxes[label] = opened.enter_context(chatkit.Sandbox(seed="empty"))
-            told = opened.enter_context(sandbox.serve()), sandbox.account_id, sandbox.token
-            clients[label] = opened.enter_context(chatkit.Client(*told))
+            report = opened.enter_context(sandbox.serve()), sandbox.account_id, sandbox.token
+            clients[label] = opened.enter_context(chatkit.Client(*report))
         plan = FleetPlan({n: each.contacts.plan(newcomers(3)) for n, each in clients.items()})
         fr, it = clients["fr"], clients["it"]
         fr.transport = fr.transport.with_token(Secret("revoked"))  # since it was planned
@@ -375,16 +375,16 @@ plan.apply(concurrency=1, watch=lambda done, total: print(done, flush=True))
 def test_a_killed_process_loses_no_account_and_doubles_none(tmp_path, monkeypatch):
     monkeypatch.setenv("CHATKIT_DATA", str(tmp_path))
     with ExitStack() as opened:
-        sandboxes, told = {}, {}
+        sandboxes, report = {}, {}
         for label in LABELS:
             sandbox = opened.enter_context(chatkit.Sandbox(seed="empty"))
             sandboxes[label] = sandbox
             base_url = opened.enter_context(sandbox.serve())
-            told[label] = [base_url, str(sandbox.account_id), sandbox.token]
+            report[label] = [base_url, str(sandbox.account_id), sandbox.token]
         numbers = [number(n) for n in range(60)]
-        given = json.dumps({"accounts": told, "numbers": numbers})
+        passed = json.dumps({"accounts": report, "numbers": numbers})
         with processes.Popen(
-            [sys.executable, "-c", APPLIES, given], stdout=processes.PIPE, text=True
+            [sys.executable, "-c", APPLIES, passed], stdout=processes.PIPE, text=True
         ) as process:
             run = process.stdout.readline().strip()
             while int(process.stdout.readline() or 180) < 20:
@@ -396,7 +396,7 @@ def test_a_killed_process_loses_no_account_and_doubles_none(tmp_path, monkeypatc
         runs = chatkit.runs()
         interrupted = (runs[runs.index.str.startswith(run)].state == "open").sum()
         assert interrupted >= sum(count < 60 for count in made) > 0  # one may have ended before
-        clients = {n: opened.enter_context(chatkit.Client(*each)) for n, each in told.items()}
+        clients = {n: opened.enter_context(chatkit.Client(*each)) for n, each in report.items()}
         result = chatkit.resume(run, clients)
         assert len(result) == 180
         assert result.state.eq("applied").all()
@@ -525,9 +525,9 @@ def test_that_a_run_goes_on_is_said_only_where_a_journal_that_has_stopped_can_be
     plan = prepared(accounts)
     damage_a_change(f"{plan.id}-002")
     plan.apply()
-    told = capsys.readouterr().out
-    assert "fr: The journal" in told
-    assert ("goes on" in told) is refused
+    report = capsys.readouterr().out
+    assert "fr: The journal" in report
+    assert ("goes on" in report) is refused
 
 
 def test_all_journals_of_a_fleet_are_deleted_by_its_name_damaged_ones_too(accounts):
@@ -564,5 +564,5 @@ def test_what_the_journals_of_a_fleet_tell_is_shown_although_some_cannot_be_read
     damage(f"{plan.id}-003")
     capsys.readouterr()
     assert chatkit.account.journal(result).account.unique().tolist() == ["fr"]
-    told = capsys.readouterr().out.splitlines()
-    assert sorted(line.partition(": ")[0] for line in told) == ["de", "it"]
+    report = capsys.readouterr().out.splitlines()
+    assert sorted(line.partition(": ")[0] for line in report) == ["de", "it"]

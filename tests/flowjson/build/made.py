@@ -72,8 +72,8 @@ def pieces(made: type[Piece], shape: Shape, depth: int = 0) -> Strategy:
     needed = {attribute_name(p.name): values(p, depth) for p in own if p.required}
     others = {attribute_name(p.name): values(p, depth) for p in own if not p.required}
     more = st.just({}) | st.dictionaries(words.filter(lambda key: key not in shape.by_name), maps)
-    given = st.fixed_dictionaries({**needed, "more": more}, optional=others)
-    return given.map(lambda fields: made(**fields))
+    passed = st.fixed_dictionaries({**needed, "more": more}, optional=others)
+    return passed.map(lambda fields: made(**fields))
 
 
 @cache

@@ -64,9 +64,9 @@ def test_an_unknown_action_stays_the_dict_it_is() -> None:
 
 
 def test_an_input_in_a_payload_is_what_a_person_enters_wherever_it_stands() -> None:
-    here, there = TextInput("here", "Here"), TextInput("there", "There")
-    footer = Footer("Go", Complete({"a": here, "b": there, "c": "text"}))
-    first, last = Screen("A", "A", [there]), Screen("B", "B", [here, footer])
+    here, present = TextInput("here", "Here"), TextInput("there", "There")
+    footer = Footer("Go", Complete({"a": here, "b": present, "c": "text"}))
+    first, last = Screen("A", "A", [present]), Screen("B", "B", [here, footer])
     written = Flow([first, last]).to_json()["screens"][1]["layout"]["children"][1]
     assert written["on-click-action"]["payload"] == {
         "a": "${form.here}",

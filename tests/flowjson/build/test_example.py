@@ -54,4 +54,6 @@ def test_each_part_is_described(value: object) -> None:
 def test_the_platform_takes_what_an_example_declares() -> None:
     data = {"who": example("Ann"), "many": example([{"id": "1", "title": "One"}])}
     flow = Flow([Screen("A", "A", [], data=data)])
-    assert not [found for found in lint(flow).errors if found.pointer.startswith("/screens/0/data")]
+    assert not [
+        result for result in lint(flow).errors if result.pointer.startswith("/screens/0/data")
+    ]

@@ -111,8 +111,8 @@ def test_the_help_says_since_when_and_how_long() -> None:
 
 
 def test_completion_shows_what_a_person_works_with() -> None:
-    shown = {name for name in dir(Footer("Go", Navigate("B"))) if not name.startswith("_")}
-    assert shown == {
+    output = {name for name in dir(Footer("Go", Navigate("B"))) if not name.startswith("_")}
+    assert output == {
         *("label", "on_click_action", "left_caption", "center_caption", "right_caption"),
         *("enabled", "more", "to_json", "actions", "branches", "entered"),
     }

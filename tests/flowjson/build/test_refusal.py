@@ -12,7 +12,7 @@ from chatkit.flowjson.build.piece import suggest_name
 
 
 @pytest.mark.parametrize(
-    ("build", "told"),
+    ("build", "report"),
     [
         (lambda: TextInput("n"), "label: is required"),
         (lambda: TextInput(5, "x"), "name = 5: must be text"),
@@ -39,10 +39,10 @@ from chatkit.flowjson.build.piece import suggest_name
         (lambda: CalendarPicker("n", "x", mode="x"), "mode = 'x': must be 'single' or 'range' or"),
     ],
 )
-def test_each_mistake_is_told(build: Callable[[], object], told: str) -> None:
+def test_each_mistake_is_told(build: Callable[[], object], report: str) -> None:
     with pytest.raises(InputError) as caught:
         build()
-    assert told in str(caught.value)
+    assert report in str(caught.value)
     assert str(caught.value).startswith(f"This {_name(caught.value)} cannot be built:\n")
 
 

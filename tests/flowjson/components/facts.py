@@ -20,18 +20,18 @@ class Fact(NamedTuple):
 
 def fact(said: str) -> Fact:
     """Read how the facts name a property."""
-    found = re.fullmatch(r"([\w.\-]+)\s*(?:\((.*)\))?", said)
-    assert found, said
-    inside = found[2] or ""
+    result = re.fullmatch(r"([\w.\-]+)\s*(?:\((.*)\))?", said)
+    assert result, said
+    inside = result[2] or ""
     version = re.search(r">=(\d+\.\d+)", inside)
     where = next((w for w in ("outside Form", "range mode") if w in inside), "anywhere")
     since = Version.parse(version[1]) if version else None
-    return Fact(found[1], since or FIRST, where)
+    return Fact(result[1], since or FIRST, where)
 
 
 def facts(shared: Path) -> dict[str, dict[str, Any]]:
     """Read the facts of all components by name."""
-    found: dict[str, dict[str, Any]] = json.loads((shared / "facts/flow_rules.json").read_text())[
+    result: dict[str, dict[str, Any]] = json.loads((shared / "facts/flow_rules.json").read_text())[
         "components"
     ]
-    return found
+    return result

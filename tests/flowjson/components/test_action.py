@@ -7,14 +7,14 @@ from chatkit.flowjson.components import ACTIONS, COMPONENTS, FIRST, Version
 
 
 def test_actions_have_the_keys_of_the_facts(shared: Path) -> None:
-    said = json.loads((shared / "facts/flow_rules.json").read_text())["actions"]
+    text = json.loads((shared / "facts/flow_rules.json").read_text())["actions"]
     for name, action in ACTIONS.items():
-        told = said[name]
-        assert action.since == (Version.parse(told.get("since")) or FIRST)
-        required = {each.split("{")[0] for each in told["required"]}
+        report = text[name]
+        assert action.since == (Version.parse(report.get("since")) or FIRST)
+        required = {each.split("{")[0] for each in report["required"]}
         assert {p.name for p in action.properties if p.required} == required
         rest = {p.name for p in action.properties if not p.required}
-        assert rest == set(told.get("optional", []))
+        assert rest == set(report.get("optional", []))
 
 
 def test_components_name_only_actions_that_exist() -> None:

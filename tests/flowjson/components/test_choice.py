@@ -15,17 +15,17 @@ CHOICES = [
 
 def test_options_have_the_keys_of_the_facts(shared: Path) -> None:
     for each in CHOICES:
-        said = facts(shared)[each.name]["data_source"]
+        text = facts(shared)[each.name]["data_source"]
         item = each.by_name["data-source"].item
         assert item is (CHIP if each.name == "ChipsSelector" else OPTION)
-        required = {fact(one).name for one in said["required"]}
-        optional = {one.split()[0]: one for one in said["optional"]}
+        required = {fact(one).name for one in text["required"]}
+        optional = {one.split()[0]: one for one in text["optional"]}
         assert {p.name for p in item.properties if p.required} == required
         assert {p.name for p in item.properties if not p.required} == optional.keys()
         for name, words in optional.items():
             if ">=" in words:
                 assert f">={item.by_name[name].since}" in words
-        for name, length in said.get("limits", {}).items():
+        for name, length in text.get("limits", {}).items():
             if name != "image_kb":
                 assert item.by_name[name].length == length
 
@@ -37,9 +37,9 @@ def test_pictures_of_options_became_smaller_in_6_0(shared: Path) -> None:
 
 def test_how_many_options_there_are_is_that_of_the_facts(shared: Path) -> None:
     for each in CHOICES:
-        said = facts(shared)[each.name]["limits_doc"]
+        text = facts(shared)[each.name]["limits_doc"]
         source = each.by_name["data-source"]
-        assert [source.advised_least, source.advised] == [said["options_min"], said["options_max"]]
+        assert [source.advised_least, source.advised] == [text["options_min"], text["options_max"]]
         assert source.least == 1
 
 

@@ -14,14 +14,14 @@ from chatkit.flowjson.components import (
 
 
 def test_document_and_screen_have_the_keys_of_the_facts(shared: Path) -> None:
-    said = json.loads((shared / "facts/flow_rules.json").read_text())
-    for shape, told in ((DOCUMENT, said["document"]), (SCREEN, said["screen"])):
-        required = {each.split()[0] for each in told["required"]}
-        optional = {each.split()[0] for each in told["optional"]}
+    text = json.loads((shared / "facts/flow_rules.json").read_text())
+    for shape, report in ((DOCUMENT, text["document"]), (SCREEN, text["screen"])):
+        required = {each.split()[0] for each in report["required"]}
+        optional = {each.split()[0] for each in report["optional"]}
         assert {p.name for p in shape.properties if p.required} == required
         assert {p.name for p in shape.properties if not p.required} == optional
-    assert DOCUMENT.by_name["screens"].most == said["document"]["screens_max"]
-    counts = said["screen"]["max_components"]
+    assert DOCUMENT.by_name["screens"].most == text["document"]["screens_max"]
+    counts = text["screen"]["max_components"]
     assert [counts["doc"], counts["web"]] == [ADVISED_COMPONENTS, MOST_COMPONENTS]
 
 

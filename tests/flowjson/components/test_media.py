@@ -11,11 +11,11 @@ MEDIA = [COMPONENTS[name] for name in ("Image", "ImageCarousel", "PhotoPicker", 
 
 
 def test_a_carousel_holds_as_many_pictures_as_the_facts_say(shared: Path) -> None:
-    said = facts(shared)["ImageCarousel"]
+    text = facts(shared)["ImageCarousel"]
     images = MEDIA[1].by_name["images"]
-    limits = said["limits_web"]
+    limits = text["limits_web"]
     assert [images.least, images.most] == [limits["images_min"], limits["images_max"]]
-    assert [p.name for p in PICTURE.properties if p.required] == said["item_required"]
+    assert [p.name for p in PICTURE.properties if p.required] == text["item_required"]
 
 
 def test_pickers_take_an_error_for_each_file_and_no_first_value() -> None:

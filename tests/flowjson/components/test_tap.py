@@ -17,21 +17,21 @@ LATEST = Version(7, 3)
 
 def test_only_the_footer_ends_a_flow(shared: Path) -> None:
     for each in TAPS:
-        said = [name.split("(")[0] for name in facts(shared)[each.name]["on_click"]]
-        assert sorted(each.by_name["on-click-action"].allowed_actions(LATEST)) == sorted(said)
-        assert ("complete" in said) == (each.name == "Footer")
+        text = [name.split("(")[0] for name in facts(shared)[each.name]["on_click"]]
+        assert sorted(each.by_name["on-click-action"].allowed_actions(LATEST)) == sorted(text)
+        assert ("complete" in text) == (each.name == "Footer")
 
 
 def test_items_of_a_navigation_list_have_the_lengths_of_the_facts(shared: Path) -> None:
-    said = facts(shared)["NavigationList"]["limits_doc"]
+    text = facts(shared)["NavigationList"]["limits_doc"]
     for key in ("title", "description", "metadata"):
-        assert MAIN.by_name[key].length == said[f"main-content.{key}"]
-        assert END.by_name[key].length == said["end.*"]
-    assert TARGET.by_name["badge"].length == said["badge"]
-    assert TARGET.by_name["tags"].length == said["tag"]
-    assert START.by_name["image"].kilobytes[0][1] == said["start.image_kb"]
+        assert MAIN.by_name[key].length == text[f"main-content.{key}"]
+        assert END.by_name[key].length == text["end.*"]
+    assert TARGET.by_name["badge"].length == text["badge"]
+    assert TARGET.by_name["tags"].length == text["tag"]
+    assert START.by_name["image"].kilobytes[0][1] == text["start.image_kb"]
     items = TAPS[1].by_name["list-items"]
-    assert [items.least, items.advised] == [said["items_min"], said["items_max"]]
+    assert [items.least, items.advised] == [text["items_min"], text["items_max"]]
 
 
 def test_a_footer_cannot_be_hidden() -> None:

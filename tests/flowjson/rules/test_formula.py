@@ -14,10 +14,10 @@ TYPES = {"text": "string", "count": "number", "flag": "boolean", "list": "array"
 
 def kind(text: str) -> tuple[str, list[str]]:
     """Tell the type of an expression, and what is doubted in it."""
-    found, doubts = infer_types(
+    result, unknowns = infer_types(
         parse(text), lambda each: frozenset({TYPES[each.path[0]]} if each.path[0] in TYPES else ())
     )
-    return "/".join(sorted(found)), [each for each, _, _ in doubts]
+    return "/".join(sorted(result)), [each for each, _, _ in unknowns]
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_the_place_of_a_fault_is_told() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("()", "the brackets are empty"),
         ("(* 2)", "* has nothing before it"),
@@ -111,10 +111,10 @@ def test_the_place_of_a_fault_is_told() -> None:
         ("1 'open", "a text has no closing quote"),
     ],
 )
-def test_what_is_wrong_is_told(text: str, said: str) -> None:
+def test_what_is_wrong_is_told(text: str, message: str) -> None:
     with pytest.raises(ExpressionError) as caught:
         parse(text)
-    assert str(caught.value) == said
+    assert str(caught.value) == message
 
 
 def test_a_text_is_read_without_its_quotes_and_escapes() -> None:

@@ -55,13 +55,13 @@ PLACE = read_nodes(
     ],
 )
 def test_a_reference_leads_to_a_type(text: str, types: set[str]) -> None:
-    found = parse_reference(text)
-    assert found is not None
-    assert resolve(PLACE, PLACE.screens[0], found)[0::3] == (types, "")
+    result = parse_reference(text)
+    assert result is not None
+    assert resolve(PLACE, PLACE.screens[0], result)[0::3] == (types, "")
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("${data.nope}", "screen ASK declares no data field nope"),
         ("${data.required}", "screen ASK declares no data field required"),
@@ -74,18 +74,18 @@ def test_a_reference_leads_to_a_type(text: str, types: set[str]) -> None:
         ("${screen.DONE.data.count}", "screen DONE declares no data field count"),
     ],
 )
-def test_a_reference_that_leads_nowhere_says_why(text: str, said: str) -> None:
-    found = parse_reference(text)
-    assert found is not None
-    assert said in resolve(PLACE, PLACE.screens[0], found).problem
+def test_a_reference_that_leads_nowhere_says_why(text: str, message: str) -> None:
+    result = parse_reference(text)
+    assert result is not None
+    assert message in resolve(PLACE, PLACE.screens[0], result).problem
 
 
 def test_only_the_list_named_required_is_no_field() -> None:
     place = read_nodes(alone(data={"required": field(), "odd": []}))
     for text, types in (("${data.required}", {"string"}), ("${data.odd}", set())):
-        found = parse_reference(text)
-        assert found is not None
-        assert resolve(place, place.screens[0], found)[0::3] == (types, "")
+        result = parse_reference(text)
+        assert result is not None
+        assert resolve(place, place.screens[0], result)[0::3] == (types, "")
 
 
 @pytest.mark.parametrize(
@@ -119,9 +119,9 @@ def test_a_number_input_is_text_or_number() -> None:
             {"type": "Dropdown", "name": "d", "input-type": "number", "mode": "range"},
         )
     )
-    age, odd, chosen = inputs.screens[0].components[:3]
+    age, unusual, chosen = inputs.screens[0].components[:3]
     assert input_types(age) == {"string", "number"}
-    assert input_types(odd) == set()
+    assert input_types(unusual) == set()
     assert input_types(chosen) == {"string"}
 
 
@@ -141,8 +141,8 @@ def test_what_only_looks_like_a_reference_is_told_apart() -> None:
 def test_a_form_is_no_input() -> None:
     document = alone({"type": "Form", "name": "f", "children": [entry()]})
     place = read_nodes(document)
-    found = resolve(place, place.screens[0], Reference("${form.f}", None, "form", ("f",), 0, 9))
-    assert "Form" in found.problem
+    result = resolve(place, place.screens[0], Reference("${form.f}", None, "form", ("f",), 0, 9))
+    assert "Form" in result.problem
 
 
 NAME = st.from_regex(re.compile(r"[A-Za-z_][\w-]{0,8}", re.ASCII), fullmatch=True)
@@ -153,7 +153,7 @@ def test_every_reference_is_read_back_as_it_was_written(
     other: str | None, store: str, path: list[str]
 ) -> None:
     text = "${" + ".".join([*([] if other is None else ["screen", other]), store, *path]) + "}"
-    found = parse_reference(text)
-    assert found == Reference(text, other, store, tuple(path), 0, len(text))
+    result = parse_reference(text)
+    assert result == Reference(text, other, store, tuple(path), 0, len(text))
     assert [each.text for each in find_references(f"a {text} b {text}")] == [text, text]
     assert parse_reference(f"{text} ") is None

@@ -17,29 +17,29 @@ def test_letters_that_unicode_only_exchanges_for_others_stay(text: str) -> None:
 
 
 def test_half_a_character_is_found() -> None:
-    odd = c.find_halves("Ana \ud83d")
-    assert odd is not None and odd.suggestion is None
+    unusual = c.find_halves("Ana \ud83d")
+    assert unusual is not None and unusual.suggestion is None
 
 
 def test_a_character_is_named_by_its_code() -> None:
-    odd = c.find_invisible("A\u200b\u200b\u2060\ufeff\u00adna")
-    assert odd is not None
-    assert odd.message == "5 characters in it cannot be seen (U+200B, U+2060, U+FEFF, …)"
+    unusual = c.find_invisible("A\u200b\u200b\u2060\ufeff\u00adna")
+    assert unusual is not None
+    assert unusual.message == "5 characters in it cannot be seen (U+200B, U+2060, U+FEFF, …)"
 
 
 def test_a_long_text_may_have_lines_and_marks_of_direction() -> None:
     text = "Hello {{1}},\n\nشكرا \u2068{{2}}\u2069\u200f"
     assert c.find_controls(text, lines=True) is None
     assert c.run_checks(text, TEXT) == []
-    odd = c.find_controls("one\r\ntwo\tthree\x07", lines=True)
-    assert odd is not None
-    assert odd.suggestion == "one\ntwo three"
+    unusual = c.find_controls("one\r\ntwo\tthree\x07", lines=True)
+    assert unusual is not None
+    assert unusual.suggestion == "one\ntwo three"
 
 
 def test_letters_turned_around_in_a_text_are_found_but_not_mended() -> None:
-    odd = c.find_overrides("pay \u202e00001")
-    assert odd is not None
-    assert (odd.suggestion, odd.safe) == ("pay 00001", False)
+    unusual = c.find_overrides("pay \u202e00001")
+    assert unusual is not None
+    assert (unusual.suggestion, unusual.safe) == ("pay 00001", False)
 
 
 odd_texts = st.text(

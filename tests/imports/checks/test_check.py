@@ -22,7 +22,7 @@ def reads(sandbox):
     return len([path for method, path in log(sandbox) if method == "GET"])
 
 
-def found(quality):
+def result(quality):
     return [(f.row, f.field, f.severity, f.code) for f in quality.findings]
 
 
@@ -35,7 +35,7 @@ def test_findings_come_in_the_order_of_their_severity_and_rows(sandbox, client):
         },
         index=["a", "b", "c", "d"],
     )
-    assert found(client.contacts.check(frame)) == [
+    assert result(client.contacts.check(frame)) == [
         ("c", "number", "error", "not split"),
         ("d", "number", "error", "empty"),
         ("b", "name", "warning", "invisible"),
@@ -48,7 +48,7 @@ def test_a_frame_that_was_read_needs_no_other_read(sandbox, client):
     frame = client.contacts.frame()
     before = reads(sandbox)
     with untouched(sandbox):
-        assert found(client.contacts.check(frame)) == []
+        assert result(client.contacts.check(frame)) == []
     assert reads(sandbox) == before
 
 
@@ -56,7 +56,7 @@ def test_a_frame_of_a_file_reads_the_account_once(sandbox, client):
     people(sandbox, 3)
     new = pd.DataFrame({"number": ["2025550100", "2025550177"], "country_code": "+1"})
     before = reads(sandbox)
-    assert found(client.contacts.check(new)) == [(0, "number", "note", "in account")]
+    assert result(client.contacts.check(new)) == [(0, "number", "note", "in account")]
     assert reads(sandbox) == before + 1
 
 
@@ -64,16 +64,16 @@ def test_a_frame_of_a_search_is_checked_against_all(sandbox, client):
     ids = [person(sandbox, 0, "Ana"), person(sandbox, 1, "Bo")]
     frame = client.contacts.frame(search="Ana")
     frame.loc[ids[0], "number"] = "2025550101"
-    assert found(client.contacts.check(frame)) == [(ids[0], "number", "error", "number taken")]
+    assert result(client.contacts.check(frame)) == [(ids[0], "number", "error", "number taken")]
 
 
 def test_two_rows_that_exchange_their_numbers_are_told_by_no_one(sandbox, client):
     ids = people(sandbox, 2)
     frame = client.contacts.frame()
     frame["number"] = frame["number"].tolist()[::-1]
-    assert found(client.contacts.check(frame)) == []
+    assert result(client.contacts.check(frame)) == []
     frame["number"] = "2025550100"
-    assert found(client.contacts.check(frame)) == [(ids[1], "number", "error", "duplicate")]
+    assert result(client.contacts.check(frame)) == [(ids[1], "number", "error", "duplicate")]
 
 
 def test_rows_of_the_account_need_not_say_their_number(sandbox, client):
@@ -83,29 +83,29 @@ def test_rows_of_the_account_need_not_say_their_number(sandbox, client):
         pd.DataFrame({"id": map(str, ids), "name": "Zoë", "number": ["2025550100", None]}),
         client.contacts.frame().assign(number=None),
     ):
-        assert found(client.contacts.check(frame)) == []
-    odd = pd.DataFrame({"id": ids, "number": ["", "202 555"]})
-    assert [f.code for f in client.contacts.check(odd).findings] == ["empty", "no country code"]
+        assert result(client.contacts.check(frame)) == []
+    unusual = pd.DataFrame({"id": ids, "number": ["", "202 555"]})
+    assert [f.code for f in client.contacts.check(unusual).findings] == ["empty", "no country code"]
 
 
 def test_ids_of_a_file_are_ids_even_as_text(sandbox, client):
     ids = people(sandbox, 2)
     numbers = ["2025550100", "2025550101"]
     frame = pd.DataFrame({"id": map(str, ids), "number": numbers, "country_code": "+1"})
-    assert found(client.contacts.check(frame)) == []
+    assert result(client.contacts.check(frame)) == []
 
 
 def test_ids_of_another_account_are_none_of_ours(sandbox, client):
-    with account() as (other, theirs):
+    with account() as (other, other_records):
         people(other, 1)
-        frame = theirs.contacts.frame()
+        frame = other_records.contacts.frame()
         people(sandbox, 1)
         assert [f.code for f in client.contacts.check(frame).findings] == ["in account"]
 
 
 def test_a_doubted_number_of_the_account_is_only_a_note(sandbox, client):
     made = client.contacts.create(number="7700900123", country_code="+44", name="Ana")
-    assert found(client.contacts.check(client.contacts.frame())) == [
+    assert result(client.contacts.check(client.contacts.frame())) == [
         (made.id, "number", "note", "reserved")
     ]
 

@@ -37,9 +37,14 @@ def rows(
 )
 def test_a_later_row_with_a_number_is_shown_beside_the_first(names, severity, message) -> None:
     three = rows(ANA, BO, ANA, None, names=[names[0], "Bo", names[1], None])
-    [(place, odd)] = find_duplicate_rows(three, BOTH)
-    assert (place, odd.code, odd.severity, odd.message) == (2, "duplicate", severity, message)
-    assert not odd.safe
+    [(place, unusual)] = find_duplicate_rows(three, BOTH)
+    assert (place, unusual.code, unusual.severity, unusual.message) == (
+        2,
+        "duplicate",
+        severity,
+        message,
+    )
+    assert not unusual.safe
 
 
 def test_the_first_row_without_a_name_has_that_of_the_second() -> None:
@@ -50,8 +55,8 @@ def test_the_first_row_without_a_name_has_that_of_the_second() -> None:
 
 
 def test_rows_of_the_account_with_one_number_are_an_error() -> None:
-    [(_, odd)] = find_duplicate_rows(rows(ANA, ANA, ids=[50001, 50002]), BOTH)
-    assert odd.severity == "error"
+    [(_, unusual)] = find_duplicate_rows(rows(ANA, ANA, ids=[50001, 50002]), BOTH)
+    assert unusual.severity == "error"
 
 
 SPELLINGS = [
@@ -67,8 +72,8 @@ SPELLINGS = [
 @pytest.mark.parametrize(("old", "new"), SPELLINGS)
 def test_two_spellings_may_be_one_contact_in_check_and_in_plan(client, old, new) -> None:
     """In the account and in the frame; neither is an error."""
-    [(place, odd)] = find_duplicate_rows(rows(old, new), BOTH)
-    assert (place, odd.code, odd.severity) == (1, "same contact", "warning")
+    [(place, unusual)] = find_duplicate_rows(rows(old, new), BOTH)
+    assert (place, unusual.code, unusual.severity) == (1, "same contact", "warning")
     one = account(old, pairs=[new]).similar_finding(rows(new)[0])
     assert one is not None
     assert "may be the same contact as contact 50001" in one.message
@@ -82,9 +87,9 @@ def test_two_spellings_may_be_one_contact_in_check_and_in_plan(client, old, new)
 def test_the_country_code_counts_where_the_service_looks_at_it() -> None:
     two = rows(ANA, ("+44", ANA[1]))
     assert list(find_duplicate_rows(two, BOTH)) == []
-    [(place, odd)] = find_duplicate_rows(two, ALONE)
+    [(place, unusual)] = find_duplicate_rows(two, ALONE)
     assert place == 1
-    assert odd.message.endswith("same number of +1, and the service compares numbers alone")
+    assert unusual.message.endswith("same number of +1, and the service compares numbers alone")
     assert [natural_key(ANA, by) for by in (BOTH, ALONE)] == ["+1 2025550143", "2025550143"]
 
 
@@ -102,25 +107,32 @@ def account(*cells: tuple[Any, Any], pairs: Any = (ANA, BO)) -> AccountContacts:
     ],
 )
 def test_a_new_row_is_told_who_has_its_number(name: Any, severity: str, reason: str) -> None:
-    [(place, odd)] = account(ANA).find_in_account(rows(BO, ANA, names=[None, name]), (), ())
-    assert (place, odd.code, odd.severity, odd.message) == (1, "in account", severity, reason)
+    [(place, unusual)] = account(ANA).find_in_account(rows(BO, ANA, names=[None, name]), (), ())
+    assert (place, unusual.code, unusual.severity, unusual.message) == (
+        1,
+        "in account",
+        severity,
+        reason,
+    )
 
 
 def test_a_number_kept_in_another_form_would_be_there_twice() -> None:
     new = ("+49", "15123456789")
-    [(_, odd)] = account(("+49", "015123456789"), pairs=[new]).find_in_account(rows(new), (), ())
-    assert odd.severity == "warning"
-    assert '"+49 015123456789"' in odd.message
+    [(_, unusual)] = account(("+49", "015123456789"), pairs=[new]).find_in_account(
+        rows(new), (), ()
+    )
+    assert unusual.severity == "warning"
+    assert '"+49 015123456789"' in unusual.message
     assert account((None, None)).find_holder(rows(ANA)[0]) is None
 
 
 def test_a_row_of_the_account_cannot_take_the_number_of_another() -> None:
-    there = account(ANA, BO)
-    [(_, odd)] = there.find_in_account(rows(ANA, ids=[50002]), (), ())
-    assert (odd.code, odd.severity) == ("number taken", "error")
-    assert list(there.find_in_account(rows(ANA, ids=[50001]), (), ())) == []
+    present = account(ANA, BO)
+    [(_, unusual)] = present.find_in_account(rows(ANA, ids=[50002]), (), ())
+    assert (unusual.code, unusual.severity) == ("number taken", "error")
+    assert list(present.find_in_account(rows(ANA, ids=[50001]), (), ())) == []
     # whose row is in the frame too is told there
-    assert list(there.find_in_account(rows(ANA, BO, ids=[50002, 50001]), (), ())) == []
+    assert list(present.find_in_account(rows(ANA, BO, ids=[50002, 50001]), (), ())) == []
 
 
 def test_what_is_told_already_is_not_told_again() -> None:
@@ -128,6 +140,6 @@ def test_what_is_told_already_is_not_told_again() -> None:
 
 
 def test_a_deleted_contact_would_be_restored() -> None:
-    [(_, odd)] = account(ANA).find_in_account(rows(ANA), (), {50001})
-    assert (odd.code, odd.severity) == ("restores", "warning")
-    assert "50001" in odd.message
+    [(_, unusual)] = account(ANA).find_in_account(rows(ANA), (), {50001})
+    assert (unusual.code, unusual.severity) == ("restores", "warning")
+    assert "50001" in unusual.message

@@ -19,7 +19,7 @@ def as_cp1252(text: str) -> str:
 @given(st.text(LETTERS + " abc", min_size=1, max_size=8))
 @example("naïve café")
 def test_a_safe_mend_of_a_garbled_text_is_what_it_was(text: str) -> None:
-    odd = find_garbled(as_cp1252(text))
-    assert odd is None or not odd.safe or odd.suggestion == text
+    unusual = find_garbled(as_cp1252(text))
+    assert unusual is None or not unusual.safe or unusual.suggestion == text
     if any(c in "éüñçãøß" for c in text):
-        assert odd is not None
+        assert unusual is not None

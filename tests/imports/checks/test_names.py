@@ -40,8 +40,8 @@ def test_letters_with_accents_are_left_alone(name: str) -> None:
 def test_a_name_is_checked(severity: str) -> None:
     for text, code, suggestion, safe in CASES["names" if severity == "warning" else "notes"]:
         first = check_name(text)[0]
-        found = (first.code, first.suggestion or "", first.safe, first.severity)
-        assert found == (code, suggestion, safe, severity), text
+        result = (first.code, first.suggestion or "", first.safe, first.severity)
+        assert result == (code, suggestion, safe, severity), text
         assert not safe or check_name(suggestion) == () or check_name(suggestion)[0].code != code
 
 
@@ -55,7 +55,7 @@ def test_a_name_is_checked(severity: str) -> None:
     ],
 )
 def test_each_kind_is_found(text: str, codes: list[str]) -> None:
-    assert [odd.code for odd in check_name(text)] == codes
+    assert [unusual.code for unusual in check_name(text)] == codes
 
 
 @pytest.mark.parametrize(
@@ -70,10 +70,10 @@ def test_each_kind_is_found(text: str, codes: list[str]) -> None:
     ],
 )
 def test_a_name_without_letters_is_told(text: str, what: str) -> None:
-    odd = find_letterless(text)
-    assert odd is not None
-    assert odd.message.endswith(f"only {what}")
-    assert (odd.suggestion, odd.safe) == (None, False)
+    unusual = find_letterless(text)
+    assert unusual is not None
+    assert unusual.message.endswith(f"only {what}")
+    assert (unusual.suggestion, unusual.safe) == (None, False)
 
 
 def test_a_lost_letter_is_told_and_a_question_is_not() -> None:
@@ -90,10 +90,10 @@ def test_short_names_and_scripts_without_capitals_are_not_in_capitals(text: str)
 
 @given(st.text())
 def test_any_text_is_looked_at(text: str) -> None:
-    for odd in (*check_name(text), *check_text(text)):
-        assert odd.message and odd.code
-        assert odd.suggestion != text
-        assert odd.suggestion or not odd.safe
+    for unusual in (*check_name(text), *check_text(text)):
+        assert unusual.message and unusual.code
+        assert unusual.suggestion != text
+        assert unusual.suggestion or not unusual.safe
 
 
 @given(

@@ -25,17 +25,19 @@ def test_under_any_profile_a_file_is_checked_fixed_and_applied(client):
     frame = pd.DataFrame({"name": names, "number": numbers})
     quality = client.contacts.check(frame, region="US")
     profile = client.profile
-    told = {found.code for found in quality.findings if found.place == 0}
-    assert ("restores" in told) is (profile.inactive_in_lists and not profile.inactive_readable)
-    assert bool(quality.notes) is ("restores" not in told)
-    people = quality.fix().frame
+    report = {outcome.code for outcome in quality.findings if outcome.place == 0}
+    assert ("restores" in report) is (profile.inactive_in_lists and not profile.inactive_readable)
+    assert bool(quality.notes) is ("restores" not in report)
+    persons = quality.fix().frame
     if profile.inactive_in_lists:  # no plan restores a contact that is listed all the same
-        people = people.drop(index=0)
-    result = client.contacts.plan(people).apply(many=True)
+        persons = persons.drop(index=0)
+    result = client.contacts.plan(persons).apply(many=True)
     assert set(result["state"]) <= {"applied", "unchanged"}
     after = client.contacts.frame()
     held = dict(zip(after["number"], after["name"], strict=True))
     assert held["2025550143"] == "José"
     assert set(held) == {"2025550142", "2025550143", "2025550144", "2025550146"}
     again = client.contacts.check(after)
-    assert not [found for found in again.findings if found.safe or found.severity == "error"]
+    assert not [
+        outcome for outcome in again.findings if outcome.safe or outcome.severity == "error"
+    ]

@@ -45,8 +45,8 @@ def test_a_table_of_nothing_has_its_columns(client):
 
 
 def test_values_of_all_kinds_fit_into_the_table(client):
-    odd = pd.DataFrame({"name": [7, ["a"], "half \ud83d"], "number": [1.5, None, True]})
-    table = client.contacts.check(odd.astype(object)).frame()
+    unusual = pd.DataFrame({"name": [7, ["a"], "half \ud83d"], "number": [1.5, None, True]})
+    table = client.contacts.check(unusual.astype(object)).frame()
     assert "7" in table["value"].tolist()
     assert table["row"].tolist() == sorted(table["row"].tolist())
 
@@ -102,7 +102,7 @@ def test_duplicates_are_told_and_never_dropped(client):
     frame = pd.DataFrame({"number": ["+1 202 555 0143"] * 3 + ["2025550143"]})
     fixed = client.contacts.check(frame, region="US").fix().frame
     assert fixed["number"].tolist() == ["2025550143"] * 4
-    codes = [found.code for found in client.contacts.check(fixed).findings]
+    codes = [result.code for result in client.contacts.check(fixed).findings]
     assert codes == ["duplicate"] * 3
 
 

@@ -37,10 +37,10 @@ def test_what_is_odd_is_told_and_sent(client):
     plan = client.contacts.plan(frame)
     assert len(plan) == 4
     assert not refused_cells(plan)
-    for (code, number, name), found in rows.items():
+    for (code, number, name), outcome in rows.items():
         [note] = [note for note in plan.notes if note.startswith(f"{code} {number} has ")]
-        assert found in note
-        with pytest.warns(UserWarning, match=found):
+        assert outcome in note
+        with pytest.warns(UserWarning, match=outcome):
             client.contacts.create(number=number, country_code=code, name=name)
 
 

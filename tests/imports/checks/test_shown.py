@@ -83,16 +83,16 @@ def test_a_frame_in_order_is_one_line(client):
 
 def test_of_many_findings_some_of_each_code_are_shown(client):
     names = ["Ana  B"] * 50 + ["Ana\u200b"] * 50 + ["12"]
-    said = repr(client.contacts.check(pd.DataFrame({"name": names})))
-    assert "Checked 101 rows: 100 written differently, 1 needs you." in said
-    assert "Need you: 1 no letters" in said
-    assert "Written differently: 50 spaces, 50 invisible" in said
-    lines = [line for line in said.split("\n") if line.startswith("  row")]
+    message = repr(client.contacts.check(pd.DataFrame({"name": names})))
+    assert "Checked 101 rows: 100 written differently, 1 needs you." in message
+    assert "Need you: 1 no letters" in message
+    assert "Written differently: 50 spaces, 50 invisible" in message
+    lines = [line for line in message.split("\n") if line.startswith("  row")]
     assert len(lines) == FEW + 1
     assert [sum(word in line for line in lines) for word in ("spaces", "seen", "no letter")] == [
         *(4, 4, 1)
     ]
-    assert f"… and {100 - FEW} more: .frame() has them all" in said
+    assert f"… and {100 - FEW} more: .frame() has them all" in message
 
 
 def test_html_says_what_the_text_says(client, messy):
@@ -130,9 +130,9 @@ def assert_tame(quality):
     for page in (Page(html_of(quality)), Page(html_of(fixed))):
         assert {*page.tags} <= TAGS
         assert {name for name, _ in page.attributes} <= {"class", "dir", "scope", "style"}
-    for said in (repr(quality), repr(fixed)):
-        said.encode()
-        kinds = {unicodedata.category(c) for c in said if c not in "\n\u200c\u200d"}
+    for message in (repr(quality), repr(fixed)):
+        message.encode()
+        kinds = {unicodedata.category(c) for c in message if c not in "\n\u200c\u200d"}
         assert kinds.isdisjoint(("Cc", "Cf", "Cs", "Co", "Zl", "Zp"))
 
 

@@ -35,12 +35,12 @@ def test_rows_become_a_frame_or_are_refused(case: dict[str, Any]) -> None:
             find_columns(table, case.get("named", {}))
         assert str(caught.value) == case["error"]
         return
-    found = find_columns(table, case.get("named", {}))
-    frame = found.frame.astype(object).where(found.frame.notna(), None)
-    problems = [[each.field, each.value, each.reason] for each in found.problems]
+    result = find_columns(table, case.get("named", {}))
+    frame = result.frame.astype(object).where(result.frame.notna(), None)
+    problems = [[each.field, each.value, each.reason] for each in result.problems]
     assert (frame.to_dict("list"), frame.index.tolist()) == (case["frame"], case["index"])
-    assert {name: [*of] for name, of in found.columns.items()} == case["columns"]
-    assert (problems, found.notes) == (case["problems"], case["notes"])
-    assert found.left_out == len({place.split(",")[0] for place, *_ in problems})
-    assert set(map(str, found.frame.dtypes)) == {"str"}
-    assert isinstance(found.frame.index, pd.Index) and found.frame.index.name == "row"
+    assert {name: [*of] for name, of in result.columns.items()} == case["columns"]
+    assert (problems, result.notes) == (case["problems"], case["notes"])
+    assert result.left_out == len({place.split(",")[0] for place, *_ in problems})
+    assert set(map(str, result.frame.dtypes)) == {"str"}
+    assert isinstance(result.frame.index, pd.Index) and result.frame.index.name == "row"

@@ -25,7 +25,7 @@ def parquet(frame: pd.DataFrame) -> bytes:
 
 
 def test_values_keep_their_types_and_nothing_is_nothing() -> None:
-    moment = pd.Timestamp("2026-01-02T03:04:05Z")
+    instant = pd.Timestamp("2026-01-02T03:04:05Z")
     frame = pd.DataFrame(
         {
             "number": pd.array([919876543210, None], dtype="Int64"),
@@ -33,7 +33,7 @@ def test_values_keep_their_types_and_nothing_is_nothing() -> None:
             "name": ["NA", None],
             "score": [1.5, np.nan],
             "active": [True, False],
-            "at": [moment, None],
+            "at": [instant, None],
             "tags": [["a"], None],
         }
     )
@@ -70,10 +70,10 @@ def test_a_broken_file_is_refused(start: int, new: bytes) -> None:
     data = parquet(pd.DataFrame({"number": ["1", None]}))
     broken = data[:start] + new + data[start + len(new) :]
     try:
-        found = read(broken)
+        result = read(broken)
     except InputError:
         return
-    assert found.kind == "Parquet"
+    assert result.kind == "Parquet"
 
 
 def test_what_is_no_parquet_is_refused() -> None:

@@ -44,13 +44,13 @@ def test_every_kind_of_file_gives_the_same_frame(
 ) -> None:
     target = io.BytesIO()
     write(FRAME, target)
-    found = read(target.getvalue())
-    assert found.frame.to_dict("list") == {
+    result = read(target.getvalue())
+    assert result.frame.to_dict("list") == {
         "name": ["Zoë", "NA"],
         "number": ["0151 2345", "+420 7"],
         "Ort": ["Ulm", pytest.approx(float("nan"), nan_ok=True)],
     }
-    assert found.report().splitlines() == [
+    assert result.report().splitlines() == [
         f"the data: 2 rows ({kind})",
         "  Vorname → name",
         "  Handy   → number",
@@ -61,16 +61,16 @@ def test_every_kind_of_file_gives_the_same_frame(
 def test_cards_in_any_encoding() -> None:
     card = "BEGIN:VCARD\r\nVERSION:3.0\r\nFN:Zoë\r\nTEL:1\r\nEND:VCARD\r\n"
     for data, kind in ((card, "vCard"), (card.encode("utf-16"), "vCard, UTF-16-LE")):
-        found = read(data)
-        assert found.frame.to_dict("list") == {"number": ["1"], "name": ["Zoë"]}
-        assert found.report().splitlines()[0].endswith(f": 1 row ({kind})")
+        result = read(data)
+        assert result.frame.to_dict("list") == {"number": ["1"], "name": ["Zoë"]}
+        assert result.report().splitlines()[0].endswith(f": 1 row ({kind})")
 
 
 def test_a_pasted_table_with_all_that_a_spreadsheet_puts_in_it() -> None:
-    found = read('\nName\tPhone\tNote\nAna\t"+1\n202"\t\n\nBob\t0151\t"a ""b"""\n')
-    assert found.frame["number"].tolist() == ["+1\n202", "0151"]
-    assert found.frame["Note"].tolist()[1] == 'a "b"'
-    assert found.frame.index.tolist() == [3, 5]
+    result = read('\nName\tPhone\tNote\nAna\t"+1\n202"\t\n\nBob\t0151\t"a ""b"""\n')
+    assert result.frame["number"].tolist() == ["+1\n202", "0151"]
+    assert result.frame["Note"].tolist()[1] == 'a "b"'
+    assert result.frame.index.tolist() == [3, 5]
 
 
 def test_all_that_is_odd_is_in_the_report(tmp_path: Path) -> None:
@@ -95,16 +95,16 @@ def test_names_that_hide_something_are_shown_in_quotes() -> None:
     assert r"kept as they are: 'a\u202eb', ' x'" in report
 
 
-@pytest.mark.parametrize(("count", "shown"), [(20, 20), (21, 20), (1000, 20)])
-def test_many_problems_are_counted(count: int, shown: int) -> None:
-    found = read("Phone\n" + "1.5\n" * count + "12\n")
-    error = found.build_error()
+@pytest.mark.parametrize(("count", "output"), [(20, 20), (21, 20), (1000, 20)])
+def test_many_problems_are_counted(count: int, output: int) -> None:
+    result = read("Phone\n" + "1.5\n" * count + "12\n")
+    error = result.build_error()
     assert len(error.problems) == count
-    assert str(error).count("\n  row ") == shown
+    assert str(error).count("\n  row ") == output
     assert ("The first 20:" in str(error)) is (count > 20)
     assert str(error).startswith(f"the pasted table: {count:,} of {count + 1:,} rows cannot be")
-    assert found.report(skipped=True).count("is a decimal") == shown
-    assert (f"and {count - 20:,} more" in found.report(skipped=True)) is (count > 20)
+    assert result.report(skipped=True).count("is a decimal") == output
+    assert (f"and {count - 20:,} more" in result.report(skipped=True)) is (count > 20)
 
 
 def test_errors_name_the_file(tmp_path: Path) -> None:
@@ -120,12 +120,12 @@ def test_one_column_or_several_may_be_named() -> None:
         "number": ["1"],
         "name": ["3 2"],
     }
-    found = read("Phone,Name\n1,2\n", number="", name="", country_code="")
-    assert found.frame.columns.tolist() == ["Phone", "Name"]
+    result = read("Phone,Name\n1,2\n", number="", name="", country_code="")
+    assert result.frame.columns.tolist() == ["Phone", "Name"]
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("<html><body><table><tr><td>Name</td></tr></table></body></html>", "HTML or XML"),
         ('<?xml version="1.0"?>\n<Workbook><Worksheet/></Workbook>', "HTML or XML"),
@@ -134,10 +134,10 @@ def test_one_column_or_several_may_be_named() -> None:
         ("[]", "JSON"),
     ],
 )
-def test_what_is_no_table_is_called_what_it_is(tmp_path: Path, text: str, said: str) -> None:
+def test_what_is_no_table_is_called_what_it_is(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "people.xls"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(InputError, match=rf"^people\.xls: This file is {said}"):
+    with pytest.raises(InputError, match=rf"^people\.xls: This file is {message}"):
         read(path)
 
 
@@ -149,7 +149,7 @@ def test_a_folder_is_called_one(tmp_path: Path) -> None:
 @given(st.binary(max_size=200) | st.text(max_size=200).map(str.encode))
 def test_whatever_is_passed_is_read_or_refused(data: bytes) -> None:
     try:
-        found = read(data, number="")
+        result = read(data, number="")
     except InputError:
         return
-    assert isinstance(found, FileReading) and found.report(skipped=True)
+    assert isinstance(result, FileReading) and result.report(skipped=True)

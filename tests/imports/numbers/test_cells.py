@@ -65,17 +65,17 @@ def test_cells_are_read_as_the_table_says(case: dict[str, str]) -> None:
         case["region"] or None,
         case["plus"] or None,
     )
-    odd = one.problem or one.note
-    if odd is None:
+    unusual = one.problem or one.note
+    if unusual is None:
         assert (case["code"], " ".join(one.pair or ())) == ("", case["meant"])
         return
-    assert (odd.code, odd.severity, odd.suggestion or "") == (
+    assert (unusual.code, unusual.severity, unusual.suggestion or "") == (
         *(case["code"], case["severity"]),
         case["meant"],
     )
-    assert odd.message
-    assert odd.safe is (case["safe"] == "safe")
-    if odd.safe and not case["plus"]:
+    assert unusual.message
+    assert unusual.safe is (case["safe"] == "safe")
+    if unusual.safe and not case["plus"]:
         again = check(*parse_pair(case["meant"]))
         assert again.problem is None or again.problem.severity == "note"
 
@@ -110,16 +110,16 @@ def cells(draw: st.DrawFn) -> tuple[str, str]:
 @given(cells(), st.booleans())
 @example(("DE", "494915874254734"), True)  # three times
 @settings(max_examples=volume(150, 3000))
-def test_what_is_safe_has_no_other_plausible_reading(cell: tuple[str, str], beside: bool) -> None:
+def test_what_is_safe_has_no_other_plausible_reading(cell: tuple[str, str], sibling: bool) -> None:
     region, text = cell
-    code = f"+{library.country_code_for_region(region)}" if beside else None
+    code = f"+{library.country_code_for_region(region)}" if sibling else None
     one = check(code, text, region)
     if one.problem is None or not one.problem.safe or one.pair is None:
         return
     meant = "".join(one.pair)
     chosen = valid(meant)
     assert chosen is not None or one.note is not None  # reserved for fiction
-    if "+" not in text and not beside:
+    if "+" not in text and not sibling:
         abroad = valid("+" + text.removeprefix("00"))
         assert not mobile(abroad) or e164(abroad) == meant
         home = valid(text, region)
@@ -141,12 +141,12 @@ def test_check_and_plan_agree(client, cells: list[tuple[str, str]]) -> None:
         code = f"+{library.country_code_for_region(region)}"
         frame = pd.DataFrame({"country_code": [code], "number": [text], "name": ["Ana"]})
         checked = client.contacts.check(frame, region=region)
-        found = {f.code for f in checked.findings if f.severity != "note" and f.field == "number"}
+        result = {f.code for f in checked.findings if f.severity != "note" and f.field == "number"}
         plan = client.contacts.plan(frame, broken=True)
         noted = " ".join(plan.notes)
         if text.isdecimal():
-            assert bool(found) == bool(plan.notes)
-            assert not found or any(code in noted for code in found)  # the first is named
+            assert bool(result) == bool(plan.notes)
+            assert not result or any(code in noted for code in result)  # the first is named
         if any(f.safe for f in checked.findings):
             fixed = client.contacts.check(checked.fix().frame)
             assert not [f for f in fixed.findings if f.severity == "error"]

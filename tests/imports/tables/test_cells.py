@@ -154,6 +154,6 @@ def test_any_text_is_a_name(text: str) -> None:
 
 
 def test_what_is_odd_is_refused_where_it_matters_and_shown_elsewhere() -> None:
-    odd = BadCell("#N/A", "is an error")
-    assert read_digits(odd) == read_word(odd) == (None, "is an error")
-    assert keep_cell(odd) == ("#N/A", "")
+    unusual = BadCell("#N/A", "is an error")
+    assert read_digits(unusual) == read_word(unusual) == (None, "is an error")
+    assert keep_cell(unusual) == ("#N/A", "")

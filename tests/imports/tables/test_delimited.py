@@ -32,7 +32,7 @@ def cells(text: str, delimiter: str | None = None) -> list[list[str | None]]:
 
 
 @pytest.mark.parametrize(
-    ("encoding", "said"),
+    ("encoding", "message"),
     [
         ("utf-8", "UTF-8"),
         ("utf-8-sig", "UTF-8"),
@@ -42,8 +42,8 @@ def cells(text: str, delimiter: str | None = None) -> list[list[str | None]]:
         ("utf-32", "UTF-32-LE"),
     ],
 )
-def test_unicode_is_told_with_and_without_its_mark(encoding: str, said: str) -> None:
-    assert decode_text(PEOPLE.encode(encoding)) == (PEOPLE, said, [])
+def test_unicode_is_told_with_and_without_its_mark(encoding: str, message: str) -> None:
+    assert decode_text(PEOPLE.encode(encoding)) == (PEOPLE, message, [])
 
 
 def test_the_mark_of_utf_16_be_is_known() -> None:
@@ -88,15 +88,15 @@ def test_a_text_is_read_row_for_row(case: dict[str, Any]) -> None:
             table(case["text"], case["delimiter"])
         assert str(caught.value) == case["error"]
         return
-    found = table(case["text"], case.get("delimiter"))
-    assert (found.kind, [[n, *cells] for n, cells in found.rows]) == (case["as"], case["rows"])
-    assert list(map(list, found.broken)) == case.get("broken", [])
+    result = table(case["text"], case.get("delimiter"))
+    assert (result.kind, [[n, *cells] for n, cells in result.rows]) == (case["as"], case["rows"])
+    assert list(map(list, result.broken)) == case.get("broken", [])
 
 
 def test_a_cell_without_end_is_refused_before_it_fills_the_memory() -> None:
-    found = table(f"a,b\n1,{'x' * 200_000}\n2,y\n")
-    assert "longer than any name" in found.broken[0].reason
-    assert found.rows[1:] == [TableRow(3, ["2", "y"])]
+    result = table(f"a,b\n1,{'x' * 200_000}\n2,y\n")
+    assert "longer than any name" in result.broken[0].reason
+    assert result.rows[1:] == [TableRow(3, ["2", "y"])]
 
 
 ROWS = st.lists(

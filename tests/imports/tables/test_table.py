@@ -16,7 +16,7 @@ def test_a_column_is_called_as_in_a_spreadsheet(place: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("numbers", "said"),
+    ("numbers", "text"),
     [
         ([4], "row 4"),
         ([2, 3], "rows 2, 3"),
@@ -24,12 +24,12 @@ def test_a_column_is_called_as_in_a_spreadsheet(place: int) -> None:
         (list(range(2, 1002)), "rows 2, 3, 4, 5, 6 and 995 more"),
     ],
 )
-def test_many_rows_are_counted(numbers: list[int], said: str) -> None:
-    assert list_rows(numbers) == said
+def test_many_rows_are_counted(numbers: list[int], text: str) -> None:
+    assert list_rows(numbers) == text
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "text"),
     [
         ("Handy", "Handy"),
         ("", "''"),
@@ -38,5 +38,5 @@ def test_many_rows_are_counted(numbers: list[int], said: str) -> None:
         ("\x1b[2J", r"'\x1b[2J'"),
     ],
 )
-def test_names_that_hide_something_are_shown_in_quotes(name: str, said: str) -> None:
-    assert quoted_name(name) == said
+def test_names_that_hide_something_are_shown_in_quotes(name: str, text: str) -> None:
+    assert quoted_name(name) == text

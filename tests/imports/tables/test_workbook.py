@@ -78,14 +78,14 @@ def test_texts_stay_texts_and_nothing_is_nothing() -> None:
 
 
 def test_empty_rows_and_columns_are_counted_as_a_person_sees_them() -> None:
-    found = read(book([], [None, "Name"], [], [None, "Ana"]), None).rows
-    assert found == [TableRow(2, [None, "Name"]), TableRow(4, [None, "Ana"])]
+    outcome = read(book([], [None, "Name"], [], [None, "Ana"]), None).rows
+    assert outcome == [TableRow(2, [None, "Name"]), TableRow(4, [None, "Ana"])]
 
 
-@pytest.mark.parametrize(("value", "form", "shown"), FORMATS["shown"])
-def test_a_whole_number_is_read_as_its_format_shows_it(value: int, form: str, shown: Any) -> None:
+@pytest.mark.parametrize(("value", "form", "output"), FORMATS["shown"])
+def test_a_whole_number_is_read_as_its_format_shows_it(value: int, form: str, output: Any) -> None:
     table = read(book([value], A1=form), None)
-    assert (table.rows[0].cells, table.notes) == ([shown], [])
+    assert (table.rows[0].cells, table.notes) == ([output], [])
 
 
 @pytest.mark.parametrize(("value", "form"), FORMATS["unknown"])
@@ -115,8 +115,8 @@ def test_a_number_with_an_exponent_in_the_file_is_a_float() -> None:
 
 
 def test_other_values_keep_their_types() -> None:
-    day, moment = dt.date(2026, 5, 1), dt.datetime(2026, 5, 1, 3, 4)
-    assert cells(book([True], [1.5], [day], [moment])) == [True, 1.5, day, moment]
+    day, instant = dt.date(2026, 5, 1), dt.datetime(2026, 5, 1, 3, 4)
+    assert cells(book([True], [1.5], [day], [instant])) == [True, 1.5, day, instant]
     assert not isinstance(cells(book([day]))[0], dt.datetime)
 
 
@@ -152,9 +152,9 @@ def test_the_first_sheet_that_is_not_hidden_is_read_and_the_others_are_told() ->
     made.create_sheet("People").append(["x"])
     made.create_sheet("Old").append(["y"])
     data = saved(made)
-    found = read(data, None)
-    assert found.kind == "XLSX, sheet People" and found.rows == [TableRow(1, ["x"])]
-    assert found.notes == [
+    outcome = read(data, None)
+    assert outcome.kind == "XLSX, sheet People" and outcome.rows == [TableRow(1, ["x"])]
+    assert outcome.notes == [
         "not read: the sheets 'Old' (sheet=)",
         "not read: the hidden sheets 'Sheet' (sheet=)",
     ]
@@ -298,10 +298,10 @@ def test_a_broken_file_is_refused_and_nothing_else(data: st.DataObject) -> None:
             cut = content[:start] + new + content[start + data.draw(st.integers(0, 9)) :]
             after.writestr(name, cut if name == part else content)
     try:
-        found = read(target.getvalue(), None)
+        outcome = read(target.getvalue(), None)
     except InputError:
         return
-    assert isinstance(found, RawTable)
+    assert isinstance(outcome, RawTable)
 
 
 def test_no_workbook_at_all_is_refused() -> None:
@@ -325,10 +325,10 @@ def rows(data: bytes) -> list[list[Any]]:
 @example([("=1+1", "{=1+1}"), ("#N/A", "TRUE"), ("+91", "\t"), ("1E5", "http://example.org")])
 @settings(max_examples=volume(24, 600), deadline=None)
 def test_what_was_written_is_read(table: list[tuple[str | None, str | None]]) -> None:
-    found = rows(contacts_book(["a", "b"], table))
-    assert found[0] == ["a", "b"]
+    outcome = rows(contacts_book(["a", "b"], table))
+    assert outcome[0] == ["a", "b"]
     expected = [list(row) for row in table]
-    assert [row for row in found[1:] if any(c is not None for c in row)] == [
+    assert [row for row in outcome[1:] if any(c is not None for c in row)] == [
         row for row in expected if any(c is not None for c in row)
     ]
 

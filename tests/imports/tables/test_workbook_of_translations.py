@@ -20,17 +20,17 @@ def cells(table):
 @given(first=ROWS, second=ROWS)
 def test_what_was_written_is_read_from_every_sheet(first, second):
     data = workbook.build_workbook(["a", "b"], {"de": first, "pt_BR": second}, wide=["b"])
-    found = workbook.read_sheets(data)
-    assert list(found) == ["de", "pt_BR"]
+    result = workbook.read_sheets(data)
+    assert list(result) == ["de", "pt_BR"]
     for name, rows in (("de", first), ("pt_BR", second)):
-        assert cells(found[name]) == [("a", "b"), *(row for row in rows if any(row))]
+        assert cells(result[name]) == [("a", "b"), *(row for row in rows if any(row))]
 
 
 def test_a_person_sees_lines_that_break_and_a_head_that_stays():
-    book = openpyxl.load_workbook(
+    spreadsheet = openpyxl.load_workbook(
         io.BytesIO(workbook.build_workbook(["key", "text"], {"de": [("k", "=1+1")]}, wide=["text"]))
     )
-    page = book["de"]
+    page = spreadsheet["de"]
     assert page.freeze_panes == "A2"
     assert page["A1"].font.bold
     assert page["B2"].alignment.wrap_text
@@ -39,12 +39,12 @@ def test_a_person_sees_lines_that_break_and_a_head_that_stays():
 
 
 def test_sheets_that_a_translator_has_hidden_are_read_too():
-    book = openpyxl.load_workbook(
+    spreadsheet = openpyxl.load_workbook(
         io.BytesIO(workbook.build_workbook(["a"], {"x": [], "y": []}, wide=[]))
     )
-    book["x"].sheet_state = "hidden"
+    spreadsheet["x"].sheet_state = "hidden"
     target = io.BytesIO()
-    book.save(target)
+    spreadsheet.save(target)
     assert list(workbook.read_sheets(target.getvalue())) == ["x", "y"]
 
 
@@ -52,7 +52,9 @@ def test_a_workbook_is_opened_once_however_many_sheets_it_has(monkeypatch):
     opened = []
     load = openpyxl.load_workbook
     monkeypatch.setattr(
-        openpyxl, "load_workbook", lambda *said, **how: opened.append(how) or load(*said, **how)
+        openpyxl,
+        "load_workbook",
+        lambda *message, **how: opened.append(how) or load(*message, **how),
     )
     data = workbook.build_workbook(["a"], {name: [("=1",)] for name in ("de", "fr", "hi")}, wide=[])
     assert len(workbook.read_sheets(data)) == 3

@@ -54,8 +54,8 @@ def test_all_values_are_texts(write: Write) -> None:
             "more": [{"a": 1}, None],
         }
     )
-    found = read(bytes_of(write, frame), number="")
-    assert found.iloc[0].to_dict() == {
+    result = read(bytes_of(write, frame), number="")
+    assert result.iloc[0].to_dict() == {
         "tags": '["vip", "é"]',
         "at": "2026-01-02T03:04:05.250000+00:00",
         "day": "2026-01-02",
@@ -63,16 +63,16 @@ def test_all_values_are_texts(write: Write) -> None:
         "active": "True",
         "more": '{"a": 1}',
     }
-    assert found.iloc[1].isna().tolist() == [False, True, True, True, True, True]
-    assert found["tags"].tolist()[1] == "[]"
+    assert result.iloc[1].isna().tolist() == [False, True, True, True, True, True]
+    assert result["tags"].tolist()[1] == "[]"
 
 
 @BOTH
 def test_the_index_is_written_if_it_has_a_name_but_not_the_rows_of_a_file(write: Write) -> None:
     frame = pd.DataFrame({"name": ["Ana", "Bob"]}, index=pd.Index([7, 8], name="id"))
-    found = read(bytes_of(write, frame))
-    assert found.to_dict("list") == {"id": ["7", "8"], "name": ["Ana", "Bob"]}
-    again = read(bytes_of(write, found))
+    result = read(bytes_of(write, frame))
+    assert result.to_dict("list") == {"id": ["7", "8"], "name": ["Ana", "Bob"]}
+    again = read(bytes_of(write, result))
     assert again.columns.tolist() == ["id", "name"]
     assert read(bytes_of(write, frame.reset_index(drop=True)), number="").shape == (2, 1)
 
@@ -80,8 +80,8 @@ def test_the_index_is_written_if_it_has_a_name_but_not_the_rows_of_a_file(write:
 @BOTH
 def test_levels_of_an_index_are_columns(write: Write) -> None:
     index = pd.MultiIndex.from_tuples([("a", "en"), ("a", "de")], names=["code", "lang_code"])
-    found = read(bytes_of(write, pd.DataFrame({"text": ["x", "y"]}, index)), number="")
-    assert found.columns.tolist() == ["code", "lang_code", "text"]
+    result = read(bytes_of(write, pd.DataFrame({"text": ["x", "y"]}, index)), number="")
+    assert result.columns.tolist() == ["code", "lang_code", "text"]
 
 
 @BOTH
@@ -131,8 +131,8 @@ def test_files_are_written_to_paths_of_any_kind(write: Write, tmp_path: Path) ->
 
 @BOTH
 def test_a_frame_without_rows_keeps_its_columns(write: Write) -> None:
-    found = read(bytes_of(write, pd.DataFrame({"number": [], "name": []}, dtype="str")))
-    assert found.columns.tolist() == ["number", "name"] and len(found) == 0
+    result = read(bytes_of(write, pd.DataFrame({"number": [], "name": []}, dtype="str")))
+    assert result.columns.tolist() == ["number", "name"] and len(result) == 0
 
 
 def test_the_frame_is_not_changed() -> None:

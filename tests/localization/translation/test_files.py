@@ -27,16 +27,16 @@ def test_the_tests_know_every_format():
 @pytest.mark.parametrize("form", FORMATS)
 def test_every_format_is_told_by_its_content(tmp_path, form):
     paths = saved(tmp_path, form)
-    wanted = sorted((u.text_key, u.target) for u in UNITS)
-    assert sorted((u.text_key, u.target) for u in read_units(paths)) == wanted
-    assert sorted((u.text_key, u.target) for u in read_units(tmp_path)) == wanted
+    expected = sorted((u.text_key, u.target) for u in UNITS)
+    assert sorted((u.text_key, u.target) for u in read_units(paths)) == expected
+    assert sorted((u.text_key, u.target) for u in read_units(tmp_path)) == expected
     assert (
         sorted((u.text_key, u.target) for u in read_units([p.read_bytes() for p in paths]))
-        == wanted
+        == expected
     )
     if form != "po":
-        odd = paths[0].rename(tmp_path / "no ending")
-        assert read_units(odd)[0].place.startswith("no ending")
+        unusual = paths[0].rename(tmp_path / "no ending")
+        assert read_units(unusual)[0].place.startswith("no ending")
 
 
 @pytest.mark.parametrize("form", ["po", "xliff"])

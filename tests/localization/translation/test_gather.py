@@ -11,7 +11,7 @@ from chatkit.localization.translation.export import collect_units, filter_by_sta
 from chatkit.localization.translation.units import read_full_contents
 
 
-def spots(units):
+def positions(units):
     return {(each.lang_code, each.field) for each in units}
 
 
@@ -64,19 +64,19 @@ def test_what_has_another_button_in_the_place_is_left_out_and_told():
     rows = full(ENGLISH, {**GERMAN, "buttons": [button("call_phone", "Anrufen")]})
     units, unplaced = collect_units(rows, "en", None)
     assert unplaced == ["order_ready de buttons.0.label"]
-    assert ("de", "buttons.1.label") in spots(units)
+    assert ("de", "buttons.1.label") in positions(units)
 
 
 def test_only_what_is_missing():
     rows = full(ENGLISH, {**GERMAN, "footer": "", "buttons": []})
     units, _ = collect_units(rows, "en", ["de", "fr"])
     missing = filter_by_state(units, "missing")
-    assert {s for s in spots(missing) if s[0] == "de"} == {
+    assert {s for s in positions(missing) if s[0] == "de"} == {
         ("de", "footer"),
         ("de", "buttons.0.label"),
         ("de", "buttons.1.label"),
     }
-    assert len([s for s in spots(missing) if s[0] == "fr"]) == 5
+    assert len([s for s in positions(missing) if s[0] == "fr"]) == 5
     assert filter_by_state(units, "all") == units
 
 
@@ -86,15 +86,15 @@ def test_only_takes_states() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (("en", "de"), "as a list"),
         (("fr", None), "No template has a content in 'fr'"),
         (("en", ["german"]), "must be a code like en or en_US"),
     ],
 )
-def test_what_cannot_be_collected_is_said(arguments, said):
-    with pytest.raises(InputError, match=said):
+def test_what_cannot_be_collected_is_said(arguments, message):
+    with pytest.raises(InputError, match=message):
         collect_units(both(), *arguments)
 
 
@@ -155,7 +155,7 @@ def test_the_state_of_a_text_is_what_the_ledger_knows():
         "buttons.0.label": ("live", ""),
         "buttons.1.label": ("missing", ""),
     }
-    assert spots(filter_by_state(units, ["stale", "missing"])) == {
+    assert positions(filter_by_state(units, ["stale", "missing"])) == {
         ("de", "text"),
         ("de", "buttons.1.label"),
     }

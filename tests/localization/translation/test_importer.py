@@ -89,23 +89,23 @@ def test_any_content_comes_back_unchanged(tmp_path, form, source, target):
 def translations(draw):
     """A content in two languages: other words, the same placeholders."""
     fields = ("text", "headers.0.text", "footer", "buttons.0.label", "buttons.1.label")
-    sides = ({}, {})
+    edges = ({}, {})
     for field in fields:
         slots = [f"{{{{{n + 1}}}}}" for n in range(draw(st.integers(0, 2)))]
-        for side in sides:
+        for edge in edges:
             words = [draw(WORD) for _ in range(len(slots) + 1)]
             pairs = zip(words, [*slots, ""], strict=True)
-            side[field] = "".join(part for pair in pairs for part in pair)
-    return sides
+            edge[field] = "".join(part for pair in pairs for part in pair)
+    return edges
 
 
 @pytest.mark.parametrize("form", FORMS)
 @QUIET
-@given(sides=translations())
-@example(sides=({"text": "=1"}, {"text": "⟨U+000D⟩\r\n'=2 "}))
-def test_what_a_translator_writes_comes_back_exactly(tmp_path, form, sides):
+@given(edges=translations())
+@example(edges=({"text": "=1"}, {"text": "⟨U+000D⟩\r\n'=2 "}))
+def test_what_a_translator_writes_comes_back_exactly(tmp_path, form, edges):
     words = {**entries(ENGLISH)[0].texts, "text": "Hello"}
-    source, target = ({**words, **side} for side in sides)
+    source, target = ({**words, **edge} for edge in edges)
     frame = full(
         content(
             text=source["text"],
@@ -134,12 +134,12 @@ def test_naughty_strings_come_back(tmp_path, shared, form):
     frame = full(*(content(text=s, footer=s) for s in strings)).reset_index()
     frame["template_code"] = [f"t{n}" for n in range(len(frame))]
     paths = sent(frame, tmp_path, form, languages=["ar"])
-    said = dict(zip(frame.template_code, strings, strict=True))
+    output = dict(zip(frame.template_code, strings, strict=True))
     translate(paths, lambda _, source: f"» {source} «")
     result = imported(paths, frame, broken=True)
     assert result.rejected.empty, result
     made = result.frame[result.frame.lang_code == "ar"].set_index("template_code").text
-    assert {code: made[code] for code in said} == {c: f"» {s} «" for c, s in said.items()}
+    assert {code: made[code] for code in output} == {c: f"» {s} «" for c, s in output.items()}
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -359,7 +359,7 @@ def test_a_stamp_or_a_place_that_was_changed_is_told(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("form", "name", "old", "new", "said"),
+    ("form", "name", "old", "new", "output"),
     [
         ("xliff", "texts.de.xlf", "de/order_ready", "de/a", 'original="de/order_ready" into'),
         ("xliff", "texts.de.xlf", '"footer"', '"foot"', 'resname="footer" into its <trans'),
@@ -368,7 +368,7 @@ def test_a_stamp_or_a_place_that_was_changed_is_told(tmp_path):
     ],
 )
 def test_a_place_that_was_changed_is_told_in_the_words_of_the_file(
-    tmp_path, form, name, old, new, said
+    tmp_path, form, name, old, new, output
 ):
     paths = sent(both(), tmp_path, form, only="all")
     path = tmp_path / name
@@ -377,7 +377,7 @@ def test_a_place_that_was_changed_is_told_in_the_words_of_the_file(
     path.write_text(text.replace(old, new).replace("Larkspur", "Lerche"), "utf-8")
     rejected = imported(paths, both()).rejected
     [message] = rejected[rejected.reason == "code changed"].message
-    assert message.count(said) == 1 and "template_code" not in message
+    assert message.count(output) == 1 and "template_code" not in message
 
 
 @pytest.mark.parametrize(
@@ -426,9 +426,9 @@ def test_what_a_spreadsheet_made_of_a_text_is_told(tmp_path):
     import openpyxl
 
     paths = sent(both(), tmp_path, "xlsx", only="all")
-    book = openpyxl.load_workbook(paths[0])
-    book.active["E4"] = "=A1"
-    book.save(paths[0])
+    workbook = openpyxl.load_workbook(paths[0])
+    workbook.active["E4"] = "=A1"
+    workbook.save(paths[0])
     result = imported(paths, both())
     assert reasons(result) == {"footer": "unreadable"}
     assert result.rejected.place.tolist() == ["texts.xlsx, sheet de, row 4"]
@@ -437,12 +437,12 @@ def test_what_a_spreadsheet_made_of_a_text_is_told(tmp_path):
 def test_what_was_rejected_is_shown_with_the_counts_and_spelled_out(tmp_path):
     paths = sent(both(), tmp_path, only="all")
     translate(paths, lambda field, _: "a{{9\u202e}}" if field == "text" else None)
-    said = repr(imported(paths, both()))
-    assert said.startswith(
+    output = repr(imported(paths, both()))
+    assert output.startswith(
         "0 texts changed in 0 contents (0 new), 4 as they were, 1 rejected: 1 placeholder lost\n"
     )
-    assert "\u202e" not in said
-    assert "order_ready de Text: placeholder lost" in said
+    assert "\u202e" not in output
+    assert "order_ready de Text: placeholder lost" in output
 
 
 def came_back(n, verdict="stale", *, cell="E4", comment="", source="New text"):
@@ -450,8 +450,8 @@ def came_back(n, verdict="stale", *, cell="E4", comment="", source="New text"):
     unit = Unit(f"t{n}", "de", "text", "Old text", "came", comment=comment, place="a.xlsx, row 4")
     unit = unit._replace(cells={"translation": cell} if cell else {})
     stamp = Stamp("", "", "", "20261120T120000")
-    sides = {"source": source, "live": "lv", "source_before": "Old text"}
-    return ReturnedText(unit, "came", stamp, None, None, **sides, verdict=verdict, message="why")
+    edges = {"source": source, "live": "lv", "source_before": "Old text"}
+    return ReturnedText(unit, "came", stamp, None, None, **edges, verdict=verdict, message="why")
 
 
 @pytest.mark.parametrize(("count", "rest"), [(1, ""), (5, ""), (6, "  and 1 more in .rejected")])
@@ -533,6 +533,6 @@ def test_translations_become_a_plan_and_are_there_afterwards(tmp_path, form):
         plan.apply()
         after = client.templates.frame(DEMO, full=True)
         made = [e for e in entries(after) if e.lang_code == "it"]
-        wanted = [e for e in entries(result.frame) if e.lang_code == "it"]
-        assert [e.texts for e in made] == [e.texts for e in wanted]
+        expected = [e for e in entries(result.frame) if e.lang_code == "it"]
+        assert [e.texts for e in made] == [e.texts for e in expected]
         assert len(client.templates.plan(imported(paths, after).frame)) == 0

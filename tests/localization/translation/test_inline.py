@@ -14,10 +14,10 @@ def element(text, codes):
 @given(ANY, ANY)
 def test_no_two_have_the_same_id_and_the_same_code_has_it_in_both(source, target):
     codes = {}
-    sides = [element(text, codes) for text in (source, target)]
-    assert [element_text(side, {}) for side in sides] == [source, target]
-    codes = [{part.get("id"): part.text for part in side} for side in sides]
-    assert [len(side) for side in sides] == [len(each) for each in codes]
+    edges = [element(text, codes) for text in (source, target)]
+    assert [element_text(edge, {}) for edge in edges] == [source, target]
+    codes = [{part.get("id"): part.text for part in edge} for edge in edges]
+    assert [len(edge) for edge in edges] == [len(each) for each in codes]
     assert all(codes[0][name] == codes[1][name] for name in codes[0].keys() & codes[1].keys())
 
 

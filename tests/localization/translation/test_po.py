@@ -20,15 +20,15 @@ def units(pairs):
     return [unit(s, t, field=f"buttons.{n}.label") for n, (s, t) in enumerate(pairs)]
 
 
-def told(found):
-    return [(each.text_key, each.source, each.target, each.stamp) for each in found]
+def report(result):
+    return [(each.text_key, each.source, each.target, each.stamp) for each in result]
 
 
 @settings(max_examples=25)
 @given(pairs=PAIRS)
 def test_any_text_comes_back(pairs):
     sent = units(pairs)
-    assert told(read_po_units(encode_po(sent, "en"))) == told(sent)
+    assert report(read_po_units(encode_po(sent, "en"))) == report(sent)
 
 
 @settings(max_examples=25)
@@ -38,7 +38,7 @@ def test_any_text_comes_back_after_another_program_saved_the_file(pairs):
     store = pofile.parsestring(encode_po(sent, "en"))
     target = io.BytesIO()
     store.serialize(target)
-    assert told(read_po_units(target.getvalue())) == told(sent)
+    assert report(read_po_units(target.getvalue())) == report(sent)
 
 
 @pytest.mark.parametrize("code", [*SUPPORTED, "en-US", "zh_Hant_TW"])

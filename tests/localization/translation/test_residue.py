@@ -98,8 +98,8 @@ def test_what_the_source_has_too_is_left_as_it_is(text, source):
 
 def test_words_that_are_struck_through_are_not_taken(tmp_path):
     (path,) = sent(english(), tmp_path, "xlsx", languages=["it"])
-    book = openpyxl.load_workbook(path)
-    sheet = book["it"]
+    workbook = openpyxl.load_workbook(path)
+    sheet = workbook["it"]
     names = [cell.value for cell in sheet[1]]
     column = names.index("translation") + 1
     for row in range(2, sheet.max_row + 1):
@@ -112,7 +112,7 @@ def test_words_that_are_struck_through_are_not_taken(tmp_path):
     bold = TextBlock(InlineFont(b=True), "it ")
     sheet.cell(4, column).value = CellRichText(bold, sheet.cell(4, column).value)
     target = io.BytesIO()
-    book.save(target)
+    workbook.save(target)
     result = imported([target.getvalue()], english())
     assert [each.verdict for each in result.texts.itertuples()][:3] == [
         "residue",

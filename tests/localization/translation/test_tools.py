@@ -46,8 +46,8 @@ def rewrite(client, text=NEW):
 
 def noted(client, text="is this Sie or du?\nplease ask <b>Ana</b>" + " again" * 20):
     queue = client.templates.queue(["de"], [CODE], only=["live", "stale"])
-    spots = [item.unit.field for item in queue.items]
-    queue.comment(spots.index("text"), text)
+    positions = [item.unit.field for item in queue.items]
+    queue.comment(positions.index("text"), text)
     queue.plan()
     return text
 
@@ -55,7 +55,7 @@ def noted(client, text="is this Sie or du?\nplease ask <b>Ana</b>" + " again" * 
 # --- out --------------------------------------------------------------------------------------
 
 
-def told(path, form):
+def report(path, form):
     """What another program shows of the text: state, source before, comment and limit."""
     if form in ("xlsx", "csv"):
         read = pandas.read_csv if form == "csv" else pandas.read_excel
@@ -87,12 +87,12 @@ def test_state_source_before_comment_and_limit_reach_the_translators_program(
 ):
     comment = noted(client)
     [path] = exported(client, tmp_path, form)
-    state, _, said, most = told(path, form)
-    assert (state, said.split(), most) == ("live", comment.split(), "1024")
+    state, _, output, most = report(path, form)
+    assert (state, output.split(), most) == ("live", comment.split(), "1024")
     before = rewrite(client)
     [path] = exported(client, tmp_path, form)
-    state, source, said, _ = told(path, form)
-    assert (state, source, said.split()) == ("stale", before, comment.split())
+    state, source, output, _ = report(path, form)
+    assert (state, source, output.split()) == ("stale", before, comment.split())
     plan = client.templates.read_translations(path).plan  # nobody has said anything else
     assert not any("comment" in note for note in plan.notes)
     # what is stale is asked for by its state, and comes back like any other text
@@ -113,7 +113,7 @@ def test_what_a_translator_says_is_recorded_and_an_older_comment_never_over_a_ne
     taken = client.templates.read_translations(first)
     assert any("1 comment of translators is recorded" in note for note in taken.plan.notes)
     [second] = exported(client, tmp_path, form, "second")
-    assert told(second, form)[2] == "which bike?"
+    assert report(second, form)[2] == "which bike?"
     with_comment(second, form, "the red one")
     client.templates.read_translations(second)
     for again in (first, second):
@@ -165,8 +165,8 @@ def as_pandas_saves(data):
 
 def as_an_office_saves(data):
     """Texts inside the cells, a title above the table, a column in between, empty rows."""
-    book = openpyxl.load_workbook(io.BytesIO(data))
-    sheet = book.active
+    spreadsheet = openpyxl.load_workbook(io.BytesIO(data))
+    sheet = spreadsheet.active
     sheet.insert_cols(4)
     sheet.insert_rows(1, 2)
     sheet["A1"] = "For Kim, by Friday"
@@ -175,7 +175,7 @@ def as_an_office_saves(data):
     for cell in sheet[3]:
         cell.value = cell.value and f" {cell.value.title()} "
     target = io.BytesIO()
-    book.save(target)
+    spreadsheet.save(target)
     return target.getvalue()
 
 
@@ -208,17 +208,17 @@ def test_a_file_that_another_program_saved_comes_back_whole(tmp_path, client, fo
 
 
 @pytest.fixture
-def book(tmp_path, client):
+def spreadsheet(tmp_path, client):
     return exported(client, tmp_path, "xlsx", languages=["de", "fr"])[0]
 
 
 def changed(path, change):
-    book = openpyxl.load_workbook(path)
-    change(book)
-    book.save(path)
+    spreadsheet = openpyxl.load_workbook(path)
+    change(spreadsheet)
+    spreadsheet.save(path)
 
 
-def test_every_text_has_its_verdict_by_row_and_cell(client, book):
+def test_every_text_has_its_verdict_by_row_and_cell(client, spreadsheet):
     texts = {
         "E2": "Dein Rad ist jetzt fertig und steht bereit, bitte hol es doch bald bei uns ab!",
         "E3": "Hallo {{1}}, dein {{2}} ist da.",
@@ -227,15 +227,15 @@ def test_every_text_has_its_verdict_by_row_and_cell(client, book):
         "E7": None,
     }
 
-    def change(book):
+    def change(spreadsheet):
         for cell, text in texts.items():
-            book["de"][cell] = text
-        book["de"]["A6"] = "order_redy"
+            spreadsheet["de"][cell] = text
+        spreadsheet["de"]["A6"] = "order_redy"
 
-    changed(book, change)
+    changed(spreadsheet, change)
     client.templates(CODE).update("en", footer="Larkspur Cycles of Portland")
     client.templates.glossary = [{"language": "de", "never": "Fahrrad"}]
-    taken = client.templates.read_translations(book, [CODE])
+    taken = client.templates.read_translations(spreadsheet, [CODE])
     client.templates.glossary = None
     german = taken.texts[taken.texts.place.str.contains("sheet de")]
     assert dict(zip(german.cell, german.verdict, strict=True)) == {
@@ -255,61 +255,63 @@ def test_every_text_has_its_verdict_by_row_and_cell(client, book):
     assert "Cycles{+ of Portland+}" in repr(taken)
     assert "<ins> of Portland</ins>" in html_of(taken)
     assert not taken.plan.changes
-    wider = client.templates.read_translations(book, [CODE], broken=True)
+    wider = client.templates.read_translations(spreadsheet, [CODE], broken=True)
     assert {"too long", "glossary broken"}.isdisjoint(wider.rejected.reason)
 
 
-def test_a_code_that_was_changed_is_told_with_its_cell(client, book):
-    def change(book):
-        sheet = book["de"]
+def test_a_code_that_was_changed_is_told_with_its_cell(client, spreadsheet):
+    def change(spreadsheet):
+        sheet = spreadsheet["de"]
         sheet["E2"], sheet["E3"], sheet["E4"] = "Rad fertig", DONE, "Neu"
         sheet["A2"], sheet["B3"], sheet["K4"] = "order_redy", "nl", "text"
 
-    changed(book, change)
-    rejected = client.templates.read_translations(book, [CODE]).rejected
+    changed(spreadsheet, change)
+    rejected = client.templates.read_translations(spreadsheet, [CODE]).rejected
     assert set(rejected.reason) == {"code changed"}
-    said = " ".join(rejected.message)
-    assert "put 'order_ready' into A2 again" in said
-    assert "put 'de' into B3 again" in said
-    assert "put 'footer' into K4 again" in said
+    output = " ".join(rejected.message)
+    assert "put 'order_ready' into A2 again" in output
+    assert "put 'de' into B3 again" in output
+    assert "put 'footer' into K4 again" in output
 
 
-def renamed(book):
-    book["fr"]["E1"] = "Traduction"
+def renamed(spreadsheet):
+    spreadsheet["fr"]["E1"] = "Traduction"
 
 
-def doubled(book):
-    book["fr"]["M1"] = "translation"
+def doubled(spreadsheet):
+    spreadsheet["fr"]["M1"] = "translation"
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "output"),
     [
         (renamed, "sheet fr, row 1 lacks the names of columns: translation; not known: 'Traduct"),
         (doubled, "sheet fr, the column translation is there twice: E1 and M1"),
     ],
 )
-def test_a_sheet_whose_columns_were_changed_stops_the_whole_file(client, book, change, said):
-    changed(book, lambda book: book["de"].__setitem__("E4", "Neu"))
-    changed(book, change)
-    with pytest.raises(InputError, match=said):
-        client.templates.read_translations(book)
+def test_a_sheet_whose_columns_were_changed_stops_the_whole_file(
+    client, spreadsheet, change, output
+):
+    changed(spreadsheet, lambda spreadsheet: spreadsheet["de"].__setitem__("E4", "Neu"))
+    changed(spreadsheet, change)
+    with pytest.raises(InputError, match=output):
+        client.templates.read_translations(spreadsheet)
 
 
-def test_a_sheet_that_was_copied_and_edited_twice_is_told_with_both_places(client, book):
-    def change(book):
-        copy = book.copy_worksheet(book["de"])
+def test_a_sheet_that_was_copied_and_edited_twice_is_told_with_both_places(client, spreadsheet):
+    def change(spreadsheet):
+        copy = spreadsheet.copy_worksheet(spreadsheet["de"])
         copy.sheet_state = "hidden"
-        book["de"]["E4"], copy["E4"] = "Neu", "Anders"
+        spreadsheet["de"]["E4"], copy["E4"] = "Neu", "Anders"
 
-    changed(book, change)
-    rejected = client.templates.read_translations(book).rejected
+    changed(spreadsheet, change)
+    rejected = client.templates.read_translations(spreadsheet).rejected
     assert rejected.reason.tolist() == ["twice", "twice"]
     assert "sheet de, row 4 and texts.xlsx, sheet de Copy, row 4" in rejected.message[0]
 
 
-def test_macros_are_not_run_and_it_is_said(client, book, tmp_path, capsys):
-    changed(book, lambda book: book["de"].__setitem__("E4", "Neu"))
+def test_macros_are_not_run_and_it_is_said(client, spreadsheet, tmp_path, capsys):
+    changed(spreadsheet, lambda spreadsheet: spreadsheet["de"].__setitem__("E4", "Neu"))
     path = tmp_path / "kim" / "texts.xlsm"
     path.parent.mkdir()
     path.write_bytes((tmp_path / "texts.xlsx").read_bytes())
@@ -346,8 +348,10 @@ FOREIGN = {
 
 
 @pytest.mark.parametrize("name", FOREIGN)
-def test_a_foreign_file_is_named_and_nothing_of_the_others_is_taken(client, book, tmp_path, name):
-    data, said = FOREIGN[name]
+def test_a_foreign_file_is_named_and_nothing_of_the_others_is_taken(
+    client, spreadsheet, tmp_path, name
+):
+    data, output = FOREIGN[name]
     (tmp_path / name).write_bytes(data)
-    with pytest.raises(InputError, match=f"^{name}: .*{said}"):
-        client.templates.read_translations([book, tmp_path / name])
+    with pytest.raises(InputError, match=f"^{name}: .*{output}"):
+        client.templates.read_translations([spreadsheet, tmp_path / name])

@@ -18,15 +18,15 @@ def units(pairs):
     return [unit(s, t, field=f"buttons.{n}.label") for n, (s, t) in enumerate(pairs)]
 
 
-def told(found):
-    return [(each.text_key, each.source, each.target, each.stamp) for each in found]
+def report(result):
+    return [(each.text_key, each.source, each.target, each.stamp) for each in result]
 
 
 @settings(max_examples=25)
 @given(pairs=PAIRS)
 def test_any_text_comes_back(pairs):
     sent = units(pairs)
-    assert told(read_xliff(encode_xliff(sent, "en"))) == told(sent)
+    assert report(read_xliff(encode_xliff(sent, "en"))) == report(sent)
 
 
 @pytest.mark.parametrize("rewrite", REWRITES)
@@ -34,14 +34,14 @@ def test_any_text_comes_back(pairs):
 @given(pairs=PAIRS)
 def test_any_text_comes_back_after_another_program_saved_the_file(rewrite, pairs):
     sent = units(pairs)
-    assert told(read_xliff(rewrite(encode_xliff(sent, "en")))) == told(sent)
+    assert report(read_xliff(rewrite(encode_xliff(sent, "en")))) == report(sent)
 
 
 def test_white_space_between_elements_means_nothing():
     sent = [unit("a {{1}} b", "c {{1}} d")]
     data = indented(encode_xliff(sent, "en"))
     assert data != encode_xliff(sent, "en")
-    assert told(read_xliff(data)) == told(sent)
+    assert report(read_xliff(data)) == report(sent)
 
 
 def required(element, *names):
@@ -65,13 +65,13 @@ def test_1_2_has_what_the_standard_requires(pairs):
     for file in root:
         required(file, "original", "source-language", "target-language", "datatype")
         assert names_of(file) == ["body"]
-        found = file.findall(f".//{space}trans-unit")
-        assert len({each.get("id") for each in found}) == len(found) > 0
-        for each in found:
+        result = file.findall(f".//{space}trans-unit")
+        assert len({each.get("id") for each in result}) == len(result) > 0
+        for each in result:
             required(each, "id", "maxwidth", "size-unit")
             assert names_of(each) in (["source", "target", "note"], ["source", "note"])
-            for side in (each[0], each[1]):
-                codes = [code.get("id") for code in side.iter(f"{space}ph")]
+            for edge in (each[0], each[1]):
+                codes = [code.get("id") for code in edge.iter(f"{space}ph")]
                 assert len(set(codes)) == len(codes)
 
 

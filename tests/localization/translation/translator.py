@@ -102,8 +102,8 @@ def typed(text: str) -> str:
 
 
 def _workbook(data: bytes, work: Work) -> bytes:
-    book = openpyxl.load_workbook(io.BytesIO(data))
-    for page in book.worksheets:
+    workbook = openpyxl.load_workbook(io.BytesIO(data))
+    for page in workbook.worksheets:
         names = {cell.value: n for n, cell in enumerate(page[1])}
         for row in page.iter_rows(min_row=2):
             done = work(row[names["field"]].value, seen(row[names["source"]].value))
@@ -112,7 +112,7 @@ def _workbook(data: bytes, work: Work) -> bytes:
                 cell.value = typed(done)
                 cell.data_type = "s"
     target = io.BytesIO()
-    book.save(target)
+    workbook.save(target)
     return target.getvalue()
 
 
@@ -150,10 +150,10 @@ def _xliff(data: bytes, work: Work) -> bytes:
     for each in root.iter(f"{space}trans-unit"):
         source = each.find(f"{space}source")
         blocks = {code.text: code for code in source.iter(f"{space}ph")}
-        said = [source.text or ""]
+        output = [source.text or ""]
         for code in source:
-            said += [code.text, code.tail or ""]
-        done = work(each.get("resname"), unescape_controls("".join(said)))
+            output += [code.text, code.tail or ""]
+        done = work(each.get("resname"), unescape_controls("".join(output)))
         if done is not None:
             for before in each.findall(f"{space}target"):
                 each.remove(before)

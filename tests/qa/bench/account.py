@@ -94,27 +94,27 @@ def main() -> None:
         file = Path(place) / "account.db"
         child("whole.py", "fill", file, CONTACTS, timeout=1200)
         with server(sys.executable, "-m", "chatkit", "sandbox", "--json", "--db", file) as up:
-            told = json.loads(up.line)
-            where = told["base_url"], told["account_id"], told["token"]
+            report = json.loads(up.line)
+            where = report["base_url"], report["account_id"], report["token"]
             fill(*where)
             runs: dict[str, Any] = {
                 road: partial(child, "account.py", road, *where, place, timeout=1200)
                 for road in ROADS
             }
-            found = {road: medians(each) for road, each in rounds(runs, COUNT).items()}
-    bare, said = found["frames"], f"{CODES * LANGUAGES:,} contents and {CONTACTS:,} contacts"
+            result = {road: medians(each) for road, each in rounds(runs, COUNT).items()}
+    bare, message = result["frames"], f"{CODES * LANGUAGES:,} contents and {CONTACTS:,} contacts"
     for road, what in (("first", "a pull"), ("again", "a second pull")):
-        one = found[road]
-        at_most(f"time of {what}, {said}, its frames = 1", one["s"] / bare["s"], GOAL)
+        one = result[road]
+        at_most(f"time of {what}, {message}, its frames = 1", one["s"] / bare["s"], GOAL)
         if CONTACTS >= JUDGED:
             more = one["mb"] / bare["mb"]
             at_most(f"highest memory of {what}, its frames = 1", more, MEMORY_GOAL)
     show(
-        f"An account of {said} as a folder",
+        f"An account of {message} as a folder",
         ["by", "seconds", "CPU seconds", "MB more at its highest", "seconds, frames = 1"],
         [
             [ROADS[road], one["s"], one["cpu"], one["mb"], one["s"] / bare["s"]]
-            for road, one in found.items()
+            for road, one in result.items()
         ],
     )
 

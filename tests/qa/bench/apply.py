@@ -87,21 +87,24 @@ def sandbox(*options: object) -> Any:
 
 def emptied(up: Server, latency: float) -> tuple[str, str]:
     """Empty a sandbox, and have it answer after so many seconds; its address and a token."""
-    told = json.loads(up.line)
-    headers = {"Authorization": f"Bearer {told['admin_token']}", "Content-Type": "application/json"}
+    report = json.loads(up.line)
+    headers = {
+        "Authorization": f"Bearer {report['admin_token']}",
+        "Content-Type": "application/json",
+    }
     for action, body in (("reset", {}), ("faults", {"latency": latency})):
-        url = f"{told['base_url']}/_sandbox/{action}"
+        url = f"{report['base_url']}/_sandbox/{action}"
         urlopen(Request(url, json.dumps(body).encode(), headers), timeout=30).close()
-    return told["base_url"], told["token"]
+    return report["base_url"], report["token"]
 
 
 def journal() -> None:
     """Creates against the sandbox, with the journal and without."""
     with sandbox() as up:
-        told = json.loads(up.line)
+        report = json.loads(up.line)
         runs: dict[str, Any] = {
             name: partial(
-                child, "loops.py", name, told["base_url"], CONNECTIONS, CALLS, told["token"]
+                child, "loops.py", name, report["base_url"], CONNECTIONS, CALLS, report["token"]
             )
             for name in ("plan", "chatkit")
         }
@@ -168,15 +171,15 @@ def slow_line(base_url: str, latency: float) -> None:
     }
     found = {name: medians(results) for name, results in rounds(runs, SLOW_ROUNDS).items()}
     ours = found["plan"]["rate"]
-    said = f"a plan of creates at {latency * 1000:.0f} ms"
+    text = f"a plan of creates at {latency * 1000:.0f} ms"
     busy = of_the_machine(found, ideal)
     if latency < 0.1:
         loop = ours / found["requests"]["rate"]
-        at_least(f"{said}, a requests loop = 1", loop, 15, explained=busy)
-        at_least(f"{said}, httpx as it comes = 1", ours / found["httpx"]["rate"], 2)
+        at_least(f"{text}, a requests loop = 1", loop, 15, explained=busy)
+        at_least(f"{text}, httpx as it comes = 1", ours / found["httpx"]["rate"], 2)
     else:
         busy = busy or of_the_disk(found["plan"], CALLS / ideal / 0.9)
-        at_least(f"{said}, share of the ideal", ours / ideal, 0.9, explained=busy)
+        at_least(f"{text}, share of the ideal", ours / ideal, 0.9, explained=busy)
     rows = [
         [NAMES[name], one["rate"], one["rate"] / ideal, ours / one["rate"], one["us"]]
         for name, one in sorted(found.items(), key=lambda item: -item[1]["rate"])
@@ -193,7 +196,7 @@ def edited() -> None:
     latency, rows = LATENCIES[0], []
     with sandbox() as up:
         works = list(WORKS.items())
-        for work, said in sized(works[1:], works[1:2], works[3:]):
+        for work, text in sized(works[1:], works[1:2], works[3:]):
             runs: dict[str, Any] = {
                 client: partial(one_edited, up, client, work) for client in (*MODES, "httpx")
             }
@@ -203,7 +206,7 @@ def edited() -> None:
                 name = "the writes alone, httpx over httpx-aiohttp, a task a row"
                 name = name if client == "httpx" else called(client)
                 us = one["cpu"] / EDITED * 1e6
-                rows.append([said, name, EDITED / one["s"], one["s"] / bare, us])
+                rows.append([text, name, EDITED / one["s"], one["s"] / bare, us])
     show(
         f"{EDITED:,} contacts of the sandbox at {latency * 1000:.0f} ms, {CONNECTIONS} at once",
         ["what", "by", "rows a second", "time, the writes alone = 1", "CPU µs a row"],
@@ -264,8 +267,8 @@ def limited() -> None:
         for work, mode, rate in [heeding, *((*case, (LIMIT,)) for case in told_of)]:
             few = LIMITED if work == "create" else LIMITED // 2
             with sandbox("--profile", profile.name) as up:
-                told = json.loads(up.line)
-                where = told["base_url"], told["token"]
+                report = json.loads(up.line)
+                where = report["base_url"], report["token"]
                 one = child("edits.py", mode, work, *where, 8, few, *rate, timeout=600)
             times = one["s"] / (few / LIMIT)
             how = f"{called(mode)}, R told" if rate else f"{called(mode)}, heeding the 429s"
@@ -303,8 +306,8 @@ def homes() -> None:
 def one_kept(at: str) -> dict[str, float]:
     """One round of creates under a limit that was told, with the journal in one home."""
     with sandbox() as up:
-        told = json.loads(up.line)
-        where = told["base_url"], told["token"]
+        report = json.loads(up.line)
+        where = report["base_url"], report["token"]
         os.environ["CHATKIT_RUNS"] = at
         try:
             found: dict[str, float] = child(

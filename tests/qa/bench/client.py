@@ -67,13 +67,19 @@ def measured(
 
 def cost(base_url: str) -> None:
     """CPU per call at 32 connections."""
-    found = measured(base_url, CONNECTIONS, CALLS, list(NAMES), ROUNDS)
-    ours = found["chatkit"]["us"]
-    at_most("CPU of a call, a requests loop = 1", ours / found["requests"]["us"], 0.4)
-    at_most("CPU of a call, httpx as it comes = 1", ours / found["httpx"]["us"], 0.2)
+    result = measured(base_url, CONNECTIONS, CALLS, list(NAMES), ROUNDS)
+    ours = result["chatkit"]["us"]
+    at_most("CPU of a call, a requests loop = 1", ours / result["requests"]["us"], 0.4)
+    at_most("CPU of a call, httpx as it comes = 1", ours / result["httpx"]["us"], 0.2)
     rows = [
-        [NAMES[name], one["us"], one["us"] / found["requests"]["us"], one["rate"], ours / one["us"]]
-        for name, one in sorted(found.items(), key=lambda item: item[1]["us"])
+        [
+            NAMES[name],
+            one["us"],
+            one["us"] / result["requests"]["us"],
+            one["rate"],
+            ours / one["us"],
+        ]
+        for name, one in sorted(result.items(), key=lambda item: item[1]["us"])
     ]
     show(
         f"CPU of a contact create, {CONNECTIONS} connections (a requests loop: 1)",
@@ -87,21 +93,21 @@ def slow_line(base_url: str) -> None:
     clients = [name for name in NAMES if name not in ("requests", "httpx", "httpx_wide")]
     # Quick, ours stands beside the floor, which says how busy the machine is.
     clients = sized(clients, ["chatkit", "httpx_aiohttp", "aiohttp"], clients[:2])
-    found = measured(base_url, WIDE, SLOW_CALLS, clients, SLOW_ROUNDS)
+    result = measured(base_url, WIDE, SLOW_CALLS, clients, SLOW_ROUNDS)
     if not QUICK:  # slow as it is, one short look at it says enough
-        found |= measured(base_url, WIDE, WIDE * 32, ["httpx_wide"], 1)
+        result |= measured(base_url, WIDE, WIDE * 32, ["httpx_wide"], 1)
     # The ideal leaves 0.4 ms for a call and all that happens to it: on a machine with other work
     # aiohttp alone does not come near it either.
-    floor = found["aiohttp"]["rate"] / IDEAL if "aiohttp" in found else 1.0
+    floor = result["aiohttp"]["rate"] / IDEAL if "aiohttp" in result else 1.0
     at_least(
         f"calls a second at {LATENCY * 1000:.0f} ms over {WIDE} connections, share of the ideal",
-        found["chatkit"]["rate"] / IDEAL,
+        result["chatkit"]["rate"] / IDEAL,
         SHARE,
         explained=f"aiohttp alone: {floor:.2f}, this machine is busy" if floor < QUIET else "",
     )
     rows = [
         [NAMES[name], one["rate"], one["us"], one["rate"] / IDEAL]
-        for name, one in sorted(found.items(), key=lambda item: -item[1]["rate"])
+        for name, one in sorted(result.items(), key=lambda item: -item[1]["rate"])
     ]
     show(
         f"{LATENCY * 1000:.0f} ms latency, {WIDE} connections: ideal are {IDEAL:,.0f} a second",
@@ -114,8 +120,8 @@ def memory(base_url: str) -> None:
     """How much memory many calls need."""
     rows = []
     for calls in MANY:
-        found = medians([child("loops.py", "chatkit", base_url, CONNECTIONS, calls)])
-        rows.append([f"{calls:,}", found["mb"]])
+        result = medians([child("loops.py", "chatkit", base_url, CONNECTIONS, calls)])
+        rows.append([f"{calls:,}", result["mb"]])
     show(
         f"Memory of chatkit over many calls, {CONNECTIONS} connections",
         ["calls", "MB more at its highest than after the first 128"],

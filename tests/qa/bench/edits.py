@@ -42,19 +42,19 @@ def planned(client: Any, work: str, rows: int, rate: float | None = None) -> Cal
 
     import chatkit
 
-    room = client.contacts
+    source = client.contacts
     new = pandas.DataFrame(list(contacts(rows)))
     if work == "create":
-        return lambda: room.plan(new)
-    assert (room.plan(new).apply(concurrency=64, rate=rate).state == "applied").all()
-    frame = room.frame()
+        return lambda: source.plan(new)
+    assert (source.plan(new).apply(concurrency=64, rate=rate).state == "applied").all()
+    frame = source.frame()
     frame = frame[frame["number"].isin(new["number"])]
     if work == "delete":
-        return lambda: room.plan(frame.iloc[:0], delete=list(frame.index))
+        return lambda: source.plan(frame.iloc[:0], delete=list(frame.index))
     frame["name"] = [f"Edited No {at}" for at in range(rows)]
     if work == "update":
-        return lambda: room.plan(frame)
-    done = room.plan(frame).apply(concurrency=64, rate=rate, many=True)
+        return lambda: source.plan(frame)
+    done = source.plan(frame).apply(concurrency=64, rate=rate, many=True)
     return lambda: chatkit.undo(done)
 
 
@@ -72,10 +72,10 @@ def applied(
         held = held_back()
         began, used = time.perf_counter(), cpu()
         result = plan.apply(concurrency=connections, rate=rate, many=True, **MODES[mode])
-        found = {"s": time.perf_counter() - began, "cpu": cpu() - used, "held": held[0]}
+        outcome = {"s": time.perf_counter() - began, "cpu": cpu() - used, "held": held[0]}
         assert (result.state == "applied").all(), result.state.value_counts()
         assert len(result) == rows
-    return found
+    return outcome
 
 
 def held_back() -> list[float]:
@@ -170,13 +170,13 @@ def main(client: str, work: str, *rest: str) -> dict[str, float]:
     base_url, token, connections, rows, *rate = rest
     if client == "httpx":
         return bare(work, base_url, token, int(connections), int(rows))
-    told = float(rate[0]) if rate else None
-    return applied(client, work, base_url, token, int(connections), int(rows), told)
+    report = float(rate[0]) if rate else None
+    return applied(client, work, base_url, token, int(connections), int(rows), report)
 
 
 if __name__ == "__main__":
     with TemporaryDirectory() as folder:
         os.environ["CHATKIT_DATA"] = folder
         with redirect_stdout(sys.stderr):  # what is said to a person
-            found = main(*sys.argv[1:])
-    print(json.dumps(found))
+            outcome = main(*sys.argv[1:])
+    print(json.dumps(outcome))

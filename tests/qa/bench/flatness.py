@@ -137,10 +137,10 @@ def build(size: int, path: Path | None) -> Town:
     headers = {"authorization": f"Bearer {made.token}", "content-type": "application/json"}
     town = Town(size, made, headers, [], [])
     each = size // (3 * SEARCH_CALLS)
-    people = enumerate(residents(size, each))
+    persons = enumerate(residents(size, each))
     for _ in range(0, size, PART):
         with made._middleware.transaction() as service:
-            for at, (number, name) in (next(people) for _ in range(PART)):
+            for at, (number, name) in (next(persons) for _ in range(PART)):
                 request = Request("POST", CONTACTS, "", headers, contact(number, name))
                 assert service.answer(request).status == 201
                 if at % each == 7:
@@ -159,11 +159,11 @@ def residents(size: int, each: int) -> Iterator[tuple[str, str]]:
         while number in used:
             number = chance.choice(PREFIXES) + f"{chance.randrange(10**6):06}"
         used.add(number)
-        given, family = chance.choice(GIVEN), chance.choice(FAMILY)
+        values, family = chance.choice(GIVEN), chance.choice(FAMILY)
         if at % each == 7:
             syllables = (chance.choice("bdfgklmnprstvz") + chance.choice("aeiou") for _ in range(5))
             family = "".join(syllables).capitalize()
-        yield number, f"{given} {family}"
+        yield number, f"{values} {family}"
 
 
 def contact(number: str, name: str) -> bytes:

@@ -26,9 +26,9 @@ def main() -> None:
         clients = {}
         for n in range(ACCOUNTS):
             served = server(sys.executable, "-m", "chatkit", "sandbox", "--json")
-            told = json.loads(opened.enter_context(served).line)
+            report = json.loads(opened.enter_context(served).line)
             names = ("base_url", "account_id", "token")
-            clients[f"account {n}"] = opened.enter_context(Client(*map(told.get, names)))
+            clients[f"account {n}"] = opened.enter_context(Client(*map(report.get, names)))
         with redirect_stdout(io.StringIO()):
             fleet = opened.enter_context(connect_all(clients))
             filled = fleet.contacts.plan(dict.fromkeys(fleet, newcomers())).apply(watch=unseen)
@@ -38,9 +38,9 @@ def main() -> None:
             "one account": lambda: updated(Fleet(alone)),
             f"a fleet of {ACCOUNTS}": lambda: updated(fleet),
         }
-        found = rounds(ways, ROUNDS)
+        outcome = rounds(ways, ROUNDS)
     rows = []
-    for name, measured in found.items():
+    for name, measured in outcome.items():
         calls, seconds, used = min(measured, key=lambda each: each[1])
         accounts = 1 if name == "one account" else ACCOUNTS
         held = calls / seconds

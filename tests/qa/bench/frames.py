@@ -107,9 +107,9 @@ def show_table(page: int, found: dict[int, dict[str, dict[str, float]]]) -> None
         for rows, roads in found.items():
             times, memory = roads["json"]["us"] / roads[name]["us"], roads[name]["memory"]
             if name == "chatkit" and rows >= JUDGED:
-                said = f"{rows:,} rows in pages of {page}"
-                at_least(f"speed, json + DataFrame = 1, {said}", times, 5)
-                at_most(f"highest memory / JSON, {said}", memory, 1.2)
+                message = f"{rows:,} rows in pages of {page}"
+                at_least(f"speed, json + DataFrame = 1, {message}", times, 5)
+                at_most(f"highest memory / JSON, {message}", memory, 1.2)
             line += [roads[name]["us"], times, memory]
         lines.append(line)
     ours = [roads["chatkit"]["us"] for roads in found.values()]
@@ -123,9 +123,11 @@ def whole(file: Path, rows: int) -> None:
     """Read all contacts of a sandbox: over HTTP, and ours in its process too."""
     child("whole.py", "fill", file, rows)
     with server(sys.executable, "-m", "chatkit", "sandbox", "--json", "--db", file) as up:
-        told = json.loads(up.line)
+        report = json.loads(up.line)
         runs: dict[str, Any] = {
-            WHOLES[name]: partial(child, "whole.py", name, told["base_url"], told["token"], rows)
+            WHOLES[name]: partial(
+                child, "whole.py", name, report["base_url"], report["token"], rows
+            )
             for name in WHOLES
         }
         found = {name: medians(each) for name, each in rounds(runs, WHOLE_ROUNDS).items()}

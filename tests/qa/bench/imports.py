@@ -70,10 +70,10 @@ def cost() -> None:
     codes = ("pass", "import empty", "import chatkit")
     for code in codes:
         start(code)  # what is on disk only comes into memory
-    found = rounds({code: partial(start, code) for code in codes}, RUNS)
+    result = rounds({code: partial(start, code) for code in codes}, RUNS)
     rows = []
     for at, kind in enumerate(("CPU", "elapsed")):
-        bare, empty, ours = (median(run[at] for run in found[code]) * 1000 for code in codes)
+        bare, empty, ours = (median(run[at] for run in result[code]) * 1000 for code in codes)
         at_most(f"{kind} of `import chatkit`, a bare interpreter = 1", ours / bare, 1.15, " ×")
         ratios = f"{empty / bare:.2f} ×", f"{ours / bare:.2f} ×"
         rows.append([kind, bare, empty, ours, *ratios])
@@ -111,14 +111,14 @@ def first_frame() -> None:
         }
         if SMOKE:  # one kernel for all: each takes a second of CPU to begin
             one = child("imports.py", "kernel", CONNECT, FRAME)
-            found = {name: [one] for name in cells}
+            result = {name: [one] for name in cells}
         else:
             runs: dict[str, Any] = {
                 name: partial(child, "imports.py", "kernel", *codes)
                 for name, codes in cells.items()
             }
-            found = rounds(runs, KERNELS)
-    totals = {name: median(sum(each) for each in found[name]) for name in cells}
+            result = rounds(runs, KERNELS)
+    totals = {name: median(sum(each) for each in result[name]) for name in cells}
     bare, at_once, read = totals.values()
     what = "first frame in a fresh kernel{}, `import pandas` + one request = 1"
     at_most(what.format(""), at_once / bare, FIRST_FRAME)
@@ -131,7 +131,7 @@ def first_frame() -> None:
     )
     rows = []
     for name, total in totals.items():
-        first, last = (median(each[at] for each in found[name]) for at in (0, -1))
+        first, last = (median(each[at] for each in result[name]) for at in (0, -1))
         rows.append([name, first, last if len(cells[name]) > 1 else "—", total, total / bare])
     show(
         f"The first frame in a fresh kernel, seconds, {KERNELS} kernels each",

@@ -61,8 +61,8 @@ def of_kind(prop: Property, kind: Kind, version: Version) -> Schema:
         elif kind == "components":
             inner = CHILD
         sizes = {"minItems": prop.least, "maxItems": prop.most}
-        said = {key: value for key, value in sizes.items() if value is not None}
-        return {"type": "array", "items": inner} | said
+        message = {key: value for key, value in sizes.items() if value is not None}
+        return {"type": "array", "items": inner} | message
     if kind == "object" and prop.item is not None:
         return of_shape(prop.item, version)
     if kind == "cases":
@@ -200,26 +200,26 @@ def main() -> None:
         good, broken = good[:2], broken[:2]
     used = {json.loads(text)["version"] for text in good + broken}
     roads = {name: make(used) for name, (_, make) in ROADS.items()}
-    for kind, found in (("good", good), ("broken", broken)):
-        if not found:
+    for kind, result in (("good", good), ("broken", broken)):
+        if not result:
             left_out(f"{kind} documents", "there is none")
             continue
-        values = [json.loads(text) for text in found]
-        size = sum(map(len, found)) / len(found) / 1024
+        values = [json.loads(text) for text in result]
+        size = sum(map(len, result)) / len(result) / 1024
         results = {}
         for way in ("value", "text"):
             runs = {}
             for name, road in roads.items():
-                given: list[Any] = values
+                passed: list[Any] = values
                 if way == "text":
-                    given = found
+                    passed = result
                     if name != "lint":  # which reads the text itself, and keeps its lines
                         road = partial(read, road)
-                runs[name] = partial(measured, road, given)
+                runs[name] = partial(measured, road, passed)
             results[way] = {name: median(r) for name, r in rounds(runs, COUNT).items()}
         refused = {name: sum(not road(each) for each in values) for name, road in roads.items()}
         lines = []
-        for name, (said, _) in ROADS.items():
+        for name, (message, _) in ROADS.items():
             value, text = (results[way][name] for way in ("value", "text"))
             of_schema = value / results["value"]["jsonschema"]
             if name == "lint":
@@ -227,9 +227,9 @@ def main() -> None:
                 at_least(f"{kind} documents a second, jsonschema = 1", of_schema, 1)
                 if kind == "broken":
                     at_least("broken documents refused", refused[name], len(values))
-            lines.append([said, value, of_schema, text, f"{refused[name]} of {len(values)}"])
+            lines.append([message, value, of_schema, text, f"{refused[name]} of {len(values)}"])
         show(
-            f"Checking {len(found)} {kind} flow documents of {size:.1f} KB on average",
+            f"Checking {len(result)} {kind} flow documents of {size:.1f} KB on average",
             ["road", "values/s", "jsonschema = 1", "texts/s", "refused"],
             lines,
         )

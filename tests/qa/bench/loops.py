@@ -268,9 +268,9 @@ def main(client: str, base_url: str, connections: int, calls: int) -> None:
     before, used, began = memory(), cpu(), time.perf_counter()
     send(watched(bodies(first + 10**5, calls)))
     seconds, used = time.perf_counter() - began - planning[0], cpu() - used - planning[1]
-    found = {"us": used / calls * 1e6, "rate": calls / seconds, "mb": highest - before}
-    found |= {"s": seconds, "commits": commits[0], "committing": commits[1]}
-    print(json.dumps(found), flush=True)
+    result = {"us": used / calls * 1e6, "rate": calls / seconds, "mb": highest - before}
+    result |= {"s": seconds, "commits": commits[0], "committing": commits[1]}
+    print(json.dumps(result), flush=True)
 
 
 if __name__ == "__main__":

@@ -72,10 +72,10 @@ def memory() -> float:
 
 def installed(peer: str, package: str) -> bool:
     """Whether a package is here; otherwise say that a peer is left out of the next table."""
-    found = find_spec(package) is not None
-    if not found:
+    outcome = find_spec(package) is not None
+    if not outcome:
         left_out(peer, f"{package} is not installed")
-    return found
+    return outcome
 
 
 def left_out(what: str, reason: str) -> None:
@@ -264,9 +264,9 @@ def at_least(what: str, value: float, goal: float, unit: str = "", explained: st
 
 
 def _held(what: str, value: float, goal: str, met: bool, unit: str, explained: str) -> str:
-    shown = f"{figure(value)}{unit}"
-    _waiting.append(Verdict(what, goal, shown, met, "" if met else explained))
-    return shown
+    view = f"{figure(value)}{unit}"
+    _waiting.append(Verdict(what, goal, view, met, "" if met else explained))
+    return view
 
 
 def run(main: Callable[[], None]) -> None:

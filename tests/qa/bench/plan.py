@@ -193,7 +193,7 @@ def show_table(name: str, found: dict[str, dict[str, float]]) -> None:
     Where all rows are as they were, pandas joins two frames without looking at a cell; what
     is asked of us is then held against the join that finds what we find.
     """
-    said, _, beside = FRAMES[name]
+    text, _, sibling = FRAMES[name]
     lines = []
     for road, one in found.items():
         line: dict[str, object] = {"road": ROADS[road][0], "ms": one["ms"]}
@@ -202,8 +202,8 @@ def show_table(name: str, found: dict[str, dict[str, float]]) -> None:
         if road in GOALS:
             time_goal, memory_goal = GOALS[road]
             ours = ROADS[road][0].replace("chatkit, ", "")
-            what = f"time of {ours}, {ROADS[beside][0]} = 1"
-            at_most(what, one["ms"] / found[beside]["ms"], time_goal)
+            what = f"time of {ours}, {ROADS[sibling][0]} = 1"
+            at_most(what, one["ms"] / found[sibling]["ms"], time_goal)
             if memory_goal is not None:
                 at_most(f"highest memory of {ours} / frame", one["memory"], memory_goal)
         if road == "sides":
@@ -211,7 +211,7 @@ def show_table(name: str, found: dict[str, dict[str, float]]) -> None:
             at_most(what, one["ms"] / found["planned"]["ms"], 1.0)
         lines.append(list(line.values()))
     show(
-        f"What was edited in {ROWS:,} contacts, a tenth of the names: {said}",
+        f"What was edited in {ROWS:,} contacts, a tenth of the names: {text}",
         ["road", "ms of CPU", "merge = 1", "compared = 1", "memory at its highest / frame"],
         lines,
     )

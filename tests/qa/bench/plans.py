@@ -71,15 +71,15 @@ def keep(rows: int) -> None:
     with redirect_stdout(sys.stderr):
         client = connect(Sandbox(seed="empty"))
     plan = plan_of(client, map(update, range(rows)))
-    found: dict[str, float] = {}
+    outcome: dict[str, float] = {}
     before = memory()
 
     def step(name: str, work: Callable[[], Any]) -> Any:
         forget_highest()
         began = time.process_time()
         done = work()
-        found[name] = time.process_time() - began
-        found["memory"] = max(found.get("memory", 0.0), highest() - before)
+        outcome[name] = time.process_time() - began
+        outcome["memory"] = max(outcome.get("memory", 0.0), highest() - before)
         return done
 
     with TemporaryDirectory() as folder:
@@ -90,7 +90,7 @@ def keep(rows: int) -> None:
         header = again._header()
         with step("journal", lambda: FolderStore(path).create(header, again.changes)) as journal:
             step("rows", lambda: rows_of_journal(journal))
-    print(json.dumps(found))
+    print(json.dumps(outcome))
 
 
 def apply(rows: int, base_url: str, token: str) -> None:
@@ -119,14 +119,14 @@ def main() -> None:
     runs: dict[int, Any] = {
         rows: partial(child, "plans.py", "keep", rows, timeout=900) for rows in (FEW, MANY)
     }
-    found = {rows: medians(each) for rows, each in rounds(runs, COUNT).items()}
-    few, many = found[FEW], found[MANY]
+    outcome = {rows: medians(each) for rows, each in rounds(runs, COUNT).items()}
+    few, many = outcome[FEW], outcome[MANY]
     goal = TIMES * MANY / FEW / 10
     lines = []
-    for name, said in STEPS.items():
+    for name, text in STEPS.items():
         times = many[name] / max(few[name], 1e-6)
-        at_most(f"CPU of {MANY:,} rows, {FEW:,} = 1: {said}", times, goal)
-        lines.append([said, few[name], many[name], times])
+        at_most(f"CPU of {MANY:,} rows, {FEW:,} = 1: {text}", times, goal)
+        lines.append([text, few[name], many[name], times])
     at_most(f"MB more at the highest with {FEW:,} rows", few["memory"], PEAK)
     memory_ratio = many["memory"] / max(few["memory"], 1.0)
     lines.append(["MB more at the highest", few["memory"], many["memory"], memory_ratio])

@@ -116,9 +116,9 @@ ROADS = {
 
 def highest() -> float:
     """MB of memory that this process has held at most since `forget_highest`."""
-    found = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())
-    assert found
-    return int(found[1]) / 1024
+    result = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())
+    assert result
+    return int(result[1]) / 1024
 
 
 def forget_highest() -> None:
@@ -142,13 +142,13 @@ def main(road: str, file: Path) -> None:
                     return
                 yield page
 
-    walk = ROADS[road]()
+    traverse = ROADS[road]()
     with file.open("rb") as lines:
-        walk([json.dumps(json.loads(lines.readline())[:10]).encode()])
+        traverse([json.dumps(json.loads(lines.readline())[:10]).encode()])
     gc.collect()
     forget_highest()
     before, began = memory(), time.process_time()
-    frame = walk(pages())
+    frame = traverse(pages())
     spent = time.process_time() - began - waited
     read = file.stat().st_size / 2**20
     us = spent / len(frame) * 1e6

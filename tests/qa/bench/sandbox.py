@@ -116,13 +116,13 @@ def table(
     goals: dict[str, float],
 ) -> None:
     """Measure, and print what came out."""
-    found = {name: medians(results) for name, results in rounds(runs, ROUNDS).items()}
+    result = {name: medians(results) for name, results in rounds(runs, ROUNDS).items()}
     rows: list[list[object]] = []
-    for name, one in sorted(found.items(), key=lambda item: -item[1]["rate"]):
+    for name, one in sorted(result.items(), key=lambda item: -item[1]["rate"]):
         if not one["rate"]:
             rows.append([name, f"none within {SECONDS} s", *["—"] * 6])
             continue
-        ratio = found[ours]["rate"] / one["rate"]
+        ratio = result[ours]["rate"] / one["rate"]
         if name in goals:
             at_least(f"{title.lower()}, {name} = 1", ratio, goals[name], " ×")
         failed, times = f"{one['failed'] / one['calls']:.1%}", f"{ratio:.2f} ×"
@@ -174,8 +174,8 @@ def asked_once(up: Running, url: str, work: str) -> dict[str, float]:
     if work == "page":
         asked = Request(f"{url}?pageSize={SIZE}&page=1", headers=headers)
     with urlopen(asked, timeout=30) as answer:
-        said = json.load(answer)
-    assert said["success"] and said["data"], said
+        message = json.load(answer)
+    assert message["success"] and message["data"], message
     figures = {"us": up.process.cpu() * 1e6, "mb": up.process.memory(), "p99": 0.0}
     return figures | {"calls": 1.0, "failed": 0.0, "seconds": 1.0, "rate": 1.0, "warm": 0.0}
 
@@ -193,8 +193,8 @@ def wrk(
     done = subprocess.run(
         [*command, url], check=True, capture_output=True, text=True, timeout=seconds + 30
     )
-    found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
-    return found
+    result: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return result
 
 
 # --- servers ------------------------------------------------------------------------

@@ -48,11 +48,11 @@ def main() -> None:
 
 def made(rows: int) -> pandas.DataFrame:
     """People with numbers as they are written in real files."""
-    people = [
+    persons = [
         (f"Zoë Quinn {n}", f"0{7700900000 + n}", "+44", "" if n % 3 else "call after six")
         for n in range(rows)
     ]
-    return pandas.DataFrame(people, columns=list(HEADER))
+    return pandas.DataFrame(persons, columns=list(HEADER))
 
 
 # --- roads ------------------------------------------------------------------------------
@@ -68,8 +68,8 @@ def floor(kind: str, file: Path) -> object:
         return pyarrow.parquet.read_table(file)
     import openpyxl
 
-    book = openpyxl.load_workbook(file, read_only=True)
-    return [list(sheet.iter_rows(values_only=True)) for sheet in book.worksheets]
+    spreadsheet = openpyxl.load_workbook(file, read_only=True)
+    return [list(sheet.iter_rows(values_only=True)) for sheet in spreadsheet.worksheets]
 
 
 def plain(kind: str, file: Path) -> object:
@@ -126,7 +126,7 @@ def translated(kind: str, folder: Path) -> None:
     import chatkit
     from chatkit.resource import endpoints_of
 
-    found: dict[str, float] = {}
+    result: dict[str, float] = {}
     codes = [f"template_{at:03}" for at in range(CODES)]
     with redirect_stdout(io.StringIO()), chatkit.connect(chatkit.Sandbox(seed="empty")) as client:
         for code in codes:
@@ -140,16 +140,16 @@ def translated(kind: str, folder: Path) -> None:
             file = folder / f"{len(some)}.{kind}"
             began = time.process_time()
             client.templates.export(file, some, languages=LANGUAGES, replace=True)
-            found["export"] = time.process_time() - began
+            result["export"] = time.process_time() - began
             translate(kind, file)
             began = time.process_time()
             floor(kind, file)
-            found["floor"] = time.process_time() - began
+            result["floor"] = time.process_time() - began
             began = time.process_time()
             taken = client.templates.read_translations(file)
-            found["read"] = time.process_time() - began
+            result["read"] = time.process_time() - began
             assert len(taken.changed) == len(some) * len(LANGUAGES), taken
-    print(json.dumps(found))
+    print(json.dumps(result))
 
 
 def translate(kind: str, file: Path) -> None:
@@ -161,13 +161,13 @@ def translate(kind: str, file: Path) -> None:
         return
     import openpyxl
 
-    book = openpyxl.load_workbook(file)
-    for sheet in book.worksheets:
+    spreadsheet = openpyxl.load_workbook(file)
+    for sheet in spreadsheet.worksheets:
         head = {cell.value: cell.column for cell in sheet[1]}
         for row in range(2, sheet.max_row + 1):
             source = sheet.cell(row, head["source"]).value
             sheet.cell(row, head["translation"]).value = source.replace("Hello", "Hola")
-    book.save(file)
+    spreadsheet.save(file)
 
 
 # --- the tables -------------------------------------------------------------------------
@@ -204,12 +204,12 @@ def table(title: str, roads: Callable[[Path], dict[str, dict[str, Any]]], folder
     """How long each road takes, side by side."""
     lines, names = [], []
     for kind, runs in roads(folder).items():
-        found = {road: medians(each) for road, each in rounds(runs, COUNT).items()}
-        names = [road.replace("_", " ") for road in found]
-        *others, (_, mine) = found.items()
+        result = {road: medians(each) for road, each in rounds(runs, COUNT).items()}
+        names = [road.replace("_", " ") for road in result]
+        *others, (_, mine) = result.items()
         lines.append([
             kind,
-            *(each["s"] for each in found.values()),
+            *(each["s"] for each in result.values()),
             *(mine["s"] / other["s"] for _, other in others),
             f"{mine['mb']:.0f} / {others[-1][1]['mb']:.0f}",
         ])  # fmt: skip
@@ -226,15 +226,15 @@ def translations(folder: Path) -> None:
     runs: dict[str, Any] = {
         kind: partial(child, "spreadsheets.py", "translated", kind, folder) for kind in KINDS[:2]
     }
-    found = {kind: medians(each) for kind, each in rounds(runs, COUNT).items()}
+    result = {kind: medians(each) for kind, each in rounds(runs, COUNT).items()}
     at_most(
         "`read_translations` of a workbook, its rows read by openpyxl = 1",
-        found["xlsx"]["read"] / found["xlsx"]["floor"],
+        result["xlsx"]["read"] / result["xlsx"]["floor"],
         TAKEN_BACK,
     )
     rows = [
         [kind, one["export"], one["floor"], one["read"], one["read"] / one["floor"]]
-        for kind, one in found.items()
+        for kind, one in result.items()
     ]
     show(
         f"Translations: {CODES * len(LANGUAGES):,} texts, seconds of CPU",

@@ -23,7 +23,7 @@ MOST = 3
 def main() -> None:
     """Print the table."""
     runs = {road: partial(child, "telephone.py", road) for road in ("loop", "chatkit")}
-    us = {road: medians(found)["us"] for road, found in rounds(runs, COUNT).items()}
+    us = {road: medians(result)["us"] for road, result in rounds(runs, COUNT).items()}
     at_most("a column of numbers, a loop over the library = 1", us["chatkit"] / us["loop"], MOST)
     show(
         f"{ROWS:,} different telephone numbers of ten countries: µs of CPU a number",

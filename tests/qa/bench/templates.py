@@ -88,10 +88,10 @@ def full_frame(client: Any, named: list[str]) -> int:
 
 def full_bare(client: Any, named: list[str]) -> int:
     """The same calls, and what came back is let go."""
-    rooms = [client.templates(code) for code in named]
-    _sent(client, [endpoints_of(room).list_call() for room in rooms])
+    sources = [client.templates(code) for code in named]
+    _sent(client, [endpoints_of(target).list_call() for target in sources])
     return _sent(
-        client, [endpoints_of(room).get_call(lang) for room in rooms for lang in languages()]
+        client, [endpoints_of(target).get_call(lang) for target in sources for lang in languages()]
     )
 
 
@@ -133,8 +133,8 @@ def walk(road: str, base_url: str, account: str, token: str, count: int) -> None
     highest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     found = []
     for _ in range(FRAMES if road == "frame" else OTHERS):
-        mine, theirs = timed(road, client, named), timed(BESIDE[road], client, named)
-        found.append(mine | {"bare": theirs["s"], "ratio": mine["s"] / theirs["s"]})
+        mine, others = timed(road, client, named), timed(BESIDE[road], client, named)
+        found.append(mine | {"bare": others["s"], "ratio": mine["s"] / others["s"]})
     print(json.dumps(medians(found) | {"mb": highest - held}))
     client.close()
 
@@ -152,8 +152,8 @@ def timed(road: str, client: Any, named: list[str]) -> dict[str, float]:
 def main() -> None:
     """Print two tables."""
     with server(sys.executable, "-m", "chatkit", "sandbox", "--json") as up:
-        told = json.loads(up.line)
-        where = told["base_url"], told["account_id"], told["token"]
+        report = json.loads(up.line)
+        where = report["base_url"], report["account_id"], report["token"]
         fill(*where)
         found = measured(where, list(BESIDE), CODES)
         beside(found)
@@ -199,11 +199,11 @@ def beside(found: dict[str, dict[str, float]]) -> None:
         "board": "`board(codes)`: read in full, checked, on the board",
     }
     rows = []
-    for road, said in names.items():
+    for road, output in names.items():
         one = found[road]
         if "frame" in road:
-            at_most(f"time of {said}, its calls bare = 1", one["ratio"], GOAL)
-        rows.append([said, one["s"], one["cpu"], one["bare"], one["ratio"]])
+            at_most(f"time of {output}, its calls bare = 1", one["ratio"], GOAL)
+        rows.append([output, one["s"], one["cpu"], one["bare"], one["ratio"]])
     whole = found["board"]["s"] / found["full_frame"]["s"]
     at_most("time of `board(codes)`, reading it = 1", whole, BOARD_GOAL)
     show(
@@ -240,7 +240,7 @@ def remembered() -> None:
     ]
     found = TranslationMemory(contents, "de")
     assert len(found) == STRINGS
-    took, walked = [], []
+    took, visited = [], []
     for text in dice.choices(texts, k=LOOKUPS):
         asked = text.replace("e", "a", 1)
         began = time.perf_counter()
@@ -248,13 +248,13 @@ def remembered() -> None:
         took.append((time.perf_counter() - began) * 1000)
         began = time.perf_counter()
         sum(len(each) for each in texts)
-        walked.append((time.perf_counter() - began) * 1000)
+        visited.append((time.perf_counter() - began) * 1000)
     late = sorted(took)[int(0.95 * len(took))]
     at_most(f"p95 of a look-up among {STRINGS:,} strings, ms", late, MEMORY_GOAL)
     show(
         f"Translation memory of {STRINGS:,} strings",
         ["what", "median, ms", "p95, ms", "a walk over the texts = 1"],
-        [["`suggest(text)`", median(took), late, median(took) / median(walked)]],
+        [["`suggest(text)`", median(took), late, median(took) / median(visited)]],
     )
 
 
@@ -306,8 +306,8 @@ def filled() -> tuple[Any, list[str], Any]:
         for code in named
         for content in contents
     ]
-    people = [{"number": f"770090{n:04}", "country_code": "+44"} for n in range(QUEUED)]
-    calls += [endpoints_of(client.contacts).create_call(each) for each in people]
+    persons = [{"number": f"770090{n:04}", "country_code": "+44"} for n in range(QUEUED)]
+    calls += [endpoints_of(client.contacts).create_call(each) for each in persons]
     _sent(client, calls)
     texts, rows = client.templates.frame(named, full=True), client.contacts.frame()
     assert len(texts) == 2 * len(named) and len(rows) == QUEUED
@@ -388,9 +388,9 @@ def in_lab() -> dict[str, list[float]]:
         left_out(what, "no browser: `python tests/browser/chromium.py` finds or installs one")
         return {}
     with TemporaryDirectory() as place, launched() as browser:
-        root, house = Path(place, "notebooks"), Path(place, "lab")
-        root.mkdir(), house.mkdir()
-        with serve(root, house) as lab:
+        root, package = Path(place, "notebooks"), Path(place, "lab")
+        root.mkdir(), package.mkdir()
+        with serve(root, package) as lab:
             window = Window(lab, browser)
             notebook = OpenNotebook(window, story.write(lab, "opened.ipynb", [*CELLS.values()]))
             story.run(notebook, 0)

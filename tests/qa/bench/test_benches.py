@@ -16,8 +16,8 @@ import pytest
 
 ROOT = Path(__file__).parents[3]
 FOLDER = Path(__file__).parent
-found = re.search(r"^BENCHES \?= (.+)$", (ROOT / "Makefile").read_text("utf-8"), re.M)
-BENCHES = found[1].split() if found else []
+result = re.search(r"^BENCHES \?= (.+)$", (ROOT / "Makefile").read_text("utf-8"), re.M)
+BENCHES = result[1].split() if result else []
 
 
 @pytest.fixture(scope="module")

@@ -90,22 +90,22 @@ def held(form: str) -> tuple[float, int, int]:
 
 def stray() -> None:
     """No limit, but calls that are refused by chance; and what comes after."""
-    found = each_form(measured)
-    for name, one in found.items():
+    result = each_form(measured)
+    for name, one in result.items():
         at_most(
             f"time with stray 429s that say {name}, constant wait = 1", one.ours / one.constant, 1.6
         )
     show(
         f"{CREATES:,} creates, {STRAY:.0%} of them refused by chance",
         ["the 429s say", "429s", "s, waiting as told at each", "429s", "s", "constant wait = 1"],
-        [[name, *one[1:5], one.ours / one.constant] for name, one in found.items()],
+        [[name, *one[1:5], one.ours / one.constant] for name, one in result.items()],
     )
-    for name, one in found.items():
+    for name, one in result.items():
         at_least(f"pace after stray 429s that said {name}", one.after / one.before, 0.9)
     show(
         f"{SETTLED} seconds after the last stray 429, in the same transport",
         ["the 429s said", "calls a second before", "calls a second", "share"],
-        [[name, one.before, one.after, one.after / one.before] for name, one in found.items()],
+        [[name, one.before, one.after, one.after / one.before] for name, one in result.items()],
     )
 
 
@@ -138,8 +138,8 @@ def measured(form: str) -> Line:
 def told(base_url: str, what: str = "told") -> tuple[int, int]:
     """Tell the server something, or ask it for its 429s and the most calls within one wait."""
     with urlopen(f"{base_url}/{what}") as answer:
-        said = json.load(answer)
-    return tuple(said) if said else (0, 0)
+        message = json.load(answer)
+    return tuple(message) if message else (0, 0)
 
 
 def creates(count: int) -> Iterator[Call]:

@@ -43,9 +43,9 @@ def requests(base_url: str, token: str) -> Any:
     while page <= pages:
         answer = session.get(base_url + CONTACTS, params={"pageSize": SIZE, "page": page})
         answer.raise_for_status()
-        found = answer.json()
-        rows += found["data"]
-        page, pages = page + 1, found["pagination"]["totalPages"]
+        result = answer.json()
+        rows += result["data"]
+        page, pages = page + 1, result["pagination"]["totalPages"]
     return timed(pandas.DataFrame(rows).set_index("id"))
 
 
@@ -137,5 +137,5 @@ def main(road: str, *rest: str) -> dict[str, float]:
 
 if __name__ == "__main__":
     with redirect_stdout(sys.stderr):  # what is said to a person
-        found = main(*sys.argv[1:])
-    print(json.dumps(found))
+        result = main(*sys.argv[1:])
+    print(json.dumps(result))

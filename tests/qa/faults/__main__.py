@@ -65,7 +65,7 @@ def large(rows: int, kills: int, seed: int) -> Run:
     """Do the large run and print its table, a line as soon as it is known."""
     share = (rows - size(WEBHOOKS)) / size([*PARTS, *LISTED, *POSTGRES])
     parts, listed, kept = (
-        [[room, *(round(n * share) for n in counts)] for room, *counts in some]
+        [[source, *(round(n * share) for n in counts)] for source, *counts in some]
         for some in (PARTS, LISTED, POSTGRES)
     )
     parts += WEBHOOKS
@@ -73,12 +73,12 @@ def large(rows: int, kills: int, seed: int) -> Run:
     print(line("---", *["---:"] * len(summary(Run()))))
 
     def show(part: Part, run: Run) -> None:
-        room, creates, updates, deletes = part
-        name = f"{room} +{creates} ~{updates} -{deletes}"
-        for what, told in ((name, run), ("its undo", run.back)):
-            if told is not None:
-                print(line(what, *summary(told).values()), flush=True)
-                for wrong in told.verdict.wrong[:20]:
+        source, creates, updates, deletes = part
+        name = f"{source} +{creates} ~{updates} -{deletes}"
+        for what, report in ((name, run), ("its undo", run.back)):
+            if report is not None:
+                print(line(what, *summary(report).values()), flush=True)
+                for wrong in report.verdict.wrong[:20]:
                     print(f"    {wrong}", file=sys.stderr)
 
     begun = time.monotonic()
@@ -115,12 +115,12 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=1_000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--job", help="JSON: the arguments of `work`")
-    given = parser.parse_args()
+    passed = parser.parse_args()
     preload()
-    if given.job:
-        print(json.dumps(whole(work(**json.loads(given.job)))))
+    if passed.job:
+        print(json.dumps(whole(work(**json.loads(passed.job)))))
         return 0
-    run = large(given.rows, given.kills, given.seed)
+    run = large(passed.rows, passed.kills, passed.seed)
     print(f"\nFaults: {counted(run.faults)}\n\nKills: {counted(run.kills)}")
     print(f"\nStates: {counted(run.verdict.states)}")
     named = {point.rpartition(":")[0] for point in run.kills}

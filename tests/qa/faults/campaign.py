@@ -71,14 +71,14 @@ def work(
         tempfile.TemporaryDirectory() as folder,
         addresses(home) as address,
     ):
-        for n, (room, *counts) in enumerate(todo):
+        for n, (source, *counts) in enumerate(todo):
             if points == "each" and n:
                 where = named(rng, points, home)
             if n < len(parts):
                 left += kills * sum(counts) / rows
             else:
                 left = sum(map(len, where)) + _SPARE
-            wanted = load(served, room, seed + n, *counts)
+            expected = load(served, source, seed + n, *counts)
             met = rates(faults)
             if not (killer or {}).get("undoes"):
                 del met["twice"]  # a doubled flow whose answer is lost too stays unknown
@@ -87,11 +87,11 @@ def work(
             place = Path(folder, str(n))
             place.mkdir()
             reads = {"gap": ("row", "page")[n % 2]}  # every second load is read by pages
-            job = Job(served, wanted, place, engine, at=address(), **reads | (options or {}))
+            job = Job(served, expected, place, engine, at=address(), **reads | (options or {}))
             run = Killer(rng, round(left), *where, **(killer or {})).apply(job)
             left -= sum(run.kills.values())
             runs.append(run)
-            show((room, *counts), run)
+            show((source, *counts), run)
             if points == "once" and any(where) and n + 1 == len(todo) < len(parts) + _MORE:
                 todo.append(("contacts", 20, 10, 10))
     return runs

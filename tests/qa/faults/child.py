@@ -92,7 +92,7 @@ def _undo(job: Job, client: Any, say: Say) -> int:
     if not path.exists():
         run = chatkit.runs(client).index[-1]
         plan = chatkit.undo(run, client, include_adopted=True)
-        told = job.read("result")
+        report = job.read("result")
         keys = chatkit.account.journal(run)
         refused = [*plan.refused["row"]]
         unsure = keys[keys["row"].isin(refused)]
@@ -100,7 +100,7 @@ def _undo(job: Job, client: Any, say: Say) -> int:
         job.write(
             "accounted",
             {
-                "rows": [row["label"] for row in told],
+                "rows": [row["label"] for row in report],
                 "taken": [*dict.fromkeys(change.row for change in plan.changes)],
                 "refused": refused,
                 "left": [*plan.left_out["row"]],
@@ -119,14 +119,14 @@ def _undo(job: Job, client: Any, say: Say) -> int:
 def _places_of(job: Job, refused: list[Any], noted: Any) -> list[str]:
     """Where the records of rows are that cannot be taken back, as the oracle writes it."""
     changes = {_label(c["row"]): c for c in job.read("changes")}
-    found = [(row, changes[_label(row)]["key"]) for row in refused]
-    found += [(row, d.get("key")) for row, d in zip(noted["row"], noted["detail"], strict=True)]
+    outcome = [(row, changes[_label(row)]["key"]) for row in refused]
+    outcome += [(row, d.get("key")) for row, d in zip(noted["row"], noted["detail"], strict=True)]
     places = []
-    for row, key in found:
+    for row, key in outcome:
         change = changes[_label(row)]
-        room = NOUNS.get(change["noun"], job.load.room)
+        source = NOUNS.get(change["noun"], job.load.room)
         if key is not None:
-            places.append(f"{change['code']}/{key}" if room == "templates" else f"{room}/{key}")
+            places.append(f"{change['code']}/{key}" if source == "templates" else f"{source}/{key}")
     return places
 
 
@@ -190,15 +190,15 @@ def _planned(job: Job, client: Any) -> Any:
             for row in load.rows
         ]
         return client.templates.plan(rows)
-    room = getattr(client, load.room)
-    frame = room.frame()
+    source = getattr(client, load.room)
+    frame = source.frame()
     old = frame.loc[[row.key for row in load.of("update")]]
     for field in {name for row in load.of("update") for name in row.fields}:
         values = [row.fields.get(field) for row in load.of("update")]
         old[field] = pd.Series(values, index=old.index)
     edited = pd.concat([old.reset_index(), new], ignore_index=True)
     edited.attrs = frame.attrs  # concat drops what tells that it was read in this account
-    return room.plan(edited, delete=[row.key for row in load.of("delete")])
+    return source.plan(edited, delete=[row.key for row in load.of("delete")])
 
 
 def _plan_account(job: Job, client: Any) -> Any:
@@ -212,25 +212,25 @@ def _plan_account(job: Job, client: Any) -> Any:
     codes = {row.code for row in load.rows if row.code}
     state = state_of(client, contacts=True, codes=sorted(codes))
     held = {
-        room: {name: dict(fields) for name, fields in state.of(noun).items()}
-        for noun, room in NOUNS.items()
+        source: {name: dict(fields) for name, fields in state.of(noun).items()}
+        for noun, source in NOUNS.items()
         if noun != "contact"
     }
     names = {
-        room: {key: name for name, key in state.ids[noun].items()}
-        for noun, room in NOUNS.items()
+        source: {key: name for name, key in state.ids[noun].items()}
+        for noun, source in NOUNS.items()
         if noun in ("flow", "webhook")
     }
-    people, gone = state.contacts.copy(), []
+    persons, gone = state.contacts.copy(), []
     for row in load.rows:
         fields = dict(row.fields)
         if row.room == "contacts":
             if row.kind == "update":
-                people.loc[row.key, "name"] = fields["name"]
+                persons.loc[row.key, "name"] = fields["name"]
             elif row.kind == "delete":
-                code, number = people.loc[row.key, ["country_code", "number"]]
+                code, number = persons.loc[row.key, ["country_code", "number"]]
                 gone.append(("contact", f"{code} {number}"))
-                people = people.drop(index=row.key)
+                persons = persons.drop(index=row.key)
             continue
         if row.room == "templates":
             name: Any = (row.code, fields.pop("lang_code", row.key))
@@ -240,18 +240,18 @@ def _plan_account(job: Job, client: Any) -> Any:
             name = names[row.room][row.key]
         if row.kind == "delete":
             del held[row.room][name]
-            noun = next(noun for noun, room in NOUNS.items() if room == row.room)
+            noun = next(noun for noun, source in NOUNS.items() if source == row.room)
             gone.append((noun, name))
         else:
             held[row.room].setdefault(name, {}).update(fields)
     new = [r.fields for r in load.of("create") if r.room == "contacts"]
-    wanted = replace(
+    expected = replace(
         state,
-        records={noun: held[room] for noun, room in NOUNS.items() if room in held},
-        contacts=pd.concat([people, pd.DataFrame(new)], ignore_index=True),
+        records={noun: held[source] for noun, source in NOUNS.items() if source in held},
+        contacts=pd.concat([persons, pd.DataFrame(new)], ignore_index=True),
     )
-    (job.folder / "wanted").write_bytes(pickle.dumps(wanted))
-    return plan_state(wanted, client, delete=gone, broken=True)
+    (job.folder / "wanted").write_bytes(pickle.dumps(expected))
+    return plan_state(expected, client, delete=gone, broken=True)
 
 
 def _check_state(job: Job, client: Any) -> None:
@@ -261,9 +261,9 @@ def _check_state(job: Job, client: Any) -> None:
 
     if not (job.folder / "wanted").exists():
         return
-    wanted = pickle.loads((job.folder / "wanted").read_bytes())
+    expected = pickle.loads((job.folder / "wanted").read_bytes())
     with suppress(chatkit.errors.CallError):
-        lacks = [f"{c.kind} {c.noun} {c.label}" for c in plan_state(wanted, client).changes]
+        lacks = [f"{c.kind} {c.noun} {c.label}" for c in plan_state(expected, client).changes]
         job.write("lacks", lacks)
 
 

@@ -172,23 +172,23 @@ def failed(served: Account, place: Path, case: Case) -> dict[str, Any]:
     before = served.truth()["state"]
     with _pipe() as (reader, writer):
         _must(job, forked(job, lambda: fail_at(job, case, writer)))
-        found = case._asdict() | json.loads(os.read(reader, 4096))
+        outcome = case._asdict() | json.loads(os.read(reader, 4096))
     truth = served.truth()
     verdict = judge(job.load, job.read("changes"), job.read("result"), before, truth)
-    found |= {
-        "later": sum(truth["requests"].values()) - found["requests"],
+    outcome |= {
+        "later": sum(truth["requests"].values()) - outcome["requests"],
         "states": verdict.states,
         "wrong": verdict.wrong,
         "said": (job.folder / "said").read_text(),
     }
     if case.silent:
-        return found
+        return outcome
     served.faults({})
     (job.folder / "result").unlink()
     _must(job, forked(job, int))
     truth = served.truth()
     verdict = judge(job.load, job.read("changes"), job.read("result"), before, truth)
-    return found | {"resumed": verdict.states, "wrong": found["wrong"] + verdict.wrong}
+    return outcome | {"resumed": verdict.states, "wrong": outcome["wrong"] + verdict.wrong}
 
 
 def _must(job: Job, code: int) -> None:
@@ -247,17 +247,17 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--lazy", type=int, default=0, help="commits that each cut loses")
     parser.add_argument("--json", choices=("cuts", "disks"), help="print JSON, of what")
-    given = parser.parse_args()
+    passed = parser.parse_args()
     preload()
-    if given.json == "disks":
+    if passed.json == "disks":
         print(json.dumps(disks()))
         return 0
-    runs = cuts(given.cuts, given.seed, lazy=given.lazy)
-    if given.json:
+    runs = cuts(passed.cuts, passed.seed, lazy=passed.lazy)
+    if passed.json:
         print(json.dumps(whole(runs)))
         return 0
     run = sum(runs, Run())
-    print(line(f"power cut {given.cuts} times", *summary(run).values()))
+    print(line(f"power cut {passed.cuts} times", *summary(run).values()))
     for wrong in run.verdict.wrong[:20]:
         print(f"    {wrong}", file=sys.stderr)
     return 1 if run.verdict.wrong else 0

@@ -107,8 +107,10 @@ def dask(folder: Path, runs: str) -> Iterator[Cluster]:
         until(lambda: place.read_text().endswith("}"))
         options = ("--nworkers", "1", "--nthreads", "4", "--death-timeout", "60")
         spilled = ("--local-directory", str(folder / "spilled"))
-        told = ("--scheduler-file", str(place))
-        nannies = [start("worker", *told, *options, *spilled, CHATKIT_RUNS=runs) for _ in range(2)]
+        report = ("--scheduler-file", str(place))
+        nannies = [
+            start("worker", *report, *options, *spilled, CHATKIT_RUNS=runs) for _ in range(2)
+        ]
         yield Cluster(json.loads(place.read_text())["address"], scheduler, nannies, folder)
 
 
@@ -142,15 +144,15 @@ def work(
     """Begin a run over some accounts, kill something, resume, and hold the result against truth."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="fleet-")))
-        told, clients = {}, dict[str, Client]()
+        report, clients = {}, dict[str, Client]()
         for n in range(accounts):
             sandbox = stack.enter_context(chatkit.Sandbox(seed="empty"))
             base_url = stack.enter_context(sandbox.serve())
-            told[f"a{n}"] = [base_url, str(sandbox.account_id), sandbox.token]
-            clients[f"a{n}"] = stack.enter_context(chatkit.Client(*told[f"a{n}"]))
+            report[f"a{n}"] = [base_url, str(sandbox.account_id), sandbox.token]
+            clients[f"a{n}"] = stack.enter_context(chatkit.Client(*report[f"a{n}"]))
         at = server.new()
         secret = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="connections-")))
-        os.environ["CHATKIT_CONFIG"] = write_connections(secret, told)
+        os.environ["CHATKIT_CONFIG"] = write_connections(secret, report)
         cluster = stack.enter_context(dask(folder, at))
         names = [row.get("name") or row["number"] for row in rows(room, count)]
 
@@ -171,23 +173,23 @@ def work(
         stack.enter_context(notebook)
         stack.callback(kill_session, notebook)  # type: ignore[arg-type]
         assert notebook.stdin is not None and notebook.stdout is not None
-        given = {"accounts": list(told), "room": room, "rows": rows(room, count), "rate": 12}
-        json.dump(given | {"scheduler": cluster.address, "at": at}, notebook.stdin)
+        passed = {"accounts": list(report), "room": room, "rows": rows(room, count), "rate": 12}
+        json.dump(passed | {"scheduler": cluster.address, "at": at}, notebook.stdin)
         notebook.stdin.close()
         run = next(line.split()[1] for line in notebook.stdout if line.startswith("run "))
         until(lambda: total() >= accounts * count // 3)
 
-        wanted = {each[2] for each in told.values()} | {PASSWORD}
+        expected = {each[2] for each in report.values()} | {PASSWORD}
         verdict = Verdict(killed, rows=accounts * count)
-        memory = memory_of(cluster.scheduler.pid, {*wanted, run})
+        memory = memory_of(cluster.scheduler.pid, {*expected, run})
         assert run in memory, "the memory of the scheduler was not read"
         verdict.found += [f"scheduler: {each[:6]}…" for each in memory - {run}]
         kill(killed, cluster, notebook, server)
         if killed == "notebook":
             until(lambda: total() >= accounts * count)  # the workers need nobody for that
         elif killed not in ("scheduler", "sessions of PostgreSQL"):  # whose runs stop
-            said = [line for line in notebook.stdout if line.startswith("states ")]
-            verdict.false += said != [f'states {{"applied": {accounts * count}}}\n']
+            message = [line for line in notebook.stdout if line.startswith("states ")]
+            verdict.false += message != [f'states {{"applied": {accounts * count}}}\n']
         verdict.resumed = accounts * count - total()
 
         end = time.monotonic() + _PATIENCE
@@ -200,7 +202,7 @@ def work(
         verdict.lost = sum((Counter(names) - each).total() for each in there.values())
         verdict.doubled = sum((each - Counter(names)).total() for each in there.values())
         verdict.false += int(len(result) != verdict.rows) + int((result.state != "applied").sum())
-        verdict.found += found_in(folder, wanted)
+        verdict.found += found_in(folder, expected)
         return verdict
 
 
@@ -234,7 +236,7 @@ def kill(what: str, cluster: Cluster, notebook: subprocess.Popen[str], server: S
 
 def memory_of(pid: int, texts: Iterable[str]) -> set[str]:
     """Tell which texts stand in the memory of a process. Linux shows it to its owner."""
-    wanted, found = {text: text.encode() for text in texts}, set[str]()
+    expected, found = {text: text.encode() for text in texts}, set[str]()
     with open(f"/proc/{pid}/maps") as maps, open(f"/proc/{pid}/mem", "rb", 0) as memory:
         for line in maps:
             span, rights, *_ = line.split()
@@ -246,31 +248,31 @@ def memory_of(pid: int, texts: Iterable[str]) -> set[str]:
                 part = memory.read(last - first)
             except (OSError, OverflowError):
                 continue  # not backed by memory
-            found |= {text for text, each in wanted.items() if each in part}
+            found |= {text for text, each in expected.items() if each in part}
     return found
 
 
 def found_in(folder: Path, texts: Iterable[str]) -> list[str]:
     """Tell in which files of the cluster a text stands: logs, and what workers have spilled."""
-    wanted = [text.encode() for text in texts]
+    expected = [text.encode() for text in texts]
     files = [path for path in folder.rglob("*") if path.is_file()]
     assert any(path.suffix == ".log" and path.stat().st_size for path in files)
-    return [path.name for path in files if any(each in path.read_bytes() for each in wanted)]
+    return [path.name for path in files if any(each in path.read_bytes() for each in expected)]
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=40, help="of each of eight accounts")
     parser.add_argument("--kills", nargs="*", default=list(KILLED), choices=KILLED)
-    given = parser.parse_args()
+    passed = parser.parse_args()
     names = [each.name for each in fields(Verdict)]
     print(f"| {' | '.join(names)} |\n|---|{'---:|' * (len(names) - 1)}")
     wrong = 0
     with tempfile.TemporaryDirectory() as data, postgresql(durable=False) as server:
         os.environ["CHATKIT_DATA"] = data
         for room in ("flows", "contacts"):
-            for killed in given.kills:
-                verdict = work(server, killed, room, given.rows)
+            for killed in passed.kills:
+                verdict = work(server, killed, room, passed.rows)
                 cells = [getattr(verdict, name) for name in names]
                 cells[-1] = ", ".join(verdict.found) or 0
                 cells[0] = f"{killed}, {room}"

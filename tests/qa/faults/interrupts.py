@@ -85,8 +85,8 @@ class Tally:
 
     def figures(self) -> dict[str, Any]:
         """The figures, in the order of a table."""
-        shown = [f.name for f in fields(Tally) if not f.metadata]
-        return {name.replace("_", " "): getattr(self, name) for name in shown} | {
+        output = [f.name for f in fields(Tally) if not f.metadata]
+        return {name.replace("_", " "): getattr(self, name) for name in output} | {
             "longest": f"{self.longest:.2f} s"
         }
 
@@ -111,13 +111,13 @@ class Load:
     def landed(self) -> Mapping[tuple[str, str | int], int]:
         """How often each row has landed: creates by what they are called, others by id."""
         records = self.service.records(self.room)
-        found: Counter[tuple[str, str | int]] = Counter()
+        outcome: Counter[tuple[str, str | int]] = Counter()
         for record in records:
-            found["create", called(self.room, record)] += 1
-            found["update", record["id"]] += edited(self.room, record)
-        there = {record["id"] for record in records}
-        found.update({("delete", key): 1 for key in self.deletes if key not in there})
-        return found
+            outcome["create", called(self.room, record)] += 1
+            outcome["update", record["id"]] += edited(self.room, record)
+        present = {record["id"] for record in records}
+        outcome.update({("delete", key): 1 for key in self.deletes if key not in present})
+        return outcome
 
     def rows(self) -> list[tuple[str, str | int]]:
         """Every row, as `landed` calls it."""
@@ -171,7 +171,7 @@ def interrupted(service: Served, kernel: Kernel, rng: random.Random, twice: floa
     service.admin("POST", "faults")
 
     tally.longest = max(0.0, ended - pressed)
-    tally.writes_after = sum(moment > ended for moment in arrived)
+    tally.writes_after = sum(instant > ended for instant in arrived)
     told = kernel.value(f"{TOLD} if result is not None else '[]'")
     if told:
         _compare(load, told, tally)
@@ -208,8 +208,8 @@ def _complete(load: Load, kernel: Kernel, tally: Tally) -> None:
     kernel.run(RESUME)
     told = kernel.value(TOLD)
     landed = load.landed()
-    odd = [row for row in told if row[-1] != "applied"]
-    tally.wrong += [f"after the resume {row} is not applied" for row in odd]
+    unusual = [row for row in told if row[-1] != "applied"]
+    tally.wrong += [f"after the resume {row} is not applied" for row in unusual]
     tally.lost = sum(not landed[row] for row in load.rows())
     tally.duplicated = sum(landed[row] > 1 for row in load.rows())
     if tally.lost or tally.duplicated:
@@ -241,10 +241,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("count", type=int, nargs="?", default=100)
     parser.add_argument("--seed", type=int, default=0)
-    given = parser.parse_args()
+    passed = parser.parse_args()
     begun = time.monotonic()
     with notebook() as (service, kernel):
-        tally = work(service, kernel, given.count, given.seed)
+        tally = work(service, kernel, passed.count, passed.seed)
     figures = tally.figures() | {"seconds": round(time.monotonic() - begun)}
     for cells in (figures, ["---:"] * len(figures), figures.values()):
         print(f"| {' | '.join(map(str, cells))} |")

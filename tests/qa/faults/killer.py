@@ -157,8 +157,8 @@ class Killer:
             raise Broken((job.folder / "broken").read_text())
         if self._writes(job) != writes:
             raise Broken("the same plan was applied again and sent something")
-        told = [[row["label"], row["state"]] for row in result]
-        if told != [[row["label"], row["state"]] for row in again]:
+        report = [[row["label"], row["state"]] for row in result]
+        if report != [[row["label"], row["state"]] for row in again]:
             raise Broken("the same plan was applied again and tells something else")
 
     def _writes(self, job: Job) -> int:
@@ -186,8 +186,8 @@ class Killer:
                 after = int(self.rng.expovariate(1 / requests))
                 stage = self.rng.choice(("arrived", "done", "answered"))
                 job.account.tell("arm", number=run.children, after=after, stage=stage)
-        code, said = self._child(job, points, timer, run.children)
-        reached = [point for point in points if point in said]
+        code, message = self._child(job, points, timer, run.children)
+        reached = [point for point in points if point in message]
         for point in reached:
             run.kills[point] += 1
             if point in self.ends:
@@ -206,22 +206,24 @@ class Killer:
         self, job: Job, points: list[str], timer: float | None, number: int
     ) -> tuple[int, set[str]]:
         """Fork a child and wait for its end; its exit code and what it said."""
-        ours, theirs = os.pipe()
+        ours, other_records = os.pipe()
         pid = os.fork()
         if pid == 0:
             code = BROKEN
             try:
                 os.close(ours)
-                code = child.run(job, points, lambda line: os.write(theirs, f"{line}\n".encode()))
+                code = child.run(
+                    job, points, lambda line: os.write(other_records, f"{line}\n".encode())
+                )
             finally:
                 os._exit(code)
-        os.close(theirs)
+        os.close(other_records)
         try:
-            said = self._watch(job, pid, ours, timer, number)
+            message = self._watch(job, pid, ours, timer, number)
         finally:
             os.close(ours)
             _, status = os.waitpid(pid, 0)
-        return os.waitstatus_to_exitcode(status), said
+        return os.waitstatus_to_exitcode(status), message
 
     def _watch(self, job: Job, pid: int, pipe: int, timer: float | None, number: int) -> set[str]:
         """Wait until the child ends, or kill it at its time; the clock runs once it applies."""
@@ -230,14 +232,14 @@ class Killer:
         latest = time.monotonic() + LONGEST
         early = timer is not None and self.rng.random() < 0.1  # while it still plans
         when = time.monotonic() + timer if timer is not None and early else latest
-        said = b""
+        message = b""
         while True:
             ready, _, _ = select.select([pipe, service], [], [], max(0, when - time.monotonic()))
             if pipe in ready:
                 more = os.read(pipe, 4096)
                 if not more:  # it has ended
-                    return set(said.decode().split("\n"))
-                said += more
+                    return set(message.decode().split("\n"))
+                message += more
                 if timer is not None:
                     when = time.monotonic() + timer
             elif not ready or f"kill {number}" in os.read(service, 4096).decode().split("\n"):

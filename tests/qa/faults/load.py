@@ -156,8 +156,8 @@ def _contents(account: Account, rng: random.Random, size: Sizes) -> Iterator[Row
 def _webhooks(account: Account, rng: random.Random, size: Sizes) -> Iterator[Row]:
     """Ten at most, so a few of each; those of an earlier load are removed first."""
     tag = f"{rng.randrange(16**6):06x}"
-    there = account.call("GET", "webhooks")
-    account.calls([("DELETE", f"webhooks/{webhook['id']}", None) for webhook in there])
+    present = account.call("GET", "webhooks")
+    account.calls([("DELETE", f"webhooks/{webhook['id']}", None) for webhook in present])
     old = [_webhook(f"{tag}/old/{n}") for n in range(size.updates + size.deletes)]
     ids = [data["id"] for data in account.calls([("POST", "webhooks", body) for body in old])]
     for n in range(size.creates):

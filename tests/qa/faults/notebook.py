@@ -51,20 +51,20 @@ class Served:
         content = json.dumps(body) if method == "POST" else None
         self._line.request(method, path, content, headers)
         answer = self._line.getresponse()
-        told = json.loads(answer.read())
-        assert answer.status < 300, told
-        return told
+        report = json.loads(answer.read())
+        assert answer.status < 300, report
+        return report
 
     def records(self, room: str) -> list[dict[str, Any]]:
         """All records of a room, with all that an edit of ours changes."""
-        found: list[dict[str, Any]] = []
+        result: list[dict[str, Any]] = []
         page = 1
         while more := self.call("GET", f"{room}?page={page}&pageSize=100"):
-            found += more
+            result += more
             page += 1
         if room == "contacts":
-            return found
-        return [self.call("GET", f"{room}/{record['id']}") for record in found]
+            return result
+        return [self.call("GET", f"{room}/{record['id']}") for record in result]
 
     def writes(self) -> list[float]:
         """When each write arrived."""
@@ -116,16 +116,20 @@ class Kernel:
         The kernel says that it is idle. A reply it may owe: an interrupt that meets its own
         code, just before or after that of the cell, makes ipykernel forget it.
         """
-        said = self._until(cell, "status", execution_state="idle")
-        return float(said["header"]["date"].timestamp())
+        message = self._until(cell, "status", execution_state="idle")
+        return float(message["header"]["date"].timestamp())
 
     def _until(self, cell: str, kind: str, **content: str) -> dict[str, Any]:
         """Wait until the kernel says this of a cell."""
         while True:
-            said: dict[str, Any] = self._client.get_iopub_msg(timeout=60)
-            about = said["parent_header"].get("msg_id") == cell
-            if about and said["msg_type"] == kind and content.items() <= said["content"].items():
-                return said
+            message: dict[str, Any] = self._client.get_iopub_msg(timeout=60)
+            about = message["parent_header"].get("msg_id") == cell
+            if (
+                about
+                and message["msg_type"] == kind
+                and content.items() <= message["content"].items()
+            ):
+                return message
 
     def run(self, code: str, **how: Any) -> dict[str, Any]:
         """Run a cell that must not fail; the content of the reply."""
@@ -140,10 +144,10 @@ class Kernel:
     def value(self, expression: str) -> Any:
         """Evaluate what gives a text of JSON."""
         content = self.run("", silent=True, user_expressions={"told": expression})
-        told = content["user_expressions"]["told"]
-        if told["status"] != "ok":
-            raise Wrong("\n".join(told["traceback"]))
-        return json.loads(ast.literal_eval(told["data"]["text/plain"]))
+        report = content["user_expressions"]["told"]
+        if report["status"] != "ok":
+            raise Wrong("\n".join(report["traceback"]))
+        return json.loads(ast.literal_eval(report["data"]["text/plain"]))
 
 
 @contextmanager

@@ -64,8 +64,8 @@ def judge(
     wanted = {row.name: row for row in load.rows}
     planned = [of_change(load.room, change) for change in changes]
     if Counter(planned) != Counter([row.name for row in load.rows]):
-        odd = set(planned) ^ set(wanted)
-        verdict.false.append(f"the plan has other rows than were wanted: {sorted(odd)[:5]}")
+        unusual = set(planned) ^ set(wanted)
+        verdict.false.append(f"the plan has other rows than were wanted: {sorted(unusual)[:5]}")
     if [(c["row"], c["kind"]) for c in changes] != [(r["label"], r["change"]) for r in result]:
         verdict.false.append("the result has other rows than the plan, or in another order")
     effects = _effects(truth, wanted, verdict)
@@ -95,23 +95,23 @@ def _effects(
         if row is None or not row.fields.items() <= sent.items():
             verdict.stray.append(f"{effect['method']} {effect['path']} {sent} was not planned so")
         effects[name].append(effect)
-    for name, found in effects.items():
-        if len(found) > 1 and name[1] != "create":
+    for name, outcome in effects.items():
+        if len(outcome) > 1 and name[1] != "create":
             verdict.repeated += 1
-        if name[1] == "create" and len([e for e in found if not e.get("echo")]) > 1:
-            verdict.duplicated.append(f"{name} took effect {len(found)} times")
+        if name[1] == "create" and len([e for e in outcome if not e.get("echo")]) > 1:
+            verdict.duplicated.append(f"{name} took effect {len(outcome)} times")
     return effects
 
 
 def _others(truth: Mapping[str, Any]) -> Mapping[Name, list[Mapping[str, Any]]]:
     """The writes of somebody else since the plan, by the row whose record they touched."""
-    found = defaultdict(list)
+    outcome = defaultdict(list)
     for effect in truth["effects"]:
         if effect["who"] == "writer" and effect["n"] > truth["marks"].get("planned", 0):
             room, _, place = of_effect(effect)
             for kind in ("create", "update", "delete"):
-                found[room, kind, place].append(effect)
-    return found
+                outcome[room, kind, place].append(effect)
+    return outcome
 
 
 def _row(
@@ -125,7 +125,7 @@ def _row(
     alone: bool,
 ) -> None:
     state, line = told["state"], f"{wanted.name} is {told['state']} ({told.get('reason')})"
-    there = now.hold(wanted)
+    present = now.hold(wanted)
     echoes = [effect["id"] for effect in effects if effect.get("echo")]
     if wanted.kind == "create" and (many := now.count(wanted)) > 1 + len(echoes):
         verdict.duplicated.append(f"{wanted.name} is there {many} times")
@@ -134,13 +134,13 @@ def _row(
         if not all(key in str(told.get("reason")) for key in ids):
             verdict.false.append(f"{line}, and not that it is there twice: {ids}")
     if state in LANDED:
-        if alone and not there:
+        if alone and not present:
             verdict.lost.append(f"{line}, but it is not there")
         elif state != "unchanged" and not effects:
             verdict.lost.append(f"{line}, but nothing of it took effect")
         elif state == "unchanged" and effects and told.get("evidence") != "gone":
             verdict.false.append(f"{line}, but it was our doing")
-        elif alone and there and state == "differs":
+        elif alone and present and state == "differs":
             verdict.false.append(f"{line}, but the record is as wanted")
     elif state in STAYED_AWAY:
         after = effects and any(other["n"] > effects[0]["n"] for other in others)
@@ -212,13 +212,13 @@ class _Records:
     def hold(self, row: Row) -> bool:
         """Whether the account is as the row wants it."""
         if row.room == "templates" or row.kind == "create":
-            found = self._named(row)
+            outcome = self._named(row)
         else:
             record = self.by_id[row.room].get(int(row.key))
-            found = [record] if record and record["active"] else []
+            outcome = [record] if record and record["active"] else []
         if row.kind == "delete":
-            return not found
-        return any(_equal(row.fields, record) for record in found)
+            return not outcome
+        return any(_equal(row.fields, record) for record in outcome)
 
     def _named(self, row: Row) -> list[Record]:
         room = "contents" if row.room == "templates" else row.room
@@ -280,8 +280,8 @@ def judge_undo(
     verdict = Verdict(rows=len(result), states=Counter(row["state"] for row in result))
     told = [*planned["taken"], *planned["refused"], *planned["left"]]
     if sorted(map(str, told)) != sorted(map(str, planned["rows"])):
-        odd = set(map(str, told)) ^ set(map(str, planned["rows"]))
-        verdict.false.append(f"the undo does not account for each row once: {sorted(odd)[:5]}")
+        unusual = set(map(str, told)) ^ set(map(str, planned["rows"]))
+        verdict.false.append(f"the undo does not account for each row once: {sorted(unusual)[:5]}")
     for row in result:
         if row["state"] not in ("applied", "unchanged", "unknown"):
             verdict.false.append(f"the undo of {row['label']} is {row['state']}: {row['reason']}")
@@ -290,18 +290,20 @@ def judge_undo(
         then = {_spot(room, r): r for r in records if r["active"]}
         now = {_spot(room, r): r for r in truth["state"][room] if r["active"]}
         free = _MOVES | ({"id"} if room == "contents" else set())
-        for spot in then.keys() - now.keys() - stays:
+        for position in then.keys() - now.keys() - stays:
             verdict.lost.append(
-                f"{room} {spot} was there before the run, and is not after its undo"
+                f"{room} {position} was there before the run, and is not after its undo"
             )
-        for spot in now.keys() - then.keys() - stays:
-            verdict.stray.append(f"{room} {spot} is there after the undo")
-        for spot in then.keys() & now.keys():
-            was, there = _joined(then[spot]), _joined(now[spot])
-            if spot not in stays and (
-                odd := [f for f in was if f not in free and was[f] != there[f]]
+        for position in now.keys() - then.keys() - stays:
+            verdict.stray.append(f"{room} {position} is there after the undo")
+        for position in then.keys() & now.keys():
+            was, present = _joined(then[position]), _joined(now[position])
+            if position not in stays and (
+                unusual := [f for f in was if f not in free and was[f] != present[f]]
             ):
-                verdict.stray.append(f"{room} {spot}: {', '.join(odd)} are not what they were")
+                verdict.stray.append(
+                    f"{room} {position}: {', '.join(unusual)} are not what they were"
+                )
     return verdict
 
 

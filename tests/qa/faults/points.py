@@ -67,9 +67,9 @@ def points_in(home: Home, points: tuple[str, ...]) -> tuple[str, ...]:
     """Name points where the journals lie in this home."""
     if home == "folder":
         return points
-    found = []
+    outcome = []
     for point in points:
         place, _, when = point.rpartition(":")
-        there = _IN_POSTGRES.get(place.removeprefix("chatkit."), place)
-        found += [f"chatkit.{there.removeprefix('chatkit.')}:{when}"] if there else []
-    return tuple(found)
+        present = _IN_POSTGRES.get(place.removeprefix("chatkit."), place)
+        outcome += [f"chatkit.{present.removeprefix('chatkit.')}:{when}"] if present else []
+    return tuple(outcome)

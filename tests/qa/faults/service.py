@@ -260,8 +260,8 @@ class Service:
         for record in data if isinstance(data, list) else [data]:
             if isinstance(record, dict) and "id" in record:
                 parts = [*(record.get("buttons") or ()), *(record.get("headers") or ())]
-                for shown in (record, *parts):
-                    shown |= {"revision": made, "x_origin": {"shard": made % 7}}
+                for view in (record, *parts):
+                    view |= {"revision": made, "x_origin": {"shard": made % 7}}
         return json.dumps(answer).encode()
 
     def _note(

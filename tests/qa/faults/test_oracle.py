@@ -19,9 +19,9 @@ Truth = dict[str, Any]
 class Case:
     """Everything the oracle looks at, of a run in which nothing went wrong."""
 
-    def __init__(self, room: str, folder: Path) -> None:
+    def __init__(self, source: str, folder: Path) -> None:
         with account() as served:
-            self.load: Load = load(served, room, 1, 4, 3, 2)
+            self.load: Load = load(served, source, 1, 4, 3, 2)
             self.before = served.truth()["state"]
             about = served.about
             with chatkit.Client(about["base_url"], about["account_id"], about["token"]) as client:
@@ -31,8 +31,8 @@ class Case:
 
     @property
     def records(self) -> list[dict[str, Any]]:
-        room = "contents" if self.load.room == "templates" else self.load.room
-        records: list[dict[str, Any]] = self.truth["state"][room]
+        source = "contents" if self.load.room == "templates" else self.load.room
+        records: list[dict[str, Any]] = self.truth["state"][source]
         return records
 
     def verdict(self, **more: Any) -> Verdict:
@@ -178,13 +178,13 @@ def test_a_value_of_somebody_else_may_only_get_lost_between_read_and_write(
 ) -> None:
     """Somebody writes at 5. Who has read at 3 cannot know it at 10; who has read at 9 does."""
     ours = {"who": "client", "method": "PUT", "path": "contacts/7", "body": {"name": "a"}}
-    theirs = {"who": "writer", "method": "PUT", "path": "contacts/7", "body": {"name": "b"}}
+    others = {"who": "writer", "method": "PUT", "path": "contacts/7", "body": {"name": "b"}}
     common = {"id": 7, "status": 200}
     truth = {
         "state": {},
         "marks": {"planned": 1, "apply": 2},
         "reads": [] if read is None else [[read, [7]]],
-        "effects": [theirs | common | {"n": 5, "sent": 5}, ours | common | {"n": 11, "sent": 10}],
+        "effects": [others | common | {"n": 5, "sent": 5}, ours | common | {"n": 11, "sent": 10}],
     }
     verdict = judge(Load("contacts", []), [], [], {}, truth, alone=False)
     assert (len(verdict.overwritten), verdict.gaps) == (
@@ -216,12 +216,12 @@ def test_a_value_of_somebody_else_that_is_sent_again_is_kept() -> None:
 
 def undone(before: Truth, after: Truth, *, state: str = "applied", left: tuple[int, ...] = (2,)):
     """Judge an undo of three rows of which one changed nothing."""
-    told = {"rows": [0, 1, 2], "taken": [1, 0], "refused": [], "left": [*left], "stays": []}
+    report = {"rows": [0, 1, 2], "taken": [1, 0], "refused": [], "left": [*left], "stays": []}
     result = [{"label": n, "change": "create", "state": state, "reason": ""} for n in (1, 0)]
-    return judge_undo(Load("contacts", []), told, result, before, {"state": after})
+    return judge_undo(Load("contacts", []), report, result, before, {"state": after})
 
 
-def people(*names: str, active: bool = True) -> Truth:
+def persons(*names: str, active: bool = True) -> Truth:
     """Contacts with these names."""
     records = [
         {"id": n, "active": active, "first_name": name, "middle_name": "", "last_name": "",
@@ -232,17 +232,17 @@ def people(*names: str, active: bool = True) -> Truth:
 
 
 def test_an_undo_that_leaves_all_as_it_was_is_right() -> None:
-    assert undone(people("Ana", "Bo"), people("Ana", "Bo")).wrong == []
+    assert undone(persons("Ana", "Bo"), persons("Ana", "Bo")).wrong == []
 
 
 def test_an_undo_that_leaves_something_else_is_told() -> None:
-    before = people("Ana", "Bo")
-    assert undone(before, people("Ana")).lost
-    assert undone(before, people("Ana", "Bo", "Cy")).stray
-    assert undone(before, people("Ana", "Zoe")).stray
-    assert undone(before, people("Ana", "Bo"), state="conflict").false
-    assert undone(before, people("Ana", "Bo"), left=()).false
-    assert undone(before, people("Ana", "Bo"), left=(2, 1)).false
+    before = persons("Ana", "Bo")
+    assert undone(before, persons("Ana")).lost
+    assert undone(before, persons("Ana", "Bo", "Cy")).stray
+    assert undone(before, persons("Ana", "Zoe")).stray
+    assert undone(before, persons("Ana", "Bo"), state="conflict").false
+    assert undone(before, persons("Ana", "Bo"), left=()).false
+    assert undone(before, persons("Ana", "Bo"), left=(2, 1)).false
 
 
 def test_a_doubled_create_must_be_told_with_both_ids(cases: dict[str, Case]) -> None:

@@ -65,9 +65,9 @@ def group(journal: Journal, number: int, size: int = 40) -> None:
 
 def groups(journal: Journal) -> list[int]:
     """The numbers of the groups in a journal, each of which must be whole."""
-    found = [(event.detail["group"], event.n) for event in journal.events()]
-    assert found == [(number, n) for number in sorted({g for g, _ in found}) for n in range(10)]
-    return sorted({number for number, _ in found})
+    result = [(event.detail["group"], event.n) for event in journal.events()]
+    assert result == [(number, n) for number in sorted({g for g, _ in result}) for n in range(10)]
+    return sorted({number for number, _ in result})
 
 
 def child(code: str, *arguments: object) -> subprocess.CompletedProcess[str]:
@@ -84,7 +84,7 @@ def child(code: str, *arguments: object) -> subprocess.CompletedProcess[str]:
 
 @linux
 @pytest.mark.parametrize(
-    ("failure", "said"),
+    ("failure", "message"),
     [
         ("disk.fail_fsync()", "disk I/O error"),
         ("disk.refuse_writes()", "database or disk is full"),
@@ -92,13 +92,13 @@ def child(code: str, *arguments: object) -> subprocess.CompletedProcess[str]:
         ("disk.fill_disk(size + 3000)", "disk I/O error"),  # it ends in the middle of a page
     ],
 )
-def test_after_a_failure_nothing_more_is_recorded(tmp_path, failure, said):
+def test_after_a_failure_nothing_more_is_recorded(tmp_path, failure, message):
     done = child(CHILD, tmp_path, failure)
     assert done.returncode == 0, done.stderr
     (noted, *refused), committed, path = json.loads(done.stdout)
     assert noted == ""  # an event waits in memory: only the commit asks the disk
     assert len(refused) == 5
-    assert all(f"cannot be written: {said}" in text for text in refused)
+    assert all(f"cannot be written: {message}" in text for text in refused)
     assert all("chatkit.resume('20261120-1')" in text for text in refused)
     assert committed == 30
     with opened(Path(path)) as journal:  # the disk is well again
@@ -181,9 +181,9 @@ def test_a_power_cut_at_any_moment_loses_only_the_group_that_was_being_committed
             path = copied_to(tmp_path / "cut")
             disk.put(disk.power_cut(before, after, rng), path)
             with opened(path) as cut:
-                found = groups(cut)
-                assert found in (list(range(number)), list(range(number + 1)))
-                lost.add(len(found) == number)
+                result = groups(cut)
+                assert result in (list(range(number)), list(range(number + 1)))
+                lost.add(len(result) == number)
         before = after
     journal.close()
     assert kinds >= {(False, False), (True, False), (False, True)}
@@ -206,15 +206,15 @@ for number in range(9):
     journal.commit()
     print(number, flush=True)
 """
-    found = set()
+    result = set()
     for seed in range(6):
         folder = tmp_path / str(seed)
         done = child(code, folder, seed)
         assert done.returncode == -signal.SIGKILL, done.stderr
         assert done.stdout.split() == ["0", "1", "2"]
         with opened(folder / "20261120-1.db") as journal:
-            found.add(tuple(groups(journal)))
-    assert found <= {(0, 1, 2), (0, 1, 2, 3)}
+            result.add(tuple(groups(journal)))
+    assert result <= {(0, 1, 2), (0, 1, 2, 3)}
 
 
 def test_a_log_that_was_lost_is_not_taken_for_a_short_run(tmp_path):

@@ -19,7 +19,7 @@ linux = pytest.mark.skipif(sys.platform != "linux", reason="forks, and the kerne
 pytestmark = linux
 
 
-def told(*arguments: str) -> Any:
+def report(*arguments: str) -> Any:
     """Have a process of its own do it: it forks, and this one may have threads."""
     done = processes.run(
         [sys.executable, "-m", "faults.cuts", *arguments],
@@ -31,7 +31,7 @@ def told(*arguments: str) -> Any:
 
 def test_what_a_power_cut_leaves_is_taken_up_and_nothing_is_lost_doubled_or_false() -> None:
     """The power goes during a commit; what was being written is torn; a fresh process goes on."""
-    run = told("--json", "cuts", "--cuts", "15")
+    run = report("--json", "cuts", "--cuts", "15")
     assert run["wrong"] == []
     assert set(run["states"]) == {"applied"}
     assert run["killed"] == {"power cut": 15}
@@ -41,13 +41,13 @@ def test_what_a_power_cut_leaves_is_taken_up_and_nothing_is_lost_doubled_or_fals
 
 def test_a_disk_that_loses_what_it_has_synced_would_be_noticed() -> None:
     """So the test above can fail: intents that are lost with the power are sent twice."""
-    run = told("--json", "cuts", "--cuts", "5", "--seed", "2", "--lazy", "5")
+    run = report("--json", "cuts", "--cuts", "5", "--seed", "2", "--lazy", "5")
     assert run["duplicated"] + run["false"] > 5
 
 
 def test_on_a_disk_that_fails_apply_tells_what_is_true_and_a_resume_does_the_rest() -> None:
     """Nothing is sent after the failure, and the journal is named; then the disk works again."""
-    disks: list[dict[str, Any]] = told("--json", "disks")
+    disks: list[dict[str, Any]] = report("--json", "disks")
     assert len(disks) == len(CASES)
     for case in disks:
         assert case["wrong"] == [], case

@@ -37,12 +37,12 @@ def client(
     ) as client:
         yield client
     served.faults({})
-    for room in ("contacts", "flows", "webhooks"):
-        there = served.call("GET", f"{room}?pageSize=100")
-        served.calls([("DELETE", f"{room}/{record['id']}", None) for record in there])
+    for source in ("contacts", "flows", "webhooks"):
+        present = served.call("GET", f"{source}?pageSize=100")
+        served.calls([("DELETE", f"{source}/{record['id']}", None) for record in present])
 
 
-def people(served: Account, count: int) -> list[int]:
+def persons(served: Account, count: int) -> list[int]:
     calls = [
         ("POST", "contacts", {"number": f"777{n}", "country_code": "+1", "name": f"Person {n}"})
         for n in range(count)
@@ -60,13 +60,13 @@ def moved_to(served: Account, key: int, code: str) -> dict[str, str]:
 def test_what_somebody_changed_since_the_plan_is_a_conflict_and_stays(
     served: Account, client: chatkit.Client
 ) -> None:
-    ids = people(served, 10)
+    ids = persons(served, 10)
     frame = client.contacts.frame()
     frame["name"] = "Ours"
     plan = client.contacts.plan(frame)
-    theirs, beside = ids[:3], ids[3:5]
-    served.calls([("PUT", f"contacts/{n}", {"name": "Theirs"}) for n in theirs], other=True)
-    moved = [("PUT", f"contacts/{n}", moved_to(served, n, "+44")) for n in beside]
+    others, sibling = ids[:3], ids[3:5]
+    served.calls([("PUT", f"contacts/{n}", {"name": "Theirs"}) for n in others], other=True)
+    moved = [("PUT", f"contacts/{n}", moved_to(served, n, "+44")) for n in sibling]
     served.calls(moved, other=True)
     result = plan.apply(many=True)
     assert list(result["state"]) == ["conflict"] * 3 + ["applied"] * 7
@@ -76,13 +76,13 @@ def test_what_somebody_changed_since_the_plan_is_a_conflict_and_stays(
         assert "'Person " in reason
     now = client.contacts.frame()
     assert list(now["name"]) == ["Theirs"] * 3 + ["Ours"] * 7
-    assert set(now.loc[beside, "country_code"]) == {"+44"}
+    assert set(now.loc[sibling, "country_code"]) == {"+44"}
 
 
 def test_what_somebody_did_as_we_want_it_is_unchanged(
     served: Account, client: chatkit.Client
 ) -> None:
-    [key] = people(served, 1)
+    [key] = persons(served, 1)
     frame = client.contacts.frame()
     frame["name"] = "The Same"
     plan = client.contacts.plan(frame)
@@ -91,7 +91,7 @@ def test_what_somebody_did_as_we_want_it_is_unchanged(
 
 
 def test_what_somebody_changed_is_not_deleted(served: Account, client: chatkit.Client) -> None:
-    first, second, third = people(served, 3)
+    first, second, third = persons(served, 3)
     plan = client.contacts.plan(delete=[first, second, third])
     served.call("PUT", f"contacts/{first}", {"name": "Theirs"}, other=True)
     served.call("DELETE", f"contacts/{second}", other=True)
@@ -101,7 +101,7 @@ def test_what_somebody_changed_is_not_deleted(served: Account, client: chatkit.C
 
 
 def test_what_somebody_deleted_is_not_made_again(served: Account, client: chatkit.Client) -> None:
-    [key] = people(served, 1)
+    [key] = persons(served, 1)
     frame = client.contacts.frame()
     frame["name"] = "Ours"
     plan = client.contacts.plan(frame)
@@ -146,14 +146,14 @@ def test_flows_are_compared_field_by_field(
     frame = client.flows.frame(full=True)
     frame.at[key, "flow_json"] = DOCUMENTS[1]
     plan = client.flows.plan(frame)
-    theirs: dict[str, Any] = {"flow_json": DOCUMENTS[2], "flow_json_raw": "raw"}
+    others: dict[str, Any] = {"flow_json": DOCUMENTS[2], "flow_json_raw": "raw"}
     served.call(
-        "PUT", f"flows/{key}", {"flow_json": DOCUMENTS[0]} | {field: theirs[field]}, other=True
+        "PUT", f"flows/{key}", {"flow_json": DOCUMENTS[0]} | {field: others[field]}, other=True
     )
     state = "conflict" if field == "flow_json" else "applied"
     assert list(plan.apply(many=True)["state"]) == [state]
     [record] = [r for r in served.truth()["state"]["flows"] if r["id"] == key]
-    assert record[field] == theirs[field]
+    assert record[field] == others[field]
 
 
 @pytest.mark.parametrize(("put", "gap"), [("merge", "row"), ("replace", "row"), ("merge", "page")])
@@ -162,7 +162,7 @@ def test_random_edits_of_somebody_else_are_never_overwritten_unseen(put: str, ga
     rows = volume(12, 300)
     parts = [["contacts", 5, rows, 5], ["flows", 5, rows, 5], ["templates", 5, rows, 5]]
     how = {"options": QUICK | {"writer": 0.25, "gap": gap}, "profile": {"put": put}}
-    told = work(parts, kills=volume(4, 80), **how)
-    assert told["wrong"] == []
-    assert set(told["states"]) <= {"applied", "differs", "conflict"}
-    assert {"differs", "conflict"} & told["states"].keys()
+    report = work(parts, kills=volume(4, 80), **how)
+    assert report["wrong"] == []
+    assert set(report["states"]) <= {"applied", "differs", "conflict"}
+    assert {"differs", "conflict"} & report["states"].keys()

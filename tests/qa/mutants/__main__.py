@@ -77,7 +77,7 @@ def main() -> int:
 def sampled(named: Sequence[str], count: int, seed: int) -> dict[str, list[Mutant]]:
     """Choose mutants: so many of each group or module, the same for the same seed and source."""
     equivalents = known_equivalents()
-    found: dict[str, list[Mutant]] = {}
+    result: dict[str, list[Mutant]] = {}
     for name in named:
         paths = [path for path in modules() if belongs(path, name)]
         if not paths:
@@ -89,8 +89,8 @@ def sampled(named: Sequence[str], count: int, seed: int) -> dict[str, list[Mutan
             if key(mutant) not in equivalents
         ]
         chance = random.Random(f"{seed} {name}")
-        found[name] = sorted(chance.sample(every, min(count, len(every))), key=place)
-    return found
+        result[name] = sorted(chance.sample(every, min(count, len(every))), key=place)
+    return result
 
 
 def modules() -> list[str]:
@@ -149,13 +149,13 @@ def run(sample: dict[str, list[Mutant]], copies: list[Path]) -> list[Verdict]:
         while waiting or running:
             while waiting and free:
                 at = waiting.pop(0)
-                judging = judged(jobs[at][1], free.pop(), green, red)
-                running[at] = judging, next(judging)
-            for at, (judging, started) in list(running.items()):
+                evaluating = judged(jobs[at][1], free.pop(), green, red)
+                running[at] = evaluating, next(evaluating)
+            for at, (evaluating, started) in list(running.items()):
                 if (what := started.ended()) is None:
                     continue
                 try:
-                    running[at] = judging, judging.send(what)
+                    running[at] = evaluating, evaluating.send(what)
                 except StopIteration as end:
                     del running[at]
                     free.append(started.copy)

@@ -134,8 +134,8 @@ def _expressions(node: ast.expr) -> Iterator[tuple[str, ast.expr]]:
             yield "term removed", rest[0] if len(rest) == 1 else ast.BoolOp(node.op, rest)
     elif isinstance(node, ast.BinOp) and type(node.op) in OPERATORS:
         if not any(
-            isinstance(side, ast.Constant | ast.JoinedStr) and not _number(side)
-            for side in (node.left, node.right)
+            isinstance(edge, ast.Constant | ast.JoinedStr) and not _number(edge)
+            for edge in (node.left, node.right)
         ):
             new_op = copy.deepcopy(node)
             new_op.op = OPERATORS[type(node.op)]()

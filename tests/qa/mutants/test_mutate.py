@@ -119,5 +119,5 @@ def test_what_is_listed_as_equivalent_is_still_a_mutant() -> None:
     """A line that nothing names any more hides nothing, and would be believed for ever."""
     paths = {path for path, *_ in known_equivalents()}
     texts = {path: (ROOT / path).read_text("utf-8") for path in paths}
-    there = {key(m) for path, text in texts.items() for m in mutants(Path(path), text)}
-    assert known_equivalents() <= there
+    present = {key(m) for path, text in texts.items() for m in mutants(Path(path), text)}
+    assert known_equivalents() <= present

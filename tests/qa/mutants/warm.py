@@ -119,8 +119,8 @@ def _tested(copy: Path, folder: Path, arguments: Sequence[str]) -> None:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         output = os.open(copy / "output", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         nothing = os.open(os.devnull, os.O_RDONLY)
-        for here, there in ((nothing, 0), (output, 1), (output, 2)):
-            os.dup2(here, there)
+        for here, present in ((nothing, 0), (output, 1), (output, 2)):
+            os.dup2(here, present)
         os.chdir(copy)
         away = {str(ROOT), str(ROOT / "tests"), str(ROOT / "tests/qa")}
         sys.path[:] = [str(copy), *(path for path in sys.path if path not in away)]

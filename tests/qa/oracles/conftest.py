@@ -85,7 +85,7 @@ def errors(sound: dict[str, Any]) -> Codes:
                 place.insert(0, value)
             else:
                 place[int(last) if isinstance(place, list) else last] = value
-        found = check_flow(document)
-        return [(one.code, one.pointer) for one in found if one.severity == "error"]
+        result = check_flow(document)
+        return [(one.code, one.pointer) for one in result if one.severity == "error"]
 
     return check

@@ -93,10 +93,10 @@ def _placeholders(text: str, at: str, code: str, findings: Findings) -> list[str
     """The placeholders of a text in order of appearance; they count up from 1."""
     if _STRAY.search(_SLOT.sub("\0", text.replace("\0", " "))):
         findings.error(code, at, "a brace stands alone")
-    found = list(dict.fromkeys(slot[1] for slot in _SLOT.finditer(text)))
-    if set(found) != {str(number + 1) for number in range(len(found))}:
+    result = list(dict.fromkeys(slot[1] for slot in _SLOT.finditer(text)))
+    if set(result) != {str(number + 1) for number in range(len(result))}:
         findings.error(code, at, "placeholders are {{1}}, {{2}} and so on, without a gap")
-    return found
+    return result
 
 
 def _body(content: dict[str, Any], findings: Findings) -> None:
@@ -109,20 +109,20 @@ def _body(content: dict[str, Any], findings: Findings) -> None:
         if not _authenticates(content):  # the platform writes that one itself
             findings.error(BODY, "/text", "the body must not be blank")
         return
-    found = _placeholders(text, "/text", BODY, findings)
+    result = _placeholders(text, "/text", BODY, findings)
     if _authenticates(content):  # its text is the platform's own, without samples
         return
     trimmed = text.strip()
-    if found and (trimmed.startswith("{{") or trimmed.endswith("}}")):
+    if result and (trimmed.startswith("{{") or trimmed.endswith("}}")):
         findings.error(EDGE, "/text", "a placeholder cannot be first or last")
     if _ADJACENT.search(text):
         findings.error(FORMAT, "/text", "two placeholders need text between them")
     samples = content.get("variables")
     samples = samples if isinstance(samples, dict) else {}
-    for name in found:
+    for name in result:
         if not (isinstance(samples.get(name), str) and samples[name].strip()):
             findings.error(FORMAT, step("/variables", name), "a placeholder needs a sample")
-    for name in samples.keys() - set(found):
+    for name in samples.keys() - set(result):
         findings.warning(FORMAT, step("/variables", name), "the text has no such placeholder")
 
 
@@ -146,11 +146,11 @@ def _headers(headers: Any, findings: Findings) -> None:
         elif _is_text(header.get("text"), step(at, "text"), HEADER, 60, findings):
             if not header["text"].strip():
                 findings.error(HEADER, step(at, "text"), "must not be blank")
-            found = _placeholders(header["text"], step(at, "text"), HEADER, findings)
+            result = _placeholders(header["text"], step(at, "text"), HEADER, findings)
             if len(_SLOT.findall(header["text"])) > 1:
                 findings.error(HEADER, step(at, "text"), "at most one placeholder")
             # which of the two fields holds the sample is not documented: either will do
-            if found and not (header.get("text_variable") or header.get("parameter")):
+            if result and not (header.get("text_variable") or header.get("parameter")):
                 findings.error(HEADER, step(at, "text_variable"), "a placeholder needs a sample")
 
 

@@ -43,8 +43,8 @@ def test_references_of_a_payload_must_exist(errors: Any) -> None:
 
 def test_pickers_do_not_travel_with_navigate(errors: Any) -> None:
     payload = "screens/0/layout/children/3/on-click-action/payload/bike"
-    found = errors(PHOTO, (payload, "${form.photo}"))
-    assert ("INVALID_ON_CLICK_ACTION_PAYLOAD", f"/{payload}") in found
+    result = errors(PHOTO, (payload, "${form.photo}"))
+    assert ("INVALID_ON_CLICK_ACTION_PAYLOAD", f"/{payload}") in result
 
 
 def test_pickers_stand_alone_in_other_payloads(errors: Any) -> None:

@@ -42,8 +42,8 @@ JSON = st.recursive(
 
 
 def findings(severity: str = "error", **change: object) -> list[tuple[str, str]]:
-    found = check_content(SOUND | change)
-    return [(one.code, one.pointer) for one in found if one.severity == severity]
+    result = check_content(SOUND | change)
+    return [(one.code, one.pointer) for one in result if one.severity == severity]
 
 
 def test_a_sound_content_has_no_findings() -> None:
@@ -131,8 +131,8 @@ def test_a_validity_that_no_category_allows_is_refused() -> None:
 
 def test_a_number_without_its_country_code_is_a_warning() -> None:
     call = {"type": "call_phone", "label": "x", "value": "1"}
-    told = [("INVALID_FORMAT", "/buttons/0/country_code")]
-    assert (findings(buttons=[call]), findings("warning", buttons=[call])) == ([], told)
+    report = [("INVALID_FORMAT", "/buttons/0/country_code")]
+    assert (findings(buttons=[call]), findings("warning", buttons=[call])) == ([], report)
 
 
 def test_a_sample_without_a_placeholder_is_a_warning() -> None:
@@ -168,10 +168,10 @@ def test_check_and_oracle_agree_on_every_content_of_the_demo() -> None:
     with Sandbox(seed="demo") as sandbox:
         for code in TEMPLATES:
             for row in sandbox._service.templates.table.rows(f"{sandbox.account_id}/{code}"):
-                ours, theirs = refused(json.loads(row.full_text))
+                ours, others = refused(json.loads(row.full_text))
                 seen.add(ours)
-                if ours != theirs:
-                    apart[code, row.key] = ours, theirs
+                if ours != others:
+                    apart[code, row.key] = ours, others
     assert apart == {}
     assert seen == {True, False}
 
@@ -250,8 +250,8 @@ def test_check_and_oracle_agree_on_what_is_changed_in_a_sound_content(
     change: dict[str, Any], codes: bool
 ) -> None:
     content = (SAMPLED | (AUTH if codes else {})) | change
-    ours, theirs = refused(content)
-    assert ours == theirs, (checks.check_content(content), check_content(content))
+    ours, others = refused(content)
+    assert ours == others, (checks.check_content(content), check_content(content))
 
 
 @given(st.dictionaries(st.sampled_from([*SOUND, *AUTH, "auth_apps"]), JSON))

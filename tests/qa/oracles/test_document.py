@@ -48,9 +48,9 @@ def test_every_broken_sample_has_the_error_it_was_built_for(shared: Path) -> Non
         for one in broken
         if one["expected_code"].split()[0]
         not in {
-            found.code
-            for found in check_flow(json.loads((folder / one["file"]).read_text()))
-            if found.severity == "error"
+            result.code
+            for result in check_flow(json.loads((folder / one["file"]).read_text()))
+            if result.severity == "error"
         }
     ]
     assert broken

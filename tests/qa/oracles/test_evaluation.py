@@ -97,6 +97,6 @@ VALUE = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_si
 )
 def test_every_operator_takes_any_values(left: Any, right: Any, operator: str) -> None:
     scope = {"data": {"a": left, "b": right}}
-    found = evaluate(f"`${{data.a}} {operator} ${{data.b}}`", scope)
-    assert isinstance(found, bool) is (operator not in "+-*/%")
+    result = evaluate(f"`${{data.a}} {operator} ${{data.b}}`", scope)
+    assert isinstance(result, bool) is (operator not in "+-*/%")
     assert isinstance(evaluate("`${data.a} ${data.b}`", scope), str)

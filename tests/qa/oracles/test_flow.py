@@ -93,8 +93,8 @@ def test_of_the_branches_the_fullest_counts(errors: Any) -> None:
     [("6.0", "CalendarPicker"), ("6.2", "ChipsSelector"), ("7.0", "ImageCarousel")],
 )
 def test_a_component_is_refused_before_its_version(errors: Any, version: str, kind: str) -> None:
-    found = errors(("version", version), (f"{CHILDREN}/-", {"type": kind}))
-    assert ("INVALID_PROPERTY_VALUE", f"{FIRST}/type") in found
+    result = errors(("version", version), (f"{CHILDREN}/-", {"type": kind}))
+    assert ("INVALID_PROPERTY_VALUE", f"{FIRST}/type") in result
 
 
 def test_chips_stand_in_branches_since_7_1(errors: Any) -> None:

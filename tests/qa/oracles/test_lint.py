@@ -27,17 +27,17 @@ MANY = settings.default is not None and settings.default.max_examples > 50
 
 def refused(document: object) -> tuple[bool, bool]:
     """Whether the lint and the oracle find an error."""
-    theirs = any(each.severity == "error" for each in check_flow(document))
-    return not lint(document).ok, theirs
+    other_records = any(each.severity == "error" for each in check_flow(document))
+    return not lint(document).ok, other_records
 
 
 @pytest.mark.parametrize("kind", ["valid", "invalid"])
 def test_lint_and_oracle_agree_on_every_sample(shared: Path, kind: str) -> None:
     apart = {}
     for name, document in samples(shared, kind):
-        told = refused(document)
-        if told[0] != told[1]:
-            apart[name] = told
+        report = refused(document)
+        if report[0] != report[1]:
+            apart[name] = report
     assert apart == {}
 
 
@@ -61,13 +61,13 @@ def test_lint_and_oracle_agree_on_changed_samples(shared: Path) -> None:
     @given(st.integers(0, len(documents) - 1), st.integers(0, 2**32))
     def agree(which: int, seed: int) -> None:
         document, change = changed(documents[which], random.Random(seed))
-        ours, theirs = lint(document).errors, check_flow(document)
-        theirs = [each for each in theirs if each.severity == "error"]
-        if bool(ours) is bool(theirs):
+        ours, other_records = lint(document).errors, check_flow(document)
+        other_records = [each for each in other_records if each.severity == "error"]
+        if bool(ours) is bool(other_records):
             return
         unexplained = [
             (type(each).__module__, each.code, each.pointer, each.message)
-            for each in [*ours, *theirs]
+            for each in [*ours, *other_records]
             if not any(may_differ(each, document) for may_differ in ALLOWED)
         ]
         assert not unexplained, change
@@ -131,84 +131,84 @@ def standing(document: Any, pointer: str) -> Any:
     return document
 
 
-def nested_reference(found: Any, document: Any) -> bool:
+def nested_reference(result: Any, document: Any) -> bool:
     """The sources speak of a property that refers to nothing, and of no list, object or words.
 
     The lint doubts what stands in an item, in a map or among words; the oracle refuses it.
     """
-    if not found.message.endswith("points to nothing"):
+    if not result.message.endswith("points to nothing"):
         return False
-    text = standing(document, found.pointer)
-    below = COMPONENT.sub("", found.pointer).count("/")
+    text = standing(document, result.pointer)
+    below = COMPONENT.sub("", result.pointer).count("/")
     return below > 0 or not (isinstance(text, str) and re.fullmatch(r"\$\{[^{}]*\}", text))
 
 
-def type_of_an_entry(found: Any, document: Any) -> bool:
+def type_of_an_entry(result: Any, document: Any) -> bool:
     """The sources name the types of data fields; the lint holds those of entries to it as well."""
-    return bool(re.match(r"\$\{(screen\.\w+\.)?form\..* is of type ", found.message))
+    return bool(re.match(r"\$\{(screen\.\w+\.)?form\..* is of type ", result.message))
 
 
-def another_kind_of_next(found: Any, document: Any) -> bool:
+def another_kind_of_next(result: Any, document: Any) -> bool:
     """Only "screen" is documented as the type of next, and nothing says that it is checked."""
-    return bool(found.pointer.endswith("/next/type"))
+    return bool(result.pointer.endswith("/next/type"))
 
 
-def computed_next(found: Any, document: Any) -> bool:
+def computed_next(result: Any, document: Any) -> bool:
     """Where a flow goes by an expression is known when it runs: the lint leaves that open."""
-    text = standing(document, found.pointer)
-    return found.pointer.endswith("/next/name") and str(text)[:1] in ("`", "$")
+    text = standing(document, result.pointer)
+    return result.pointer.endswith("/next/name") and str(text)[:1] in ("`", "$")
 
 
-def blank_line(found: Any, document: Any) -> bool:
+def blank_line(result: Any, document: Any) -> bool:
     """A text may not be blank; that a line of several may not be, no source says."""
-    return bool(found.message == "must not be blank" and re.search(r"/text/\d+$", found.pointer))
+    return bool(result.message == "must not be blank" and re.search(r"/text/\d+$", result.pointer))
 
 
-def pattern_without_help(found: Any, document: Any) -> bool:
+def pattern_without_help(result: Any, document: Any) -> bool:
     """It is documented, and the platform's checker is not known to look: the lint doubts it."""
-    return bool(found.message == "pattern needs helper-text")
+    return bool(result.message == "pattern needs helper-text")
 
 
-def gap_in_a_payload(found: Any, document: Any) -> bool:
+def gap_in_a_payload(result: Any, document: Any) -> bool:
     """7.3 holds payloads to the data model strictly; the lint doubts gaps from 6.0 up to it.
 
     The oracle doubts them wherever an endpoint could supply what is missing.
     """
     lenient = "6.0" <= document["version"] < "7.3" or "data_api_version" in document
-    said = r"(waits for|expects data|, which the payload does not hold|data model of .* has no|"
-    return lenient and bool(re.search(rf"{said}declares no data field)", found.message))
+    output = r"(waits for|expects data|, which the payload does not hold|data model of .* has no|"
+    return lenient and bool(re.search(rf"{output}declares no data field)", result.message))
 
 
-def early_terminal_footer(found: Any, document: Any) -> bool:
+def early_terminal_footer(result: Any, document: Any) -> bool:
     """That the Footer of a last screen ends the flow is checked from 7.3; before it is doubted."""
-    return bool(document["version"] < "7.3" and found.message == "a terminal screen ends the flow")
+    return bool(document["version"] < "7.3" and result.message == "a terminal screen ends the flow")
 
 
-def expression(found: Any, document: Any) -> bool:
+def expression(result: Any, document: Any) -> bool:
     """The oracle takes what stands in backticks as it is: its language has tests of its own."""
-    return bool(re.match(r"The expression (cannot be read|comes to)", found.message))
+    return bool(re.match(r"The expression (cannot be read|comes to)", result.message))
 
 
-def picture_of_another_alphabet(found: Any, document: Any) -> bool:
+def picture_of_another_alphabet(result: Any, document: Any) -> bool:
     """The lint refuses what is surely no picture, and doubts what only looks a little wrong."""
-    text = standing(document, found.pointer)
+    text = standing(document, result.pointer)
     like = isinstance(text, str) and re.fullmatch(r"[\w+/=.\-\s`]*", text)
-    return bool(like and found.message == "must be base64")
+    return bool(like and result.message == "must be base64")
 
 
-def part_of_a_choice(found: Any, document: Any) -> bool:
+def part_of_a_choice(result: Any, document: Any) -> bool:
     """How many are chosen is a whole number for the lint; the sources say number."""
-    return bool(re.search(r"takes a whole number, not a number", found.message))
+    return bool(re.search(r"takes a whole number, not a number", result.message))
 
 
-def no_kind_of_file(found: Any, document: Any) -> bool:
+def no_kind_of_file(result: Any, document: Any) -> bool:
     """No source says what a list of kinds of file without one is: the lint refuses it."""
-    return bool(found.pointer.endswith("/allowed-mime-types"))
+    return bool(result.pointer.endswith("/allowed-mime-types"))
 
 
-def type_in_an_odd_schema(found: Any, document: Any) -> bool:
+def type_in_an_odd_schema(result: Any, document: Any) -> bool:
     """What stands where a schema should, and is none, the lint looks into and the oracle not."""
-    return bool(re.search(r"/properties/[^/]+/(?!type$|items|properties)", found.pointer))
+    return bool(re.search(r"/properties/[^/]+/(?!type$|items|properties)", result.pointer))
 
 
 ALLOWED: tuple[Callable[[Finding | Any, Any], bool], ...] = (

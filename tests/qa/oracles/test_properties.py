@@ -198,7 +198,7 @@ def test_footers_have_two_captions_or_one(errors: Any) -> None:
     footer, at = "screens/0/layout/children/2", "/screens/0/layout/children/2"
     assert errors((f"{footer}/center-caption", "c")) == []
     assert errors((f"{footer}/right-caption", "r")) == [("INVALID_DEPENDENCIES", at)]
-    three = [(f"{footer}/{side}-caption", "x") for side in ("left", "center", "right")]
+    three = [(f"{footer}/{edge}-caption", "x") for edge in ("left", "center", "right")]
     assert errors(*three) == [("NOT_KEYWORD_SCHEMA_VALIDATION_FAILED", at)]
 
 

@@ -53,8 +53,8 @@ def test_a_screen_nobody_leads_to(sound: dict[str, Any]) -> None:
 def test_the_routing_model_of_an_endpoint(
     errors: Any, model: object, code: str | None, pointer: str
 ) -> None:
-    found = errors(("data_api_version", "3.0"), ("routing_model", model))
-    assert found == [] if code is None else (code, pointer) in found
+    result = errors(("data_api_version", "3.0"), ("routing_model", model))
+    assert result == [] if code is None else (code, pointer) in result
 
 
 def test_a_screen_that_refreshes_may_lead_to_itself(errors: Any) -> None:

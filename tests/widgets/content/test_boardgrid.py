@@ -32,7 +32,7 @@ def table(grid):
     return part(grid, BoardTable)
 
 
-def said(grid):
+def output(grid):
     """What stands below the table, above the form."""
     return part(grid, Message).text if grid.form is None else grid.children[1].text
 
@@ -44,15 +44,15 @@ def state(grid, code, lang):
 
 
 def test_it_tells_the_page_the_state_of_every_cell_and_why(grid):
-    shown = table(grid)
+    rendered = table(grid)
     assert [cell.state for cell in grid.board] == [
-        STATES[int(one)] for row in shown.cells for one in row
+        STATES[int(one)] for row in rendered.cells for one in row
     ]
-    assert shown.codes == list(DEMO)
-    assert ["ar", "Arabic"] in shown.languages
+    assert rendered.codes == list(DEMO)
+    assert ["ar", "Arabic"] in rendered.languages
     row, column = grid.board.codes.index("rental_reminder"), grid.board.languages.index("fr")
-    assert shown.reasons[shown.why[f"{row},{column}"]] == "{{3}} of en is missing"
-    assert [name for name, _, meaning in shown.states if meaning] == list(STATES)
+    assert rendered.reasons[rendered.why[f"{row},{column}"]] == "{{3}} of en is missing"
+    assert [name for name, _, meaning in rendered.states if meaning] == list(STATES)
 
 
 def test_a_cell_opens_the_form_of_its_content(grid):
@@ -94,10 +94,10 @@ def test_edits_that_are_not_saved_are_kept_with_their_form(grid):
     form.set("footer", "x")
     other = grid.edit("order_ready", "de")
     assert grid.unsaved == [("order_ready", "ar")]
-    assert said(grid) == "Not saved yet: order_ready in ar."
+    assert output(grid) == "Not saved yet: order_ready in ar."
     assert grid.edit("order_ready", "ar") is form
     assert form.content["footer"] == "x"
-    assert said(grid) == ""
+    assert output(grid) == ""
     assert grid.edit("order_ready", "de") is not other
 
 
@@ -114,7 +114,7 @@ def test_an_error_is_said_below_the_table():
         grid = BoardGrid(client.templates, ["order_ready"])
         service.on("GET", "", forever=says(403, b'{"message": "not <b>yours</b>"}'))
         tell(table(grid), {"open": [0, 0]})
-        assert "403 not yours" in said(grid)
+        assert "403 not yours" in output(grid)
         assert "<b>yours" not in html(grid) + page_of(grid)
         assert grid.form is None
 
@@ -129,15 +129,15 @@ def test_a_board_that_cannot_be_read_after_a_save_says_so():
         calls = []
         read = client.templates.board
 
-        def failing(*given, **more):
-            calls.append(given)
+        def failing(*values, **more):
+            calls.append(values)
             service.on("GET", "", forever=says(403))
-            return read(*given, **more)
+            return read(*values, **more)
 
         client.templates.board = failing
         view.apply()
         assert calls
-        assert "cannot be read again" in said(grid)
+        assert "cannot be read again" in output(grid)
 
 
 @pytest.mark.parametrize("place", [("nobody_knows", "en"), ("order_ready", "zz")])
@@ -180,11 +180,11 @@ def large():
 
 
 def test_a_large_board_is_little_to_send_and_sent_once():
-    shown = large()
+    rendered = large()
     table = BoardTable(print, 480)
     changes = []
     table.observe(lambda change: changes.append(change.name))
-    table.fill(shown)
+    table.fill(rendered)
     assert len(changes) == len(set(changes)), "each part is sent once, not once a cell"
     sent = json.dumps([table.codes, table.languages, table.cells, table.reasons, table.why])
     assert len(sent) < 150_000

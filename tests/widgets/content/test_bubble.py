@@ -34,28 +34,28 @@ class Tags(HTMLParser):
 
 
 def test_it_has_the_parts_of_a_message():
-    shown = seen(
+    output = seen(
         headers=[{"type": "text", "text": "Hi {{1}}", "text_variable": "Ana"}],
         buttons=[button("custom", "Yes"), website("https://a.example/x", label="See")],
     )
-    assert plain_text(shown.header) == "Hi Ana"
-    assert plain_text(shown.body).startswith("Hello Ana, your order A-17")
-    assert plain_text(shown.footer) == "Larkspur"
-    assert [(tap.kind, plain_text(tap.label), tap.about) for tap in shown.buttons] == [
+    assert plain_text(output.header) == "Hi Ana"
+    assert plain_text(output.body).startswith("Hello Ana, your order A-17")
+    assert plain_text(output.footer) == "Larkspur"
+    assert [(tap.kind, plain_text(tap.label), tap.about) for tap in output.buttons] == [
         ("custom", "Yes", ""),
         ("visit_website", "See", "https://a.example/x"),
     ]
-    assert (shown.direction, shown.missing, bubble_notes(shown)) == ("ltr", [], [])
+    assert (output.direction, output.missing, bubble_notes(output)) == ("ltr", [], [])
 
 
 @pytest.mark.parametrize("kind", ["image", "video", "document"])
 def test_a_medium_is_named_and_not_fetched(kind):
     link = "https://a.example/media/list.pdf?x=1"
     assert seen(headers=[{"type": kind, "link": link}]).file == "list.pdf"
-    shown = seen(headers=[{"type": kind, "file_name": "prices.pdf", "link": link}])
-    assert (shown.medium, shown.file) == (kind, "prices.pdf")
-    assert f"[{kind}: prices.pdf]" in bubble_html(shown)
-    assert link not in bubble_html(shown)
+    output = seen(headers=[{"type": kind, "file_name": "prices.pdf", "link": link}])
+    assert (output.medium, output.file) == (kind, "prices.pdf")
+    assert f"[{kind}: prices.pdf]" in bubble_html(output)
+    assert link not in bubble_html(output)
 
 
 def test_an_address_that_is_none_is_no_error():
@@ -67,9 +67,9 @@ def test_samples_that_are_given_go_before_those_of_the_content():
 
 
 def test_what_has_no_sample_is_named():
-    shown = seen(text="Hi {{1}} {{2}} {{1}}", variables={"2": "x"})
-    assert shown.missing == ["1"]
-    assert bubble_notes(shown) == ["No sample for {{1}}."]
+    output = seen(text="Hi {{1}} {{2}} {{1}}", variables={"2": "x"})
+    assert output.missing == ["1"]
+    assert bubble_notes(output) == ["No sample for {{1}}."]
 
 
 def test_a_sample_of_the_text_is_none_of_the_header():
@@ -78,13 +78,13 @@ def test_a_sample_of_the_text_is_none_of_the_header():
 
 @pytest.mark.parametrize(("lang", "direction"), [("ar", "rtl"), ("he", "rtl"), ("hi", "ltr")])
 def test_its_direction_is_that_of_the_language(lang, direction):
-    shown = seen(lang_code=lang)
-    assert shown.direction == direction
-    assert f'dir="{direction}"' in bubble_html(shown)
+    output = seen(lang_code=lang)
+    assert output.direction == direction
+    assert f'dir="{direction}"' in bubble_html(output)
 
 
 def test_the_platform_writes_an_authentication_text():
-    shown = seen(
+    output = seen(
         text="",
         footer="",
         variables={"1": "481302"},
@@ -93,19 +93,19 @@ def test_the_platform_writes_an_authentication_text():
         auth_add_code_expiration=True,
         auth_code_expiration_seconds=600,
     )
-    assert plain_text(shown.body).startswith("481302 is your verification code. For your security")
-    assert plain_text(shown.footer) == "This code expires in 10 minutes."
-    assert [plain_text(tap.label) for tap in shown.buttons] == ["Copy code"]
-    assert "The platform writes this text itself" in bubble_html(shown)
+    assert plain_text(output.body).startswith("481302 is your verification code. For your security")
+    assert plain_text(output.footer) == "This code expires in 10 minutes."
+    assert [plain_text(tap.label) for tap in output.buttons] == ["Copy code"]
+    assert "The platform writes this text itself" in bubble_html(output)
 
 
 def test_labels_that_the_platform_writes_stand_on_buttons_without_one():
-    shown = seen(buttons=[button("copy_offer_code", None, value="X1"), button("view_catalog", "")])
-    assert [plain_text(tap.label) for tap in shown.buttons] == ["Copy offer code", "View catalog"]
+    output = seen(buttons=[button("copy_offer_code", None, value="X1"), button("view_catalog", "")])
+    assert [plain_text(tap.label) for tap in output.buttons] == ["Copy offer code", "View catalog"]
 
 
 def test_everything_of_a_stranger_is_escaped():
-    shown = seen(
+    output = seen(
         text=f"{EVIL} {{{{1}}}} *{EVIL}*",
         variables={"1": EVIL},
         footer=EVIL,
@@ -113,7 +113,7 @@ def test_everything_of_a_stranger_is_escaped():
         buttons=[button("custom", EVIL), website(EVIL, label=EVIL)],
         lang_code='"><script>',
     )
-    assert Tags(bubble_html(shown)).found <= {
+    assert Tags(bubble_html(output)).found <= {
         *("div", "p", "span", "strong", "b", "small", "em", "@class", "@dir", "@lang", "@style")
     }
 
@@ -122,6 +122,6 @@ def test_everything_of_a_stranger_is_escaped():
 @settings(max_examples=volume(40, 1000), deadline=None)
 def test_any_content_can_be_seen_and_sent_to_a_page(fields):
     lang = fields["lang_code"] if isinstance(fields["lang_code"], str) else ""
-    shown = bubble(Entry(fields, "", lang), {})
-    json.dumps(shown.to_json(), allow_nan=False).encode()
-    bubble_html(shown).encode()
+    output = bubble(Entry(fields, "", lang), {})
+    json.dumps(output.to_json(), allow_nan=False).encode()
+    bubble_html(output).encode()

@@ -59,11 +59,11 @@ def client():
 
 
 @pytest.fixture
-def room(client):
-    room = client.templates("order_ready")
+def target(client):
+    target = client.templates("order_ready")
     for content in (ENGLISH, GERMAN):
-        room.create(**content)
-    return room
+        target.create(**content)
+    return target
 
 
 def preview(form):
@@ -92,8 +92,8 @@ def body(form):
 # --- what is there --------------------------------------------------------------------------
 
 
-def test_it_opens_a_language_beside_its_source(room):
-    form = ContentForm(room, "de")
+def test_it_opens_a_language_beside_its_source(target):
+    form = ContentForm(target, "de")
     assert (form.lang_code, form.source, form.new, form.touched) == ("de", "en", False, False)
     assert form.values == {}
     assert form.line == ""
@@ -102,20 +102,20 @@ def test_it_opens_a_language_beside_its_source(room):
     assert repr(form) == "<content form: order_ready de, nothing edited>"
 
 
-def test_the_source_itself_stands_alone(room):
-    form = ContentForm(room, "en")
+def test_the_source_itself_stands_alone(target):
+    form = ContentForm(target, "en")
     assert form.source is None
     assert [one for one in form.audit if one.code.endswith("differs")] == []
 
 
-def test_a_code_is_found_in_any_form_and_kept_as_the_service_has_it(room):
-    room.create(**{**ENGLISH, "lang_code": "pt_BR"})
-    assert ContentForm(room, "pt-br").lang_code == "pt_BR"
-    assert not ContentForm(room, "pt-br").new
+def test_a_code_is_found_in_any_form_and_kept_as_the_service_has_it(target):
+    target.create(**{**ENGLISH, "lang_code": "pt_BR"})
+    assert ContentForm(target, "pt-br").lang_code == "pt_BR"
+    assert not ContentForm(target, "pt-br").new
 
 
-def test_a_new_language_begins_as_a_draft_with_all_but_the_words(room):
-    form = ContentForm(room, "ar")
+def test_a_new_language_begins_as_a_draft_with_all_but_the_words(target):
+    form = ContentForm(target, "ar")
     assert form.new
     assert not form.touched
     begun = form.content
@@ -137,22 +137,22 @@ def test_a_language_without_a_source_begins_empty(client):
 @pytest.mark.parametrize(
     ("lang", "rtl"), [("ar", True), ("he", True), ("de", False), ("ja", False)]
 )
-def test_inputs_of_a_language_written_from_the_right_are_so_too(room, lang, rtl):
-    inputs = [one for one in parts(ContentForm(room, lang)) if "cf-edit" in classes(one)]
+def test_inputs_of_a_language_written_from_the_right_are_so_too(target, lang, rtl):
+    inputs = [one for one in parts(ContentForm(target, lang)) if "cf-edit" in classes(one)]
     assert {"cf-rtl" in classes(one) for one in inputs} == {rtl}
 
 
 @pytest.mark.parametrize("lang", ["", "  "])
-def test_a_language_must_be_named(room, lang):
+def test_a_language_must_be_named(target, lang):
     with pytest.raises(InputError, match="Name the language"):
-        ContentForm(room, lang)
+        ContentForm(target, lang)
 
 
 # --- what is typed --------------------------------------------------------------------------
 
 
-def test_what_is_typed_is_seen_at_once(room):
-    form = ContentForm(room, "de")
+def test_what_is_typed_is_seen_at_once(target):
+    form = ContentForm(target, "de")
     form.set("text", "*Hallo* {{1}}, fertig: {{2}} und {{3}}.")
     assert body(form) == "Hallo Ana, fertig: A-17 und {{3}}."
     assert ["Hallo", ["strong"], ""] in preview(form)["body"]
@@ -171,8 +171,8 @@ def test_what_is_typed_is_seen_at_once(room):
     assert form.values["variables"] == {"1": "Ana", "2": "A-17", "3": "mehr"}
 
 
-def test_what_the_rules_find_stands_at_its_field(room):
-    form = ContentForm(room, "de")
+def test_what_the_rules_find_stands_at_its_field(target):
+    form = ContentForm(target, "de")
     form.set("footer", "x" * 61)
     form.set("buttons", GERMAN["buttons"][:1])
     assert "61 of 60 characters" in row(form, "footer")
@@ -182,24 +182,24 @@ def test_what_the_rules_find_stands_at_its_field(room):
     assert all(one.lang_code == "de" for one in form.audit)
 
 
-def test_what_is_found_elsewhere_is_told_below(room):
-    form = ContentForm(room, "de")
+def test_what_is_found_elsewhere_is_told_below(target):
+    form = ContentForm(target, "de")
     form.set("is_custom_validity_period", True)
     form.set("validity_period_seconds", 1)
     assert "validity_period_seconds" in html(form)
 
 
 @pytest.mark.parametrize("name", ["none", "lang_code", "id"])
-def test_there_are_fields_that_cannot_be_set(room, name):
+def test_there_are_fields_that_cannot_be_set(target, name):
     with pytest.raises(InputError, match="no such field"):
-        ContentForm(room, "de").set(name, "x")
+        ContentForm(target, "de").set(name, "x")
 
 
-def test_everything_of_a_stranger_is_escaped(room):
+def test_everything_of_a_stranger_is_escaped(target):
     buttons = [{"type": "custom", "label": EVIL}]
     with pytest.warns(UserWarning, match="length at /buttons/0/label"):
-        room.update("en", text=EVIL, footer=EVIL, buttons=buttons, broken=True)
-    form = ContentForm(room, "de")
+        target.update("en", text=EVIL, footer=EVIL, buttons=buttons, broken=True)
+    form = ContentForm(target, "de")
     form.set("text", EVIL)
     assert EVIL in preview(form)["body"][0][0]
     assert "<img" not in html(form) + page_of(form)
@@ -209,18 +209,18 @@ def test_everything_of_a_stranger_is_escaped(room):
 # --- what is saved --------------------------------------------------------------------------
 
 
-def test_nothing_is_sent_before_the_plan_is_applied(room):
-    form = ContentForm(room, "de")
+def test_nothing_is_sent_before_the_plan_is_applied(target):
+    form = ContentForm(target, "de")
     form.set("text", "Hallo {{1}}, {{2}} ist nun fertig.")
     view = form.review()
     assert view in parts(form)
-    assert room.get("de").text == GERMAN["text"]
+    assert target.get("de").text == GERMAN["text"]
     view.apply()
-    assert room.get("de").text == "Hallo {{1}}, {{2}} ist nun fertig."
+    assert target.get("de").text == "Hallo {{1}}, {{2}} ist nun fertig."
     assert form.message == "Saved order_ready in German."
     assert (form.touched, form.values) == (False, {})
     view.undo().apply()
-    assert room.get("de").text == GERMAN["text"]
+    assert target.get("de").text == GERMAN["text"]
 
 
 @pytest.mark.parametrize("number", range(0, len(SERVICES), 17))
@@ -229,47 +229,47 @@ def test_every_service_takes_an_edit_and_a_new_language(number):
         SERVICES[number].sandbox() as sandbox,
         chatkit.connect(sandbox) as client,
     ):
-        room = client.templates("order_ready")
-        room.create(**ENGLISH)
+        target = client.templates("order_ready")
+        target.create(**ENGLISH)
         for lang, text in (
             ("en", "Hi {{1}}, {{2}} is here."),
             ("de", "Hallo {{1}}, {{2}} ist da."),
         ):
-            form = ContentForm(room, lang)
+            form = ContentForm(target, lang)
             form.set("text", text)
             form.review().apply()
             assert form.message.startswith("Saved order_ready in ")
-            assert room.get(lang).text == text
+            assert target.get(lang).text == text
 
 
-def test_only_what_was_edited_is_planned(room):
-    form = ContentForm(room, "de")
+def test_only_what_was_edited_is_planned(target):
+    form = ContentForm(target, "de")
     form.set("buttons", [GERMAN["buttons"][1], GERMAN["buttons"][0]])
     (change,) = form.plan().changes
     assert change.kind == "update"
     assert list(change.after) == ["buttons"]
 
 
-def test_a_field_can_be_cleared(room):
-    room.update("de", is_custom_validity_period=True, validity_period_seconds=3600)
-    form = ContentForm(room, "de")
+def test_a_field_can_be_cleared(target):
+    target.update("de", is_custom_validity_period=True, validity_period_seconds=3600)
+    form = ContentForm(target, "de")
     form.set("is_custom_validity_period", False)
     form.set("validity_period_seconds", None)
     form.set("footer", "")
     form.review().apply()
-    saved = room.get("de")
+    saved = target.get("de")
     assert saved.validity_period_seconds is None
     assert saved.footer == ""
 
 
-def test_a_new_language_is_made(room):
-    form = ContentForm(room, "hi")
+def test_a_new_language_is_made(target):
+    form = ContentForm(target, "hi")
     form.set("text", "नमस्ते {{1}}, आपका ऑर्डर {{2}} तैयार है।")
     form.set("variables", {"1": "अमारा", "2": "A-17"})
     form.set("footer", "लार्कस्पर")
     assert form.line.startswith('client.templates("order_ready").create(')
     form.review().apply()
-    made = room.get("hi")
+    made = target.get("hi")
     assert (made.text, made.is_draft) == ("नमस्ते {{1}}, आपका ऑर्डर {{2}} तैयार है।", True)
     assert (form.new, form.touched, form.message) == (False, False, "Saved order_ready in Hindi.")
     form.set("is_draft", False)
@@ -278,39 +278,39 @@ def test_a_new_language_is_made(room):
     form.set("headers", [{"type": "text", "text": "तैयार"}])
     form.set("buttons", [{"type": "custom", "label": "धन्यवाद"}])
     form.review().apply()
-    assert room.get("hi").is_draft is False
+    assert target.get("hi").is_draft is False
 
 
-def test_what_somebody_has_changed_is_not_written_over_unseen(room):
-    form = ContentForm(room, "de")
+def test_what_somebody_has_changed_is_not_written_over_unseen(target):
+    form = ContentForm(target, "de")
     form.set("text", "Meins {{1}}, Nummer {{2}}.")
-    room.update("de", text="Ihres {{1}}, Nummer {{2}}.", footer="Neu")
+    target.update("de", text="Ihres {{1}}, Nummer {{2}}.", footer="Neu")
     form.review().apply()
-    assert room.get("de").text == "Ihres {{1}}, Nummer {{2}}."
+    assert target.get("de").text == "Ihres {{1}}, Nummer {{2}}."
     assert "Somebody has changed it meanwhile" in form.message
     assert form.values == {"text": "Meins {{1}}, Nummer {{2}}."}
     assert form.content["footer"] == "Neu"
     form.review().apply()
-    saved = room.get("de")
+    saved = target.get("de")
     assert (saved.text, saved.footer) == ("Meins {{1}}, Nummer {{2}}.", "Neu")
 
 
-def test_a_language_that_somebody_made_meanwhile_is_not_written_over_unseen(room):
-    form = ContentForm(room, "ja")
+def test_a_language_that_somebody_made_meanwhile_is_not_written_over_unseen(target):
+    form = ContentForm(target, "ja")
     form.set("text", "こんにちは {{1}} 様 {{2}} です。")
-    room.create(**{**ENGLISH, "lang_code": "ja"})
+    target.create(**{**ENGLISH, "lang_code": "ja"})
     with pytest.raises(InputError, match="Somebody has changed it"):
         form.review()
-    assert room.get("ja").text == ENGLISH["text"]
+    assert target.get("ja").text == ENGLISH["text"]
     assert "Somebody has changed it meanwhile" in form.message
     assert not form.new
     assert form.content["text"] == "こんにちは {{1}} 様 {{2}} です。"
     form.review().apply()
-    assert room.get("ja").text == "こんにちは {{1}} 様 {{2}} です。"
+    assert target.get("ja").text == "こんにちは {{1}} 様 {{2}} です。"
 
 
-def test_what_is_wrong_is_said_at_its_field_and_nothing_is_planned(room):
-    form = ContentForm(room, "de")
+def test_what_is_wrong_is_said_at_its_field_and_nothing_is_planned(target):
+    form = ContentForm(target, "de")
     form.set("footer", "a")
     type_into(form, "validity_period_seconds", "soon")
     press(form, REVIEW)
@@ -323,8 +323,8 @@ def test_what_is_wrong_is_said_at_its_field_and_nothing_is_planned(room):
         assert form.values
 
 
-def test_nobody_types_while_it_is_saved(room):
-    form = ContentForm(room, "de")
+def test_nobody_types_while_it_is_saved(target):
+    form = ContentForm(target, "de")
     form.set("footer", "a")
     view = form.review()
     seen = []
@@ -344,8 +344,8 @@ def test_nobody_types_while_it_is_saved(room):
         form.set("lang_code", "fr")
 
 
-def test_a_plan_that_cannot_begin_leaves_the_form_open(room, monkeypatch):
-    form = ContentForm(room, "de")
+def test_a_plan_that_cannot_begin_leaves_the_form_open(target, monkeypatch):
+    form = ContentForm(target, "de")
     form.set("footer", "a")
     view = form.review()
     monkeypatch.setattr(type(view), "_block_reasons", lambda _: ["another kernel is at work"])
@@ -356,9 +356,9 @@ def test_a_plan_that_cannot_begin_leaves_the_form_open(room, monkeypatch):
 
 def test_what_is_saved_but_cannot_be_read_again_is_said():
     with wayward() as service, service.client() as client:
-        room = client.templates("order_ready")
-        room.create(**GERMAN)
-        form = ContentForm(room, "de")
+        target = client.templates("order_ready")
+        target.create(**GERMAN)
+        form = ContentForm(target, "de")
         form.set("footer", "a")
         view = form.review()
         apply = view.plan.apply
@@ -375,16 +375,16 @@ def test_what_is_saved_but_cannot_be_read_again_is_said():
 
 
 def test_what_is_saved_is_told_once():
-    told = []
+    report = []
     with chatkit.Sandbox(seed="demo") as sandbox, chatkit.connect(sandbox) as client:
-        form = ContentForm(client.templates("order_ready"), "ar", saved=lambda: told.append(1))
+        form = ContentForm(client.templates("order_ready"), "ar", saved=lambda: report.append(1))
         form.set("footer", "لاركسبر")
         form.review().apply()
-    assert told == [1]
+    assert report == [1]
 
 
-def test_it_has_a_page_that_is_no_widget(room):
-    form = ContentForm(room, "de")
+def test_it_has_a_page_that_is_no_widget(target):
+    form = ContentForm(target, "de")
     form.set("footer", "x" * 61)
     data = static(form)
     assert data["text/plain"] == "<content form: order_ready de, edited: footer>"

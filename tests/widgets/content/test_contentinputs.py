@@ -35,53 +35,53 @@ def line(made, row):
 
 
 def test_what_was_shown_is_read_again():
-    odd = {**SITE, "dynamic_url": {"x": 1}, "url_type": "dynamic"}
+    unusual = {**SITE, "dynamic_url": {"x": 1}, "url_type": "dynamic"}
     none = {**QUICK, "value": None}
-    assert buttons(QUICK, CALL, odd, none).read() == [QUICK, CALL, odd, none]
+    assert buttons(QUICK, CALL, unusual, none).read() == [QUICK, CALL, unusual, none]
     header = Bodies("headers", Header, most=1)
     header.show([{"type": "text", "text": "Hi {{1}}", "text_variable": 7}])
     assert header.read() == [{"type": "text", "text": "Hi {{1}}", "text_variable": 7}]
 
 
 def test_a_row_shows_what_its_type_uses():
-    shown = buttons(QUICK, CALL, SITE)
-    assert seen(shown, 0) == ["type", "label"]
-    assert seen(shown, 1) == ["type", "label", "value", "country_code"]
-    assert seen(shown, 2) == ["type", "label", "value", "url_type", "dynamic_url"]
-    type_into(shown, "value", "https://a.example/", 2)
-    assert seen(shown, 2) == ["type", "label", "value", "url_type"]
+    output = buttons(QUICK, CALL, SITE)
+    assert seen(output, 0) == ["type", "label"]
+    assert seen(output, 1) == ["type", "label", "value", "country_code"]
+    assert seen(output, 2) == ["type", "label", "value", "url_type", "dynamic_url"]
+    type_into(output, "value", "https://a.example/", 2)
+    assert seen(output, 2) == ["type", "label", "value", "url_type"]
 
 
 def test_nothing_that_is_filled_in_is_hidden():
-    shown = buttons({**QUICK, "value": "x"})
-    assert seen(shown, 0) == ["type", "label", "value"]
+    output = buttons({**QUICK, "value": "x"})
+    assert seen(output, 0) == ["type", "label", "value"]
 
 
 def test_buttons_change_places_and_tell_once():
-    shown, heard = buttons(QUICK, CALL, SITE), []
-    shown.entered = lambda: heard.append(shown.read())
-    press(shown, "Move down", 0)
-    assert shown.read() == [CALL, QUICK, SITE]
-    press(shown, "Move up", 2)
-    assert shown.read() == [CALL, SITE, QUICK]
+    output, heard = buttons(QUICK, CALL, SITE), []
+    output.entered = lambda: heard.append(output.read())
+    press(output, "Move down", 0)
+    assert output.read() == [CALL, QUICK, SITE]
+    press(output, "Move up", 2)
+    assert output.read() == [CALL, SITE, QUICK]
     assert heard == [[CALL, QUICK, SITE], [CALL, SITE, QUICK]]
 
 
 def test_the_first_cannot_go_up_nor_the_last_down():
-    shown = buttons(QUICK, CALL)
-    assert [tool.label for tool in tools(shown, 1)] == ["Move up", "Move down", "Remove button 2"]
-    press(shown, "Move up", 0)
-    press(shown, "Move down", 1)
-    assert shown.read() == [QUICK, CALL]
-    press(shown, "Remove button 1")
-    assert shown.read() == [CALL]
-    assert [tool.disabled for tool in tools(shown, 0)] == [True, True, False]
+    output = buttons(QUICK, CALL)
+    assert [tool.label for tool in tools(output, 1)] == ["Move up", "Move down", "Remove button 2"]
+    press(output, "Move up", 0)
+    press(output, "Move down", 1)
+    assert output.read() == [QUICK, CALL]
+    press(output, "Remove button 1")
+    assert output.read() == [CALL]
+    assert [tool.disabled for tool in tools(output, 0)] == [True, True, False]
 
 
 def test_a_new_one_has_a_type():
-    shown = buttons()
-    press(shown, "Add button")
-    assert shown.read() == [{"type": "custom"}]
+    output = buttons()
+    press(output, "Add button")
+    assert output.read() == [{"type": "custom"}]
     header = Bodies("headers", Header, most=1)
     press(header, "Add header")
     assert header.read() == [{"type": "text"}]
@@ -102,23 +102,23 @@ def test_a_type_that_the_service_knows_and_we_do_not_is_kept():
 
 
 def test_nobody_types_in_what_is_locked():
-    shown = buttons(QUICK, CALL)
-    shown.lock(True)
-    assert find(shown, "Add button").disabled
-    assert all(tool.disabled for tool in tools(shown, 0))
-    assert find(shown, "label").disabled
-    shown.lock(False)
-    assert [tool.disabled for tool in tools(shown, 0)] == [True, False, False]
-    assert not find(shown, "label").disabled
+    output = buttons(QUICK, CALL)
+    output.lock(True)
+    assert find(output, "Add button").disabled
+    assert all(tool.disabled for tool in tools(output, 0))
+    assert find(output, "label").disabled
+    output.lock(False)
+    assert [tool.disabled for tool in tools(output, 0)] == [True, False, False]
+    assert not find(output, "label").disabled
 
 
 def test_empty_inputs_hint_at_the_source():
-    shown = buttons()
-    shown.hints = [QUICK]
-    shown.show([{"type": "custom"}])
-    assert find(shown, "label").placeholder == "Yes"
-    press(shown, "Add button")
-    assert find(shown, "label", 1).placeholder == ""
+    output = buttons()
+    output.hints = [QUICK]
+    output.show([{"type": "custom"}])
+    assert find(output, "label").placeholder == "Yes"
+    press(output, "Add button")
+    assert find(output, "label", 1).placeholder == ""
 
 
 # --- samples --------------------------------------------------------------------------------

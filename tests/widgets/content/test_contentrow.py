@@ -13,13 +13,13 @@ EVIL = "<img src=x onerror=alert(1)>"
 
 
 def notes(name, lang="en", **fields):
-    given = content(lang_code=lang, **fields)
-    found = [one for one in check_contents(given) if one.field.split(".")[0] == name]
-    return lengths_html(name, Entry(given, "", lang)) + findings_html(found)
+    values = content(lang_code=lang, **fields)
+    result = [one for one in check_contents(values) if one.field.split(".")[0] == name]
+    return lengths_html(name, Entry(values, "", lang)) + findings_html(result)
 
 
 @pytest.mark.parametrize(
-    ("count", "said", "kind"),
+    ("count", "message", "kind"),
     [
         (0, "0 of 60 characters, 0%", ""),
         (30, "30 of 60 characters, 50%", ""),
@@ -27,9 +27,9 @@ def notes(name, lang="en", **fields):
         (61, "61 of 60 characters, 102%", "over"),
     ],
 )
-def test_a_length_is_a_share_of_its_limit(count, said, kind):
+def test_a_length_is_a_share_of_its_limit(count, message, kind):
     text = notes("footer", footer="x" * count)
-    assert said in text
+    assert message in text
     assert f'class="cf-length {kind}"' in text
 
 
@@ -51,18 +51,18 @@ def test_findings_stand_at_their_field_with_what_to_do():
 
 
 def test_many_findings_are_cut():
-    found = list(check_contents(content(text="{{a}} " * 20)))
-    assert f"and {len(found) - 8} more" in findings_html(found)
+    result = list(check_contents(content(text="{{a}} " * 20)))
+    assert f"and {len(result) - 8} more" in findings_html(result)
 
 
 def test_everything_of_a_stranger_is_escaped():
-    found = check_contents(content(text=f"{{{{{EVIL}}}}}", variables={EVIL: EVIL}))
-    assert found
-    assert "<img" not in findings_html(found, places=True)
+    result = check_contents(content(text=f"{{{{{EVIL}}}}}", variables={EVIL: EVIL}))
+    assert result
+    assert "<img" not in findings_html(result, places=True)
 
 
 @pytest.mark.parametrize(
-    ("field", "said"),
+    ("field", "message"),
     [
         ("text", ""),
         ("buttons", ""),
@@ -73,5 +73,5 @@ def test_everything_of_a_stranger_is_escaped():
         ("variables.a.b", "{{a.b}}"),
     ],
 )
-def test_places_are_named_as_a_person_counts(field, said):
-    assert field_place(field) == said
+def test_places_are_named_as_a_person_counts(field, message):
+    assert field_place(field) == message

@@ -19,7 +19,7 @@ EVIL = "<img src=x onerror=alert(1)>"
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "message"),
     [
         ("text", "Hello {{1}}, your order"),
         ("footer", "Larkspur"),
@@ -28,13 +28,13 @@ EVIL = "<img src=x onerror=alert(1)>"
         ("buttons", "Call (call_phone: 2025550142)"),
     ],
 )
-def test_each_field_is_written_to_be_read(name, said):
-    shown = content(
+def test_each_field_is_written_to_be_read(name, message):
+    output = content(
         headers=[{"type": "text", "text": "Ready"}],
         buttons=[button("call_phone", "Call", value="2025550142")],
     )
-    assert said in source_field_html(name, shown)
-    assert 'dir="ltr" lang="en"' in source_field_html(name, shown)
+    assert message in source_field_html(name, output)
+    assert 'dir="ltr" lang="en"' in source_field_html(name, output)
 
 
 def test_what_is_empty_says_so():
@@ -74,10 +74,10 @@ def test_a_language_is_named_with_its_code():
 def test_whatever_the_source_holds_can_be_read_and_is_escaped(fields):
     original = {**fields, "lang_code": str(fields["lang_code"])}
     original["footer"] = EVIL
-    shown = "".join(
+    output = "".join(
         source_field_html(name, original)
         for name in ("headers", "text", "variables", "footer", "buttons")
     )
-    assert "<img" not in shown + content_html(original)
+    assert "<img" not in output + content_html(original)
     assert all(isinstance(one, dict) for one in items_of(original, "buttons"))
     initial_translation(original)

@@ -11,7 +11,7 @@ from chatkit.localization.bubble import runs
 from chatkit.localization.markup import SIGNS
 
 
-def shown(text, samples=None, **more):
+def output(text, samples=None, **more):
     """Runs as short strings: their elements, their mark, their text."""
     return [
         f"{'>'.join(run.tags)}|{run.mark}|{run.text}" for run in runs(text, samples or {}, **more)
@@ -31,7 +31,7 @@ def shown(text, samples=None, **more):
     ],
 )
 def test_signs_at_the_ends_of_words_count(text, expected):
-    assert shown(text) == expected
+    assert output(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -51,42 +51,42 @@ def test_signs_at_the_ends_of_words_count(text, expected):
     ],
 )
 def test_signs_within_words_beside_blanks_or_across_lines_are_only_signs(text):
-    assert shown(text) == [f"||{text}"]
+    assert output(text) == [f"||{text}"]
 
 
 def test_nothing_counts_between_fences():
-    assert shown("```*a* _b_```") == ["code||*a* _b_"]
+    assert output("```*a* _b_```") == ["code||*a* _b_"]
 
 
 def test_values_take_the_place_of_placeholders_and_their_signs_count_too():
-    assert shown("Hi *{{1}}*", {"1": "Ana"}) == ["||Hi ", "strong|sample|Ana"]
-    assert shown("{{1}}!", {"1": "_Ana_"}) == ["em|sample|Ana", "||!"]
-    assert shown("*{{1}} x", {"1": "a*"}) == ["strong|sample|a", "|| x"]
+    assert output("Hi *{{1}}*", {"1": "Ana"}) == ["||Hi ", "strong|sample|Ana"]
+    assert output("{{1}}!", {"1": "_Ana_"}) == ["em|sample|Ana", "||!"]
+    assert output("*{{1}} x", {"1": "a*"}) == ["strong|sample|a", "|| x"]
 
 
 @pytest.mark.parametrize("sample", [None, "", "  ", 7, ["a"]])
 def test_a_placeholder_without_a_text_is_marked_as_missing(sample):
-    assert shown("a {{1}} b", {"1": sample}) == ["||a ", "|missing|{{1}}", "|| b"]
+    assert output("a {{1}} b", {"1": sample}) == ["||a ", "|missing|{{1}}", "|| b"]
 
 
 def test_a_header_shows_its_signs():
-    assert shown("*{{1}}*", {"1": "Ana"}, marked=False) == ["||*", "|sample|Ana", "||*"]
+    assert output("*{{1}}*", {"1": "Ana"}, marked=False) == ["||*", "|sample|Ana", "||*"]
 
 
 def test_what_would_not_be_seen_is_spelled_out():
-    assert shown("a\u202eb\u200b", {}) == ["||a", "|odd|U+202E", "||b", "|odd|U+200B"]
-    assert shown("a\nb") == ["||a\nb"]
+    assert output("a\u202eb\u200b", {}) == ["||a", "|odd|U+202E", "||b", "|odd|U+200B"]
+    assert output("a\nb") == ["||a\nb"]
 
 
 @given(st.text(alphabet="*_~`{}12 aא\n\u202e", max_size=60), st.text("*_~` a", max_size=5))
 @settings(max_examples=volume(40, 1000), deadline=None)
 def test_no_letter_is_lost_but_signs(text, sample):
-    found = runs(text, {"1": sample})
-    plain = "".join(run.text for run in found if not run.mark)
+    result = runs(text, {"1": sample})
+    plain = "".join(run.text for run in result if not run.mark)
     letters = [c for c in plain if c not in SIGNS]
     kept = iter(c for c in text if c not in SIGNS)
     assert all(any(c == other for other in kept) for c in letters)
-    assert all(run.text for run in found)
+    assert all(run.text for run in result)
 
 
 @pytest.mark.timeout(60)

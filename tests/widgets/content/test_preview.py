@@ -15,14 +15,14 @@ from chatkit.widgets.preview import Preview
 
 def test_a_content_may_be_a_record_a_dict_or_a_frame_of_one_row():
     fields = content()
-    for given in (fields, Content(**fields), frame(fields)):
-        assert "Hello Ana, your order A-17" in repr(Preview(given))
+    for values in (fields, Content(**fields), frame(fields)):
+        assert "Hello Ana, your order A-17" in repr(Preview(values))
 
 
-@pytest.mark.parametrize("given", [[], frame(content(), content(lang_code="de")), 7])
-def test_what_is_no_single_content_is_refused(given):
+@pytest.mark.parametrize("values", [[], frame(content(), content(lang_code="de")), 7])
+def test_what_is_no_single_content_is_refused(values):
     with pytest.raises(InputError):
-        Preview(given)
+        Preview(values)
 
 
 def test_another_content_takes_the_place_of_the_first():

@@ -31,8 +31,8 @@ def view(client: Any) -> Any:
 
 
 def card(view: Any) -> QueueCard:
-    found: QueueCard = part(view, QueueCard)
-    return found
+    result: QueueCard = part(view, QueueCard)
+    return result
 
 
 def heard(view: Any, message: dict[str, Any]) -> list[dict[str, Any]]:
@@ -63,17 +63,17 @@ def test_the_preview_of_a_new_content_says_what_stands_there_in_the_source_langu
     queue = client.templates.queue(["it"], ["order_ready"])
     view = chatkit.widgets.QueueView(queue)
     fields = [item.unit.field for item in queue.items]
-    said = "Not translated yet, so in English here: "
+    output = "Not translated yet, so in English here: "
     preview = part(view, Preview)
-    assert preview.notes[-1] == f"{said}{', '.join(fields)}."
+    assert preview.notes[-1] == f"{output}{', '.join(fields)}."
     heard(view, {"check": [0, "Ciao"]})
-    assert preview.notes[-1] == f"{said}{', '.join(fields[1:])}."
+    assert preview.notes[-1] == f"{output}{', '.join(fields[1:])}."
     heard(view, {"check": [0, "  "]})
-    assert preview.notes[-1] == f"{said}{', '.join(fields)}."
+    assert preview.notes[-1] == f"{output}{', '.join(fields)}."
     for number in range(len(fields)):
         queue.edit(number, queue.items[number].unit.source)
     heard(view, {"look": 0})
-    assert not any(said in note for note in preview.notes)
+    assert not any(output in note for note in preview.notes)
 
 
 def test_what_a_half_translated_content_takes_from_its_source_is_told(client: Any) -> None:
@@ -100,9 +100,9 @@ def test_answers_arrive_in_the_queue_and_in_one_plan(view: Any, client: Any) -> 
 
 def test_what_is_typed_is_judged_and_shown_without_being_answered(view: Any) -> None:
     (answer,) = heard(view, {"check": [1, "Hallo {{7}}."]})
-    number, text, found = answer["checked"]
+    number, text, result = answer["checked"]
     assert (number, text) == (1, "Hallo {{7}}.")
-    assert any("{{7}} is not in en" in message for _, message, _ in found)
+    assert any("{{7}} is not in en" in message for _, message, _ in result)
     assert view.queue.counts()[""] == 5
     assert "{{7}}" in str(part(view, Preview).message)
 
@@ -116,8 +116,8 @@ def test_what_is_typed_is_judged_and_shown_without_being_answered(view: Any) -> 
     ],
 )
 def test_what_cannot_be_is_told_in_the_page(view: Any, message: dict[str, Any]) -> None:
-    said = [each["failed"] for each in heard(view, message) if "failed" in each]
-    assert len(said) == 1 and said[0]
+    output = [each["failed"] for each in heard(view, message) if "failed" in each]
+    assert len(output) == 1 and output[0]
 
 
 @pytest.mark.parametrize("message", [{"look": 99}, {"look": "1"}, {"check": [1]}, "x", None])
@@ -155,9 +155,11 @@ def test_a_suggestion_tells_what_is_other_in_its_source_and_where_it_is_from(cli
     codes = ["order_ready", "order_waits", "order_stays"]
     view = chatkit.widgets.QueueView(client.templates.queue(["de"], codes, only="missing"))
     _, near = heard(view, {"look": 1})
-    ((text, alike, place, unlike),) = near["near"][1]
+    ((text, alike, place, different),) = near["near"][1]
     assert text.startswith("Hallo {{1}}, dein {{2}}") and 70 < alike < 100
-    assert place == "order_ready" and ["out", "ready"] in unlike and ["in", "waiting"] in unlike
+    assert (
+        place == "order_ready" and ["out", "ready"] in different and ["in", "waiting"] in different
+    )
     heard(view, {"answer": ["edit", 0, "Hallo {{1}}, dein {{2}} wartet bis {{3}}."]})
     first, second = heard(view, {"look": 1})[0]["items"][0]["near"]
     assert first == [
@@ -172,9 +174,9 @@ def test_a_suggestion_tells_what_is_other_in_its_source_and_where_it_is_from(cli
 def arrived(sent: list[dict[str, Any]], kind: str) -> Any:
     """Wait for the last message of a kind that is sent from a thread, and is not empty."""
     for _ in range(1000):
-        found = [one[kind] for one in sent if kind in one]
-        if found and found[-1] and found[-1][-1]:
-            return found[-1]
+        result = [one[kind] for one in sent if kind in one]
+        if result and result[-1] and result[-1][-1]:
+            return result[-1]
         sleep(0.01)
     raise AssertionError(f"no {kind} came: {sent}")
 

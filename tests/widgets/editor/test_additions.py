@@ -44,8 +44,8 @@ def test_an_older_version_offers_what_it_knows() -> None:
 
 
 def test_what_is_odd_takes_nothing() -> None:
-    odd = {"screens": [3]}
-    assert additions_at(odd, tree_rows(odd)[1]) == []
+    unusual = {"screens": [3]}
+    assert additions_at(unusual, tree_rows(unusual)[1]) == []
     with pytest.raises(InputError, match="cannot be added here"):
         addition_for(DOCUMENT, ROWS[0], ROWS, "TextBody")
 
@@ -68,8 +68,8 @@ def test_what_is_odd_takes_nothing() -> None:
 def test_additions_land_after_the_row_or_inside_it(
     at: str, what: str, pointer: str, index: int
 ) -> None:
-    found = row(at, "1 component") if at == "hills" else row(at)
-    assert addition_for(DOCUMENT, found, ROWS, what)[:2] == (pointer, index)
+    result = row(at, "1 component") if at == "hills" else row(at)
+    assert addition_for(DOCUMENT, result, ROWS, what)[:2] == (pointer, index)
 
 
 def test_branches_are_added_to_if_and_switch() -> None:
@@ -92,9 +92,9 @@ def test_an_if_asks_for_an_input_of_its_screen() -> None:
 
 @pytest.mark.parametrize("screens", [None, 3, [{}], [{"layout": 3}], [{"layout": {"children": 3}}]])
 def test_additions_to_odd_documents_do_not_fail(screens: Any) -> None:
-    odd = {"version": 7, "screens": screens}
-    rows = tree_rows(odd)
+    unusual = {"version": 7, "screens": screens}
+    rows = tree_rows(unusual)
     for at in rows:
-        for _, some in additions_at(odd, at):
+        for _, some in additions_at(unusual, at):
             for name, _ in some:
-                assert addition_for(odd, at, rows, name)[0].startswith("/")
+                assert addition_for(unusual, at, rows, name)[0].startswith("/")

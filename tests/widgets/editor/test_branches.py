@@ -47,13 +47,13 @@ def test_rows_are_what_stands_in_the_document_from_top_to_bottom() -> None:
 
 def test_findings_are_at_their_row_and_told_above_it() -> None:
     place = "/screens/0/layout/children/0"
-    found = (
+    result = (
         Finding("A", "warning", f"{place}/text", "long"),
         Finding("B", "error", f"{place}/x/y", "wrong"),
         Finding("C", "note", "/screens/0/title", "well"),
         Finding("D", "warning", "/version", "old"),
     )
-    rows = {row.pointer: row for row in tree_rows(new_flow(), found)}
+    rows = {row.pointer: row for row in tree_rows(new_flow(), result)}
     assert (rows[place].wrong, rows[place].below) == ("error", "")
     assert (rows["/screens/0"].wrong, rows["/screens/0"].below) == ("", "error")
     assert (rows[""].wrong, rows[""].below) == ("warning", "error")

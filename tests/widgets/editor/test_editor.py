@@ -148,7 +148,7 @@ def test_the_tree_adds_moves_copies_and_removes(editor: Editor) -> None:
     tell(tree(editor), {"do": "remove", "pointer": f"{place}/0"})
     names = [one.get("name") for one in editor.document["screens"][0]["layout"]["children"]]
     assert names == ["text_input_2", None, None]
-    assert [found.code for found in editor.lint()] == ["UNUSED_INPUT"]  # a copy is not wired
+    assert [result.code for result in editor.lint()] == ["UNUSED_INPUT"]  # a copy is not wired
     assert "text_input" not in repr(editor.document["screens"][0]["layout"]["children"][-1])
     tell(tree(editor), {"do": "add", "pointer": "", "what": "TextBody"})
     assert editor.message == "TextBody cannot be added here."

@@ -181,8 +181,8 @@ def test_options_targets_screens_and_cases_have_forms_too() -> None:
 
 
 def test_unknown_keys_can_be_seen_and_mended() -> None:
-    odd = {"type": "TextBody", "text": "x", "colour": "red", "more": [1]}
-    inspector, notes = opened(alone(odd), FIRST)
+    unusual = {"type": "TextBody", "text": "x", "colour": "red", "more": [1]}
+    inspector, notes = opened(alone(unusual), FIRST)
     fields: Any = inspector.fields
     enter(inspector, fields[f"{FIRST}/colour"], "")
     enter(inspector, fields[f"{FIRST}/more"], "[1, 2]")
@@ -192,11 +192,11 @@ def test_unknown_keys_can_be_seen_and_mended() -> None:
 def test_findings_are_told_at_their_fields() -> None:
     inspector, _ = opened(DOCUMENT, f"{FORM}/children/8")
     foot = f"{FORM}/children/8/on-click-action"
-    found = [
+    result = [
         Finding("A", "error", f"{foot}/payload/name", "wrong"),
         Finding("B", "error", "/x", ""),
     ]
-    inspector.mark(found)
+    inspector.mark(result)
     assert inspector.fields[f"{foot}/payload"].problem == "wrong"
     inspector.mark([])
     assert inspector.fields[f"{foot}/payload"].problem == ""
@@ -207,11 +207,11 @@ def test_problems_of_typing_and_of_the_lint_stand_together() -> None:
     field = inspector.fields[f"{FIRST}/min-selected-items"]
     inspector.mark([Finding("A", "warning", f"{FIRST}/min-selected-items", "too <b>many</b>")])
     enter(inspector, field, "many")
-    typed, found = field.drawn()["problems"]
-    assert typed[0] == "error" and found == ("warning", "too <b>many</b>")
+    typed, result = field.drawn()["problems"]
+    assert typed[0] == "error" and result == ("warning", "too <b>many</b>")
     assert "&lt;b&gt;" in html(inspector) and "<b>" not in html(inspector)
     enter(inspector, field, "2")
-    assert field.drawn()["problems"] == [found]
+    assert field.drawn()["problems"] == [result]
 
 
 def test_what_a_version_demands_is_marked() -> None:

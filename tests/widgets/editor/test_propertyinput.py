@@ -31,9 +31,9 @@ PROPERTIES = [prop for shape in COMPONENTS.values() for prop in shape.properties
 
 
 def prop(component: str, name: str) -> Property:
-    found = COMPONENTS[component].property(name)
-    assert found is not None
-    return found
+    result = COMPONENTS[component].property(name)
+    assert result is not None
+    return result
 
 
 def made(component: str, name: str, value: Any = ABSENT) -> Any:
@@ -100,9 +100,9 @@ def test_yes_and_no_can_be_a_reference() -> None:
 def test_a_choice_is_one_of_the_table() -> None:
     one = made("TextInput", "input-type", "email")
     assert one.read() == "email"
-    odd = made("TextInput", "input-type", "smoke")
-    assert isinstance(odd, Json)
-    assert odd.read() == "smoke"
+    unusual = made("TextInput", "input-type", "smoke")
+    assert isinstance(unusual, Json)
+    assert unusual.read() == "smoke"
 
 
 def test_lists_are_lines_or_a_reference() -> None:
@@ -113,8 +113,8 @@ def test_lists_are_lines_or_a_reference() -> None:
     assert one.read() == "${data.days}"
     one.enter("")
     assert one.read() is ABSENT
-    for odd in ([""], ["a\nb"], ["${data.x}"]):  # lines would read otherwise
-        assert made("DatePicker", "unavailable-dates", odd).read() == odd
+    for unusual in ([""], ["a\nb"], ["${data.x}"]):  # lines would read otherwise
+        assert made("DatePicker", "unavailable-dates", unusual).read() == unusual
 
 
 def test_options_are_written_in_the_form_or_come_from_a_reference() -> None:
@@ -135,8 +135,8 @@ def test_options_are_written_in_the_form_or_come_from_a_reference() -> None:
     type_into(one, "or a reference in their place", "words")
     with pytest.raises(ValueError, match="reference"):
         one.read()
-    for odd in ([1], [{"id": 1}], 5):  # shown as JSON
-        assert made("Dropdown", "data-source", odd).read() == odd
+    for unusual in ([1], [{"id": 1}], 5):  # shown as JSON
+        assert made("Dropdown", "data-source", unusual).read() == unusual
 
 
 def test_the_options_of_a_component_are_edited_from_its_form() -> None:
@@ -158,8 +158,8 @@ def test_the_next_screen_is_one_of_the_flow_or_kept() -> None:
     assert one.read() == value
     gone = property_input_for(next_, RECOMMENDED, {"type": "screen", "name": "GONE"}, ["A"])
     assert gone.read() == {"type": "screen", "name": "GONE"}
-    odd = property_input_for(next_, RECOMMENDED, {"type": "plugin", "name": "x"}, ["A"])
-    assert isinstance(odd, Json)
+    unusual = property_input_for(next_, RECOMMENDED, {"type": "plugin", "name": "x"}, ["A"])
+    assert isinstance(unusual, Json)
 
 
 def test_anything_else_is_json() -> None:

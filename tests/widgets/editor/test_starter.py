@@ -26,22 +26,22 @@ def test_every_new_component_is_good_where_it_may_stand(kind: str, version: Vers
         return
     made = new_component(kind, ["name"], version, field="${data.name}", target="BYE")
     foot = new_component("Footer")
-    beside = [] if kind in ALONE else [foot]
+    sibling = [] if kind in ALONE else [foot]
     data = {"name": {"type": "string", "__example__": "x"}}
     first = new_screen() | {"id": "WELCOME", "data": data}
-    first["layout"] = {"type": "SingleColumnLayout", "children": [made, *beside]}
+    first["layout"] = {"type": "SingleColumnLayout", "children": [made, *sibling]}
     whole = {"version": str(version), "screens": [first]}
     if kind == "NavigationList":
         del first["terminal"], first["success"]
     if "BYE" in repr(made):
         whole["screens"] = [first, new_screen() | {"id": "BYE"}]
-    found = lint(lint(whole).fix())  # the editor lets its answer be sent
-    found = [each for each in found if each.code != "UNUSED_DATA"]
+    result = lint(lint(whole).fix())  # the editor lets its answer be sent
+    result = [each for each in result if each.code != "UNUSED_DATA"]
     if kind == "RichText":  # a terminal screen needs a Footer, which may not stand beside it yet
-        found = [each for each in found if version >= (6, 3) or each.severity == "error"]
-        assert {one.code for one in found} <= {"MISSING_FOOTER_ON_TERMINAL_SCREEN"}
+        result = [each for each in result if version >= (6, 3) or each.severity == "error"]
+        assert {one.code for one in result} <= {"MISSING_FOOTER_ON_TERMINAL_SCREEN"}
     else:
-        assert not found, found
+        assert not result, result
 
 
 def test_a_name_is_one_that_nothing_else_has() -> None:

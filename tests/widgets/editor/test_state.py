@@ -115,8 +115,8 @@ def test_a_text_that_is_no_json_waits_and_keeps_the_last_good_document() -> None
     assert draft.broken
     assert draft.text == text
     assert draft.value == new_flow()
-    (found,) = draft.findings
-    assert (found.code, found.line) == ("INVALID_FLOW_JSON", lint(text + "\n")[0].line)
+    (result,) = draft.findings
+    assert (result.code, result.line) == ("INVALID_FLOW_JSON", lint(text + "\n")[0].line)
     with pytest.raises(InputError, match="not valid JSON now"):
         draft.set("/version", "7.2")
     draft.undo()

@@ -13,7 +13,7 @@ from chatkit.widgets.editor.tree import Tree, tree_rows
 
 def test_wishes_of_the_page_are_passed_on() -> None:
     acted: list[tuple[Any, ...]] = []
-    tree = Tree(lambda *said: acted.append(said))
+    tree = Tree(lambda *text: acted.append(text))
     tell(tree, {"do": "select", "pointer": "/screens/0", "n": 4})
     assert tree.answered == 4
     tell(tree, {"do": "move", "pointer": "/screens/0", "by": -1})
@@ -31,7 +31,7 @@ def test_wishes_of_the_page_are_passed_on() -> None:
 
 def test_other_messages_do_nothing() -> None:
     acted: list[tuple[Any, ...]] = []
-    tree = Tree(lambda *said: acted.append(said))
+    tree = Tree(lambda *text: acted.append(text))
     for message in (None, {}, {"do": "__init__", "pointer": "x"}, {"do": "move", "pointer": 3}):
         tell(tree, message)
     assert acted == []

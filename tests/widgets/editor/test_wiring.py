@@ -29,9 +29,9 @@ def editor() -> Editor:
 
 def foot(editor: Editor, screen: int) -> dict[str, Any]:
     """Return the action of the Footer of a screen."""
-    found = editor.document["screens"][screen]["layout"]["children"][-1]["on-click-action"]
-    assert isinstance(found, dict)
-    return found
+    result = editor.document["screens"][screen]["layout"]["children"][-1]["on-click-action"]
+    assert isinstance(result, dict)
+    return result
 
 
 def added(editor: Editor, screen: int, what: str) -> None:
@@ -124,8 +124,8 @@ def test_that_a_screen_is_terminal_follows_the_action_of_its_footer(editor: Edit
 def test_one_click_mends_and_one_takes_that_back(editor: Editor) -> None:
     editor.insert(FIRST, 1, {"type": "TextInput", "name": "town", "label": "Town"})
     before = editor.document
-    (found,) = editor.lint()
-    assert found.code == "UNUSED_INPUT"
+    (result,) = editor.lint()
+    assert result.code == "UNUSED_INPUT"
     editor.fix(0)
     assert foot(editor, 0)["payload"] == {"town": "${form.town}"}
     assert not editor.lint()
@@ -262,9 +262,9 @@ STEPS = st.lists(
 
 @settings(max_examples=volume(25, 200))
 @given(STEPS)
-def test_whatever_is_added_and_removed_the_flow_stays_good(wanted: Any) -> None:
+def test_whatever_is_added_and_removed_the_flow_stays_good(expected: Any) -> None:
     document = new_flow()
-    for what, screen, place in wanted:
+    for what, screen, place in expected:
         pointer = f"/screens/{screen % len(document['screens'])}"
         inside = f"{pointer}/layout/children"
         count = len(at(document, inside)) - 1

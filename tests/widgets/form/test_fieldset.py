@@ -21,10 +21,10 @@ def client() -> Iterator[Client]:
 
 
 def test_a_new_record_requires_what_the_room_requires(client: Client) -> None:
-    for room in (client.contacts, client.flows, client.webhooks, client.templates("greeting")):
-        fields = Fieldset(room, None)
+    for source in (client.contacts, client.flows, client.webhooks, client.templates("greeting")):
+        fields = Fieldset(source, None)
         required = [name for name, field in fields.fields.items() if field.required]
-        assert set(required) == set(endpoints_of(room).required())
+        assert set(required) == set(endpoints_of(source).required())
 
 
 def test_an_opened_record_sends_nothing_before_it_is_edited(client: Client) -> None:
@@ -67,8 +67,8 @@ def test_json_that_is_none_is_one_problem_and_not_a_missing_field_too(client: Cl
     fields.fields["flow_json"].enter("{")
     with pytest.raises(InputError) as caught:
         fields.checked()
-    told = [p.reason for p in caught.value.problems if p.field == "flow_json"]
-    assert len(told) == 1 and "line 1, column 2" in told[0]
+    report = [p.reason for p in caught.value.problems if p.field == "flow_json"]
+    assert len(report) == 1 and "line 1, column 2" in report[0]
 
 
 def test_what_is_typed_is_checked_at_once_and_nothing_is_said_while_filling(client: Client) -> None:

@@ -23,8 +23,8 @@ LOOK = "Look what came of it"  #: the button, after an answer was lost
 CONTACT = {"number": "2025550142", "country_code": "+1", "name": "Ana Cruz"}
 
 
-def filled(room: Resource[Any], **fields: Any) -> Form:
-    form = Form(room)
+def filled(source: Resource[Any], **fields: Any) -> Form:
+    form = Form(source)
     for name, value in fields.items():
         form.set(name, value)
     return form
@@ -51,20 +51,20 @@ def bodies(client: Client) -> list[tuple[Resource[Any], dict[str, Any]]]:
 def test_a_record_of_every_room_is_created_and_the_line_that_is_shown_does_the_same(
     client: Client,
 ) -> None:
-    for room, fields in bodies(client):
-        form = filled(room, **fields)
+    for source, fields in bodies(client):
+        form = filled(source, **fields)
         line = form.line
         assert form.values == fields
         record = form.submit()
         assert form.record is record
-        assert form.key == getattr(record, endpoints_of(room).key)
-        assert form.message.startswith(f"Created {endpoints_of(room).noun} {form.key}.")
+        assert form.key == getattr(record, endpoints_of(source).key)
+        assert form.message.startswith(f"Created {endpoints_of(source).noun} {form.key}.")
         assert code(form) == line  # what was run stays until something is edited
-        room.delete(form.key)
+        source.delete(form.key)
         again = eval(line, {"client": client})
-        assert endpoints_of(room).label(endpoints_of(room).visible_fields(again)) == endpoints_of(
-            room
-        ).label(fields)
+        assert endpoints_of(source).label(
+            endpoints_of(source).visible_fields(again)
+        ) == endpoints_of(source).label(fields)
 
 
 def test_only_what_is_edited_is_sent_and_the_line_says_so(client: Client) -> None:
@@ -103,9 +103,9 @@ def test_a_form_in_a_room_of_a_template_names_its_code() -> None:
 
 def test_every_record_of_the_demo_opens_without_an_edit() -> None:
     with chatkit.Sandbox(seed="demo") as sandbox, chatkit.connect(sandbox) as client:
-        for room in (client.flows, client.webhooks):
-            for key in endpoints_of(room).base(None).frame.index:
-                assert Form(room, key).values == {}
+        for source in (client.flows, client.webhooks):
+            for key in endpoints_of(source).base(None).frame.index:
+                assert Form(source, key).values == {}
         for key in client.contacts.frame().index[:40]:
             assert Form(client.contacts, key).values == {}
 
@@ -198,9 +198,9 @@ def test_a_number_that_exists_is_refused_at_its_field(client: Client) -> None:
 
 
 def test_a_refusal_is_shown_at_the_fields_that_the_service_names() -> None:
-    told = b'{"message": "no", "errors": {"name": "is too rude", "mood": "is bad"}}'
+    report = b'{"message": "no", "errors": {"name": "is too rude", "mood": "is bad"}}'
     with wayward() as service, service.client() as client:
-        service.on("POST", "", says(422, told))
+        service.on("POST", "", says(422, report))
         form = filled(client.contacts, **CONTACT)
         with pytest.raises(Refused):
             form.submit()

@@ -101,17 +101,17 @@ def test_what_is_no_json_is_said_with_line_and_column() -> None:
 
 
 @pytest.mark.parametrize(
-    ("typed", "said"),
+    ("typed", "message"),
     [
         ('{"a": 1, "a": 2}', "has 'a' twice"),
         ("[NaN]", "NaN is not a JSON number at line 1, column 2"),
         ("[" * 100_000, "nested too deeply"),
     ],
 )
-def test_json_that_would_be_read_otherwise_than_meant_is_refused(typed: str, said: str) -> None:
+def test_json_that_would_be_read_otherwise_than_meant_is_refused(typed: str, message: str) -> None:
     field = Json("flow_json", 10)
     field.enter(typed)
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         field.read()
 
 

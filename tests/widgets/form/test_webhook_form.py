@@ -31,8 +31,8 @@ def filled(client: Client, *kinds: str) -> Form:
 
 
 def box(form: Form, kind: str) -> Any:
-    (found,) = [one for one in parts(form) if label(one).endswith(f"({kind})")]
-    return found
+    (result,) = [one for one in parts(form) if label(one).endswith(f"({kind})")]
+    return result
 
 
 def test_what_is_ticked_is_registered_and_the_secret_waits(client: Client) -> None:
@@ -55,14 +55,14 @@ def test_no_state_message_log_or_file_has_the_secret(
     caplog.set_level(logging.DEBUG)
     form = filled(account, "*")
     sent: list[str] = []
-    form.comm.send = lambda *given, **named: sent.append(repr((given, named)))
+    form.comm.send = lambda *passed, **named: sent.append(repr((passed, named)))
     press(form, CREATE)
     secret = form.secret_once.secret.reveal()
     type_into(form, "is_active", False)
     press(form, "Save webhook")
-    told = [repr(form), repr(form.record), form.line, form.message, json.dumps(static(form))]
-    told += [json.dumps(w.Widget.get_manager_state(), default=repr), caplog.text, *sent]
-    assert not [one for one in told if secret in one]
+    report = [repr(form), repr(form.record), form.line, form.message, json.dumps(static(form))]
+    report += [json.dumps(w.Widget.get_manager_state(), default=repr), caplog.text, *sent]
+    assert not [one for one in report if secret in one]
     sent.clear()
     enter(form, form.secret_once, "show")
     assert [one for one in sent if secret in one and "custom" in one]

@@ -54,5 +54,5 @@ def test_what_the_grid_copies_it_pastes_unchanged(cells):
 
 @given(st.text(alphabet='"\t\n\ra'))
 def test_no_character_is_invented_and_none_but_marks_is_lost(text):
-    found = "".join("".join(line) for line in parse_clipboard(text))
-    assert found.count("a") == text.count("a")
+    result = "".join("".join(line) for line in parse_clipboard(text))
+    assert result.count("a") == text.count("a")

@@ -69,9 +69,9 @@ def test_a_column_knows_what_it_holds_and_why_it_cannot_be_written(
     ],
 )
 def test_what_is_typed_is_read_as_the_column_holds_it(typed, kind, value):
-    found = parse_typed(typed, kind)
-    assert found == value
-    assert type(found) is type(value)
+    result = parse_typed(typed, kind)
+    assert result == value
+    assert type(result) is type(value)
 
 
 @given(st.text())
@@ -96,9 +96,9 @@ def test_a_text_is_never_another(text):
 )
 def test_a_cell_is_replaced_in_a_copy_of_the_column(cells, value, dtype):
     before = cells.copy()
-    found = pd.Series(with_values(cells, {1: value}))
+    result = pd.Series(with_values(cells, {1: value}))
     assert cells.equals(before)
-    assert str(found.dtype) == dtype
-    assert found[0] == before[0]
-    assert found[1] == value
-    assert dtype != "object" or type(found[1]) is type(value)
+    assert str(result.dtype) == dtype
+    assert result[0] == before[0]
+    assert result[1] == value
+    assert dtype != "object" or type(result[1]) is type(value)

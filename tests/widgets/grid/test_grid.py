@@ -132,8 +132,8 @@ def test_filter_and_sort_show_other_rows_but_never_lose_any(grid, contacts):
 def test_columns_are_filtered_by_values_by_a_text_and_by_emptiness(grid, contacts):
     names, codes = contacts.name.astype(object), contacts.country_code
     assert grid.filter(contains={"name": "GARCIA"}) == names.str.contains("García").sum()
-    wanted = codes.isin(["+44", "+49"])
-    assert grid.filter(values={"country_code": ["+44", "+49"]}) == wanted.sum() > 0
+    expected = codes.isin(["+44", "+49"])
+    assert grid.filter(values={"country_code": ["+44", "+49"]}) == expected.sum() > 0
     assert grid.filter("", values={"country_code": ["+44"]}, contains={"name": "zzz"}) == 0
     grid.set(50001, "name", "")
     assert grid.filter(empty={"name": True}) == names.isna().sum() + 1
@@ -148,14 +148,14 @@ def test_columns_are_filtered_by_values_by_a_text_and_by_emptiness(grid, contact
 
 
 def test_a_text_is_replaced_in_the_rows_that_are_shown_as_one_step(grid, contacts):
-    shown = grid.filter("garcía")
-    assert grid.replace("García", "Garcia", "name") == shown
+    output = grid.filter("garcía")
+    assert grid.replace("García", "Garcia", "name") == output
     assert not grid.frame().name.str.contains("García").any()
     grid.undo()
     assert grid.frame().equals(contacts)
     assert grid.replace("GARCÍA", "X") == 0
-    assert grid.replace("GARCÍA", r"\1", case=False) == shown
-    assert grid.frame().name.str.contains(r"\1", regex=False).sum() == shown
+    assert grid.replace("GARCÍA", r"\1", case=False) == output
+    assert grid.frame().name.str.contains(r"\1", regex=False).sum() == output
     assert grid.replace("", "x") == 0
     grid.filter()
     digits = contacts.number.str.contains("77").sum()
@@ -187,10 +187,10 @@ def test_a_block_with_headings_goes_into_the_columns_that_it_names(grid):
 
 
 def test_at_first_what_can_be_written_stands_before_what_cannot(grid, client):
-    shown = grid.columns()
-    assert shown[:4] == ["id", "name", "number", "country_code"]
-    assert not {"first_name", "middle_name", "last_name"} & set(shown)
-    assert "updated_at" in shown
+    output = grid.columns()
+    assert output[:4] == ["id", "name", "number", "country_code"]
+    assert not {"first_name", "middle_name", "last_name"} & set(output)
+    assert "updated_at" in output
     assert grid.columns("first_name", "id") == ["first_name", "id"]
     grid.paste(50001, "name", "Ana\t2025550143")  # a column that is hidden: as in the frame
     assert grid.refused[0].column == "first_name"
@@ -216,10 +216,10 @@ def test_a_plan_says_what_the_grid_refused(grid):
     assert not any("refused" in note for note in grid.plan(skip_invalid=True).notes[1:])
 
 
-@pytest.mark.parametrize("room", ["contacts", "flows", "webhooks"])
-def test_each_room_has_a_grid(client, room):
+@pytest.mark.parametrize("source", ["contacts", "flows", "webhooks"])
+def test_each_room_has_a_grid(client, source):
     client.webhooks.create(url="https://example.com/a", events=["*"])
-    grid = Grid(getattr(client, room))
+    grid = Grid(getattr(client, source))
     assert not grid.plan().changes
     assert len(page_of(grid)) > 100
 
@@ -254,13 +254,13 @@ def test_whatever_is_typed_is_kept_to_the_letter_or_refused(page: Page, shared):
     naughty = [text for text in naughty if text][: volume(60, 250)]
     place = page.column("name")
     for row, text in enumerate(naughty):
-        shown = page.type(row, "name", text)
-        assert shown["v"][place] == text
-        assert "e" not in shown
+        output = page.type(row, "name", text)
+        assert output["v"][place] == text
+        assert "e" not in output
     assert page.grid.frame().name.tolist()[: len(naughty)] == naughty
     for row, text in enumerate(naughty):
-        shown = page.type(row, "number", text)
-        assert "e" in shown or re.fullmatch("[0-9]+", text)
+        output = page.type(row, "number", text)
+        assert "e" in output or re.fullmatch("[0-9]+", text)
     assert "<script" not in page_of(page.grid).lower()
     after = {change.key: change.after for change in page.grid.plan(skip_invalid=True).changes}
     keys = page.grid.frame().index[: len(naughty)]
@@ -372,11 +372,11 @@ def test_columns_are_filtered_by_the_page(page: Page):
     assert sum(n for _, n in answer["values"]) == 250
     assert answer["others"] == 0
     (value, times), *_ = answer["values"]
-    wanted = page.state["filter"] | {"values": {"country_code": [value]}}
-    page.tell("filter", **wanted)
+    expected = page.state["filter"] | {"values": {"country_code": [value]}}
+    page.tell("filter", **expected)
     assert page.state["rows"] == times
-    assert page.state["filter"] == wanted
-    page.tell("filter", **wanted | {"text": "zzz"})  # a text is looked for among those
+    assert page.state["filter"] == expected
+    page.tell("filter", **expected | {"text": "zzz"})  # a text is looked for among those
     assert page.state["rows"] == 0
     page.tell("filter")
     assert page.state["rows"] == 250 and not any(page.state["filter"].values())

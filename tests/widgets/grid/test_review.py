@@ -238,9 +238,9 @@ def test_filters_order_and_edits_are_lines_that_do_the_same(client: Client) -> N
     grid.filter()
     grid.sort(None)
     names = ran(client, grid, code)
-    plan, shown = names["plan"], names["visible"]
-    assert isinstance(shown, pd.DataFrame)
-    assert shown.index.tolist() == expected
+    plan, output = names["plan"], names["visible"]
+    assert isinstance(output, pd.DataFrame)
+    assert output.index.tolist() == expected
     mine = {(c.kind, c.key, *c.after.items()) for c in grid.plan().changes}
     assert {(c.kind, c.key, *c.after.items()) for c in plan.changes} == mine  # type: ignore[attr-defined]
     assert len(mine) == 5

@@ -52,10 +52,10 @@ def test_a_refused_entry_leaves_the_cell_and_says_why(sheet, contacts):
     sheet.write([(0, "number", "12 34"), (1, "country_code", "91"), (2, "first_name", "Ana")])
     assert sheet.values("number", [0]) == ["2025550143"]
     assert sheet.frame().country_code.equals(contacts.country_code)
-    found = reasons(sheet)
-    assert "digits only" in found[0, "number"]
-    assert "a + and digits" in found[1, "country_code"]
-    assert "edit name" in found[2, "first_name"]
+    outcome = reasons(sheet)
+    assert "digits only" in outcome[0, "number"]
+    assert "a + and digits" in outcome[1, "country_code"]
+    assert "edit name" in outcome[2, "first_name"]
 
 
 def test_what_it_held_already_is_no_change_and_mends_a_refusal(sheet, contacts):
@@ -298,8 +298,8 @@ def few():
 @settings(max_examples=volume(24, 600), deadline=None)
 @given(st.lists(DEEDS, max_size=14))
 def test_whatever_was_done_can_be_taken_back_to_the_beginning_and_done_again(few, deeds):
-    room, frame = endpoints_of(few[0]), few[1]
-    sheet = Sheet(room, frame)
+    source, frame = endpoints_of(few[0]), few[1]
+    sheet = Sheet(source, frame)
     for do, *arguments in deeds:
         row = arguments[0] if arguments else 0
         if row >= sheet.size + sheet.added:
@@ -313,7 +313,7 @@ def test_whatever_was_done_can_be_taken_back_to_the_beginning_and_done_again(few
     last, cells = sheet.frame(), dict(sheet.cells)
     for (row, name), cell in cells.items():  # what is held can always be sent
         if cell.value and isinstance(cell.value, str) and row < sheet.size:
-            assert not room.body.column(name, [cell.value])[1]
+            assert not source.body.column(name, [cell.value])[1]
     steps = 0
     while sheet.undo() is not None:
         steps += 1

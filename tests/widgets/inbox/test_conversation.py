@@ -15,7 +15,7 @@ from chatkit.widgets.conversation import Conversation
 __all__ = ["inbox", "no_thread_is_left"]
 
 
-def shown(conversation: Conversation) -> str:
+def rendered(conversation: Conversation) -> str:
     return conversation._output_data()["text/html"]
 
 
@@ -23,7 +23,7 @@ def test_it_is_with_one_contact_and_says_who_and_how_far(inbox: Inbox) -> None:
     put(inbox, written(message(1)), written(message(2, who=BEN)), echoed(ours(3)))
     put(inbox, moved(status("m3", "delivered", 4)))
     conversation = Conversation(inbox, f" +{ANA} ")
-    html = shown(conversation)
+    html = rendered(conversation)
     assert repr(conversation) == f"Conversation with +{ANA}: 2 messages, 1 of them ours."
     assert "words 1" in html and "words 2" not in html
     assert "They: " in html and "We: " in html and "✓✓</i> delivered 15:06" in html
@@ -34,17 +34,17 @@ def test_words_of_strangers_are_no_markup(inbox: Inbox) -> None:
     contact = {"wa_id": ANA, "profile": {"name": EVIL}}
     body = written(message(1, text={"body": EVIL})).decode().replace('"Ana"', '"<b>A"')
     put(inbox, body.encode(), moved(status("m2", EVIL)), written(message(3, EVIL)))
-    html = shown(Conversation(inbox, f"+{ANA}"))
+    html = rendered(Conversation(inbox, f"+{ANA}"))
     assert contact and "<img" not in html and "<b>" not in html and "\u202e" not in html
     assert "&lt;img" in html
 
 
 def test_it_is_read_again_when_asked(inbox: Inbox) -> None:
     conversation = Conversation(inbox, f"+{ANA}")
-    assert "No message of this contact" in shown(conversation)
+    assert "No message of this contact" in rendered(conversation)
     put(inbox, written(message(1, "image", image={"id": "9", "caption": "a cat\nor two"})))
     conversation.look()
-    assert "[image]" in shown(conversation) and "a cat<br>or two" in shown(conversation)
+    assert "[image]" in rendered(conversation) and "a cat<br>or two" in rendered(conversation)
 
 
 def test_shown_it_goes_on_by_itself_and_sends_what_has_changed(inbox: Inbox) -> None:
@@ -83,7 +83,7 @@ def test_long_messages_are_folded(inbox: Inbox) -> None:
     lines = "\n".join(f"line {n}" for n in range(20))
     put(inbox, written(message(1, text={"body": words}), message(2, text={"body": lines})))
     put(inbox, written(message(3, text={"body": "short\n" * 3})))
-    html = shown(Conversation(inbox, f"+{ANA}"))
+    html = rendered(Conversation(inbox, f"+{ANA}"))
     assert html.count("<details") == 2
     assert "w140</summary>" not in html and html.index("w99 ") < html.index("Show the rest: 4,")
     assert "line 11<br><details" in html and "characters</summary>line 12<br>" in html
@@ -94,7 +94,7 @@ def test_older_messages_are_counted_and_quoted(inbox: Inbox) -> None:
     put(inbox, *(written(message(n)) for n in range(1, 5)))
     put(inbox, written({**message(5), "context": {"id": "m1"}}))
     put(inbox, written({**message(6), "context": {"id": "gone"}}))
-    html = shown(Conversation(inbox, f"+{ANA}", last=2))
+    html = rendered(Conversation(inbox, f"+{ANA}", last=2))
     assert "4 older messages not shown: last=2" in html
     assert "words 1</blockquote>" in html and "a message that is not here" in html
     assert "words 4" not in html
@@ -103,11 +103,11 @@ def test_older_messages_are_counted_and_quoted(inbox: Inbox) -> None:
 def test_of_a_long_conversation_the_end_is_shown_and_older_ones_when_asked_for(
     inbox: Inbox,
 ) -> None:
-    said = [written(message(n), kind="message") for n in range(180)]
-    put(inbox, *said[:170], moved(status("sent elsewhere", "sent", 170)), *said[170:])
+    output = [written(message(n), kind="message") for n in range(180)]
+    put(inbox, *output[:170], moved(status("sent elsewhere", "sent", 170)), *output[170:])
     conversation = Conversation(inbox, f"+{ANA}", last=50)
     assert "181 messages, 1 of them ours" in repr(conversation)
-    html = shown(conversation)
+    html = rendered(conversation)
     assert "131 older messages not shown: last=50" in html
     assert "words 131" in html and "words 130<" not in html and "words were not" in html
     page = Page(conversation)
@@ -115,7 +115,7 @@ def test_of_a_long_conversation_the_end_is_shown_and_older_ones_when_asked_for(
     assert len(page.heard[-1]["all"]["items"]) == 151  # and the day
     assert page.heard[-1]["all"]["older"] == "Show 31 older"
     assert conversation.older() == 181
-    assert shown(conversation).count('<div class="cv-text"') == 180
+    assert rendered(conversation).count('<div class="cv-text"') == 180
     assert page.heard[-1]["all"]["older"] == page.heard[-1]["all"]["note"] == ""
 
 
@@ -139,7 +139,7 @@ def test_what_is_not_verified_is_left_out_unless_it_is_asked_for(inbox: Inbox) -
 
 def test_a_failure_says_why_and_what_has_no_words_says_so(inbox: Inbox) -> None:
     put(inbox, moved(status("m1", "failed", errors=[{"code": 131026, "title": "Undeliverable"}])))
-    html = shown(Conversation(inbox, f"+{ANA}"))
+    html = rendered(Conversation(inbox, f"+{ANA}"))
     assert "failed 15:06 · 131026: Undeliverable" in html
     assert "whose words were not delivered here" in html
 

@@ -80,8 +80,8 @@ def test_the_verdict_is_there_with_its_reason() -> None:
     headers = (("webhook-id", "msg_1"), ("x-<b>", "\u202e"))
     reason = "the signature is of another body"
     one = delivery(written(message(1)), 7, verified=False, reason=reason, headers=headers)
-    found = delivery_view(one, ServiceProfile())
-    assert found["verdict"] == "not verified: the signature is of another body"
-    assert found["headers"] == [["webhook-id", "msg_1"], ["x-<b>", "⟨U+202E⟩"]]
-    assert found["title"] == "Delivery 7 · no kind"
-    assert json.loads(json.dumps(found)) == found
+    result = delivery_view(one, ServiceProfile())
+    assert result["verdict"] == "not verified: the signature is of another body"
+    assert result["headers"] == [["webhook-id", "msg_1"], ["x-<b>", "⟨U+202E⟩"]]
+    assert result["title"] == "Delivery 7 · no kind"
+    assert json.loads(json.dumps(result)) == result

@@ -235,8 +235,8 @@ def test_one_delivery_is_opened_for_the_page_that_asks(inbox: Inbox) -> None:
     assert page.heard[-1]["view"] == "a" and page.heard[-1]["opened"]["verified"]
     tell(tail, {"open": 9, "view": "a"})
     assert page.heard[-1]["opened"]["problem"].startswith("The inbox has no delivery 9")
-    for odd in ({"open": "1", "view": "a"}, {"open": 1}, "open", None):
-        tell(tail, odd)
+    for unusual in ({"open": "1", "view": "a"}, {"open": 1}, "open", None):
+        tell(tail, unusual)
     assert len(page.heard) == 2
 
 
@@ -270,7 +270,7 @@ def test_what_cannot_be_sent_again_is_told_and_leaves_this_machine_only_by_name(
     tail = Tail(inbox)
     page = Page(tail)
     with reserved() as port:
-        for to, told in (
+        for to, report in (
             ("https://203.0.113.9/hook", "allow=['203.0.113.9']"),
             ("nowhere", "Nothing can be sent there"),
             (f"http://127.0.0.1:{port}", "no answer"),
@@ -278,7 +278,7 @@ def test_what_cannot_be_sent_again_is_told_and_leaves_this_machine_only_by_name(
             tell(tail, {"resend": 1, "to": to, "view": "a"})
             until(lambda: page.heard)
             heard = page.heard.pop()["resent"]
-            assert told in heard["said"] and not heard["good"]
+            assert report in heard["said"] and not heard["good"]
             tail._resending.join()
     with pytest.raises(InputError, match="resend= has no 'secrets'"):
         Tail(inbox, resend={"secrets": "x"})

@@ -9,7 +9,7 @@ from chatkit.widgets.conversation import ThreadMessage, thread
 __all__ = ["inbox"]
 
 
-def said(inbox: Inbox) -> list[ThreadMessage]:
+def output(inbox: Inbox) -> list[ThreadMessage]:
     return thread([*inbox._events()])
 
 
@@ -19,7 +19,7 @@ def ours(number: int, **parts) -> dict:
 
 def test_both_sides_in_the_order_in_which_they_were_said(inbox: Inbox) -> None:
     put(inbox, written(message(3)), echoed(ours(2)), written(message(1)))
-    assert [(one.id, one.outbound, one.text) for one in said(inbox)] == [
+    assert [(one.id, one.outbound, one.text) for one in output(inbox)] == [
         ("m1", False, "words 1"),
         ("m2", True, "words 2"),
         ("m3", False, "words 3"),
@@ -28,24 +28,24 @@ def test_both_sides_in_the_order_in_which_they_were_said(inbox: Inbox) -> None:
 
 def test_what_was_said_in_one_second_stays_in_the_order_in_which_it_came(inbox: Inbox) -> None:
     put(inbox, *(written({**message(n), "timestamp": "1750000000"}) for n in (3, 1, 2)))
-    assert [one.id for one in said(inbox)] == ["m3", "m1", "m2"]
+    assert [one.id for one in output(inbox)] == ["m3", "m1", "m2"]
 
 
 def test_a_message_of_ours_has_the_highest_status_and_when_it_came(inbox: Inbox) -> None:
     put(inbox, echoed(ours(1)), moved(status("m1", "read", 9)), moved(status("m1", "sent", 2)))
-    (one,) = said(inbox)
+    (one,) = output(inbox)
     assert one.status == "read" and f"{one.reached_at:%S}" == "49" and one.delivered
 
 
 def test_a_failed_one_says_why(inbox: Inbox) -> None:
     errors = [{"code": 131026, "title": "Not on the platform"}]
     put(inbox, echoed(ours(1)), moved(status("m1", "failed", errors=errors)))
-    assert said(inbox)[0].error == "131026: Not on the platform"
+    assert output(inbox)[0].error == "131026: Not on the platform"
 
 
 def test_what_is_known_by_its_status_alone_is_there(inbox: Inbox) -> None:
     put(inbox, moved(status("m7", "delivered", 7)))
-    (one,) = said(inbox)
+    (one,) = output(inbox)
     assert (one.id, one.outbound, one.delivered, one.text) == ("m7", True, False, None)
     assert one.at is not None
 
@@ -55,11 +55,11 @@ def test_a_reaction_stands_at_its_message_until_it_is_taken_back(inbox: Inbox) -
         return message(number, "reaction", reaction={"message_id": "m1", "emoji": emoji})
 
     put(inbox, echoed(ours(1)), written(reaction(2, "👍")))
-    assert [(one.id, one.reactions) for one in said(inbox)] == [("m1", ("👍",))]
+    assert [(one.id, one.reactions) for one in output(inbox)] == [("m1", ("👍",))]
     put(inbox, written(reaction(3, "")))
-    assert said(inbox)[0].reactions == ()
+    assert output(inbox)[0].reactions == ()
 
 
 def test_an_answer_names_what_it_answers(inbox: Inbox) -> None:
     put(inbox, written(message(1)), written({**message(2), "context": {"id": "m1"}}))
-    assert [one.reply_to for one in said(inbox)] == [None, "m1"]
+    assert [one.reply_to for one in output(inbox)] == [None, "m1"]

@@ -118,8 +118,8 @@ def test_what_blocks_one_account_is_named_and_allowed_by_typing(
         both = chatkit.account.Fleet({"de": fleet["de"], "big": client})
         everybody = both.contacts.frame()
         view = PlanView(both.contacts.plan(everybody.assign(name=everybody.name.str.upper())))
-        told = html(view)
-        assert "big: it changes" in told and "apply(many=True)" not in told
+        report = html(view)
+        assert "big: it changes" in report and "apply(many=True)" not in report
         count = view.plan.counts["update"]
         assert view.phrase == f"CHANGE {count}"
         with pytest.raises(PlanRefused, match="confirm with"):

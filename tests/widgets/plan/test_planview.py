@@ -345,8 +345,8 @@ def downloaded(view: PlanView) -> tuple[str, bytes]:
     sent: list[Any] = []
     part(view, RowsTable).send = lambda content, buffers: sent.append((content, *buffers))
     press(view, "Download the rest as XLSX")
-    [(said, data)] = sent
-    return said["download"], data
+    [(output, data)] = sent
+    return output["download"], data
 
 
 def test_the_rest_is_read_back_into_a_plan_of_what_was_not_applied(
@@ -400,13 +400,13 @@ def test_the_rest_of_every_resource_is_a_frame_to_plan(noun: str) -> None:
             "content": lambda: client.templates.plan(content.assign(footer="Neu")),
             "webhook": lambda: client.webhooks.plan(hooks),
         }[noun]()
-        wanted = [(c.kind, c.key, c.code, dict(c.after)) for c in plan.changes]
-        assert wanted
+        expected = [(c.kind, c.key, c.code, dict(c.after)) for c in plan.changes]
+        assert expected
         result = stop_by(plan, asked()).apply(many=True)
         assert set(result.state) == {"not sent"}
         resources = {"contact": client.contacts, "flow": client.flows, "webhook": client.webhooks}
         again = resources.get(noun, client.templates).plan(PlanView(plan, result=result).rest())
-        assert [(c.kind, c.key, c.code, dict(c.after)) for c in again.changes] == wanted
+        assert [(c.kind, c.key, c.code, dict(c.after)) for c in again.changes] == expected
 
 
 def test_a_plan_for_the_account_is_shown_by_resource_applied_and_taken_back() -> None:

@@ -114,8 +114,14 @@ def test_a_button_of_a_row_tells_which_row_it_is_of() -> None:
     rows = PagedRows(COLUMNS, [item("a", "applied")], lambda act, row: asked.append((act, row)))
     table = part(rows, RowsTable)
     tell(table, {"act": "back", "row": "7"})
-    for odd in ({"act": "back"}, {"act": 1, "row": "7"}, {"act": "back", "row": ["7"]}, [], None):
-        tell(table, odd)
+    for unusual in (
+        {"act": "back"},
+        {"act": 1, "row": "7"},
+        {"act": "back", "row": ["7"]},
+        [],
+        None,
+    ):
+        tell(table, unusual)
     assert asked == [("back", "7")]
 
 

@@ -46,7 +46,7 @@ def name_of(result: pd.DataFrame) -> str:
     return str(result.attrs["chatkit"]["run"])
 
 
-def shown(frame: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> RunsView:
+def output(frame: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> RunsView:
     """The widget that a notebook shows of the frame."""
     made: list[RunsView] = []
     before = RunsView.__init__
@@ -63,7 +63,7 @@ def shown(frame: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> RunsView:
 
 @pytest.fixture
 def show(monkeypatch: pytest.MonkeyPatch) -> Callable[[pd.DataFrame], RunsView]:
-    return lambda frame: shown(frame, monkeypatch)
+    return lambda frame: output(frame, monkeypatch)
 
 
 def click(view: RunsView, act: str, run: str) -> None:
@@ -294,12 +294,12 @@ def test_after_a_restart_a_run_is_read_gone_on_with_and_taken_back(
     with sandbox.serve() as base_url:
         with chatkit.Client(base_url, sandbox.account_id, sandbox.token) as client:
             name = name_of(stopped(client))
-        told = processes.run(
+        report = processes.run(
             [sys.executable, "-c", FRESH, base_url, sandbox.account_id, sandbox.token, name],
             capture_output=True, text=True, timeout=60, env=os.environ,
         )  # fmt: skip
-    assert told.returncode == 0, told.stderr
-    assert told.stdout.splitlines() == [
+    assert report.returncode == 0, report.stderr
+    assert report.stdout.splitlines() == [
         "True ['not sent', 'not sent', 'not sent']",
         "['applied', 'applied', 'applied']",
         "1 ['finished', 'partly taken back']",

@@ -10,26 +10,26 @@ from chatkit.widgets.saving import Saving
 
 
 @pytest.fixture
-def told():
+def report():
     return []
 
 
 @pytest.fixture
-def saving(told):
+def saving(report):
     with chatkit.Sandbox(seed="demo") as sandbox, chatkit.connect(sandbox) as client:
         frame = client.templates("order_ready").frame()
         frame.loc["de", "text"] = "Hallo {{1}}, dein {{2}} ist am {{3}} fertig."
         plan = client.templates("order_ready").plan(frame)
-        yield Saving(plan, lambda view: told.append(view.result["state"].iloc[0]), told.append)
+        yield Saving(plan, lambda view: report.append(view.result["state"].iloc[0]), report.append)
 
 
-def test_the_form_is_locked_first_and_unlocked_before_it_goes_on(saving, told):
+def test_the_form_is_locked_first_and_unlocked_before_it_goes_on(saving, report):
     saving.apply()
-    assert told == [True, False, "applied"]
+    assert report == [True, False, "applied"]
 
 
-def test_a_plan_that_cannot_begin_unlocks_the_form(saving, told, monkeypatch):
+def test_a_plan_that_cannot_begin_unlocks_the_form(saving, report, monkeypatch):
     monkeypatch.setattr(Saving, "_block_reasons", lambda _: ["another kernel is at work"])
     with pytest.raises(PlanRefused):
         saving.apply()
-    assert told == [True, False]
+    assert report == [True, False]

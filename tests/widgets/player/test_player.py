@@ -9,8 +9,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from volume import volume
+from widgets.screen import tell as report
 from widgets.screen import page_of, static, wire
-from widgets.screen import tell as told
 from widgets.showcase import DOCUMENT
 
 from chatkit.errors import InputError
@@ -29,8 +29,8 @@ def heard(monkeypatch):
     return sent
 
 
-def tell(player, **request):
-    told(player, {"ask": 1, "view": "v", "request": request})
+def notify(player, **request):
+    report(player, {"ask": 1, "view": "v", "request": request})
 
 
 # --- documents ------------------------------------------------------------------------------
@@ -121,7 +121,7 @@ def test_a_function_answers_what_the_flow_asks(heard):
 
     player = Player(SMALL, endpoint=endpoint)
     assert player.served
-    tell(player, action="data_exchange", screen="A", data={"name": "Ana"})
+    notify(player, action="data_exchange", screen="A", data={"name": "Ana"})
     assert asked == [{"action": "data_exchange", "screen": "A", "data": {"name": "Ana"}}]
     answer = {"screen": "B", "data": {"name": "Ana"}}
     assert heard == [{"ask": 1, "view": "v", "answer": answer}]
@@ -129,9 +129,9 @@ def test_a_function_answers_what_the_flow_asks(heard):
 
 def test_a_dict_answers_by_the_screen_that_asks(heard):
     player = Player(SMALL, endpoint={"A": {"screen": "B"}, "INIT": {"screen": "A"}})
-    tell(player, action="data_exchange", screen="A")
-    tell(player, action="INIT", screen="A")
-    tell(player, action="data_exchange", screen="C")
+    notify(player, action="data_exchange", screen="A")
+    notify(player, action="INIT", screen="A")
+    notify(player, action="data_exchange", screen="C")
     assert [message["answer"] for message in heard] == [{"screen": "B"}, {"screen": "A"}, None]
 
 
@@ -144,7 +144,7 @@ def test_a_dict_answers_by_the_screen_that_asks(heard):
     ],
 )
 def test_an_answer_that_is_none_is_told(heard, answer, why):
-    tell(Player(SMALL, endpoint=lambda _: answer), action="data_exchange", screen="A")
+    notify(Player(SMALL, endpoint=lambda _: answer), action="data_exchange", screen="A")
     assert why in heard[0]["wrong"]
 
 
@@ -153,7 +153,7 @@ def test_an_endpoint_that_fails_is_told_and_logged(heard, caplog):
         raise KeyError("city")
 
     with caplog.at_level(logging.ERROR):
-        tell(Player(SMALL, endpoint=endpoint), action="data_exchange", screen="A")
+        notify(Player(SMALL, endpoint=endpoint), action="data_exchange", screen="A")
     assert heard[0]["wrong"] == "The endpoint raised KeyError: 'city'"
     assert "the endpoint of a flow failed" in caplog.text
 
@@ -162,7 +162,7 @@ def test_an_endpoint_that_fails_is_told_and_logged(heard, caplog):
     "message", [None, [], {}, {"ask": 1}, {"ask": 1, "view": "v", "request": 3}]
 )
 def test_a_message_of_another_shape_is_passed_over(heard, message):
-    told(Player(SMALL, endpoint=lambda _: {}), message)
+    report(Player(SMALL, endpoint=lambda _: {}), message)
     assert heard == []
 
 

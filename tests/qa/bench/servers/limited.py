@@ -53,12 +53,12 @@ class Service:
             return self.write("201 Created", "", CREATED)
         self.count += 1
         need = self.taken[0] + 1 - now if full else 1.0
-        told = "" if FORM == "nothing" else f"{math.ceil(need)}"
+        report = "" if FORM == "nothing" else f"{math.ceil(need)}"
         if FORM == "date":
-            told = formatdate(math.ceil(now + need), usegmt=True)
-        if told:
+            report = formatdate(math.ceil(now + need), usegmt=True)
+        if report:
             self.waits.append((now + UNDER_WAY, now + need, 0))
-        return self.write("429 Too Many Requests", told and f"retry-after: {told}\r\n", "{}")
+        return self.write("429 Too Many Requests", report and f"retry-after: {report}\r\n", "{}")
 
     def write(self, status: str, fields: str, body: str) -> str:
         """Write an answer."""

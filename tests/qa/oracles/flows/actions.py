@@ -79,15 +79,15 @@ def _hand_over(act: Action, there: Screen, flow: Flow) -> None:
 
 
 def _same_type(code: str, act: Action, key: str, value: Any, schema: Any, flow: Flow) -> None:
-    given: str | None = json_type(value)
+    passed: str | None = json_type(value)
     if isinstance(value, str) and whole(value):
-        given = Properties(flow, act.screen).type_of(value)
+        passed = Properties(flow, act.screen).type_of(value)
     elif isinstance(value, str) and is_expression(value, flow.version):
-        given = None
+        passed = None
     asked = declared_type(schema)
-    if given is not None and asked is not None and given != asked:
+    if passed is not None and asked is not None and passed != asked:
         at = step(act.pointer, "payload", key)
-        flow.findings.error(code, at, f"is {given}, but the data model says {asked}")
+        flow.findings.error(code, at, f"is {passed}, but the data model says {asked}")
 
 
 def _update_data(act: Action, flow: Flow) -> None:

@@ -164,15 +164,15 @@ def _matches(value: Any, schema: Any) -> bool:
     """Whether a value is of the type that a schema declares, in all of its parts."""
     waiting = [(value, schema)]
     while waiting:
-        given, declared = waiting.pop()
+        passed, declared = waiting.pop()
         kind = declared_type(declared)
-        if kind is not None and json_type(given) != kind:
+        if kind is not None and json_type(passed) != kind:
             return False
         properties = declared.get("properties") if isinstance(declared, dict) else None
-        if isinstance(given, dict) and isinstance(properties, dict):
-            waiting += [(given[key], properties[key]) for key in given.keys() & properties.keys()]
-        if isinstance(given, list) and isinstance(declared, dict):
-            waiting += [(item, declared.get("items")) for item in given]
+        if isinstance(passed, dict) and isinstance(properties, dict):
+            waiting += [(passed[key], properties[key]) for key in passed.keys() & properties.keys()]
+        if isinstance(passed, list) and isinstance(declared, dict):
+            waiting += [(item, declared.get("items")) for item in passed]
     return True
 
 

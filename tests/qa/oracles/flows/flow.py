@@ -99,16 +99,16 @@ class Flow:
 
     def find(self, screen: Screen, reference: Reference) -> dict[str, Any] | None:
         """The schema of what a reference points to, {} when it tells nothing, None: not there."""
-        there = screen if reference.screen is None else self.by_id.get(reference.screen)
+        present = screen if reference.screen is None else self.by_id.get(reference.screen)
         first, *rest = reference.path
-        if there is None:
+        if present is None:
             return None
         if reference.scope == "form":
-            node = there.inputs.get(first)
+            node = present.inputs.get(first)
             if node is None or (rest and rest[0] not in RANGE):
                 return None
             return {"type": "string" if rest else node.answers()}
-        schema: dict[str, Any] = {"properties": there.data}
+        schema: dict[str, Any] = {"properties": present.data}
         for name in reference.path:
             properties = schema.get("properties")
             if properties is None and declared_type(schema) in (None, "object"):

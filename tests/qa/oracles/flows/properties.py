@@ -125,8 +125,8 @@ class Properties:
             return None
         schema = self.flow.find(self.screen, reference)
         if schema is None:
-            there = self.flow.by_id.get(reference.screen or "")
-            data = there.data if there is not None and reference.scope == "data" else {}
+            present = self.flow.by_id.get(reference.screen or "")
+            data = present.data if present is not None and reference.scope == "data" else {}
             if reference.screen is not None and reference.path[0] not in data:
                 missing = "INVALID_SCREEN_DATA"  # else it goes wrong further down the path
             self.error(missing, at, f"{reference.text} points to nothing")

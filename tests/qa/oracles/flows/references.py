@@ -29,8 +29,8 @@ class Reference(NamedTuple):
 def references(text: str) -> Iterator[Reference]:
     """Every `${…}` that means to be a reference; other `${…}` are plain text."""
     for slot in _SLOT.finditer(text):
-        if found := _PATH.fullmatch(slot[1]):
-            yield Reference(slot[0], found[1], found[2], tuple(found[3].split(".")))
+        if result := _PATH.fullmatch(slot[1]):
+            yield Reference(slot[0], result[1], result[2], tuple(result[3].split(".")))
         elif slot[1].strip().startswith(_SCOPED):
             yield Reference(slot[0], None, "", ())
 
