@@ -39,7 +39,7 @@ from chatkit.util.display import (
     values,
     visible,
 )
-from chatkit.util.json import PatchOperation
+from chatkit.util.json import PatchOperation, value_at
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -162,8 +162,8 @@ def finding_text(finding: Finding) -> str:
 
 
 def document_problem(field: str, document: object, finding: Finding) -> Problem:
-    """Convert a finding in a document to a problem of its field; its place is in the reason."""
-    value = "" if finding.pointer else values(document)
+    """Convert a finding in a document to a problem of its field, with the value at its place."""
+    value = values(value_at(document, finding.pointer))
     return Problem(field, value, finding_line(finding), finding.hint)
 
 
