@@ -90,8 +90,12 @@ def test_what_cannot_be_served_is_refused_without_a_secret(
 class Ended(io.StringIO):
     """Ends the process of whoever prints, as a service manager would."""
 
+    ended = False
+
     def flush(self) -> None:
-        os.kill(os.getpid(), signal.SIGTERM)
+        if not self.ended:
+            self.ended = True
+            os.kill(os.getpid(), signal.SIGTERM)
 
 
 @pytest.mark.parametrize("flags", [[], ["--profile"]])

@@ -112,7 +112,7 @@ def test_what_cannot_be_taken_is_told_in_the_plan_text_by_text(client: Any) -> N
     plan = queue.plan()
     assert plan.counts["update"] == 1
     message = (
-        f"Not taken: {CODE} de text: placeholder lost: {{{{1}}}}, {{{{2}}}}, {{{{3}}}} is missing."
+        f"Not taken: {CODE} de text: placeholder lost: {{{{1}}}}, {{{{2}}}}, {{{{3}}}} are missing."
     )
     assert message in plan.notes
 

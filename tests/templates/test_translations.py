@@ -32,7 +32,7 @@ def test_it_has_a_plan_and_two_tables(returned):
 def test_the_plan_tells_what_is_not_in_it(returned):
     count = len(returned.rejected)
     assert count
-    [note] = [note for note in returned.plan.notes if ".rejected" in note]
+    [note] = [note for note in returned.plan.notes if "not taken" in note]
     assert note.startswith(f"{count} text{' was' if count == 1 else 's were'} not taken: ")
 
 
