@@ -149,7 +149,7 @@ def check_numbers(
 
 
 def _of_another_country(text: str, number: Number, codes: Iterable[str]) -> CellFinding | None:
-    """Find a number that is seldom a mobile one at home, and is one of another in its column."""
+    """Find a number that is no mobile one at home, and one in another country of its column."""
     if number.type in MOBILE or number.verdict not in CERTAIN:
         return None
     countries = [country_of(code) for code in sorted(codes) if code != number.country_code]
