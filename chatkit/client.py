@@ -166,7 +166,7 @@ class Client(metaclass=HelpPage):
         """Read all records of the account as plain data, to make a sandbox of them.
 
         Args:
-            codes: Template codes, which no call lists; without them those remembered and used.
+            codes: Template codes, which no call lists; without them the remembered ones and used.
             contacts: Whether to read the contacts.
         """
         known = [*self.templates.codes, *self.templates._target.codes()]

@@ -403,7 +403,7 @@ def _readings_after_code(digits: str, country: Country) -> list[Candidate]:
 
 
 def _other_readings(one: Candidate, plus: Plus | None) -> Iterator[Candidate]:
-    """Yield the other readings of the digits after a country code."""
+    """Yield other readings: the country code twice, a + that is lost, an outdated number."""
     code, number = one.pair
     if number.startswith(code[1:]):
         for twice in _parse_candidate(code + number[len(code) - 1 :], _TWICE):

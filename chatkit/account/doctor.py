@@ -387,11 +387,12 @@ def _check_token(connection: Connection, views: Iterable[Reply], accepted: bool)
 
 
 def _check_view(reply: Reply, accepted: bool, profile: ServiceProfile) -> _Outcome:
+    """Evaluate the permission to view a resource by the answer to its list."""
     if reply.granted:
         return "ok", "its list was read", ""
     if not accepted or reply.status_text not in {"401", "403", str(profile.forbidden_status)}:
         return "unknown", f"answered with {reply.status_text}", ""
-    step = "Give it to the user of the token in the business application."
+    step = "Give this permission to the user of the token in the business application."
     return "warning", f"refused ({reply.status_text})", step
 
 

@@ -551,7 +551,7 @@ class FleetTemplates(_FleetResource):
         """Return every template of each account in every language, as the board of one account.
 
         Args:
-            codes: The template codes, or a file of them; without them those remembered.
+            codes: The template codes, or a file of them; without them those that `remember` keeps.
             source: The language that the others are translated from.
             options: As for one account, like `languages`.
         """
@@ -561,7 +561,7 @@ class FleetTemplates(_FleetResource):
         """Return what is wrong in contents, as `client.templates.check` finds it in each account.
 
         Args:
-            codes: The template codes, or a file of them; without them those remembered.
+            codes: The template codes, or a file of them; without them those that `remember` keeps.
             source: The language that the others are translated from.
         """
         return _join_tables(*self._call_each("check", codes, source))

@@ -882,7 +882,7 @@ def _contact_names(contacts: pd.DataFrame) -> Any:
 def _same_contacts(
     one: pd.DataFrame, other: pd.DataFrame, columns: Iterable[str] = EDITABLE
 ) -> bool:
-    """Return whether two frames of contacts, both sorted, are equal."""
+    """Return whether two frames of contacts hold the same in these columns, row by row."""
     if len(one) != len(other):
         return False
     return all(

@@ -409,7 +409,7 @@ class _Comparison:
         return self.renamed[match[0]] or match[0]
 
     def _compare_values(self, place: _Place, x: Any, y: Any) -> Differences:
-        """Compare two values of any shape; one of them may be MISSING."""
+        """Yield what differs between two JSON values, below the route `next` by renamed screens."""
         if x is MISSING or y is MISSING:
             if x is not y:
                 yield place.difference("removed" if y is MISSING else "added", x, y)

@@ -349,10 +349,10 @@ class _Export:
 
 
 def _check_folder(folder: Path) -> None:
-    """Check that a folder is none yet, or holds only an export.
+    """Check that an export may write into a folder: that it is new, or holds an export.
 
     Raises:
-        InputError: It is one of these.
+        InputError: It is a file, or holds other files.
     """
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder} is a file: name a folder.")

@@ -690,6 +690,7 @@ class Fixed(Report):
             yield paragraph(".frame is the new frame; the one that was checked is as it was.")
 
     def _cell(self, row: Any, column: str, code: str, old: str | None, new: str) -> _ReportCell:
+        """Render one corrected cell as lines of text and as a row of the HTML table."""
         label, name, (before, after) = row_label(row), cut(column, LABEL), render_change(old, new)
         lines = both_values(f"  row {label}, {name}: ", before, after, WIDTH)
         html = html_value(before, "del") + html_value(after, "ins")

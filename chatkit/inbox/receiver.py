@@ -138,7 +138,7 @@ class Receiver(metaclass=HelpPage):
         return await self._batches.put(Arrival(scope["path"], headers, body, time.time()))
 
     def _store_arrivals(self, arrivals: Sequence[Arrival]) -> list[Answer]:
-        """Store deliveries, all or none, and return the answer to each."""
+        """Verify deliveries, store them in one transaction, and return the answer to each."""
         answers: list[Answer] = [(200, "stored")] * len(arrivals)
         with self._verifying:
             entries = [self.intake.inspect(*arrival) for arrival in arrivals]

@@ -389,7 +389,10 @@ class InboxStore:
 
 
 def _parse_address(url: Path | Secret | None) -> sa.URL:
-    """Parse the address of an inbox. Only expressions hold its text: it may have a password."""
+    """Parse the address of an inbox, the file in the user's data folder if there is none.
+
+    It may have a password, so no variable holds its text: a traceback could show it.
+    """
     if url is None:
         from platformdirs import user_data_path
 

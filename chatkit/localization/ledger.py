@@ -351,7 +351,7 @@ class Ledger:
         return origin is not None and origin.source == text_digest(_structure_of(original))
 
     def frame(self) -> pd.DataFrame:
-        """Return a DataFrame with a row for each translation, in the order of the lines."""
+        """Return a DataFrame with a row for each translation: its place, source and origin."""
         rows = [
             (*key[:4], self.sources.get(origin.source, ""), origin.at, *origin[2:], key.target)
             for key, origin in sorted(self.origins.items())

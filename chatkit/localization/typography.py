@@ -110,7 +110,7 @@ def _without_names(text: str) -> str:
 
 
 def _check_script(text: str, field: str, name: str, code: str) -> Iterator[Flaw]:
-    """Find letters that are not of the scripts of a language; a Latin name may be in any."""
+    """Find letters of a script that the language does not use; names in Latin are no fault."""
     own = language.letters(code)
     if not own or ("LATIN" in own and text.isascii()):
         return

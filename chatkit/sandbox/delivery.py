@@ -280,7 +280,7 @@ class Receivers:
         self._entries = {}
 
     def allows(self, url: str) -> bool:
-        """Return whether an entry allows this address."""
+        """Return whether `Sandbox(allow=…)` has this address; False for one that is none."""
         try:
             return bool(self._entries and self.route(url))
         except BadReceiver:

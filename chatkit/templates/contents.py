@@ -260,7 +260,7 @@ class ContentEndpoints(Endpoints[Content]):
         record_sources(self.transport.connection, written, run)
 
     def base(self, frame: pd.DataFrame | None, *, now: bool = False) -> Snapshot:
-        """Return the snapshot of a frame from when it was read; an unknown code has no contents."""
+        """Return the contents to compare a frame with; none where the service has no such code."""
         try:
             return super().base(frame, now=now)
         except NotFound:

@@ -158,7 +158,7 @@ class Templates(metaclass=HelpPage):
         English comes first, then the other languages by their code.
 
         Args:
-            codes: The template codes, or a file of them; without them those remembered.
+            codes: The template codes, or a file of them; without them those that `remember` keeps.
             full: Read each content on its own as well, for all its fields.
 
         Raises:
@@ -186,7 +186,7 @@ class Templates(metaclass=HelpPage):
         and was never recorded: `accept` records it.
 
         Args:
-            codes: The template codes, or a file of them; without them those remembered. One
+            codes: The template codes, or a file of them; without them the remembered ones. One
                 that the service does not know is missing in every language.
             source: The language that the others are translated from.
             languages: Languages to show although no template has them.
@@ -243,7 +243,7 @@ class Templates(metaclass=HelpPage):
 
         Args:
             codes: A frame of contents, edited or not, which is checked as it is; or template
-                codes, or a file of them, to be read; without them those remembered.
+                codes, or a file of them, to be read; without them those that `remember` keeps.
             source: The language that the others are translated from.
             glossary: What translations say and never say: a .csv or .xlsx file, a frame or rows
                 with columns `term`, `language`, `use`, `never`, `keep` and `address`. Without it
@@ -346,7 +346,7 @@ class Templates(metaclass=HelpPage):
 
         Args:
             languages: One language to review, or several; without it all that are there.
-            codes: The template codes, or a file of them; without them those remembered.
+            codes: The template codes, or a file of them; without them those that `remember` keeps.
             source: The language that they are translated from.
             only: Which texts: some of missing, stale, unknown, draft and live.
             glossary: What translations say and never say, as for `check`.
@@ -440,7 +440,7 @@ class Templates(metaclass=HelpPage):
 
         Args:
             languages: One language, or several: "it", ["de", "fr"]; without it all.
-            codes: The template codes, or a file of them; without them those remembered.
+            codes: The template codes, or a file of them; without them those that `remember` keeps.
             source: The language that they are translated from.
 
         Returns:
@@ -515,7 +515,7 @@ class Templates(metaclass=HelpPage):
         Args:
             old: What is found, as it is written; capitals count.
             new: What is put there.
-            codes: The template codes, or a file of them; without them those remembered.
+            codes: The template codes, or a file of them; without them those that `remember` keeps.
             fields: Where: some of text, footer, header, label (of a button), url (behind a
                 button or a header) and number (that a button calls). Without it everywhere.
             skip_invalid: As for `plan`, like `broken`.
@@ -552,7 +552,7 @@ class Templates(metaclass=HelpPage):
 
         Args:
             languages: The language that each template is to have, or several: ["de", "pt_BR"].
-            codes: The template codes, or a file of them; without them those remembered.
+            codes: The template codes, or a file of them; without them those that `remember` keeps.
             source: The language whose contents are copied.
             skip_invalid: As for `plan`, like `broken`.
             broken: As for `plan`.
@@ -593,7 +593,7 @@ class Templates(metaclass=HelpPage):
 
         Args:
             languages: One language, or several: "it", ["de", "fr"]; without it all.
-            codes: The template codes, or a file of them; without them those remembered.
+            codes: The template codes, or a file of them; without them those that `remember` keeps.
             source: The language that the others are translated from.
             glossary: What translations say and never say, as for `check`.
             broken: Set live what the platform would refuse, too.
@@ -649,7 +649,7 @@ class Templates(metaclass=HelpPage):
 
         Args:
             target: The path of the file.
-            codes: The template codes, or a file of them; without them those remembered.
+            codes: The template codes, or a file of them; without them those that `remember` keeps.
             source: The language to translate from.
             languages: One language to translate into, or several; without it all that are there.
             only: Texts in these states, one or several: "missing" without a translation, "stale"

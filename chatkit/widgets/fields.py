@@ -965,10 +965,10 @@ class Fieldset:
         Args:
             name: The field.
             value: What it is to hold.
-            fixed: A field that cannot be filled in here.
+            fixed: The key field, which no caller may fill in.
 
         Raises:
-            InputError: There is no such field, it is fixed, or it cannot hold such a value.
+            InputError: There is no such field, it is set at creation only, or refuses the value.
         """
         names = [one for one in self.fields if one != fixed]
         if name not in names:

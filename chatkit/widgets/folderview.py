@@ -226,7 +226,8 @@ def _diff_table(columns: Sequence[tuple[str, str | None]]) -> str:
     """Draw texts in columns: differences are marked, long equal parts are folded.
 
     Args:
-        columns: The name of one side, or of both, and its text; None for no file.
+        columns: The heading and the text of each side, None for no file; one if only one is
+            shown.
     """
     texts = [[] if text is None else text.splitlines() for _, text in columns]
     if max(map(len, texts)) > _MOST_LINES:
