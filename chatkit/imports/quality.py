@@ -134,7 +134,7 @@ def check_numbers(
         if check.pair and not code and text.startswith(("+", "00"))
     }  # fmt: skip
     for (code, text, home), check in known.items():
-        national = home and not code and "+" not in text
+        national = home and not code and not text.startswith(("+", "00"))
         if national and check.pair and abroad - {check.pair[0]}:
             finding = _of_another_country(text, read(text, home, plus), abroad)
             known[code, text, home] = NumberCheck(None, finding) if finding else check
@@ -150,20 +150,24 @@ def check_numbers(
 
 def _of_another_country(text: str, number: Number, codes: Iterable[str]) -> CellFinding | None:
     """Find a number that is no mobile one at home, and one in another country of its column."""
-    if number.type in MOBILE or number.verdict not in CERTAIN:
+    if _is_mobile(number) or number.verdict not in CERTAIN:
         return None
     countries = [country_of(code) for code in sorted(codes) if code != number.country_code]
     others = [
-        read(text, country._replace(named=True, of_row=False), "unused")
+        (country.code, read(text, country._replace(named=True, of_row=False), "unused"))
         for country in countries
         if country and country.region
     ]
-    abroad = [each for each in others if each.type in MOBILE or each.verdict == "reserved"]
+    abroad = [each for code, each in others if each.country_code == code and _is_mobile(each)]
     if not abroad:
         return None
     both = ", or ".join(f"{each.country_code} {each.number}" for each in (number, *abroad))
     reason = f"it may be {both}, as others in this column: write it with + and its country code"
     return _finding("ambiguous", "error", reason)
+
+
+def _is_mobile(number: Number) -> bool:
+    return number.type in MOBILE or number.verdict == "reserved"
 
 
 def _cell_text(cell: Any) -> str:

@@ -224,6 +224,10 @@ _MAX_MESSAGES = 12  #: messages that a plan shows as customers will see them
 _MAX_FIELDS = 3  #: texts of a draft that are named
 #: Why a draft is left: what it does, and the next step.
 _LEFT_OUT = {
+    "missing": (
+        "lack texts that their source has",
+        "client.templates.queue(languages, codes) shows them to translate.",
+    ),
     "broken": (
         "would be refused by the platform",
         "Say broken=True to set live those that are left for nothing else.",

@@ -60,12 +60,12 @@ class Account(RuleBasedStateMachine):
         put=st.sampled_from(("merge", "replace")),
         split=st.sampled_from(("first_middle_last", "first_last", "first_only")),
         keeps=st.sampled_from(("everything", "nothing")),
-        shown=st.booleans(),
+        in_get=st.booleans(),
         echo=st.booleans(),
     )
-    def begin(self, put: Any, split: Any, keeps: Any, output: bool, echo: bool) -> None:
+    def begin(self, put: Any, split: Any, keeps: Any, in_get: bool, echo: bool) -> None:
         profile = chatkit.ServiceProfile(
-            put=put, name_split=split, restore_keeps=keeps, flow_json_in_get=output,
+            put=put, name_split=split, restore_keeps=keeps, flow_json_in_get=in_get,
         )  # fmt: skip
         self.sandbox = Sandbox(seed="empty", profile=profile, quirks=() if echo else ("no_body",))
         self.caller = Caller(self.sandbox)

@@ -91,6 +91,14 @@ def test_a_draft_whose_source_has_changed_stays_one(client):
         assert "rental_reminder/ar" in message and "spring_offer/fr" in message
 
 
+def test_a_draft_without_its_text_is_left_out_for_that_alone(client):
+    code = client.templates("order_ready")
+    with pytest.warns(UserWarning, match="text empty"):
+        code.create(lang_code="it", text="", footer="Larkspur Cycles", broken=True)
+    [note] = client.templates.publish("it", ["order_ready"]).notes[1:]
+    assert note.startswith("Left as drafts, as they lack texts that their source has: order_ready")
+
+
 def test_a_draft_that_holds_the_words_of_its_source_is_not_complete(client):
     client.templates.draft_missing(["it"], ["order_ready"]).apply()
     plan = client.templates.publish("it", ["order_ready"])
