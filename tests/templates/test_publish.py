@@ -94,7 +94,7 @@ def test_a_draft_whose_source_has_changed_stays_one(client):
 def test_a_draft_without_its_text_is_left_out_for_that_alone(client):
     code = client.templates("order_ready")
     with pytest.warns(UserWarning, match="text empty"):
-        code.create(lang_code="it", text="", footer="Larkspur Cycles", broken=True)
+        code.create(lang_code="it", text="", is_draft=True, broken=True)
     [note] = client.templates.publish("it", ["order_ready"]).notes[1:]
     assert note.startswith("Left as drafts, as they lack texts that their source has: order_ready")
 
