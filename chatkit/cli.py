@@ -451,7 +451,7 @@ def _sandbox(args: _Arguments) -> None:
             if file is None:  # a sandbox in memory: its access file goes with it
                 from chatkit.bulk.stores import journal_folder
 
-                file = journal_folder(False).with_name("sandboxes")
+                file = journal_folder(passing=False).with_name("sandboxes")
                 file.mkdir(mode=0o700, parents=True, exist_ok=True)
                 file /= f"{base_url.rpartition(':')[2]}.access"
                 stack.callback(file.unlink, missing_ok=True)

@@ -120,7 +120,7 @@ def resolve(name: str | None = None, *, one_of_several: bool = False) -> Connect
     if missing == [*_NEEDED]:
         return None
     if missing:
-        raise SettingsError(_missing_text(missing, name, set_aside, one_of_several))
+        raise SettingsError(_missing_text(missing, name, aside=set_aside, several=one_of_several))
     return Connection(name="environment" if name is None else name, **values)
 
 
@@ -158,7 +158,7 @@ def _without_none(**values: Any) -> dict[str, Any]:
     return {key: value for key, value in values.items() if value is not None}
 
 
-def _missing_text(missing: list[str], name: str | None, aside: bool, several: bool) -> str:
+def _missing_text(missing: list[str], name: str | None, *, aside: bool, several: bool) -> str:
     login = command(f"login {name or 'NAME'}")
     if several:
         absent = " and no ".join(_NEEDED[field] for field in missing)

@@ -147,13 +147,13 @@ def compare(
     if not isinstance(left, Mapping):
         if right is None:
             raise InputError("compare takes two sides, or one fleet.")
-        both = _read_states({"left": left, "right": right}, contacts, names)
+        both = _read_states({"left": left, "right": right}, names, contacts=contacts)
         return Comparison(_unwrap(both["left"]), _unwrap(both["right"]), (left, right))
     if right is not None:
         raise InputError("A fleet is compared with its first account: pass the fleet alone.")
     if len(left) < 2:
         raise InputError("A fleet is compared with its first account: it has no other.")
-    states = _read_states(left, contacts, names)
+    states = _read_states(left, names, contacts=contacts)
     first, *others = left
     base = replace(_unwrap(states[first]), origin=first)
     compared: dict[str, Comparison] = {}
@@ -169,7 +169,7 @@ def compare(
 
 
 def _read_states(
-    sources: Mapping[str, Comparable], contacts: bool | None, codes: tuple[str, ...] | None
+    sources: Mapping[str, Comparable], codes: tuple[str, ...] | None, *, contacts: bool | None
 ) -> dict[str, AccountState | Exception]:
     """Read the sides of a comparison; accounts last, as the others name their template codes.
 
@@ -707,7 +707,7 @@ def rehearse(plan: Plan) -> Rehearsal:
                 concurrency=_CONCURRENCY, many=True, irreversible=True, watch=lambda *_: None
             )
         finally:
-            for file in journal_folder(True).glob(f"{attempt.id}.db*"):
+            for file in journal_folder(passing=True).glob(f"{attempt.id}.db*"):
                 file.unlink(missing_ok=True)
         after = read_account(copy, codes, contacts=contacts)
     rehearsal = Rehearsal(

@@ -186,10 +186,10 @@ def _run_checks(connection: Connection, prober: Prober) -> Iterator[Check]:
     }
     replies = views.values()
     accepted = any(reply.granted for reply in replies)
-    yield Check("Account", *_check_account(connection, replies, accepted))
-    yield Check("Access token", *_check_token(connection, replies, accepted))
+    yield Check("Account", *_check_account(connection, replies, accepted=accepted))
+    yield Check("Access token", *_check_token(connection, replies, accepted=accepted))
     for group, reply in views.items():
-        yield Check(f"{group}, View", *_check_view(reply, accepted, connection.profile))
+        yield Check(f"{group}, View", *_check_view(reply, connection.profile, accepted=accepted))
         for operation in _WRITES[group]:
             yield Check(f"{group}, {operation}", "unknown", "cannot be tried without a write")
     yield Check("Webhooks", *_check_webhooks(views["Chat Detail"]))
@@ -354,7 +354,7 @@ def _intermediary_sign(first: Reply) -> str | None:
     return None
 
 
-def _check_account(connection: Connection, views: Iterable[Reply], accepted: bool) -> _Outcome:
+def _check_account(connection: Connection, views: Iterable[Reply], *, accepted: bool) -> _Outcome:
     account_id = connection.account_id
     if accepted:
         return "ok", f"{account_id} answers", ""
@@ -364,7 +364,7 @@ def _check_account(connection: Connection, views: Iterable[Reply], accepted: boo
     return "unknown", f"{account_id}: not told while the token is refused", ""
 
 
-def _check_token(connection: Connection, views: Iterable[Reply], accepted: bool) -> _Outcome:
+def _check_token(connection: Connection, views: Iterable[Reply], *, accepted: bool) -> _Outcome:
     if accepted:
         return "ok", "accepted", ""
     statuses = ", ".join(sorted({reply.status_text for reply in views}))
@@ -386,7 +386,7 @@ def _check_token(connection: Connection, views: Iterable[Reply], accepted: bool)
     )
 
 
-def _check_view(reply: Reply, accepted: bool, profile: ServiceProfile) -> _Outcome:
+def _check_view(reply: Reply, profile: ServiceProfile, *, accepted: bool) -> _Outcome:
     """Evaluate the permission to view a resource by the answer to its list."""
     if reply.granted:
         return "ok", "its list was read", ""

@@ -229,18 +229,19 @@ class Folder:
             InputError: Some files cannot be read: `problems` has each, with line and column. Or
                 the folder holds no account, or git does not know the revision.
         """
-        return self._read_state(revision, contacts, codes)[0]
+        return self._read_state(revision, codes, contacts=contacts)[0]
 
     def _read_state(
         self,
         revision: str | None = None,
-        contacts: bool | None = None,
         codes: Codes | None = None,
+        *,
+        contacts: bool | None = None,
     ) -> tuple[AccountState, FolderContents]:
         """Read the state that the files hold, and their contents."""
         with_contacts = contacts is not False
         files = (
-            self._read_files(with_contacts)
+            self._read_files(contacts=with_contacts)
             if revision is None
             else read_revision(self.path, revision)
         )
@@ -302,7 +303,7 @@ class Folder:
             InputError: Some files cannot be read: `problems` has each, with line and column.
             CallError: The account cannot be read.
         """
-        state, contents = self._read_state(revision, contacts)
+        state, contents = self._read_state(revision, contacts=contacts)
         plan = plan_state(state, client, delete=delete, broken=broken, skip_invalid=skip_invalid)
         base = contents.base if revision is None else None
         if base is not None and (moved := self._find_reverted_fields(plan, state, client, base)):
@@ -385,7 +386,7 @@ class Folder:
             findings.append((path, at.line, at.column, each.severity, each.code, *texts))
         return pd.DataFrame(findings, columns=list(_FINDING_TYPES)).astype(_FINDING_TYPES)
 
-    def _read_files(self, contacts: bool, *, end: bool = False) -> FolderFiles:
+    def _read_files(self, *, contacts: bool, end: bool = False) -> FolderFiles:
         """Read the bytes of all files of the folder, while no pull writes them.
 
         Args:
@@ -404,9 +405,9 @@ class Folder:
                 raise InputError(
                     f"A pull into {self.path} was interrupted: `{self._pull_command()}` ends it."
                 )
-            return self._read_directory(directory, contacts)
+            return self._read_directory(directory, contacts=contacts)
 
-    def _read_directory(self, directory: Directory, contacts: bool) -> FolderFiles:
+    def _read_directory(self, directory: Directory, *, contacts: bool) -> FolderFiles:
         files = FolderFiles(str(self.path))
         for path in (ACCOUNT, LEDGER, BASE, *([CONTACTS, BASE_CONTACTS] * contacts)):
             files.read_file(path, directory.read)
@@ -477,10 +478,10 @@ class Folder:
         with_contacts = not flows_only if contacts is None else contacts
         files = FolderFiles(str(self.path))
         if self.path.is_dir():
-            files = self._read_files(with_contacts, end=True)
+            files = self._read_files(contacts=with_contacts, end=True)
         contacts = CONTACTS in files.files if contacts is None else contacts
         contents = FolderReader(files).read(contacts=contacts, ledger=True)
-        self._check_account(contents.account, mine, other_account)
+        self._check_account(contents.account, mine, other_account=other_account)
         named = [*contents.codes, *client.templates.codes]
         named += [] if codes is None else template_codes(codes)
         read = () if flows_only else sorted({*named})
@@ -491,11 +492,11 @@ class Folder:
         with self._open_locked(write=True) as (directory, unfinished):
             unfinished.finish(directory)
             for _ in range(_ROUNDS):
-                now = self._read_directory(directory, contacts)
+                now = self._read_directory(directory, contacts=contacts)
                 if now != files:
                     files = now
                     contents = FolderReader(files).read(contacts=contacts, ledger=True)
-                self._check_account(contents.account, mine, other_account)
+                self._check_account(contents.account, mine, other_account=other_account)
                 pull = _Pull(directory, files.files, contents, state, mine, conflicts, saved)
                 pull.merge_ledger(ledger.read())
                 changed = pull.commit(unfinished)
@@ -523,7 +524,7 @@ class Folder:
             notes.insert(0, again)
         return PullReport(self.path, state, done, pull.left_out, notes)
 
-    def _check_account(self, account: str | None, own: str, other_account: bool) -> None:
+    def _check_account(self, account: str | None, own: str, *, other_account: bool) -> None:
         if account not in (None, own) and not other_account:
             raise InputError(
                 f"{self.path} holds {account_words(str(account))}, and this is "
@@ -736,7 +737,7 @@ class _Pull:
         flows_only = self.state.flows_only and self.contents.flows_only
         about = self.contents.account, [*self.contents.codes], self.contents.flows_only
         if about != (self.account, self._codes, flows_only):
-            self._texts[ACCOUNT] = account_text(self.account, self._codes, flows_only)
+            self._texts[ACCOUNT] = account_text(self.account, self._codes, flows_only=flows_only)
         for path, text in _GIT_FILES.items():
             if self._read_git_file(path) != text:
                 self._texts[path] = text

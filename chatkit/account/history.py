@@ -133,7 +133,7 @@ def _open_run(
 
 
 def _make_resume_plan(
-    located: _LocatedRun, client: _Clients, moved: bool = False
+    located: _LocatedRun, client: _Clients, *, moved: bool = False
 ) -> Plan | FleetPlan:
     """Make the plan that a run began with: applied again, the run goes on.
 
@@ -144,7 +144,7 @@ def _make_resume_plan(
     accounts = _account_names(fleet)
 
     def read(label: str, kept: Journal) -> Plan:
-        target: Any = _LazyTarget(partial(_find_target, kept.header, client, moved, accounts))
+        target: Any = _LazyTarget(partial(_find_target, kept.header, client, accounts, moved=moved))
         return plan_of_run(kept, target, fleet[label].store if fleet else store, home)
 
     if not fleet:
@@ -276,7 +276,7 @@ def resume(
             f"on= goes on with the run of a fleet, and {located.name} is the run of one account, "
             "which needs no more than this process: leave on= out."
         )
-    plan = _make_resume_plan(located, client, moved)
+    plan = _make_resume_plan(located, client, moved=moved)
     result = plan.apply(
         concurrency=concurrency,
         rate=rate,
@@ -335,14 +335,16 @@ def undo(
             "undo(result, rows=part.index) takes only these back, and undo(result) all of them."
         )
     if fleet:
-        return _make_fleet_undo(fleet, client, moved, rows, include_adopted, home)
+        return _make_fleet_undo(
+            fleet, client, rows, home, moved=moved, include_adopted=include_adopted
+        )
     with store.read(name) as kept:
         header = kept.header
         label = header.fleet[1] if isinstance(client, Mapping) and header.fleet else None
         if label is not None and rows is not None:
             rows = _group_by_account(rows, [label]).get(label, [])
         only = None if rows is None else _find_row_numbers(kept, rows)
-        target = _find_target(header, client, moved)
+        target = _find_target(header, client, moved=moved)
         plan = set_journal_location(
             undo_plan(kept, target, include_adopted=include_adopted, only=only), home
         )
@@ -462,10 +464,11 @@ def _account_names(parts: Mapping[str, KeptRun]) -> set[str]:
 def _make_fleet_undo(
     parts: Mapping[str, KeptRun],
     client: _Clients,
-    moved: bool,
     rows: Iterable[Any] | None,
-    include_adopted: bool,
     home: JournalStore | None,
+    *,
+    moved: bool,
+    include_adopted: bool,
 ) -> FleetPlan:
     """Make the plan that takes back the run of a fleet, in each account that can be found."""
     labels = dict.fromkeys([*parts, *_missing_journals(parts)])
@@ -473,7 +476,7 @@ def _make_fleet_undo(
 
     def read(label: str, kept: Journal) -> Plan:
         only = None if rows is None else _find_row_numbers(kept, rows_of[label] or ())
-        target = _find_target(kept.header, client, moved, _account_names(parts))
+        target = _find_target(kept.header, client, _account_names(parts), moved=moved)
         return set_journal_location(
             undo_plan(kept, target, include_adopted=include_adopted, only=only), home
         )
@@ -502,8 +505,9 @@ def _group_by_account(rows: Iterable[Any], labels: Collection[str]) -> dict[str,
 def _pick_client(
     client: _Clients,
     header: RunHeader,
-    moved: bool,
     accounts: Collection[str],
+    *,
+    moved: bool,
 ) -> Client | None:
     """Pick the client of a run from those that were passed for a fleet.
 
@@ -611,8 +615,9 @@ def _find_run(run: str | pd.DataFrame, at: At | None) -> _LocatedRun:
 def _find_target(
     header: RunHeader,
     client: _Clients,
-    moved: bool,
     accounts: Collection[str] = (),
+    *,
+    moved: bool,
 ) -> PlanTarget:
     """Find the account of a run: the client that was passed, one that is open, or a new one.
 
@@ -622,7 +627,7 @@ def _find_target(
         moved: Whether the caller confirms that the account has another address now.
         accounts: The accounts of all runs of its fleet.
     """
-    client = _pick_client(client, header, moved, accounts)
+    client = _pick_client(client, header, accounts, moved=moved)
     passed = client is not None
     opened = next((c for c in open_clients() if c.connection.account == header.account), None)
     client = client or opened
@@ -633,7 +638,7 @@ def _find_target(
         raise SettingsError(f"This run belongs to {header.account}: pass its client.")
     if client.connection.account != header.account:
         _check_moved_account(
-            header, client.connection, passed and (moved or None), opened is not None
+            header, client.connection, confirmed=passed and (moved or None), both=opened is not None
         )
     try:
         return source_of(client, header.noun)
@@ -645,7 +650,7 @@ def _find_target(
 
 
 def _check_moved_account(
-    header: RunHeader, to: Connection, confirmed: bool | None, both: bool
+    header: RunHeader, to: Connection, *, confirmed: bool | None, both: bool
 ) -> None:
     """Refuse to go on at another address unless the person says that it is the same account.
 

@@ -271,7 +271,7 @@ def record_text(noun: str, name: Any, fields: Fields, path: str) -> bytes:
     return format_json(row)
 
 
-def account_text(account: str, codes: Iterable[str], flows_only: bool) -> bytes:
+def account_text(account: str, codes: Iterable[str], *, flows_only: bool) -> bytes:
     """Write `account.json`."""
     about: dict[str, Any] = {"account": account, "format": FORMAT, "templates": sorted(codes)}
     return format_json(about | ({"flows_only": True} if flows_only else {}))

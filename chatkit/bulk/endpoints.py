@@ -624,7 +624,7 @@ class NameMixin(Declaration, Generic[R]):
         return self.natural_key
 
     def natural_name(self, fields: Mapping[str, Any]) -> str | None:
-        """Join the name fields to the natural name of a record; None if one is missing."""
+        """Join the fields of the natural key: a number, an address, a name; None without one."""
         return _join_fields(fields, self.name_fields())
 
     def natural_name_of(self, record: R) -> str | None:

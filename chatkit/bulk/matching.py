@@ -185,7 +185,7 @@ class Edits:
         self._accepted: Mask = np.ones(len(frame), bool)  # which rows are not refused
         self._has_numeric_key = base.index.nlevels == 1 and base.index.dtype.kind == "i"
         self._keys: Any = ()  # of each row; only where one has a key
-        self._names: dict[int, str | None] = {}  # natural keys of the rows without a key
+        self._row_keys: dict[int, str | None] = {}  # natural keys of the rows without a key
         self._base_keys: pd.Series[Any] | None = None  # natural keys
         self._differing: dict[str, Rows] = {}
         self._match_by_key()
@@ -199,12 +199,12 @@ class Edits:
         self._refuse_other_account()
         marked = self.positions[self.deleted & (self.positions >= 0)]
         self._deleted = {*marked.tolist(), *map(int, gone)}  # rows of the base
-        self._detach_freed_names()
+        self._detach_freed_keys()
         self._refuse_disagreeing()
         if several:
             self._take_as_new()
         else:
-            self._refuse_shared_names()
+            self._refuse_shared_keys()
         step = f"say its {identity.key_name}"
         self._refuse(
             Refusal(row, DELETE, True, f"no {identity.noun} is found by this row", step)
@@ -284,7 +284,7 @@ class Edits:
         cells = [column_or_level(self._frame, name) for name in identity.key]
         parts = [part for part in cells if part is not None]
         if not parts:
-            self._refuse_lost_names()
+            self._refuse_lost_keys()
         if len(parts) < len(cells):
             return
         self._keys, self.has_key, self.positions = find_keys(self._base, parts)
@@ -310,7 +310,7 @@ class Edits:
             return f"write the {self._key_name} as text, as the frame that was read has it"
         return f"leave the {self._key_name} empty for a new {self._noun}, or read the frame again"
 
-    def _refuse_lost_names(self) -> None:
+    def _refuse_lost_keys(self) -> None:
         """Refuse a frame whose index holds keys under no name."""
         identity, index = self._identity, self._frame.index
         numbers_of_rows = hasattr(index, "step")  # only a RangeIndex has one
@@ -339,10 +339,10 @@ class Edits:
         """Match the rows without a key by their natural key; those not found are new."""
         rows = np.flatnonzero(~self.has_key & self._accepted)
         texts = self._natural_keys(self._frame, rows)
-        self._names = dict(zip(rows.tolist(), texts, strict=True))
+        self._row_keys = dict(zip(rows.tolist(), texts, strict=True))
         matches = self._find_by_natural_key(texts)
         refused = []
-        for row, text in self._names.items():
+        for row, text in self._row_keys.items():
             candidates = matches.get(text, [])
             if len(candidates) == 1:
                 self.positions[row] = candidates[0]
@@ -407,7 +407,7 @@ class Edits:
         rows = np.flatnonzero(self.has_key & self._accepted)
         for row in rows.tolist():
             groups[self._keys[row], True].append(row)
-        for row, text in {} if duplicates else self._names.items():
+        for row, text in {} if duplicates else self._row_keys.items():
             if text is not None and self._accepted[row]:
                 groups[text, False].append(row)
         return [group for group in groups.values() if len(group) > 1]
@@ -463,14 +463,14 @@ class Edits:
                 refused.append(Refusal(row, self._key_name, self.key(row), reason, step))
         self._refuse(refused)
 
-    def _detach_freed_names(self) -> None:
+    def _detach_freed_keys(self) -> None:
         """Make rows new whose natural key another row of the frame releases."""
         edited = self._renamed_rows()
         if not (len(edited) or self._deleted):
             return
         freed, restores = self._freed_records(edited), self._identity.restores
         new, refused = [], []
-        for row in self._names:
+        for row in self._row_keys:
             place = int(self.positions[row])
             if place < 0 or self.deleted[row]:
                 continue
@@ -482,7 +482,7 @@ class Edits:
                     "again would bring that one back"
                 )
                 step = "leave the deletion out to change that one, or leave this row out"
-                refused.append(Refusal(row, self._name_column, self._names[row], reason, step))
+                refused.append(Refusal(row, self._name_column, self._row_keys[row], reason, step))
         self._detach(new)
         self._refuse(refused)
 
@@ -496,7 +496,7 @@ class Edits:
 
     def _refuse_disagreeing(self) -> None:
         """Refuse rows that match by natural key, but differ in a column that must agree."""
-        rows = [row for row in self._names if self.positions[row] >= 0]
+        rows = [row for row in self._row_keys if self.positions[row] >= 0]
         identity, refused = self._identity, list[Refusal]()
         for name in identity.agree if rows else ():
             if name not in self._frame.columns or name not in self._base.columns:
@@ -521,10 +521,10 @@ class Edits:
         cells = [frame[name].iloc[row] for name in self._identity.labels if name in frame.columns]
         return " ".join(str(cell) for cell in cells if isinstance(cell, str) and cell)[:_LENGTH]
 
-    def _refuse_shared_names(self) -> None:
+    def _refuse_shared_keys(self) -> None:
         """Refuse rows that would share a natural key, with each other or with a record."""
         edited = self._renamed_rows()
-        keyless = {row: text for row, text in self._names.items() if self._accepted[row]}
+        keyless = {row: text for row, text in self._row_keys.items() if self._accepted[row]}
         renamed = dict(zip(edited.tolist(), self._natural_keys_after(edited), strict=True))
         matches = self._find_by_natural_key(renamed.values())
         freed = self._freed_records(edited) | self._deleted if len(edited) else self._deleted
@@ -555,7 +555,7 @@ class Edits:
         taken = np.zeros(len(self._base), bool)
         taken[self.positions[self.has_key & (self.positions >= 0)]] = True
         second = []
-        for row in self._names:
+        for row in self._row_keys:
             if (place := int(self.positions[row])) >= 0:
                 if taken[place]:
                     second.append(row)

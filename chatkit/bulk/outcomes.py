@@ -411,7 +411,7 @@ class RunRow(Row):
                     self._verify_fields(self.endpoints.sendable(record), proves=True)
                 case "look":
                     held = self.endpoints.record_exists(call, envelope, self.known_key)
-                    self.stage = self._evaluate_look(held)
+                    self.stage = self._evaluate_look(held=held)
         except CallError as error:
             self.stage = self._evaluate_error(error)
         if self.stage in (None, "check"):  # they are needed no more, and rows are many
@@ -531,7 +531,7 @@ class RunRow(Row):
         self.write_event("verified")
         return True
 
-    def _evaluate_look(self, held: bool | None) -> Stage | None:
+    def _evaluate_look(self, *, held: bool | None) -> Stage | None:
         """Evaluate a look for a record that met a 404, or that is shown when deleted.
 
         Args:

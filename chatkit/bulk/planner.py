@@ -114,7 +114,14 @@ def make_plan(
     if frame is not None:
         _refuse_misspelt_columns(frame, endpoints)
     basis = _read_input(
-        source, endpoints, frame, delete, base, other_account, duplicates, states=states
+        source,
+        endpoints,
+        frame,
+        delete,
+        base,
+        other_account=other_account,
+        duplicates=duplicates,
+        states=states,
     )
     existing = existing or endpoints.existing
     planner = _Planner(source, endpoints, basis, existing, duplicates=duplicates, broken=broken)
@@ -258,9 +265,9 @@ def _read_input(
     frame: pd.DataFrame | None,
     delete: Iterable[Any] | None,
     origin: pd.DataFrame | None,
+    *,
     other_account: bool,
     duplicates: bool,
-    *,
     states: bool,
 ) -> _PlanInput:
     """Check the account of the frame, and read the records that it is compared with."""

@@ -203,7 +203,7 @@ def change_lines(change: Change, *, whole: bool = False) -> list[Line]:
         whole: Show all fields and all places that differ, with texts in full.
     """
     if change.kind in ("update", "skip"):
-        lines = [line for name in change.after for line in _update_lines(change, name, whole)]
+        lines = [line for name in change.after for line in _update_lines(change, name, whole=whole)]
     else:
         new = change.kind == "create"
         seen = change.label if len(change.label) <= LABEL else ""
@@ -215,7 +215,7 @@ def change_lines(change: Change, *, whole: bool = False) -> list[Line]:
     return lines if whole else lines[:FIELDS] + _rest_line("", len(lines) - FIELDS, "more field")
 
 
-def _update_lines(change: Change, name: str, whole: bool) -> list[Line]:
+def _update_lines(change: Change, name: str, *, whole: bool) -> list[Line]:
     """Return the lines of an updated field: both values if small, else the differences."""
     before, after = change.before.get(name), change.after[name]
     if name not in change.before or _is_secret(name, before) or _is_secret(name, after):

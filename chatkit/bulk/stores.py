@@ -35,7 +35,7 @@ from chatkit.util.files import existing_temporary_folder, make_folder, temporary
 _LATEST = 50
 
 
-def journal_folder(passing: bool) -> Path:
+def journal_folder(*, passing: bool) -> Path:
     """Name the folder of the journals: CHATKIT_DATA, or the user's own data folder.
 
     Args:
@@ -81,7 +81,7 @@ def held(
         JournalError: Nothing can be locked where the journals lie.
     """
     with ExitStack() as locks:
-        here = FolderStore(journal_folder(passing))
+        here = FolderStore(journal_folder(passing=passing))
         if store.location != here.location:
             with suppress(JournalError):  # a machine without a disk of its own: one lock is left
                 locks.enter_context(here.hold(accounts, run))
@@ -103,8 +103,8 @@ def store_at(at: At | None = None, *, passing: bool = False) -> JournalStore:
     del at
     if place is None:
         if passing:
-            return FolderStore(journal_folder(True))
-        place = hidden_at(os.environ.get("CHATKIT_RUNS") or journal_folder(False))
+            return FolderStore(journal_folder(passing=True))
+        place = hidden_at(os.environ.get("CHATKIT_RUNS") or journal_folder(passing=False))
     if isinstance(place, Secret):
         if "://" in place.reveal():
             return DatabaseStore(place)
@@ -128,7 +128,7 @@ def stores_at(at: At | None = None) -> list[JournalStore]:
 
 def known_stores() -> list[JournalStore]:
     """List the homes that are known without being named: CHATKIT_RUNS, and the folders."""
-    stores = [*stores_at(), FolderStore(journal_folder(False))]
+    stores = [*stores_at(), FolderStore(journal_folder(passing=False))]
     return list({store.location: store for store in stores}.values())
 
 

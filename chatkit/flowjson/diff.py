@@ -391,7 +391,7 @@ class _Comparison:
             else:
                 yield from self._compare_values(here, before, after)
 
-    def _is_equal(self, x: Any, y: Any, next_screen: bool = False) -> bool:
+    def _is_equal(self, x: Any, y: Any, *, next_screen: bool = False) -> bool:
         """Return whether two values mean the same, with the ids of renamed screens replaced."""
         if isinstance(x, str) and isinstance(y, str) and x != y:
             if next_screen and self.renamed.get(x) == y:
@@ -399,7 +399,8 @@ class _Comparison:
             return self.reference is not None and y == self.reference.sub(self._renamed_id, x)
         if isinstance(x, dict) and isinstance(y, dict):
             return x.keys() == y.keys() and all(
-                self._is_equal(x[key], y[key], key == "next" or next_screen) for key in x
+                self._is_equal(x[key], y[key], next_screen=key == "next" or next_screen)
+                for key in x
             )
         if isinstance(x, list) and isinstance(y, list):
             return len(x) == len(y) and all(map(self._is_equal, x, y))
@@ -413,7 +414,7 @@ class _Comparison:
         if x is MISSING or y is MISSING:
             if x is not y:
                 yield place.difference("removed" if y is MISSING else "added", x, y)
-        elif self._is_equal(x, y, "next" in place.path[-2:]):
+        elif self._is_equal(x, y, next_screen="next" in place.path[-2:]):
             return
         elif isinstance(x, dict) and isinstance(y, dict):
             for key in {**x, **y}:

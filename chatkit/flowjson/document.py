@@ -195,13 +195,13 @@ def _scan_positions(text: str) -> Iterator[tuple[tuple[str, ...], int, bool]]:
                 level.path = (*level.base, str(level.index))
                 yield level.path, token.start(), False
             if mark in "{[":
-                stack.append(_Level(level.path if level else (), mark == "["))
+                stack.append(_Level(level.path if level else (), array=mark == "["))
 
 
 class _Level:
     """An object or array while its text is read."""
 
-    def __init__(self, base: tuple[str, ...], array: bool) -> None:
+    def __init__(self, base: tuple[str, ...], *, array: bool) -> None:
         self.base = self.path = base
         self.array = array
         self.index = 0

@@ -97,7 +97,7 @@ def graph(document: object) -> Graph:
     free = [screen for screen in screens if screen.id not in reached]
     # a last screen to which only the endpoint leads is no beginning
     starts = [screen for screen in free if not screen.terminal] or free[:1] or screens[:1]
-    nodes = [_make_node(screen, screen in starts) for screen in screens]
+    nodes = [_make_node(screen, entry=screen in starts) for screen in screens]
     named = [name for edge in edges for name in (edge.source, edge.target)]
     nodes += [
         Node(name, "", None, entry=False, terminal=False, known=False)
@@ -113,7 +113,7 @@ def _node_marks(node: Node) -> list[str]:
     return [name for name, is_so in marks if is_so]
 
 
-def _make_node(screen: ScreenNode, entry: bool) -> Node:
+def _make_node(screen: ScreenNode, *, entry: bool) -> Node:
     title = screen.value.get("title")
     text = title if isinstance(title, str) else ""
     return Node(screen.id or "", text, screen.pointer, entry, screen.terminal)

@@ -564,18 +564,18 @@ def _closest_reference(flow: FlowNode, screen: ScreenNode, written: str) -> str:
     home, store, words = _interpret_words(flow, screen, re.findall(_WORD, written))
     stores = ("data", "form") if store == "data" else ("form", "data")
     for each in stores:
-        if path := _find_path(home, each, words, True):
+        if path := _find_path(home, each, words, exact=True):
             return _format_reference(flow, screen, home, each, path)
     elsewhere = [
         _format_reference(flow, screen, other, each, path)
         for other in flow.by_id.values()
         for each in (stores if home is screen and other is not screen else ())
-        if (path := _find_path(other, each, words, True))
+        if (path := _find_path(other, each, words, exact=True))
     ]
     if elsewhere:
         return elsewhere[0] if len(elsewhere) == 1 else ""
     for each in stores:
-        if path := _find_path(home, each, words, False):
+        if path := _find_path(home, each, words, exact=False):
             return _format_reference(flow, screen, home, each, path)
     return ""
 
@@ -615,7 +615,7 @@ def _format_reference(
     return text if flow.version >= OTHER_SCREENS and parse_reference(text) else ""
 
 
-def _find_path(home: ScreenNode, store: str, words: list[str], exact: bool) -> str:
+def _find_path(home: ScreenNode, store: str, words: list[str], *, exact: bool) -> str:
     """Return the declared path to a field: exactly these words, or the most similar names."""
     inputs = {
         name: None for name, each in home.fields.items() if each.shape and each.shape.is_input

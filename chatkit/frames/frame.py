@@ -459,7 +459,7 @@ def with_level(frame: pd.DataFrame, name: str, values: Sequence[str]) -> pd.Data
 
 
 def sorted_by_key(frame: pd.DataFrame, order: Callable[[list[str]], list[str]]) -> pd.DataFrame:
-    """Sort the rows by their keys, within each first level if there is one.
+    """Sort the rows by their keys, as languages within each template code, the first level.
 
     Args:
         frame: Indexed by its keys, which may have one level before them.

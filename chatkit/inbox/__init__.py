@@ -384,6 +384,7 @@ class Inbox(metaclass=HelpPage):
         until: Bound = None,
         kinds: str | Sequence[str] | None = None,
         contact: str | None = None,
+        *,
         verified: bool | None = True,
         repeats: bool = False,
         **unknown: Any,

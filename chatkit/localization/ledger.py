@@ -546,7 +546,7 @@ class LedgerFile(Report):
     """
 
     def __init__(self, connection: Connection) -> None:
-        folder = journal_folder(connection.passing).parent / "translations"
+        folder = journal_folder(passing=connection.passing).parent / "translations"
         name = sha256(connection.account.encode()).hexdigest()[:32]
         self.path: Path = folder / f"{name}.jsonl"  #: where it lies
 

@@ -88,7 +88,7 @@ def _responses(
     success: dict[str, Any] = {"description": "Done."}
     if status != 204:
         paged = resource.paged and operation.verb == "list"
-        schema = _envelope(data, paged and "no_pagination" not in replies.quirks)
+        schema = _envelope(data, paged=paged and "no_pagination" not in replies.quirks)
         success["content"] = {JSON_TYPE: {"schema": schema}}
     if operation.verb == "create":
         success["links"] = _links(operation, resource)
@@ -114,7 +114,7 @@ def _links(operation: Operation, resource: ResourceHandler) -> dict[str, Any]:
     return links
 
 
-def _envelope(data: Schema, paged: bool) -> Schema:
+def _envelope(data: Schema, *, paged: bool) -> Schema:
     properties = {
         "success": {"const": True},
         "statusCode": _WHOLE,

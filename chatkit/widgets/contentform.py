@@ -247,8 +247,8 @@ class ContentForm(Panel):
             if self._fields.wrong:
                 self._form.focus_on(self._fields.first)
 
-    def _lock(self, locked: bool) -> None:
-        self._fields.lock(locked)
+    def _lock(self, locked: bool) -> None:  # noqa: FBT001  (what Saving calls)
+        self._fields.lock(locked=locked)
         self._form.draw()
 
     def _after_saving(self, view: Saving) -> None:

@@ -168,11 +168,11 @@ class Control:
         """Show problems, each with its severity."""
         self.problems = [(severity, visible(text.strip())) for severity, text in problems if text]
 
-    def lock(self, locked: bool) -> None:
+    def lock(self, *, locked: bool) -> None:
         """Lock or unlock the input."""
         self.disabled = locked
         for child in self.children:
-            child.lock(locked)
+            child.lock(locked=locked)
         self.arrange()
 
     def drawn(self) -> dict[str, Any]:
@@ -876,7 +876,7 @@ class Fieldset:
                 first = declared.get_default(call_default_factory=True)
             value = (known or {}).get(name)
             each.show(first if value is None else value)
-            each.lock(name in self.fixed)
+            each.lock(locked=name in self.fixed)
             each.required = not self._editing and name in endpoints.required()
             hidden = known is not None and name not in known
             help_texts = [
@@ -889,10 +889,10 @@ class Fieldset:
             self._first[name] = _comparable_value(each)
             self._before[name] = _typed_text(each)
 
-    def lock(self, locked: bool) -> None:
+    def lock(self, *, locked: bool) -> None:
         """Lock or unlock the input."""
         for name, each in self.fields.items():
-            each.lock(locked or name in self.fixed)
+            each.lock(locked=locked or name in self.fixed)
 
     def rearrange(self) -> None:
         """Distribute text that was typed into one field, but belongs into several."""

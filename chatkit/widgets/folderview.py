@@ -188,7 +188,7 @@ def _read_both(
         second = state_of(right, contacts=contacts, codes=codes or None)
     paths: layout.Paths = {}
     if isinstance(left, Folder):
-        paths |= layout.FolderReader(left._read_files(False)).read().paths
+        paths |= layout.FolderReader(left._read_files(contacts=False)).read().paths
     names = layout.PathNames(paths, paths.values())
     texts = [_as_files(state, paths, names) for state in (first, second)]
     files = {path: (texts[0].get(path), texts[1].get(path)) for path in {**texts[0], **texts[1]}}

@@ -219,7 +219,7 @@ class Form(Exported, FormModel):
         except UnknownOutcome as error:
             if error.call.writes:
                 self._unknown = UnconfirmedWrite(self.resource, key, body, taken, error)
-                self._fields.lock(True)
+                self._fields.lock(locked=True)
             raise
         return self._report_success(record, body, line)
 
@@ -245,7 +245,7 @@ class Form(Exported, FormModel):
         finally:
             if settled:
                 self._unknown = None
-                self._fields.lock(False)
+                self._fields.lock(locked=False)
                 self._update_controls()
         if record is None:
             self._status.write(
@@ -485,7 +485,7 @@ class Registrations(Panel):
         self._list.children = [self._row_box(row) for row in self.rows]
 
     def switch(self, webhook: int, *, on: bool) -> None:
-        """Activate a webhook, or deactivate it.
+        """Activate a webhook, or deactivate it, and read the list again.
 
         Raises:
             NotFound: There is none with that id.

@@ -294,7 +294,9 @@ class Grid(Panel):
         """
         if column is not None:
             self._check_column(column)
-        replacements = [one for one in self._replacements(text, by, column, case) if not one.reason]
+        replacements = [
+            one for one in self._replacements(text, by, column, case=case) if not one.reason
+        ]
         self._send_rows(self._sheet.write((one.row, one.name, one.after) for one in replacements))
         return len(replacements)
 
@@ -338,11 +340,11 @@ class Grid(Panel):
         Raises:
             InputError: There is no row of such a label; none is marked.
         """
-        self._mark_rows(self._rows_of_labels(labels), True)
+        self._mark_rows(self._rows_of_labels(labels), delete=True)
 
     def keep(self, labels: Any) -> None:
         """Remove the delete mark of rows. Raises `InputError` if there is no such row."""
-        self._mark_rows(self._rows_of_labels(labels), False)
+        self._mark_rows(self._rows_of_labels(labels), delete=False)
 
     def undo(self) -> bool:
         """Undo the last step: an entry, a pasted block, a mark. False if there is none."""
@@ -455,7 +457,7 @@ class Grid(Panel):
         self._send_rows(touched)
 
     def _replacements(
-        self, text: str, by: str, column: str | None, case: bool
+        self, text: str, by: str, column: str | None, *, case: bool
     ) -> list[ReplacedText]:
         if not text:
             return []
@@ -464,8 +466,8 @@ class Grid(Panel):
         searched = names if column is None else [column]
         return list(self._sheet.replacements(self._view.rows.tolist(), searched, pattern, by))
 
-    def _mark_rows(self, rows: list[int], delete: bool) -> None:
-        self._sheet.mark(rows, delete)
+    def _mark_rows(self, rows: list[int], *, delete: bool) -> None:
+        self._sheet.mark(rows, delete=delete)
         self._send_rows(set(rows))
 
     def _show_step(self, rows: Collection[int] | None) -> bool:
@@ -743,7 +745,7 @@ class Grid(Panel):
         return None
 
     def _delete_rows(self, place: int, rows: int, *, delete: bool) -> None:
-        self._mark_rows(self._rows_at(place, rows), delete)
+        self._mark_rows(self._rows_at(place, rows), delete=delete)
 
     def _send_values(self, column: str) -> dict[str, Any]:
         values, others = self._view.count_values(column, _MAX_VALUES)
@@ -764,9 +766,9 @@ class Grid(Panel):
         rows: list[int] = self._view.rows[place : place + count].tolist()
         return rows
 
-    def _preview(self, text: str, by: str, column: str | None, case: bool) -> dict[str, Any]:
+    def _preview(self, text: str, by: str, column: str | None, *, case: bool) -> dict[str, Any]:
         """Return a preview of a replacement: counts, and some cells that change or are refused."""
-        replacements = self._replacements(text, by, column, case)
+        replacements = self._replacements(text, by, column, case=case)
         lines = [
             [str(self._sheet.label(one.row)), one.name, one.before, one.after, one.reason]
             for one in sorted(replacements, key=lambda one: bool(one.reason))[:_PREVIEW_LINES]

@@ -518,10 +518,10 @@ class PlanView(Panel):
         for label, part, places in row_ranges(plan.plans):
             kind, looks, state = self._account_state(plan, label, places)
             heading = self._headings[label]
-            drawn = partial(_draw_account, label, heading, state, looks, bool(len(part)))
+            drawn = partial(_draw_account, label, heading, state, looks, shows=bool(len(part)))
             items.append(Item((kind,), f"{label} {heading} {state}", drawn))
         for label, why in plan.failed.items():
-            drawn = partial(_draw_account, label, self._lost.capitalize(), why, "bad", False)
+            drawn = partial(_draw_account, label, self._lost.capitalize(), why, "bad", shows=False)
             items.append(Item((self._lost,), f"{label} {why}", drawn))
         return items
 
@@ -685,7 +685,7 @@ def _notes_html(plan: Plan | FleetPlan, *more: str) -> str:
 
 
 def _draw_account(
-    label: str, what: str, state: str, looks: str, shows: bool
+    label: str, what: str, state: str, looks: str, *, shows: bool
 ) -> tuple[str, list[str]]:
     name = escaped(label)
     button = row_button("account", label, "Show", f"Show the rows of {label}") if shows else ""
@@ -753,8 +753,8 @@ def plan_items(
             get_outcome = partial(outcome, label, n) if outcome else None
             drawn = partial(_draw_change, change, losses, get_outcome)
             items.append(Item(kinds, _search_text(change), drawn, label))
-        items += _refused_items(part, label, outcome is not None)
-    return _row_columns(plan, outcome is not None), items
+        items += _refused_items(part, label, outcome=outcome is not None)
+    return _row_columns(plan, outcome=outcome is not None), items
 
 
 def result_items(
@@ -779,13 +779,13 @@ def result_items(
             drawn = partial(_draw_change, change, {}, get_outcome)
             text = f"{state} {reason} {_search_text(change)}"
             items.append(Item((*first, state, *_resource_filter(change)), text, drawn, label))
-        items += _refused_items(part, label, True)
+        items += _refused_items(part, label, outcome=True)
     last = len(_STATE_ORDER)
     items.sort(key=lambda item: min(_STATE_ORDER.get(kind, last) for kind in item.kinds))
-    return _row_columns(plan, True), items
+    return _row_columns(plan, outcome=True), items
 
 
-def _row_columns(plan: Plan | FleetPlan, outcome: bool) -> Mapping[str, int]:
+def _row_columns(plan: Plan | FleetPlan, *, outcome: bool) -> Mapping[str, int]:
     """Return the columns of the rows, with their widths; with outcomes there are more."""
     noun = next((rendering.record_noun(part) for part in parts_of(plan).values()), "record")
     if not outcome:
@@ -871,15 +871,16 @@ def _draw_field(change: Change, line: rendering.Line) -> str:
     return name + "".join(f'<td dir="auto">{cell}</td>' for cell in cells)
 
 
-def _refused_items(plan: Plan, label: str, outcome: bool) -> list[Item]:
+def _refused_items(plan: Plan, label: str, *, outcome: bool) -> list[Item]:
     """Make the rows of refused cells, in the columns of a plan or of a result."""
-    return [
-        Item(("refused",), " ".join(map(str, cell)), partial(_draw_refused, cell, outcome), label)
-        for cell in refused_cells(plan)
-    ]
+    items = []
+    for cell in refused_cells(plan):
+        drawn = partial(_draw_refused, cell, outcome=outcome)
+        items.append(Item(("refused",), " ".join(map(str, cell)), drawn, label))
+    return items
 
 
-def _draw_refused(cell: RefusedCell, outcome: bool) -> tuple[str, list[str]]:
+def _draw_refused(cell: RefusedCell, *, outcome: bool) -> tuple[str, list[str]]:
     row, column, value = map(escaped, [row_label(cell.row), cell.column, cell.value])
     lines = [f'<td dir="auto">{column}</td><td></td><td dir="auto">{value}</td>']
     why = finding_list([("error", f"{cell.reason}: {cell.next_step}")])

@@ -218,13 +218,13 @@ def _run_items(runs: pd.DataFrame, *, acts: bool = True) -> Sequence[Item]:
         account = _account_text(one)
         text = f"{started[name]} {account} {one['account']} {one['noun']} {one['state']} {name}"
         kinds = (one["state"], *(["in doubt"] if one["unknown"] else []))
-        drawn = partial(_draw_run, name, one, started[name], account, undoes, acts)
+        drawn = partial(_draw_run, name, one, started[name], account, undoes, acts=acts)
         items.append(Item(kinds, text, drawn))
     return items
 
 
 def _draw_run(
-    name: str, run: Mapping[str, Any], started: str, account: str, undoes: str, acts: bool
+    name: str, run: Mapping[str, Any], started: str, account: str, undoes: str, *, acts: bool
 ) -> tuple[str, list[str]]:
     """Draw the row of a run, with buttons for the actions it allows."""
     state = run["state"]

@@ -396,15 +396,15 @@ class Sheet:
             self.added += count
         return list(range(first, first + count))
 
-    def mark(self, rows: Iterable[int], delete: bool) -> None:
+    def mark(self, rows: Iterable[int], *, delete: bool) -> None:
         """Mark rows to be deleted, or remove the mark; an added row is removed."""
         with self.step():
             for row in rows:
                 if self._step is not None and (row in self.deleted) != delete:
                     self._step.marks.setdefault(row, not delete)
-                    self._set_mark(row, delete)
+                    self._set_mark(row, delete=delete)
 
-    def _set_mark(self, row: int, delete: bool) -> None:
+    def _set_mark(self, row: int, *, delete: bool) -> None:
         (self.deleted.add if delete else self.deleted.discard)(row)
 
     def undo(self) -> set[int] | None:
@@ -424,7 +424,7 @@ class Sheet:
         for where, cell in step.cells.items():
             self._store_cell(where, cell)
         for row, marked in step.marks.items():
-            self._set_mark(row, marked)
+            self._set_mark(row, delete=marked)
         self.added = step.added
         return {row for row, _ in step.cells} | set(step.marks)
 
@@ -469,7 +469,9 @@ class Sheet:
                     self._store_cell(place, cell)
                 if cell.conflict and place in self.cells:
                     self.mark_conflict(*place)
-        self.mark((places[row] for row in old.deleted if row in places and row < old.size), True)
+        self.mark(
+            (places[row] for row in old.deleted if row in places and row < old.size), delete=True
+        )
         self._past.clear()
         return places
 

@@ -81,7 +81,9 @@ def test_what_differs_in_the_copy_is_shown(account: Account) -> None:
 
 
 def records_of_runs() -> set[Path]:
-    return {p for p in journal_folder(True).parent.rglob("*") if p.suffix in (".db", ".jsonl")}
+    return {
+        p for p in journal_folder(passing=True).parent.rglob("*") if p.suffix in (".db", ".jsonl")
+    }
 
 
 def test_nothing_of_it_is_left_behind(account: Account) -> None:

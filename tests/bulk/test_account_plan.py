@@ -85,7 +85,7 @@ def joined(client, *, webhook_at=7, extra=()) -> Plan:
 
 def folder_of(client):
     """Where the journals of an account of a sandbox in this process are."""
-    folder = journal_folder(client.connection.passing)
+    folder = journal_folder(passing=client.connection.passing)
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 

@@ -217,16 +217,21 @@ def test_the_name_of_a_run_at_the_very_end_of_a_second_is_as_long_as_any(monkeyp
 
 def test_journals_live_in_the_data_folder_of_the_user(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-    assert journal_folder(False).name == "runs"
+    assert journal_folder(passing=False).name == "runs"
     monkeypatch.setenv("CHATKIT_DATA", str(tmp_path / "mine"))
-    assert journal_folder(False) == tmp_path / "mine" / "runs"
+    assert journal_folder(passing=False) == tmp_path / "mine" / "runs"
     monkeypatch.setenv("CHATKIT_DATA", "~/mine")
-    assert journal_folder(False) == Path.home() / "mine" / "runs"
+    assert journal_folder(passing=False) == Path.home() / "mine" / "runs"
 
 
 def test_journals_of_an_account_in_memory_lie_in_the_temporary_folder_of_the_process():
-    assert journal_folder(True) == temporary_folder() / "runs" != journal_folder(False)
-    assert [s.folder for s in stores_at()] == [journal_folder(True), journal_folder(False)]
+    assert (
+        journal_folder(passing=True) == temporary_folder() / "runs" != journal_folder(passing=False)
+    )
+    assert [s.folder for s in stores_at()] == [
+        journal_folder(passing=True),
+        journal_folder(passing=False),
+    ]
 
 
 def test_listing_journals_makes_no_folder(tmp_path):
@@ -246,12 +251,12 @@ def test_a_run_is_found_by_as_much_of_its_name_as_is_needed(tmp_path, monkeypatc
     monkeypatch.setattr(stores, "existing_temporary_folder", lambda: tmp_path)
     runs = ["19991120-1", "19991120-12", "19991121-1"]
     for run in runs:
-        created(journal_folder(False), run=run).close()
-    created(journal_folder(True), run="19991122-1").close()
+        created(journal_folder(passing=False), run=run).close()
+    created(journal_folder(passing=True), run="19991122-1").close()
     assert [kept.run for kept in kept_runs()] == ["19991122-1", *runs]
     assert find_run("19991121")[1] == "19991121-1"
     assert find_run("19991120-1")[1] == "19991120-1"  # all of it, though another begins so
-    assert find_run("19991122")[0].folder == journal_folder(True)
+    assert find_run("19991122")[0].folder == journal_folder(passing=True)
     with pytest.raises(JournalError, match=r"2 runs begin with '19991120' \(19991120-1, 1999"):
         find_run("19991120")
     for unknown in ("2027", "", "../19991121-1", "*"):

@@ -291,7 +291,7 @@ def test_a_signing_secret_is_in_plan_secrets_and_nowhere_else(tmp_path, echoes, 
                 *(repr(chatkit.undo(result)), str(vars(chatkit.undo(result)))),
             ]
         )
-        kept = everything(journal_folder(True)) + seen.encode()
+        kept = everything(journal_folder(passing=True)) + seen.encode()
         assert b"https://new.example/1" in kept
         for text in hidden.values():
             assert json.loads(text)["webhook_secret"].encode() not in kept
@@ -328,7 +328,7 @@ def test_a_webhook_that_a_resumed_run_makes_keeps_its_secret(sandbox, client):
     with limited(sandbox, "Chat Detail, View") as mayless:
         plan = mayless.webhooks.plan(new)
         assert states(plan.apply()) == ["not sent"]
-    plan = client.load_plan(plan.save(journal_folder(True) / "plan.json"))
+    plan = client.load_plan(plan.save(journal_folder(passing=True) / "plan.json"))
     assert states(plan.apply()) == ["applied"]
     assert [len(secret.reveal()) for secret in plan.secrets.values()] == [64]
 

@@ -250,7 +250,10 @@ def test_another_account_is_not_busy(sandbox, client):
     from chatkit.bulk.stores import journal_folder
     from chatkit.util.files import account_lock
 
-    with account_lock(journal_folder(True), client.connection.account), account() as (_, other):
+    with (
+        account_lock(journal_folder(passing=True), client.connection.account),
+        account() as (_, other),
+    ):
         assert states(other.contacts.plan(newcomers(1)).apply()) == ["applied"]
         with pytest.raises(chatkit.errors.AccountBusy, match="Nothing was sent"):
             client.contacts.plan(newcomers(1)).apply()

@@ -197,7 +197,7 @@ def test_of_two_things_mounted_on_a_folder_the_last_counts_and_broken_lines_do_n
 @pytest.mark.parametrize("count", [5, 6])
 def test_of_many_runs_that_begin_alike_the_latest_five_are_named(tmp_path, monkeypatch, count):
     monkeypatch.setenv("CHATKIT_DATA", str(tmp_path / "data"))
-    folder = stores.journal_folder(False)
+    folder = stores.journal_folder(passing=False)
     for n in range(count):
         created(folder, run=f"19991120-{n}").close()
     names = ", ".join(f"19991120-{n}" for n in range(count)[-5:])
@@ -210,7 +210,7 @@ def test_of_many_runs_that_begin_alike_the_latest_five_are_named(tmp_path, monke
 
 def test_runs_that_have_not_come_to_their_end_are_told_in_one_line(tmp_path, monkeypatch):
     monkeypatch.setenv("CHATKIT_DATA", str(tmp_path / "data"))
-    folder = stores.journal_folder(False)
+    folder = stores.journal_folder(passing=False)
 
     def left(run, *events, **fields):
         with created(folder, run=run, **fields) as kept:

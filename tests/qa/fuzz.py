@@ -156,7 +156,7 @@ def kinds(home: Path) -> dict[str, Kind]:
         repr(outcome), outcome.frame(), outcome.refused
 
     plan.apply(many=True)
-    (run,) = journal_folder(True).glob("*.db")
+    (run,) = journal_folder(passing=True).glob("*.db")
     with closing(sqlite3.connect(run)) as database:
         header = database.execute("SELECT header FROM chatkit_run").fetchone()[0]
         bodies = [body for (body,) in database.execute("SELECT body FROM chatkit_change")]

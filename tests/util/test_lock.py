@@ -279,7 +279,7 @@ KEPT = {
     "journals": (
         "",
         "from bulk.journalling import create, header; from chatkit.bulk import stores; "
-        "place = stores.journal_folder(False); "
+        "place = stores.journal_folder(passing=False); "
         "create(place, header(run=f'r-{n}'), []).close()",
         "import chatkit; found = {int(run[2:]) for run in chatkit.runs().index}",
     ),

@@ -726,7 +726,7 @@ def piece_code(piece: Piece) -> str:
 class CodeWriter:
     """Writes the Python that builds pieces, and notes the names to import."""
 
-    def __init__(self, cut: bool = False) -> None:
+    def __init__(self, *, cut: bool = False) -> None:
         self.cut = cut
         self.context = WriteContext()  # in which the code is going to build the pieces
         self.imported: set[str] = set()

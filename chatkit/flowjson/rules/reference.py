@@ -158,7 +158,7 @@ def _check_schemas(name: str, pointer: str, schema: dict[str, Any]) -> Iterator[
             hint = "Move its value into the example of the field."
             yield error(_DATA_CODE, f"{place}/{EXAMPLE}", message, hint)
         if "type" in declared:
-            yield from _check_stated_type(name, place, declared, is_value)
+            yield from _check_stated_type(name, place, declared, is_value=is_value)
         elif is_value:
             patch = _misspelled_key_patch(place, declared, "type")
             yield error(_DATA_CODE, place, f"The data field {name} has no type.", _TYPE_HINT, patch)
@@ -187,7 +187,7 @@ def _inner_schemas(pointer: str, schema: Any) -> Iterator[tuple[str, Any, bool]]
 
 
 def _check_stated_type(
-    name: str, place: str, declared: dict[str, Any], is_value: bool
+    name: str, place: str, declared: dict[str, Any], *, is_value: bool
 ) -> Iterator[Finding]:
     stated, at = declared["type"], f"{place}/type"
     names = stated if isinstance(stated, list) and stated and not is_value else [stated]

@@ -220,7 +220,7 @@ class Editor(Panel):
         self._selected = self.state.move(pointer, by)
         self._refresh()
 
-    def drop(self, pointer: str, target: str, after: bool = True) -> None:
+    def drop(self, pointer: str, target: str, *, after: bool = True) -> None:
         """Move a screen, component or option beside another, or to the end of a branch.
 
         Args:
@@ -231,7 +231,7 @@ class Editor(Panel):
         Raises:
             InputError: Nothing stands there, or it cannot stand beside the other.
         """
-        self._selected = self.state.drop(pointer, target, after)
+        self._selected = self.state.drop(pointer, target, after=after)
         self._refresh()
 
     def duplicate(self, pointer: str) -> None:
@@ -415,7 +415,9 @@ class Editor(Panel):
             )
             self._played_value = state.value
         offers = additions_at(state.value, row)
-        self._tree.show(self._rows.values(), row, self._selected_screen_id(), offers, state.broken)
+        self._tree.show(
+            self._rows.values(), row, self._selected_screen_id(), offers, locked=state.broken
+        )
         if not typed:
             self._inspector.show(row)
         if not state.broken:

@@ -112,7 +112,7 @@ class Inspector(FormModel):
         self._status.write("")
         self.root.children = [*main, *fold, self._status]
         for control in self.fields.values():
-            control.lock(self._document.broken)
+            control.lock(locked=self._document.broken)
         self.draw()
 
     def mark(self, findings: Sequence[Finding]) -> None:

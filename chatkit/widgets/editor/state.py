@@ -172,7 +172,7 @@ class DocumentState:
         """Set the value at a pointer; missing objects around it are made."""
         line = call_code("editor.set", pointer, value)
         put = partial(with_value_at, value=value)
-        self._apply_edit(pointer, put, _last_step(pointer), line, True)
+        self._apply_edit(pointer, put, _last_step(pointer), line, joins=True)
 
     def unset(self, pointer: str) -> None:
         """Take a key out of its object, or an item out of its list.
@@ -219,7 +219,7 @@ class DocumentState:
         self._apply_edit(pointer, lambda *_: moved, about, call_code("editor.move", pointer, by))
         return f"{pointer.rpartition('/')[0]}/{new_index}"
 
-    def drop(self, pointer: str, target: str, after: bool) -> str:
+    def drop(self, pointer: str, target: str, *, after: bool) -> str:
         """Move an item beside another one, or to the end of a list; return its new pointer.
 
         Raises:
@@ -347,6 +347,7 @@ class DocumentState:
         change: Callable[[Any, str], Any],
         about: str,
         line: str,
+        *,
         joins: bool = False,
     ) -> None:
         """Change the object or list around a pointer, and add the outcome as a step."""

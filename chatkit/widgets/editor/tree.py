@@ -49,7 +49,7 @@ class Tree(anywidget.AnyWidget):
         return f"<tree: {len(self.rows)} rows>"
 
     def show(
-        self, rows: Iterable[TreeRow], row: TreeRow, screen: str, offers: list[Any], locked: bool
+        self, rows: Iterable[TreeRow], row: TreeRow, screen: str, offers: list[Any], *, locked: bool
     ) -> None:
         """Show rows, the selected one, and what can be added at it."""
         with self.hold_sync():
@@ -176,7 +176,7 @@ def _flow_rows(document: Any) -> TreeRows:
         yield from _component_rows(inside, 2, children)
 
 
-def _component_rows(pointer: str, level: int, values: Any, in_form: bool = False) -> TreeRows:
+def _component_rows(pointer: str, level: int, values: Any, *, in_form: bool = False) -> TreeRows:
     for n, value in enumerate(values if isinstance(values, list) else ()):
         place = f"{pointer}/{n}"
         if not isinstance(value, dict):
@@ -188,27 +188,29 @@ def _component_rows(pointer: str, level: int, values: Any, in_form: bool = False
         name = _shorten(kind, "?")
         yield TreeRow(place, level, "component", name, _summary_text(value), shape, into, in_form)
         if level < _MOST_LEVELS:
-            yield from _rows_inside(place, level + 1, value, shape, in_form or kind == "Form")
+            yield from _rows_inside(
+                place, level + 1, value, shape, in_form=in_form or kind == "Form"
+            )
 
 
 def _rows_inside(
-    pointer: str, level: int, value: dict[str, Any], shape: Shape | None, in_form: bool
+    pointer: str, level: int, value: dict[str, Any], shape: Shape | None, *, in_form: bool
 ) -> TreeRows:
     """Yield the rows in a component: components, branches, options."""
     for key, inner in value.items():
         place = child(pointer, key)
         if key == "children":
-            yield from _component_rows(place, level, inner, in_form)
+            yield from _component_rows(place, level, inner, in_form=in_form)
         elif key in ("then", "else") and isinstance(inner, list):
             yield TreeRow(place, level, "slot", key, many(len(inner), "component"), None, place)
-            yield from _component_rows(place, level + 1, inner, in_form)
+            yield from _component_rows(place, level + 1, inner, in_form=in_form)
         elif key == "cases" and isinstance(inner, dict):
             for case, some in inner.items():
                 slot = child(place, case)
                 is_list = isinstance(some, list)
                 count = many(len(some), "component") if is_list else _stray_text(some)
                 yield TreeRow(slot, level, "slot", _shorten(case, '""'), count, None, slot)
-                yield from _component_rows(slot, level + 1, some, in_form)
+                yield from _component_rows(slot, level + 1, some, in_form=in_form)
         elif shape and (prop := shape.property(key)) and prop.kind == "items" and prop.item:
             for n, one in enumerate(inner if isinstance(inner, list) else ()):
                 name = _shorten(one.get("id"), "?") if isinstance(one, dict) else "?"

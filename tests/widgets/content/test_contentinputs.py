@@ -103,11 +103,11 @@ def test_a_type_that_the_service_knows_and_we_do_not_is_kept():
 
 def test_nobody_types_in_what_is_locked():
     output = buttons(QUICK, CALL)
-    output.lock(True)
+    output.lock(locked=True)
     assert find(output, "Add button").disabled
     assert all(tool.disabled for tool in tools(output, 0))
     assert find(output, "label").disabled
-    output.lock(False)
+    output.lock(locked=False)
     assert [tool.disabled for tool in tools(output, 0)] == [True, False, False]
     assert not find(output, "label").disabled
 
@@ -175,5 +175,5 @@ def test_samples_hint_at_the_source_and_can_be_locked():
     samples.hints = {"1": "Ana"}
     samples.show_lines(["1"])
     assert find(samples, "{{1}}").placeholder == "Ana"
-    samples.lock(True)
+    samples.lock(locked=True)
     assert find(samples, "{{1}}").disabled

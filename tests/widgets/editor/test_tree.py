@@ -47,7 +47,7 @@ def test_what_cannot_be_done_does_not_reach_the_page_as_an_error() -> None:
 def test_rows_are_told_with_what_is_selected() -> None:
     tree = Tree(lambda *_: None)
     rows = tree_rows(new_flow())
-    tree.show(rows, rows[1], "WELCOME", [("Flow", [("Screen", "")])], False)
+    tree.show(rows, rows[1], "WELCOME", [("Flow", [("Screen", "")])], locked=False)
     assert [row["name"] for row in tree.rows] == ["Flow", "WELCOME", "TextHeading", "Footer"]
     assert (tree.selected, tree.movable, tree.screen) == ("/screens/0", True, "WELCOME")
     assert repr(tree) == "<tree: 4 rows>"

@@ -205,7 +205,7 @@ def test_a_row_that_is_dropped_stands_before_or_after_the_other(
     editor.add("TextInput")
     editor.add("Dropdown")
     kept = editor.state.find(f"{FIRST}/{moved}")
-    editor.drop(f"{FIRST}/{moved}", f"{FIRST}/{target}", after)
+    editor.drop(f"{FIRST}/{moved}", f"{FIRST}/{target}", after=after)
     assert names(editor) == order
     assert editor.state.find(editor.selected) == kept
 
@@ -220,7 +220,7 @@ def test_a_component_can_be_dropped_into_a_branch_of_its_screen_and_out_again(
     assert names(editor) == ["text_input", "If", "Footer"]
     assert names(editor, f"{FIRST}/1/then") == ["TextBody", "TextHeading"]
     assert editor.selected == f"{FIRST}/1/then/1"
-    editor.drop(f"{FIRST}/1/then/1", f"{FIRST}/0", False)
+    editor.drop(f"{FIRST}/1/then/1", f"{FIRST}/0", after=False)
     assert names(editor) == ["TextHeading", "text_input", "If", "Footer"]
     with pytest.raises(InputError, match="in its own list, or on its own screen"):
         editor.drop(f"{FIRST}/2", f"{FIRST}/2/then/0")

@@ -89,8 +89,8 @@ def test_what_is_fixed_once_it_exists_is_locked_then(client: Client) -> None:
     assert "Fixed once it exists." in flow.fields["name"].help
     with pytest.raises(InputError, match="can only be set when it is created"):
         flow.set("name", "x")
-    flow.lock(True)
-    flow.lock(False)
+    flow.lock(locked=True)
+    flow.lock(locked=False)
     assert flow.fields["name"].disabled
     assert not flow.fields["flow_json"].disabled
 

@@ -71,7 +71,7 @@ def test_a_list_that_may_be_none_is_none_without_rows() -> None:
 def test_locked_rows_can_neither_be_typed_into_nor_added_nor_removed() -> None:
     pairs = Pairs("variables")
     pairs.show({"1": "Ana"})
-    pairs.lock(True)
+    pairs.lock(locked=True)
     find(pairs, "Add variable").click()
     find(pairs, "Remove variable 1").click()
     assert pairs.read() == {"1": "Ana"}

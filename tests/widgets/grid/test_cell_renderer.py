@@ -35,7 +35,7 @@ def test_a_row_is_its_values_as_text_and_the_marks_that_it_has(sheet):
     assert row["v"][3] is None
     names = list(sheet.columns)
     sheet.write([(0, "name", "Ana"), (0, "number", "x y")])
-    sheet.mark([0], True)
+    sheet.mark([0], delete=True)
     (row,) = describe_rows(sheet, [0])
     assert row["c"] == [names.index("name")]
     assert row["m"] == "delete"
@@ -72,13 +72,13 @@ def test_what_was_done_is_said_in_one_line(sheet):
     assert edits_summary(sheet) == "2 cells changed, 1 cell refused"
     new = sheet.add()[0]
     sheet.write([(new, "name", "Cy")])
-    sheet.mark([4], True)
+    sheet.mark([4], delete=True)
     assert edits_summary(sheet) == "2 cells changed, 1 row added, 1 row to delete, 1 cell refused"
 
 
 def test_the_static_form_shows_edited_rows_and_never_markup(sheet):
     sheet.write([(7, "name", EVIL), (8, "number", EVIL)])
-    sheet.mark([9], True)
+    sheet.mark([9], delete=True)
     html = table_html(sheet, f"Grid {EVIL}")
     assert "<img" not in html
     assert html.count("&lt;img") == 3

@@ -170,7 +170,7 @@ def test_rows_without_keys_are_only_counted(client):
 
 def test_the_frame_of_a_grid_with_new_rows_can_be_opened_in_another(client, sheet):
     sheet.write([(sheet.add()[0], "name", "Ana")])
-    sheet.mark([0], True)
+    sheet.mark([0], delete=True)
     again = Sheet(endpoints_of(client.contacts), sheet.frame())
     (row,) = again.add()
     assert (again.label(250), again.label(row)) == ("new 1", "new 2")
@@ -184,8 +184,8 @@ def test_the_frame_of_a_grid_with_new_rows_can_be_opened_in_another(client, shee
 def test_marked_rows_are_deletes_and_a_new_one_is_taken_away(client, sheet):
     new = sheet.add()[0]
     sheet.write([(new, "name", "Ana")])
-    sheet.mark([0, 1, new], True)
-    sheet.mark([1], False)
+    sheet.mark([0, 1, new], delete=True)
+    sheet.mark([1], delete=False)
     assert sheet.rows() == []
     assert not changed(sheet)
     edited = sheet.frame()
@@ -249,7 +249,7 @@ def test_a_step_is_undone_as_one_and_done_again(sheet, contacts):
     with sheet.step():
         sheet.write([(0, "name", "Ana"), (1, "number", "x")])
         sheet.write([(sheet.add()[0], "name", "Bo")])
-        sheet.mark([2], True)
+        sheet.mark([2], delete=True)
     edited = sheet.frame()
     assert sheet.undo() == {0, 1, 2, 250}
     assert sheet.frame().equals(contacts)
@@ -263,7 +263,7 @@ def test_a_step_is_undone_as_one_and_done_again(sheet, contacts):
 
 def test_what_changes_nothing_is_no_step(sheet, contacts):
     sheet.write([(0, "name", contacts.name.iloc[0])])
-    sheet.mark([0], False)
+    sheet.mark([0], delete=False)
     assert sheet.steps == (0, 0)
 
 
@@ -307,7 +307,7 @@ def test_whatever_was_done_can_be_taken_back_to_the_beginning_and_done_again(few
         if do == "write":
             sheet.write([tuple(arguments)])
         elif do == "mark":
-            sheet.mark([row], arguments[1])
+            sheet.mark([row], delete=arguments[1])
         else:
             getattr(sheet, do)()
     last, cells = sheet.frame(), dict(sheet.cells)

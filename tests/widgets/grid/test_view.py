@@ -76,7 +76,7 @@ def test_edited_cells_are_found_by_what_they_say_now(view, sheet, contacts):
 
 def test_only_edited_rows_are_those_changed_refused_or_marked(view, sheet):
     sheet.write([(3, "name", "Ana"), (5, "number", "x")])
-    sheet.mark([8], True)
+    sheet.mark([8], delete=True)
     assert looked(view, changed=True) == [3, 5, 8]
     assert looked(view, "Ana", changed=True) == [3]
 
@@ -85,7 +85,7 @@ def test_rows_that_were_added_stand_at_the_end_always(view, sheet):
     (new,) = sheet.add()
     assert looked(view, "zzz") == [new]
     assert ordered(view, "name", descending=True)[-1] == new
-    sheet.mark([new], True)
+    sheet.mark([new], delete=True)
     assert looked(view, "zzz") == []
 
 
