@@ -360,8 +360,7 @@ def table(
     widths: Mapping[str, int],
     rows: Sequence[Sequence[str]],
     *,
-    head: bool = False,
-    row_heads: bool = False,
+    headings: Literal["columns", "rows"] | None = None,
     severities: Sequence[str] = (),
 ) -> ReportPart:
     """Return a table of visible texts.
@@ -369,11 +368,11 @@ def table(
     Args:
         widths: The columns, and the share of the width that each takes in HTML; 0 for the rest.
         rows: The rows. The first cell may be a name that strangers wrote.
-        head: Whether the text form has a line of the columns, without the first of them.
-        row_heads: Whether the first cell of a row is its heading.
+        headings: "columns" begins the text form with a line of them, without the first; "rows"
+            makes the first cell of each row its heading.
         severities: A class for each row, which colours its second cell; "" for none.
     """
-    text_rows = [("", *list(widths)[1:]), *rows] if head else rows
+    text_rows = [("", *list(widths)[1:]), *rows] if headings == "columns" else rows
     lengths = [max(map(columns, cells)) for cells in zip(*text_rows, strict=True)]
     lines = [
         "  "
@@ -382,9 +381,9 @@ def table(
         ).rstrip()
         for row in text_rows
     ]
-    first, other = (
-        ('th scope="row" dir="auto"', 'td dir="auto"') if row_heads else ('td dir="auto"', "td")
-    )
+    first, other = 'td dir="auto"', "td"
+    if headings == "rows":
+        first, other = 'th scope="row" dir="auto"', first
     parts = []
     for n, row in enumerate(rows):
         name, *cells = map(marked, row)

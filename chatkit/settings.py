@@ -120,7 +120,14 @@ def resolve(name: str | None = None, *, one_of_several: bool = False) -> Connect
     if missing == [*_NEEDED]:
         return None
     if missing:
-        raise SettingsError(_missing_text(missing, name, aside=set_aside, several=one_of_several))
+        if one_of_several:
+            absent = " and no ".join(_NEEDED[field] for field in missing)
+            raise SettingsError(
+                f"The connection is incomplete. It has no {absent}: "
+                f"`{command(f'login {name}')}` keeps it, in a file with --token-file. "
+                "(CHATKIT_TOKEN is of one account, and these are several.)"
+            )
+        raise SettingsError(_missing_text(missing, name, set_aside=set_aside))
     return Connection(name="environment" if name is None else name, **values)
 
 
@@ -158,20 +165,14 @@ def _without_none(**values: Any) -> dict[str, Any]:
     return {key: value for key, value in values.items() if value is not None}
 
 
-def _missing_text(missing: list[str], name: str | None, *, aside: bool, several: bool) -> str:
+def _missing_text(missing: list[str], name: str | None, *, set_aside: bool) -> str:
     login = command(f"login {name or 'NAME'}")
-    if several:
-        absent = " and no ".join(_NEEDED[field] for field in missing)
-        return (
-            f"The connection is incomplete. It has no {absent}: `{login}` keeps it, in a file with "
-            "--token-file. (CHATKIT_TOKEN is of one account, and these are several.)"
-        )
     lines = [
         f"  The {_NEEDED[field]} is missing: set CHATKIT_{field.upper()}, or keep a connection "
         f"with `{login}`."
         for field in missing
     ]
-    if aside:
+    if set_aside:
         lines.append(
             "  CHATKIT_ACCOUNT_ID and CHATKIT_TOKEN are set aside: they belong to the address in "
             "CHATKIT_BASE_URL, which is another one."

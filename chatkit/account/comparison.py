@@ -484,7 +484,7 @@ class FleetComparison(Report, Mapping[str, Comparison]):
             for label, compared in self.items()
         ]
         widths = {"account": 28, **{f"{noun}s": 18 for noun in DECLARED}}
-        yield table(widths, rows, head=True)
+        yield table(widths, rows, headings="columns")
         for n, label in enumerate(self.differ):
             parts = list(self[label]._parts(notes=False))  # its notes stand at the end, once
             yield from (ReportPart(part.lines) for part in (parts if n < FEW else ()))

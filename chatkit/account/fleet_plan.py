@@ -241,7 +241,7 @@ class FleetPlan(Report):
             (visible(label), f"Could not be planned: {visible(reason)}")
             for label, reason in self.failed.items()
         ]
-        yield table({"account": 25, "plan": 0}, rows, row_heads=True)
+        yield table({"account": 25, "plan": 0}, rows, headings="rows")
         busy = [label for label, plan in self.plans.items() if plan.changes or len(plan.refused)]
         for n, label in enumerate(busy):
             plan, lines = self.plans[label], ""

@@ -245,7 +245,9 @@ class Folder:
             if revision is None
             else read_revision(self.path, revision)
         )
-        held = FolderReader(files).read(contacts=with_contacts)
+        if not with_contacts:
+            files.files.pop(CONTACTS, None)
+        held = FolderReader(files).read()
         if held.account is None and not held.paths:
             raise InputError(f"{files.name} holds no account: `{self._pull_command()}` writes one.")
         names = {*held.codes} if codes is None else {*template_codes(codes)}
@@ -386,22 +388,19 @@ class Folder:
             findings.append((path, at.line, at.column, each.severity, each.code, *texts))
         return pd.DataFrame(findings, columns=list(_FINDING_TYPES)).astype(_FINDING_TYPES)
 
-    def _read_files(self, *, contacts: bool, end: bool = False) -> FolderFiles:
+    def _read_files(self, *, contacts: bool) -> FolderFiles:
         """Read the bytes of all files of the folder, while no pull writes them.
 
         Args:
             contacts: Read the files of contacts, too.
-            end: First write the files that an interrupted pull has left.
 
         Raises:
             InputError: There is no such folder, or a pull was interrupted.
         """
         if not self.path.is_dir():
             raise InputError(f"{self.path} does not exist: `{self._pull_command()}` writes it.")
-        with self._open_locked(write=end) as (directory, unfinished):
-            if end:
-                unfinished.finish(directory)
-            elif unfinished.exists():
+        with self._open_locked(write=False) as (directory, unfinished):
+            if unfinished.exists():
                 raise InputError(
                     f"A pull into {self.path} was interrupted: `{self._pull_command()}` ends it."
                 )
@@ -478,9 +477,11 @@ class Folder:
         with_contacts = not flows_only if contacts is None else contacts
         files = FolderFiles(str(self.path))
         if self.path.is_dir():
-            files = self._read_files(contacts=with_contacts, end=True)
+            with self._open_locked(write=True) as (directory, unfinished):
+                unfinished.finish(directory)
+                files = self._read_directory(directory, contacts=with_contacts)
         contacts = CONTACTS in files.files if contacts is None else contacts
-        contents = FolderReader(files).read(contacts=contacts, ledger=True)
+        contents = FolderReader(files).read(ledger=True)
         self._check_account(contents.account, mine, other_account=other_account)
         named = [*contents.codes, *client.templates.codes]
         named += [] if codes is None else template_codes(codes)
@@ -495,7 +496,7 @@ class Folder:
                 now = self._read_directory(directory, contacts=contacts)
                 if now != files:
                     files = now
-                    contents = FolderReader(files).read(contacts=contacts, ledger=True)
+                    contents = FolderReader(files).read(ledger=True)
                 self._check_account(contents.account, mine, other_account=other_account)
                 pull = _Pull(directory, files.files, contents, state, mine, conflicts, saved)
                 pull.merge_ledger(ledger.read())

@@ -637,9 +637,7 @@ def _find_target(
     if client is None:
         raise SettingsError(f"This run belongs to {header.account}: pass its client.")
     if client.connection.account != header.account:
-        _check_moved_account(
-            header, client.connection, confirmed=passed and (moved or None), both=opened is not None
-        )
+        _check_moved_account(header, client.connection, confirmed=passed and (moved or None))
     try:
         return source_of(client, header.noun)
     except KeyError:
@@ -649,9 +647,7 @@ def _find_target(
         ) from None
 
 
-def _check_moved_account(
-    header: RunHeader, to: Connection, *, confirmed: bool | None, both: bool
-) -> None:
+def _check_moved_account(header: RunHeader, to: Connection, *, confirmed: bool | None) -> None:
     """Refuse to go on at another address unless the person says that it is the same account.
 
     Two services may have accounts of one id, and then a run would land among the data of
@@ -662,7 +658,6 @@ def _check_moved_account(
         header: The header of the run.
         to: The account of the client.
         confirmed: True with `moved=True`, None without it, False if no client was passed.
-        both: Whether a client of the old address is open, so that both services are there.
 
     Raises:
         SettingsError: It is another account, or nobody has said that it is the same.
@@ -677,6 +672,7 @@ def _check_moved_account(
             f"This run belongs to {header.account}, and {to.name} is {to.account} now: if that "
             "is the same account, pass its client and moved=True."
         )
+    both = any(each.connection.account == header.account for each in open_clients())
     if not confirmed and (both or not is_same_local_server(was, where)):
         raise SettingsError(
             f"This run belongs to {header.account}, and this client is of {to.account}: the "

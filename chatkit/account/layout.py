@@ -319,22 +319,22 @@ class FolderReader:
         #: The account as it was pulled: what a service has, it may have.
         self.base = FolderContents()
 
-    def read(self, *, contacts: bool = False, ledger: bool = False) -> FolderContents:
-        """Read all files of the folder.
+    def read(self, *, ledger: bool = False) -> FolderContents:
+        """Read all files of the folder that were passed, and its ledger on demand.
 
         Raises:
             InputError: Some files cannot be read, or hold errors: `problems` has all.
         """
         if BASE in self._files:
             self._read_base()
-        if contacts and BASE_CONTACTS in self._files:
+        if BASE_CONTACTS in self._files:
             self.base.contacts = self.read_contacts(BASE_CONTACTS, CONTACT_COLUMNS)
         about = self._read_account_file() if ACCOUNT in self._files else {}
         self.contents.account = about.get("account")
         for path in sorted(self._files):
             if noun := _noun_of(path):
                 self._read_record(noun, path)
-        if contacts and CONTACTS in self._files:
+        if CONTACTS in self._files:
             self.contents.contacts = self.read_contacts(CONTACTS, EDITABLE)
         if ledger and LEDGER in self._files:
             self._read_ledger()

@@ -117,16 +117,15 @@ class RetryPolicy:
         longest = min(self.base * 2 ** (tried - 1), self.cap)
         return max(asked, random.uniform(0, longest))  # noqa: S311  (jitter)
 
-    def settle_window(self, *, create: bool, unique: bool) -> float:
+    def settle_window(self, *, unique: bool | None) -> float:
         """Return the seconds after which a lost write is expected not to take effect any more.
 
         Args:
-            create: Whether it makes a record.
-            unique: Whether the service refuses a second such record.
+            unique: Whether the service refuses a second such record; None for no create.
         """
         if self.settle is not None:
             return self.settle
-        if not create:
+        if unique is None:
             return SETTLE
         return 0.0 if unique else self.deadline + SETTLE_DUPLICABLE
 

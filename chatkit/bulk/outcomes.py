@@ -308,7 +308,7 @@ class RunRow(Row):
             return self.since
         last = self.attempts >= run.retry.row_tries  # after it, nobody looks again
         unique = self.endpoints.unique and not last
-        return self.since + run.retry.settle_window(create=create, unique=unique)
+        return self.since + run.retry.settle_window(unique=unique if create else None)
 
     def call(self) -> Call:
         """Make the call that its stage asks for.

@@ -138,34 +138,34 @@ def _check_terms(
             if _word_pattern(row.term, source_code).search(original) and row.term not in target:
                 yield flaw("glossary/kept", "", term=term)
             continue
-        named = row.term and _word_pattern(row.term, source_code, forms=True).search(original)
+        named = row.term and _word_pattern(row.term, source_code, "any form").search(original)
         if named and row.use and not any(word.casefold() in mine for word in row.use):
             own = " or ".join(f"“{cut(word, 40)}”" for word in row.use)
             yield flaw("glossary/translated", "", term=term, own=own)
         if row.term and not named:
             continue
         for word in row.never:
-            if match := _word_pattern(word, lang_code, capitals=False).search(target):
+            if match := _word_pattern(word, lang_code, "any case").search(target):
                 instead = f"It says “{cut(row.use[0], 40)}”." if row.use else "Take it out."
                 short = cut(match[0], 40)
                 yield flaw("glossary/never", "", match.start(), part=short, instead=instead)
 
 
-def _word_pattern(
-    word: str, lang_code: str, *, capitals: bool = True, forms: bool = False
-) -> re.Pattern[str]:
+_Match = Literal["exact", "any case", "any form"]
+
+
+def _word_pattern(word: str, lang_code: str, match: _Match = "exact") -> re.Pattern[str]:
     """Return the pattern of a word, which is a whole one in a script with spaces.
 
     Args:
         word: The word.
         lang_code: Its language.
-        capitals: Whether they count.
-        forms: Whether the English plural counts, too.
+        match: Whether capitals may differ, and whether the English plural counts, too.
     """
-    ignore = 0 if capitals and not forms else re.IGNORECASE
+    ignore = 0 if match == "exact" else re.IGNORECASE
     if not language.has_spaces(lang_code):
         return re.compile(re.escape(word), ignore)
-    plural = "(?:e?s)?" if forms and language.base(lang_code) == "en" else ""
+    plural = "(?:e?s)?" if match == "any form" and language.base(lang_code) == "en" else ""
     return re.compile(rf"(?<!\w){re.escape(word)}{plural}(?!\w)", ignore)
 
 

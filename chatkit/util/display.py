@@ -320,24 +320,25 @@ def _render_texts(before: str, after: str, *, strict: bool = False) -> RenderedP
     head = _common_beginning(a, b, whole_words=not strict)
     tail = _common_beginning(a[head:][::-1], b[head:][::-1], whole_words=not strict)
     long = max(len(a), len(b)) > LONG
-    left, right = (_render_changed(text, head, tail, long=long, strict=strict) for text in (a, b))
+
+    def render(whole: str) -> RenderedValue:
+        """Render one of the texts: where it differs, and some of what both share."""
+        end = len(whole) - tail
+        first, text, last = whole[:head], whole[head:end], whole[end:]
+        blank = text.isspace()
+        text = cut(text, LONG - AROUND if long else LONG, strict=strict or blank)
+        text = text.replace(" ", "␣") if blank else text
+        if long and len(first) > AROUND:  # the last words before the difference
+            ending = first[-AROUND:]
+            first = "…" + (ending.partition(" ")[2].lstrip() or ending)
+        width = max(LONG - AROUND - len(text), 1) if long else LONG
+        return RenderedValue(text, visible(first), cut(last, width), "text")
+
+    left, right = render(a), render(b)
     looks = [unicodedata.normalize("NFKC", _SHAPING.sub("", str(each))) for each in (left, right)]
     if not strict and looks[0] == looks[1]:  # eyes cannot tell them apart
         return _render_texts(before, after, strict=True)
     return left, right
-
-
-def _render_changed(whole: str, head: int, tail: int, *, long: bool, strict: bool) -> RenderedValue:
-    """Render one of two texts: where it differs, and some of what both share."""
-    first, text, last = whole[:head], whole[head : len(whole) - tail], whole[len(whole) - tail :]
-    blank = text.isspace()
-    text = cut(text, LONG - AROUND if long else LONG, strict=strict or blank)
-    text = text.replace(" ", "␣") if blank else text
-    if long and len(first) > AROUND:  # the last words before the difference
-        ending = first[-AROUND:]
-        first = "…" + (ending.partition(" ")[2].lstrip() or ending)
-    width = max(LONG - AROUND - len(text), 1) if long else LONG
-    return RenderedValue(text, visible(first), cut(last, width), "text")
 
 
 def _common_beginning(a: str, b: str, *, whole_words: bool) -> int:

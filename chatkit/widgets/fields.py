@@ -18,7 +18,7 @@ from html import escape
 from itertools import count
 from threading import RLock
 from types import MappingProxyType, NoneType, UnionType
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Any, Literal, TypeAlias, Union, get_args, get_origin
 
 import anywidget
 import traitlets
@@ -222,21 +222,26 @@ class FormButton(ActsOnce, Control):
         act: What a click calls.
         submit: Whether it is what the form is for: Enter in a line of text presses it, and what
             was typed as a secret is sent before the click.
-        repeats: Whether of several clicks each counts.
     """
 
     kind = "button"
     drawing = (*Control.drawing, "token", "submit")
 
-    def __init__(
-        self, label: str, act: Callable[[], object], *, submit: bool = False, repeats: bool = False
-    ) -> None:
+    def __init__(self, label: str, act: Callable[[], object], *, submit: bool = False) -> None:
         super().__init__(label, css="primary" if submit else "plain")
-        self.token, self.submit, self._repeats = self._bind(act), submit, repeats
+        self.token, self.submit = self._bind(act), submit
 
     def enter(self, value: Any) -> bool:
         """Act if the token of a click is the one that the button has now."""
-        return self._act_once(self.token if self._repeats else value)
+        return self._act_once(value)
+
+
+class RepeatButton(FormButton):
+    """A button of which each of several clicks counts, like Undo."""
+
+    def enter(self, value: Any) -> bool:
+        """Act for every click."""
+        return self._act_once(self.token)
 
 
 class FormGroup(Control):
@@ -296,12 +301,12 @@ class Text(Control):
         label: What it is called.
         placeholder: What an empty one shows.
         rows: The lines it is high, if they are several.
-        late: Whether it counts when it is typed whole, not at each letter.
+        empty: The value of an empty one.
         loose: Whether it may hold what is no text: that is written as JSON, and kept while nobody
             edits it.
-        none: Whether an empty one is None.
     """
 
+    late = False  #: whether it counts when it is typed whole, not at each letter
     kind = "text"
     drawing = (*Control.drawing, "placeholder", "rows", "late")
 
@@ -311,21 +316,20 @@ class Text(Control):
         placeholder: str = "",
         *,
         rows: int = 0,
-        late: bool = False,
+        empty: str | None = "",
         loose: bool = False,
-        none: bool = False,
     ) -> None:
         super().__init__(label, "")
-        self.placeholder, self.rows, self.late = placeholder, rows, late
-        self._loose, self._none = loose, none
-        self._unedited: tuple[str, Any] = ("", None if none else "")
+        self.placeholder, self.rows = placeholder, rows
+        self._empty, self._loose = empty, loose
+        self._unedited: tuple[str, Any] = ("", empty)
 
     def read(self) -> Any:
         """Return the text, or what was shown if nobody has edited it."""
         text, value = self._unedited
         if self._loose and self.value == text:
             return value
-        return None if self._none and not self.value else self.value
+        return self.value or self._empty
 
     def show(self, value: Any) -> None:
         """Show a text."""
@@ -336,23 +340,31 @@ class Text(Control):
         self._unedited = self.value, value
 
 
+Noun: TypeAlias = Literal["whole number", "number"]
+
+
 class NumberText(Text):
     """A number, nothing where it may be, or a reference to one.
 
     Args:
         label: What it is called.
         nothing: What an empty input holds; without it a number must be there.
-        whole: Whether it has no fraction.
+        noun: A whole number has no fraction.
         reference: Whether a reference can take its place.
     """
 
     def __init__(
-        self, label: str, nothing: Any = NEEDED, *, whole: bool = True, reference: bool = False
+        self,
+        label: str,
+        nothing: Any = NEEDED,
+        noun: Noun = "whole number",
+        *,
+        reference: bool = False,
     ) -> None:
         super().__init__(label)
-        self._nothing, self._reference = nothing, reference
-        self._noun = "whole number" if whole else "number"
-        self._pattern = re.compile(f"-?[0-9]{{1,15}}{'' if whole else '([.][0-9]{1,15})?'}")
+        self._nothing, self._noun, self._reference = nothing, noun, reference
+        fraction = "([.][0-9]{1,15})?" if noun == "number" else ""
+        self._pattern = re.compile(f"-?[0-9]{{1,15}}{fraction}")
 
     def read(self) -> Any:
         """Return the number, or the reference. Raises `ValueError` for anything else."""
@@ -781,9 +793,8 @@ def input_for(name: str, field: FieldInfo, *, nested: bool = False) -> Control:
         made = NumberText(name, None if none else NEEDED)
     elif kind is str or (kind is Any and nested):
         rows = 5 if name in _MULTILINE and not nested else 0
-        made = Text(
-            name, rows=rows, loose=len(kinds) > 1 or kind is Any, none=field.default is None
-        )
+        empty = None if field.default is None else ""
+        made = Text(name, rows=rows, empty=empty, loose=len(kinds) > 1 or kind is Any)
     elif origin is Literal:
         unset = "(none)" if none else "choose one"
         made = Choice(name, {text: text for text in get_args(kind)}, unset=unset)

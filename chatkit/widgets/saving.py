@@ -47,7 +47,7 @@ class UnconfirmedWrite:
         self._resource, self._key, self._taken = resource, key, taken
         endpoints = self._endpoints = endpoints_of(resource)
         retry = endpoints.transport.retry
-        settle = retry.settle_window(create=key is None, unique=endpoints.unique)
+        settle = retry.settle_window(unique=endpoints.unique if key is None else None)
         self._until = time.monotonic() + settle
 
     def confirm(self) -> Record | None:

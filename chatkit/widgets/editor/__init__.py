@@ -27,7 +27,15 @@ from chatkit.widgets.editor.edits import additions_at, new_flow, with_addition
 from chatkit.widgets.editor.inspector import Inspector
 from chatkit.widgets.editor.state import DocumentState, is_identical
 from chatkit.widgets.editor.tree import Tree, TreeRow, nearest_pointer, tree_rows
-from chatkit.widgets.fields import Checkbox, FormButton, FormGroup, FormModel, Html, Text
+from chatkit.widgets.fields import (
+    Checkbox,
+    FormButton,
+    FormGroup,
+    FormModel,
+    Html,
+    RepeatButton,
+    Text,
+)
 from chatkit.widgets.player import Player, screens_html
 from chatkit.widgets.saving import OpenedRecord, Saving
 
@@ -91,8 +99,8 @@ class Editor(Panel):
 
     def _create_widgets(self) -> None:
         self._title = Html()
-        self._undo = FormButton("Undo", lambda: self._attempt(self.undo), repeats=True)
-        self._redo = FormButton("Redo", lambda: self._attempt(self.redo), repeats=True)
+        self._undo = RepeatButton("Undo", lambda: self._attempt(self.undo))
+        self._redo = RepeatButton("Redo", lambda: self._attempt(self.redo))
         self._tree = Tree(self._on_tree_action)
         self._inspector = Inspector(self.state, self._refresh)
         self._source, self._python = SourceView(self._on_source_edit), Code()

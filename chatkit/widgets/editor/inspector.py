@@ -34,6 +34,7 @@ from chatkit.widgets.fields import (
     Html,
     Json,
     Lines,
+    Noun,
     NumberText,
     Rows,
     Status,
@@ -340,8 +341,8 @@ def property_input_for(
         case Property(kind="choice"):
             made = property_choice(prop, {one: one for one in prop.enum})
         case Property(kind="integer" | "number"):
-            whole = prop.kind == "integer"
-            made = NumberText(prop.name, ABSENT, whole=whole, reference=prop.binding)
+            noun: Noun = "whole number" if prop.kind == "integer" else "number"
+            made = NumberText(prop.name, ABSENT, noun, reference=prop.binding)
         case Property(kind="strings" | "dates" | "choices"):
             made = Lines(prop.name, ABSENT, reference=prop.binding)
         case Property(kind="items"):
@@ -390,8 +391,8 @@ class TextProperty(Text):
     def __init__(self, prop: Property, version: Version, value: Any) -> None:
         several = "strings" in prop.kinds(version)
         long = several or (prop.length or 0) > _LONG_TEXT or "\n" in str(value)
-        late = prop.name in ("id", "name")  # a name is changed once it is typed whole
-        super().__init__(prop.name, rows=3 if long else 0, late=late)
+        super().__init__(prop.name, rows=3 if long else 0)
+        self.late = prop.name in ("id", "name")  # a name is changed once it is typed whole
         self._takes_list, self._is_required = several, prop.is_required(version)
         self._is_list = False
 

@@ -23,12 +23,12 @@ def test_a_text_comes_back_as_it_was(text: str) -> None:
 
 
 def test_nothing_typed_is_none_where_the_field_is_none_at_first_and_else_empty() -> None:
-    assert Text("a", none=True).read() is None
+    assert Text("a", empty=None).read() is None
     assert Text("a").read() == ""
 
 
 def test_digits_stay_text_unless_they_were_a_number_before() -> None:
-    line = Text("connected_catalog_id", loose=True, none=True)
+    line = Text("connected_catalog_id", empty=None, loose=True)
     line.show("007")
     assert line.read() == "007"
     line.show(7)
@@ -117,7 +117,7 @@ def test_json_that_would_be_read_otherwise_than_meant_is_refused(typed: str, mes
 
 @pytest.mark.parametrize("value", [None, "", "a", 7, {"a": 1}, ["b"]])
 def test_a_loose_text_keeps_what_nobody_touches(value: Any) -> None:
-    line = Text("dynamic_url", loose=True, none=True)
+    line = Text("dynamic_url", empty=None, loose=True)
     line.show(value)
     assert line.read() == value
     line.enter("x")
