@@ -246,7 +246,7 @@ class Folder:
             else read_revision(self.path, revision)
         )
         if not with_contacts:
-            files.files.pop(CONTACTS, None)
+            files.drop_contacts()
         held = FolderReader(files).read()
         if held.account is None and not held.paths:
             raise InputError(f"{files.name} holds no account: `{self._pull_command()}` writes one.")
@@ -481,6 +481,8 @@ class Folder:
                 unfinished.finish(directory)
                 files = self._read_directory(directory, contacts=with_contacts)
         contacts = CONTACTS in files.files if contacts is None else contacts
+        if not contacts:
+            files.drop_contacts()
         contents = FolderReader(files).read(ledger=True)
         self._check_account(contents.account, mine, other_account=other_account)
         named = [*contents.codes, *client.templates.codes]

@@ -137,6 +137,11 @@ class FolderFiles:
     files: dict[str, bytes] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
 
+    def drop_contacts(self) -> None:
+        """Leave out the files of contacts."""
+        for path in (CONTACTS, BASE_CONTACTS):
+            self.files.pop(path, None)
+
     def read_file(self, path: str, read: Callable[[str, int], bytes]) -> None:
         """Read a file; skip one that is missing, and add a problem for one that cannot be read."""
         try:
