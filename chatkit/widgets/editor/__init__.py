@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import anywidget
@@ -349,13 +350,13 @@ class Editor(Panel):
 
     # --- callbacks of the parts -------------------------------------------------------
 
-    def _on_tree_action(self, what: str, *arguments: Any) -> None:
+    def _on_tree_action(self, what: str, *arguments: Any, **options: Any) -> None:
         """Run the action that the tree asks for."""
         if what == "add":
             self._selected = nearest_pointer(arguments[0], self._rows)
             self._attempt(self.add, arguments[1])
         else:
-            self._attempt(getattr(self, what), *arguments)
+            self._attempt(partial(getattr(self, what), *arguments, **options))
 
     def _show_open_tab(self) -> None:
         """Show the selected row on the open tab."""

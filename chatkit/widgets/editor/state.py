@@ -243,7 +243,7 @@ class DocumentState:
         moved, own[index] = own[index], gone
         new.insert(len(new) if inside else int(to[2]) + after, moved)
         own.remove(gone)
-        line = call_code("editor.drop", pointer, target, after)
+        line = call_code("editor.drop", pointer, target, after=after)
         self.replace(document, f"moving {_describe_item(items[index])}", line)
         pointers = (one.pointer for one in read_nodes(document).components if one.value is moved)
         return next(pointers, around)

@@ -74,13 +74,13 @@ class Tree(anywidget.AnyWidget):
                 "target": str(target),
                 "after": bool(after),
             }:
-                self._perform("drop", pointer, target, after)
+                self._perform("drop", pointer, target, after=after)
             case {"do": "add", "pointer": str(pointer), "what": str(kind)}:
                 self._perform("add", pointer, kind)
 
-    def _perform(self, what: str, *arguments: Any) -> None:
+    def _perform(self, what: str, *arguments: Any, **options: Any) -> None:
         try:
-            self._act(what, *arguments)
+            self._act(what, *arguments, **options)
         except ChatkitError:
             logging.getLogger(__name__).info("the tree could not %s", what, exc_info=True)
 

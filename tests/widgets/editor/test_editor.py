@@ -138,6 +138,14 @@ def test_selecting_shows_the_place_in_the_source_too(editor: Editor) -> None:
     assert sent[0]["focus"] is False
 
 
+def test_a_row_that_is_dragged_in_the_page_is_dropped(editor):
+    place = "/screens/0/layout/children"
+    before = [row["name"] for row in tree(editor).rows]
+    message = {"do": "drop", "pointer": f"{place}/0", "target": f"{place}/1", "after": True}
+    tell(tree(editor), message)
+    assert [row["name"] for row in tree(editor).rows] != before
+
+
 def test_the_tree_adds_moves_copies_and_removes(editor: Editor) -> None:
     tell(tree(editor), {"do": "add", "pointer": "/screens/0", "what": "TextInput"})
     place = "/screens/0/layout/children"
