@@ -14,7 +14,7 @@ from html import unescape
 from itertools import pairwise
 from typing import Any, TypeAlias
 
-from chatkit.localization.content import slots
+from chatkit.localization.content import SLOT
 from chatkit.localization.rules import Case, Flaw, flaw
 from chatkit.localization.typography import ADDRESS, UNSPACED, find_emoji
 from chatkit.util.display import cut
@@ -144,12 +144,12 @@ def _mask_signs(text: str) -> tuple[str, Counter[str]]:
 def _fill_placeholders(text: str, samples: Mapping[str, Any]) -> str:
     """Replace each placeholder by letters or digits, as its sample has, and addresses by digits."""
     text = ADDRESS.sub(lambda match: "0" * len(match[0]), text.replace("\0", " "))
-    parts, end = list[str](), 0
-    for slot in slots(text):
-        letter = "a" if _LETTER.search(str(samples.get(slot.name, ""))) else "0"
-        parts += text[end : slot.start], letter * (slot.end - slot.start)
-        end = slot.end
-    return "".join(parts) + text[end:]
+
+    def fill(slot: re.Match[str]) -> str:
+        letter = "a" if _LETTER.search(str(samples.get(slot[1], ""))) else "0"
+        return letter * len(slot[0])
+
+    return SLOT.sub(fill, text)
 
 
 def _find_typed_markup(text: str, source: str, field: str) -> tuple[str, int, int] | None:

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from chatkit.imports.characters import check_text, find_both_directions
 from chatkit.localization import language
-from chatkit.localization.content import Entry, part, slots, without_slots
+from chatkit.localization.content import SLOT, Entry, part, slots, without_slots
 from chatkit.localization.language import Conventions
 from chatkit.localization.rules import Case, Flaw, flaw
 from chatkit.util.display import cut, invisible_positions, right_to_left, values
@@ -174,8 +174,7 @@ _MAY_HAVE_ADDRESS = re.compile(r"@|://|www\.", re.IGNORECASE)
 def _mask_text(text: str) -> str:
     """Replace placeholders and addresses by marks; each other character stays at its place."""
     text = text.replace(_SLOT_MARK, " ").replace(_ADDRESS_MARK, " ")
-    for slot in slots(text):
-        text = text[: slot.start] + _SLOT_MARK * (slot.end - slot.start) + text[slot.end :]
+    text = SLOT.sub(lambda match: _SLOT_MARK * len(match[0]), text)
     if not _MAY_HAVE_ADDRESS.search(text):
         return text
     return ADDRESS.sub(lambda match: _ADDRESS_MARK * len(match[0]), text)
