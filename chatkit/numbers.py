@@ -38,7 +38,7 @@ VERDICTS: Mapping[str, str] = _DATA["verdicts"]
 CERTAIN = ("valid", "reserved", "country code twice")
 _TYPES = {n: Type.to_string(n).lower().replace("_", " ") for n in range(Type.VOICEMAIL + 1)}
 _TYPES[Type.UAN] = "company"
-MOBILE = ("mobile", "fixed line or mobile")
+_MOBILE = ("mobile", "fixed line or mobile")
 #: Countries where people write words for digits.
 _VANITY = "1|61|64"
 
@@ -73,7 +73,7 @@ class Candidate(NamedTuple):
     @property
     def mobile(self) -> bool:
         """True if people may have a chat on the number."""
-        return self.type in MOBILE or self.verdict == "reserved"
+        return _may_chat(self)
 
     @property
     def pair(self) -> tuple[str, str]:
@@ -106,6 +106,11 @@ class Number(NamedTuple):
     lost_plus: bool = False
 
     @property
+    def mobile(self) -> bool:
+        """True if people may have a chat on the number."""
+        return _may_chat(self)
+
+    @property
     def e164(self) -> str | None:
         """The country code and the number, like '+919876543210'."""
         return self.country_code and f"{self.country_code}{self.number}"
@@ -119,6 +124,10 @@ class Number(NamedTuple):
     def likely(self) -> str | None:
         """The number, or else the one that may be meant."""
         return self.e164 or self.suggestion
+
+
+def _may_chat(one: Candidate | Number) -> bool:
+    return one.type in _MOBILE or one.verdict == "reserved"
 
 
 def split(text: object, region: str | None = None) -> Number:

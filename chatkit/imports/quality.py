@@ -24,7 +24,6 @@ from chatkit.frames.snapshot import Snapshot, read_origin, write_origin
 from chatkit.imports.characters import NAME, CellFinding, apply_suggestions, check_name
 from chatkit.numbers import (
     CERTAIN,
-    MOBILE,
     Country,
     Number,
     Plus,
@@ -95,6 +94,7 @@ class NumberCheck(NamedTuple):
     problem: CellFinding | None = None  #: why the cells cannot be sent as they are
     note: CellFinding | None = None  #: what is unusual about a number that can be read
     lost_plus: bool = False  #: whether it is a mobile number of another country if it lost its +
+    number: Number | None = None  #: what was read for certain, and is to be split
 
 
 def pair_text(pair: Pair) -> str:
@@ -134,9 +134,8 @@ def check_numbers(
         if check.pair and not code and text.startswith(("+", "00"))
     }  # fmt: skip
     for (code, text, home), check in known.items():
-        national = home and not code and not text.startswith(("+", "00"))
-        if national and check.pair and abroad - {check.pair[0]}:
-            finding = _of_another_country(text, read(text, home, plus), abroad)
+        if home and check.number and not code and not text.startswith(("+", "00")):
+            finding = _of_another_country(text, check.number, abroad)
             known[code, text, home] = NumberCheck(None, finding) if finding else check
     checks = []
     for key, number in zip(keys, numbers, strict=True):
@@ -150,15 +149,11 @@ def check_numbers(
 
 def _of_another_country(text: str, number: Number, codes: Iterable[str]) -> CellFinding | None:
     """Find a number that is no mobile one at home, and one in another country of its column."""
-    if _is_mobile(number) or number.verdict not in CERTAIN:
+    if number.mobile:
         return None
-    countries = [country_of(code) for code in sorted(codes) if code != number.country_code]
-    others = [
-        (country.code, read(text, country._replace(named=True, of_row=False), "unused"))
-        for country in countries
-        if country and country.region
-    ]
-    abroad = [each for code, each in others if each.country_code == code and _is_mobile(each)]
+    countries = [_dialled_in(code) for code in sorted(codes) if code != number.country_code]
+    others = [(each.code, read(text, each, "unused")) for each in countries if each and each.region]
+    abroad = [each for code, each in others if each.country_code == code and each.mobile]
     if not abroad:
         return None
     both = ", or ".join(f"{each.country_code} {each.number}" for each in (number, *abroad))
@@ -166,8 +161,10 @@ def _of_another_country(text: str, number: Number, codes: Iterable[str]) -> Cell
     return _finding("ambiguous", "error", reason)
 
 
-def _is_mobile(number: Number) -> bool:
-    return number.type in MOBILE or number.verdict == "reserved"
+def _dialled_in(text: str) -> Country | None:
+    """Return the country that a cell names, for numbers that are dialled there."""
+    country = country_of(text)
+    return country and country._replace(named=True, of_row=False)
 
 
 def _cell_text(cell: Any) -> str:
@@ -222,7 +219,7 @@ def _check_number(code: str, text: str, home: Country | None, plus: Plus | None)
     elif text.isascii() and text.isdigit():
         reason = f"from elsewhere it is dialled {pair_text(pair)}"
     problem = _finding(kind, severity, reason, pair_text(pair), safe=sure, column=column)
-    return NumberCheck(pair, problem, note)
+    return NumberCheck(pair, problem, note, number=number)
 
 
 def _number_note(number: Number) -> CellFinding | None:
@@ -489,14 +486,14 @@ class _FrameCheck:
         if region is None or region not in self._frame.columns:
             return [known_country(region)] * len(self._frame)
         cells = [None if cell is None else str(cell) for cell in self._column_cells(region)]
-        countries = [country_of(cell) if cell else None for cell in cells]
+        countries = [_dialled_in(cell) if cell else None for cell in cells]
         unread = {repr(cell) for cell, c in zip(cells, countries, strict=True) if cell and not c}
         if unread:
             self.notes.append(
                 f"The column {region!r} has {', '.join(sorted(unread)[:FEW])}, which names no "
                 "country: numbers in these rows need a country code."
             )
-        return [country and country._replace(named=True, of_row=False) for country in countries]
+        return countries
 
     def _note_arguments(self, region: str | None, plus: Plus | None) -> None:
         """Note the arguments of `check` that would make more numbers readable."""
