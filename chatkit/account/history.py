@@ -637,7 +637,8 @@ def _find_target(
     if client is None:
         raise SettingsError(f"This run belongs to {header.account}: pass its client.")
     if client.connection.account != header.account:
-        _check_moved_account(header, client.connection, confirmed=passed and (moved or None))
+        confirmed = passed and (moved or None)
+        _check_moved_account(header, client.connection, opened, confirmed=confirmed)
     try:
         return source_of(client, header.noun)
     except KeyError:
@@ -647,7 +648,9 @@ def _find_target(
         ) from None
 
 
-def _check_moved_account(header: RunHeader, to: Connection, *, confirmed: bool | None) -> None:
+def _check_moved_account(
+    header: RunHeader, to: Connection, opened: Client | None, *, confirmed: bool | None
+) -> None:
     """Refuse to go on at another address unless the person says that it is the same account.
 
     Two services may have accounts of one id, and then a run would land among the data of
@@ -657,6 +660,7 @@ def _check_moved_account(header: RunHeader, to: Connection, *, confirmed: bool |
     Args:
         header: The header of the run.
         to: The account of the client.
+        opened: The client of the old address that is open: then both services are there.
         confirmed: True with `moved=True`, None without it, False if no client was passed.
 
     Raises:
@@ -672,8 +676,7 @@ def _check_moved_account(header: RunHeader, to: Connection, *, confirmed: bool |
             f"This run belongs to {header.account}, and {to.name} is {to.account} now: if that "
             "is the same account, pass its client and moved=True."
         )
-    both = any(each.connection.account == header.account for each in open_clients())
-    if not confirmed and (both or not is_same_local_server(was, where)):
+    if not confirmed and (opened is not None or not is_same_local_server(was, where)):
         raise SettingsError(
             f"This run belongs to {header.account}, and this client is of {to.account}: the "
             "same account id at another address. If it is the same account of the same "
