@@ -477,16 +477,26 @@ def check_unused_fields(flow: FlowNode, _: FlowNode) -> Iterator[Finding]:
         if component.type != "OptIn" and not _is_disabled(component):
             reference = f"${{form.{component.name}}}"
             read = parse_reference(reference)
-            hint = f'Send it: "{component.name}": "{reference}" in the payload of the action that '
-            hint += "leaves the screen. Or remove the input."
             if read is None or read.path != (component.name,):
-                patch, hint = (), "No reference reads this name: give it one of letters, digits, "
-                hint += "_ and -, and send it. Or remove the input."
+                patch = ()
+                hint = (
+                    "No reference reads this name: give it one of letters, digits, _ and -, and "
+                    "send it. Or remove the input."
+                )
             elif (component.screen.id, "form") in lost:
-                patch, hint = (), "A reference on this screen is wrong: correct that first, it may "
-                hint += "mean this input."
-            message = f"What people enter in {component.name} is thrown away: "
-            message += "nothing sends or reads it."
+                patch = ()
+                hint = (
+                    "A reference on this screen is wrong: correct that first, it may mean this "
+                    "input."
+                )
+            else:
+                hint = (
+                    f'Send it: "{component.name}": "{reference}" in the payload of the action '
+                    "that leaves the screen. Or remove the input."
+                )
+            message = (
+                f"What people enter in {component.name} is thrown away: nothing sends or reads it."
+            )
             yield warning("UNUSED_INPUT", f"{component.pointer}/name", message, hint, patch)
 
 
