@@ -38,7 +38,7 @@ ENOUGH = 2 << 30  #: bytes; a run has needed a hundredth of them
 
 
 def has_room(folder: Path) -> bool:
-    """Whether there is such a folder, with room, where programs can be started."""
+    """Return whether there is such a folder, with room, where programs can be started."""
     try:
         found = os.statvfs(folder)
     except (OSError, AttributeError):  # no such folder; no such system

@@ -120,13 +120,13 @@ class RunHeader:
     known_by: dict[str, tuple[int, ...]] = field(default_factory=dict)
     """Of a run for the account: the ids that were there, by noun."""
     totals: dict[str, int] = field(default_factory=dict)
-    """How many records there were when it was planned, by noun; empty in old ones."""
+    """The number of records when it was planned, by noun; empty in old ones."""
     fleet: tuple[str, str] | None = None
     """The run of a fleet that it is a part of, and what its account is called there."""
     fleet_of: tuple[str, ...] = ()
-    """What all accounts of that run are called, in the order of their runs; empty in old ones."""
+    """The names of all accounts of that run, in the order of their runs; empty in old ones."""
     by: str = ""
-    """Who began it, as `person` names them; empty in old ones."""
+    """The person who began it, as `person` names them; empty in old ones."""
 
 
 class JournalEvent(NamedTuple):
