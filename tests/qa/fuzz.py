@@ -218,10 +218,18 @@ def kinds(home: Path) -> dict[str, Kind]:
         for read in (inbox.messages, inbox.statuses, inbox.raw, inbox.reactions, inbox.media):
             read(since=since, verified=None)
         list(inbox._events(since=since, verified=None))
-        inbox.prune(before="0 days").apply() if since > 50 else None
+        if since % 50 == 0:
+            inbox.prune(before="0 days").apply()
 
+    # A few records of each kind, and a plan for a quarter of the files: it takes 50 ms.
+    few = chatkit.connect(chatkit.Sandbox(seed="demo"))
+    for records, count in ((few.contacts, 4), (few.flows, 2), (few.webhooks, 1)):
+        for id in records.frame().index[count:]:
+            records.delete(id)
+    for code in few.templates(codes[0]).frame().index[3:]:
+        few.templates(codes[0]).delete(code)
     shop = chatkit.Folder(home / "shop")
-    shop.pull(client, contacts=True, codes=codes)
+    shop.pull(few, contacts=True, codes=codes)
     in_folder = {
         str(path.relative_to(shop.path)): path.read_bytes()
         for path in shop.path.rglob("*")
@@ -230,11 +238,13 @@ def kinds(home: Path) -> dict[str, Kind]:
 
     def read_folder(path: Path) -> None:
         name = path.name.replace("!", "/")
-        (shop.path / name).write_bytes(path.read_bytes())
+        in_file = path.read_bytes()
+        (shop.path / name).write_bytes(in_file)
         try:
-            for read in (repr, lambda folder: folder.plan(client), lambda folder: folder.check()):
-                with suppressed():
-                    read(shop)
+            with suppressed():
+                repr(shop)
+            with suppressed():
+                shop.plan(few) if len(in_file) % 4 == 0 else shop.check()
         finally:
             (shop.path / name).write_bytes(in_folder[name])
 
