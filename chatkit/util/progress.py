@@ -21,6 +21,8 @@ PATIENCE = 1.0
 LONG = 60.0
 #: So many calls show how fast a reading goes.
 _MEASURED = 20
+#: Seconds of this process that a call takes, however quick the service is and many at once.
+_OWN_WORK = 0.0015
 #: What was said is said anew when it takes so many times as long.
 _FAR_OFF = 2.0
 
@@ -201,7 +203,7 @@ class Pace(NamedTuple):
 
     def seconds(self, calls: int) -> float:
         """Estimate the seconds that so many calls take."""
-        return calls * max(self.latency / self.concurrency, 1 / self.rate)
+        return calls * max(self.latency / self.concurrency, 1 / self.rate, _OWN_WORK)
 
     def __str__(self) -> str:
         if self.rate * self.latency > self.concurrency or self.rate == math.inf:
