@@ -477,6 +477,8 @@ def _find_input(home: ScreenNode, owner: str, path: tuple[str, ...]) -> Target:
 
 def closest(word: str, known: Iterable[str], likeness: float = 0.6) -> str:
     """Return the known name most similar to a word, ignoring case; empty if none is similar."""
+    if len(word) > _LONGEST_NAME:
+        return ""
     names = {name.casefold(): name for name in islice(known, MOST_NAMES)}
     word = word.casefold()
     swapped = {word[:n] + word[n + 1] + word[n] + word[n + 2 :] for n in range(len(word) - 1)}
@@ -498,6 +500,8 @@ def _is_misspelt(word: str, name: str) -> bool:
 
 
 _NAME_PART = re.compile(r"[^\W\d_]+|\d+")
+#: Letters of a word that may be a misspelt name: swapping two of n takes n² of memory.
+_LONGEST_NAME = 500
 #: Names that a word is compared with: a screen has fewer.
 MOST_NAMES = 200
 #: References of a document that are looked up for a similar one, at 2 ms each.

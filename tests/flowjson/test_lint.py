@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import random
+import tracemalloc
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -219,6 +220,16 @@ def test_arbitrary_text_never_crashes(source: str | bytes) -> None:
 def test_a_pit_of_brackets_is_told() -> None:
     for source in ("[" * 100_000, '{"a":' * 100_000, "[" * 2_000 + "]" * 2_000):
         assert [result.code for result in lint(source)] == ["INVALID_FLOW_JSON"]
+
+
+def test_a_name_of_20_000_letters_takes_no_square_of_memory() -> None:
+    document = put(flow(), "/screens/0/" + "ab" * 10_000, 1)
+    tracemalloc.start()
+    try:
+        assert not lint(document).ok
+        assert tracemalloc.get_traced_memory()[1] < 50_000_000
+    finally:
+        tracemalloc.stop()
 
 
 def test_components_nested_without_end_are_told() -> None:
