@@ -428,10 +428,10 @@ class DeliveryWorker:
         """Deliver to one webhook until nothing is left for it."""
         while True:
             try:
-                due = self._next(account, webhook_id)
-                if due is None:
+                following = self._next(account, webhook_id)
+                if following is None:
                     return
-                delivery, webhook = due
+                delivery, webhook = following
                 if (wait := delivery.due - time.time()) > 0:
                     self._pause(wait)
                 else:
