@@ -571,7 +571,6 @@ def _login(args: _Arguments) -> None:
     name = settings.validate_name(args.name)
     before = settings.stored(name) if name in settings.names() else None
     served = None if args.access is None else settings.read_access_file(str(args.access))
-    place, fault = _token_place(args, None if before is None else before.token_file)
     fields: dict[str, Any] = {}
     for field, label in (("base_url", "Base address"), ("account_id", "Account id")):
         kept = getattr(before, field, "")
@@ -584,6 +583,7 @@ def _login(args: _Arguments) -> None:
     if known := args.profile or getattr(served or before, "profile", None):
         fields["profile"] = known
     where = StoredConnection(**fields)
+    place, fault = _token_place(args, None if before is None else before.token_file)
     if place == "nowhere" and not args.token_stdin:
         settings.save(name, where, place)
     else:

@@ -568,16 +568,16 @@ def test_login_asks_and_hides_the_token(environment: dict[str, str]) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a terminal of POSIX")
 @pytest.mark.parametrize("file", [True, False])
-def test_login_says_first_that_there_is_no_keyring_and_offers_a_file(
+def test_login_offers_a_file_before_the_token_where_there_is_no_keyring(
     file: bool, environment: dict[str, str], tmp_path: Path
 ) -> None:
     environment["PYTHON_KEYRING_BACKEND"] = "keyring.backends.fail.Keyring"
     with Sandbox(seed="empty") as sandbox, sandbox.serve() as base_url:
-        answers = ["" if file else "n", base_url, sandbox.account_id]
+        answers = [base_url, sandbox.account_id, "" if file else "n"]
         status, seen = in_a_terminal(environment, *answers, *([sandbox.token] if file else []))
     assert status == 0, seen
-    first = seen.partition(b"Base address")[0]
-    assert b"This machine has no keyring." in first and b"shop.token" in first
+    offer = seen.partition(b"Account id")[2].partition(b"Access token")[0]
+    assert b"This machine has no keyring." in offer and b"shop.token" in offer
     assert (tmp_path / "shop.token").exists() is file
     assert (b"Access token" in seen) is file
     assert (b"export CHATKIT_TOKEN=" in seen) is not file
