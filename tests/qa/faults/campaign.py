@@ -116,8 +116,9 @@ def named(
     if which == "none":
         return [], [], []
     begin, middle, end = (points_in(home, some) for some in (BEGINNINGS, POINTS, ENDS))
-    often = [f"{point}:1" for point in middle]
+    begin, often = list(begin), [f"{point}:1" for point in middle]
     if which == "each":
+        rng.shuffle(begin)  # a child that has made the journal leaves none to make for the others
         rng.shuffle(often := [f"{point}:{rng.choice((1, 1, 2, 3, 5, 10))}" for point in middle])
     return [f"{point}:1" for point in begin], often, [f"{point}:1" for point in end]
 

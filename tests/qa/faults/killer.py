@@ -22,6 +22,8 @@ from faults.oracle import Verdict, judge, judge_undo
 
 #: A child that is not done by then hangs, which is a finding.
 LONGEST = 180.0
+#: Seconds until a child whose sessions were ended is killed: it had none yet, and goes on.
+NOTICED = 0.3
 #: A state after which a run is taken up again.
 OPEN = ("unknown", "not sent")
 
@@ -244,10 +246,10 @@ class Killer:
                     when = time.monotonic() + timer
             elif not ready or f"kill {number}" in os.read(service, 4096).decode().split("\n"):
                 hangs = when == latest and not ready
-                if job.at and not hangs and self.rng.random() < self.sessions:
+                if job.at and not (hangs or self.ended) and self.rng.random() < self.sessions:
                     end_sessions(job.at)
                     self.ended, timer = True, None
-                    when = latest = time.monotonic() + LONGEST
+                    when = time.monotonic() + NOTICED
                     continue
                 os.kill(pid, signal.SIGKILL)
                 if hangs:
