@@ -66,7 +66,7 @@ IMPORTERS = {
     "openpyxl": ("imports/tables/workbook",),
     "phonenumbers": ("numbers",),
     "babel": (
-        *("localization/language", "localization/translation/files", "numbers"),
+        *("localization/language", "localization/files", "numbers"),
         "imports/tables/delimited",
     ),
     "filelock": ("util/files",),
@@ -354,7 +354,7 @@ RESOURCE_BRANCHES = {
     "templates/": "a resource",
     "sandbox/": "it has declarations of its own",
     "widgets/editor/": "a flow is the root of the document that is edited",
-    "imports/headings.py": "contact is a word in the heading of a column",
+    "imports/columns.py": "contact is a word in the heading of a column",
     "bulk/rendering.py": "a result knows the noun of a row, and no resource: one key is no id",
 }
 

@@ -27,8 +27,16 @@ from chatkit.flowjson.nodes import (
     read_nodes,
 )
 from chatkit.flowjson.texts import OPTIONS, WORDING
-from chatkit.report import Report, ReportPart, frame_of_objects, html_heading
-from chatkit.util.display import MISSING, cut, escaped, json_pair, many
+from chatkit.report import (
+    MANY,
+    Report,
+    ReportPart,
+    frame_of_objects,
+    html_heading,
+    html_tables,
+    marked,
+)
+from chatkit.util.display import MISSING, cut, json_pair, many
 from chatkit.util.json import escape, steps, unescape
 
 if TYPE_CHECKING:
@@ -396,7 +404,9 @@ class _Comparison:
         if isinstance(x, str) and isinstance(y, str) and x != y:
             if next_screen and self.renamed.get(x) == y:
                 return True
-            return self.reference is not None and y == self.reference.sub(self._renamed_id, x)
+            return self.reference is not None and y == self.reference.sub(
+                lambda match: str(self.renamed[match[0]]), x
+            )
         if isinstance(x, dict) and isinstance(y, dict):
             return x.keys() == y.keys() and all(
                 self._is_equal(x[key], y[key], next_screen=key == "next" or next_screen)
@@ -405,9 +415,6 @@ class _Comparison:
         if isinstance(x, list) and isinstance(y, list):
             return len(x) == len(y) and all(map(self._is_equal, x, y))
         return is_same_json(x, y)
-
-    def _renamed_id(self, match: re.Match[str]) -> str:
-        return self.renamed[match[0]] or match[0]
 
     def _compare_values(self, place: _Place, x: Any, y: Any) -> Differences:
         """Yield what differs between two JSON values, below the route `next` by renamed screens."""
@@ -512,48 +519,24 @@ def _strays(children: list[Any]) -> dict[int, Any]:
     return {n: child for n, child in enumerate(children) if not isinstance(child, dict)}
 
 
-_SIGNS = {"added": "+", "removed": "-", "changed": "~", "moved": "↕", "renamed": "→"}
-LISTED = 200  #: differences that are written out; `.frame()` has them all
-
-STYLE = """
-.chatkit-diff { max-width: 72em; }
-.chatkit-diff.chatkit-diff table { border-collapse: collapse; margin: 0.4em 0; width: 100%; }
-.chatkit-diff.chatkit-diff tr:nth-child(n) { background: none; }
-.chatkit-diff.chatkit-diff :is(td, th) { border: none; max-width: 26em; overflow-wrap: anywhere;
-  padding: 0.25em 1em 0.25em 0; text-align: left; vertical-align: top; white-space: pre-wrap; }
-.chatkit-diff.chatkit-diff tbody tr { border-top: 1px solid var(--jp-border-color2, #8886); }
-.chatkit-diff.chatkit-diff td:first-child:has(b) { white-space: nowrap; }
-.chatkit-diff thead th, .chatkit-diff i { color: var(--jp-ui-font-color2, #767676);
-  font-weight: normal; }
-.chatkit-diff b { display: inline-block; width: 1.2em; }
-.chatkit-diff :is(del, ins) { border-radius: 2px; padding: 0 2px; text-decoration: none; }
-.chatkit-diff del { background: rgba(229, 57, 53, 0.18); }
-.chatkit-diff ins { background: rgba(67, 160, 71, 0.22); }
-.chatkit-diff .added { color: var(--jp-success-color1, #388e3c); }
-.chatkit-diff .removed { color: var(--jp-error-color1, #d32f2f); }
-.chatkit-diff :is(.changed, .moved, .renamed) { color: var(--jp-info-color1, #0288d1); }
-.chatkit-diff .todo { border-left: 3px solid var(--jp-warn-color1, #f57c00); padding-left: 1em; }
-.chatkit-diff.chatkit-diff ul { list-style: none; margin: 0.4em 0; padding: 0; }
-"""
-
-
-def change_table(names: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    """Return the HTML of a table of changes; the cells are HTML."""
-    head = "".join(f'<th scope="col">{name}</th>' for name in names)
-    body = "".join(f"<tr>{''.join(cells)}</tr>" for cells in rows)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+#: The sign of each kind of difference, and the class that colours it.
+_SIGNS = {
+    **{"added": ("+", "create"), "removed": ("-", "delete"), "changed": ("~", "update")},
+    **{"moved": ("↕", "update"), "renamed": ("→", "update")},
+}
+_WIDTHS = {"difference": 18, "where": 32, "before": 25, "after": 25}
+_UNFOLDED = 25  #: differences of the HTML that are not folded
 
 
 def text_cell(text: str, tag: str) -> str:
     """Return the HTML of a cell with a text in a tag; without a text an empty one."""
-    return f'<td dir="auto"><{tag}>{escaped(text)}</{tag}></td>' if text else "<td></td>"
+    return f'<td dir="auto"><{tag}>{marked(text)}</{tag}></td>' if text else "<td></td>"
 
 
 class Diff(Report, tuple[Difference, ...]):
     """The differences of two flow documents; false when there are none."""
 
     __slots__ = ()
-    _name, _style = "chatkit-diff", STYLE
 
     def frame(self) -> pd.DataFrame:
         """Return a row for each difference; a value that is not there is None."""
@@ -562,22 +545,18 @@ class Diff(Report, tuple[Difference, ...]):
 
     def _parts(self) -> list[ReportPart]:
         lines = [_heading(self)]
-        for one in self[:LISTED]:
-            lines.append(f"  {_sign(one)} {one.kind}: {one.where}")
+        for one in self[:MANY]:
+            lines.append(f"  {_sign(one)[0]} {one.kind}: {one.where}")
             if values := " → ".join(filter(None, _value_texts(one))):
                 lines.append(f"      {values}")
-        if (more := len(self) - LISTED) > 0:
+        if (more := len(self) - MANY) > 0:
             lines.append(f"  … and {more:,} more: .frame() has them all")
         return [ReportPart(lines, self._html)]
 
     def _html(self) -> str:
-        parts = [html_heading(_heading(self))]
-        if self:
-            names = ("difference", "where", "before", "after")
-            parts.append(change_table(names, map(_row_cells, self[:LISTED])))
-        if (more := len(self) - LISTED) > 0:
-            parts.append(f"<p>… and {more:,} more: <code>.frame()</code> has them all.</p>")
-        return "".join(parts)
+        rows = [_html_row(one) for one in self[:MANY]]
+        table = html_tables(_WIDTHS, rows[:_UNFOLDED], rows[_UNFOLDED:], len(self), ".frame()")
+        return html_heading(_heading(self)) + table
 
 
 def diff(a: object, b: object) -> Diff:
@@ -609,7 +588,7 @@ def _heading(differences: Diff) -> str:
     )
 
 
-def _sign(one: Difference) -> str:
+def _sign(one: Difference) -> tuple[str, str]:
     return _SIGNS[one.kind.rpartition(" ")[2]]
 
 
@@ -621,8 +600,10 @@ def _value_texts(one: Difference) -> list[str]:
     return ["" if value is MISSING else text for value, text in pairs]
 
 
-def _row_cells(one: Difference) -> Iterator[str]:
-    how = one.kind.rpartition(" ")[2]
-    yield f'<td><b class="{how}">{_sign(one)}</b>{escaped(one.kind)}</td>'
-    for text, tag in zip((one.where, *_value_texts(one)), ("span", "del", "ins"), strict=True):
-        yield text_cell(text, tag)
+def _html_row(one: Difference) -> str:
+    sign, style = _sign(one)
+    texts = zip((one.where, *_value_texts(one)), ("span", "del", "ins"), strict=True)
+    cells = "".join(text_cell(*each) for each in texts)
+    return (
+        f'<tbody><tr><td><b class="{style}">{sign}</b>{marked(one.kind)}</td>{cells}</tr></tbody>'
+    )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from html import escape as html_escape
 from html import unescape as html_unescape
@@ -16,7 +16,7 @@ from itertools import pairwise
 from typing import Any, Literal
 
 from chatkit.flowjson.document import read_document
-from chatkit.flowjson.nodes import FlowNode, ScreenNode, read_nodes
+from chatkit.flowjson.nodes import FlowNode, read_nodes
 from chatkit.util.display import cut, many
 from chatkit.util.json import escape
 
@@ -52,13 +52,10 @@ class Graph:
 
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]
-    _svg: list[str] = field(default_factory=list, repr=False, compare=False)
 
     def svg(self) -> str:
         """Return the graph as a drawing that needs nothing else."""
-        if not self._svg:
-            self._svg.append(draw_svg(self))
-        return self._svg[0]
+        return draw_svg(self)
 
     def __repr__(self) -> str:
         lines = [f"{many(len(self.nodes), 'screen')}, {many(len(self.edges), 'way')}."]
@@ -74,8 +71,9 @@ class Graph:
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         """Return the drawing as a part of a page, which follows its theme, and as a picture."""
-        html = f'<div class="tex2jax_ignore mathjax_ignore">{self.svg()}</div>'
-        return {"text/plain": repr(self), "text/html": html, "image/svg+xml": self.svg()}
+        svg = self.svg()
+        html = f'<div class="tex2jax_ignore mathjax_ignore">{svg}</div>'
+        return {"text/plain": repr(self), "text/html": html, "image/svg+xml": svg}
 
 
 def graph(document: object) -> Graph:
@@ -97,7 +95,11 @@ def graph(document: object) -> Graph:
     free = [screen for screen in screens if screen.id not in reached]
     # a last screen to which only the endpoint leads is no beginning
     starts = [screen for screen in free if not screen.terminal] or free[:1] or screens[:1]
-    nodes = [_make_node(screen, entry=screen in starts) for screen in screens]
+    nodes = []
+    for screen in screens:
+        title = text if isinstance(text := screen.value.get("title"), str) else ""
+        entry = screen in starts
+        nodes.append(Node(screen.id or "", title, screen.pointer, entry, screen.terminal))
     named = [name for edge in edges for name in (edge.source, edge.target)]
     nodes += [
         Node(name, "", None, entry=False, terminal=False, known=False)
@@ -111,12 +113,6 @@ def _node_marks(node: Node) -> list[str]:
     """Return the special properties of a screen in words."""
     marks = [("entry", node.entry), ("terminal", node.terminal), ("missing", not node.known)]
     return [name for name, is_so in marks if is_so]
-
-
-def _make_node(screen: ScreenNode, *, entry: bool) -> Node:
-    title = screen.value.get("title")
-    text = title if isinstance(title, str) else ""
-    return Node(screen.id or "", text, screen.pointer, entry, screen.terminal)
 
 
 def _find_edges(flow: FlowNode) -> list[Edge]:
@@ -152,76 +148,46 @@ def _component_label(component: dict[str, Any]) -> str:
     return ""
 
 
-_SWEEPS = 6  # more change little
-
 Way = tuple[str, str]
+#: A place that a long way takes in a row between, so that no node stands in it.
 Bend = tuple[str, str, int]
 RowItem = str | Bend
 
 
-@dataclass(frozen=True)
-class Layers:
-    """The rows of a picture, each from left to right, and the bends of ways over many rows.
+def layers(nodes: Sequence[str], ways: Iterable[Way]) -> tuple[list[list[RowItem]], dict[str, int]]:
+    """Put nodes into rows: each below all from which a way leads to it, cycles apart.
 
-    A bend is a place that a long way takes in a row between, so that no node stands in it:
-    (source, target, row).
+    Returns:
+        The rows, each from left to right with the bends of long ways last, and the row of each
+        node.
     """
-
-    rows: list[list[RowItem]]
-    row: dict[str, int]
-
-
-def layers(nodes: Sequence[str], ways: Iterable[Way]) -> Layers:
-    """Put nodes into rows: each below all from which a way leads to it, cycles apart."""
     forward = _without_cycles(nodes, (way for way in ways if way[0] != way[1]))
-    sources: dict[str, list[str]] = {node: [] for node in nodes}
-    for source, target in forward:
-        sources[target].append(source)
-    row: dict[str, int] = {}
+    sources, row = _sources(nodes, forward), dict[str, int]()
     for node in TopologicalSorter(sources).static_order():
         row[node] = max((row[source] + 1 for source in sources[node]), default=0)
     rows: list[list[RowItem]] = [[] for _ in range(max(row.values(), default=-1) + 1)]
     for node in nodes:
         rows[row[node]].append(node)
-    neighbours: dict[RowItem, list[RowItem]] = {}
     for source, target in forward:
-        bends = [(source, target, n) for n in range(row[source] + 1, row[target])]
-        for bend in bends:
-            rows[bend[2]].append(bend)
-        path: list[RowItem] = [source, *bends, target]
-        for upper, lower in pairwise(path):
-            neighbours.setdefault(upper, []).append(lower)
-            neighbours.setdefault(lower, []).append(upper)
-    for sweep in range(_SWEEPS):
-        ordered = rows if sweep % 2 == 0 else rows[::-1]  # downwards, then upwards
-        for fixed, sorted_row in pairwise(ordered):
-            _sort_row(sorted_row, fixed, neighbours)
-    return Layers(rows, row)
+        for n in range(row[source] + 1, row[target]):
+            rows[n].append((source, target, n))
+    return rows, row
 
 
-def _sort_row(
-    row: list[RowItem], next_row: list[RowItem], neighbours: dict[RowItem, list[RowItem]]
-) -> None:
-    """Sort a row by the mean position of the neighbours of each place in the next row."""
-    places = {each: n for n, each in enumerate(next_row)}
-    before = {each: n for n, each in enumerate(row)}
-
-    def middle(each: RowItem) -> float:
-        known = [places[other] for other in neighbours.get(each, ()) if other in places]
-        return sum(known) / len(known) if known else float(before[each])
-
-    row.sort(key=middle)
+def _sources(nodes: Sequence[str], ways: Iterable[Way]) -> dict[str, list[str]]:
+    """Return the nodes from which a way leads to each node."""
+    sources: dict[str, list[str]] = {node: [] for node in nodes}
+    for source, target in ways:
+        sources[target].append(source)
+    return sources
 
 
 def _without_cycles(nodes: Sequence[str], ways: Iterable[Way]) -> list[Way]:
     """Return the ways without one of each cycle: that to its first node."""
     forward, place = dict.fromkeys(ways), {node: n for n, node in enumerate(nodes)}
     while True:
-        sources: dict[str, list[str]] = {node: [] for node in nodes}
-        for source, target in forward:
-            sources[target].append(source)
         try:
-            TopologicalSorter(sources).prepare()
+            TopologicalSorter(_sources(nodes, forward)).prepare()
         except CycleError as error:
             cycle = pairwise(error.args[1])
             del forward[min(cycle, key=lambda way: place[way[1]])]
@@ -277,22 +243,22 @@ Place = tuple[float, float]
 def draw_svg(picture: Graph) -> str:
     """Draw a graph as an SVG that needs nothing else, from top to bottom."""
     ways = [(edge.source, edge.target) for edge in picture.edges]
-    placed = layers([node.id for node in picture.nodes], ways)
+    rows, row_of = layers([node.id for node in picture.nodes], ways)
     places: dict[object, Place] = {}
-    widths = [sum(map(_item_width, row)) + _COLUMN_GAP * (len(row) - 1) for row in placed.rows]
-    back = any(placed.row[s] >= placed.row[t] for s, t in ways)
+    widths = [sum(map(_item_width, row)) + _COLUMN_GAP * (len(row) - 1) for row in rows]
+    back = any(row_of[s] >= row_of[t] for s, t in ways)
     inner_width = max([*widths, 330.0])
-    for n, row in enumerate(placed.rows):
+    for n, row in enumerate(rows):
         x = _MARGIN + (inner_width - widths[n]) / 2
         for one in row:
             width = _item_width(one)
             places[one] = (x + width / 2, _MARGIN + n * (HEIGHT + _ROW_GAP) + HEIGHT / 2)
             x += width + _COLUMN_GAP
     kinds = [kind for kind in _LEGEND if any(edge.kind == kind for edge in picture.edges)]
-    height = 2 * _MARGIN + len(placed.rows) * (HEIGHT + _ROW_GAP) - _ROW_GAP + (26 if kinds else 0)
+    height = 2 * _MARGIN + len(rows) * (HEIGHT + _ROW_GAP) - _ROW_GAP + (26 if kinds else 0)
     # one way where several taps lead to the same screen
     once = {(edge.source, edge.target): edge for edge in reversed(picture.edges)}
-    drawn = [_draw_edge(edge, places, placed.row, inner_width) for edge in reversed(once.values())]
+    drawn = [_draw_edge(edge, places, row_of, inner_width) for edge in reversed(once.values())]
     parts = [way for way, _ in drawn] + [words for _, words in drawn]  # words above all lines
     parts += [_draw_node(node, places[node.id]) for node in picture.nodes]
     parts.append(_draw_legend(kinds, height - 14))

@@ -21,7 +21,6 @@ from chatkit.flowjson.rules import (  # noqa: F401  (they register their rules)
     action,
     expression,
     reference,
-    routing,
     run_rules,
     shape,
     structure,

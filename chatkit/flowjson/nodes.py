@@ -674,7 +674,10 @@ def possible_values(
 def _passed_values(flow: FlowNode, home: ScreenNode, name: str, depth: int) -> dict[str, str]:
     """Return all values that actions pass to a data field; empty if one is unknown."""
     values: dict[str, str] = {}
-    for action in [] if flow.endpoint else _filling_actions(flow, home, name):
+    moves = [each for each in flow.actions if each.name == "navigate" and each.target == home.id]
+    updates = [each for each in home.actions if each.name == "update_data"]
+    filling = moves + [each for each in updates if name in (each.payload or {})] if moves else []
+    for action in [] if flow.endpoint else filling:
         value = (action.payload or {}).get(name)
         inner = parse_reference(value) if isinstance(value, str) else None
         handed: dict[str, str] = {}
@@ -686,13 +689,6 @@ def _passed_values(flow: FlowNode, home: ScreenNode, name: str, depth: int) -> d
             return {}
         values |= handed
     return values
-
-
-def _filling_actions(flow: FlowNode, home: ScreenNode, name: str) -> list[ActionNode]:
-    """Return the actions that pass values to a data field, if any navigates to its screen."""
-    moves = [each for each in flow.actions if each.name == "navigate" and each.target == home.id]
-    updates = [each for each in home.actions if each.name == "update_data"]
-    return moves + [each for each in updates if name in (each.payload or {})] if moves else []
 
 
 def suggest_id(value: str, ids: Mapping[str, str]) -> str:

@@ -21,10 +21,17 @@ from chatkit.flowjson.components import (
     Shape,
     Version,
 )
-from chatkit.flowjson.diff import STYLE, change_table, text_cell
+from chatkit.flowjson.diff import text_cell
 from chatkit.flowjson.document import read_document
 from chatkit.flowjson.nodes import ActionNode, ComponentNode, FlowNode, ScreenNode, read_nodes
-from chatkit.report import Report, ReportPart, frame_of_objects, html_heading, html_list
+from chatkit.report import (
+    Report,
+    ReportPart,
+    frame_of_objects,
+    html_heading,
+    html_list,
+    html_tables,
+)
 from chatkit.util.display import MISSING, many, short_json
 from chatkit.util.json import escape
 
@@ -297,6 +304,9 @@ def _objects_within(pointer: str, value: dict[str, Any], shape: Shape) -> Iterat
                     yield from _objects_within(f"{here}/{n}", item, prop.item)
 
 
+_WIDTHS = {"where": 30, "before": 20, "after": 20, "reason": 30}
+
+
 @dataclass(frozen=True, repr=False)
 class Upgrade(Report):
     """An upgraded document, with its changes and the tasks left to a person.
@@ -315,8 +325,6 @@ class Upgrade(Report):
         columns = ("pointer", "before", "after", "reason")
         return frame_of_objects(self.changes, columns, texts=("pointer", "reason"))
 
-    _name, _style = "chatkit-diff", STYLE
-
     def _parts(self) -> list[ReportPart]:
         lines = [self._heading()]
         for one in self.changes:
@@ -328,14 +336,21 @@ class Upgrade(Report):
         return [ReportPart(lines, self._html)]
 
     def _html(self) -> str:
-        parts = [html_heading(self._heading())]
-        if self.changes:
-            rows = ((one.pointer, one.before, one.after, one.reason) for one in self.changes)
-            tags = ("code", "del", "ins", "span")
-            cells = ([_value_cell(*each) for each in zip(row, tags, strict=True)] for row in rows)
-            parts.append(change_table(("where", "before", "after", "reason"), cells))
+        rows = []
+        for one in self.changes:
+            before, after = (
+                "" if value is MISSING else short_json(value) for value in (one.before, one.after)
+            )
+            texts = zip(
+                (one.pointer, before, after, one.reason),
+                ("code", "del", "ins", "span"),
+                strict=True,
+            )
+            rows.append(f"<tbody><tr>{''.join(text_cell(*each) for each in texts)}</tr></tbody>")
+        table = html_tables(_WIDTHS, rows, [], len(rows), ".frame()")
         todo = [f"{one.pointer}: {one.what}" for one in self.todo]
-        return "".join([*parts, html_list("todo", "For a person to do", todo)])
+        tasks = html_list("objections", "For a person to do", todo)
+        return html_heading(self._heading()) + table + tasks
 
     def _heading(self) -> str:
         if self.source == self.target:
@@ -405,8 +420,3 @@ def _new_errors(before: Any, after: Any, known: set[str]) -> list[Todo]:
         for one in lint(after).errors
         if (one.code, one.pointer) not in old and one.pointer not in known
     ]
-
-
-def _value_cell(value: Any, tag: str) -> str:
-    is_value = tag in ("del", "ins")
-    return text_cell("" if value is MISSING else short_json(value) if is_value else value, tag)

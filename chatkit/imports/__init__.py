@@ -17,8 +17,7 @@ import pandas as pd
 from chatkit.errors import InputError
 from chatkit.frames.frame import collector_paused
 from chatkit.frames.snapshot import write_origin
-from chatkit.imports.columns import FileReading, find_columns
-from chatkit.imports.headings import count_column_names
+from chatkit.imports.columns import FileReading, count_column_names, find_columns
 from chatkit.imports.tables import RawTable, Source, TableRow, file_kind, read_source, vcards
 from chatkit.imports.tables.delimited import decode_text, read_delimited
 from chatkit.util.progress import print_line

@@ -107,12 +107,13 @@ def _find_unseen(kind: str, text: str) -> dict[int, str]:
     if not (places := invisible_positions(text)):
         return {}
     flags = {n for match in _FLAG.finditer(text) for n in range(*match.span())}
-    hidden = {n: text[n] for n in places if n not in flags}
-    return {n: c for n, c in hidden.items() if _unseen_kind(c) == kind}
-
-
-def _unseen_kind(c: str) -> str:
-    return "direction" if c in _DIRECTION else _KINDS.get(unicodedata.category(c), "invisible")
+    unseen = {}
+    for n in places:
+        c = text[n]
+        of = "direction" if c in _DIRECTION else _KINDS.get(unicodedata.category(c), "invisible")
+        if n not in flags and of == kind:
+            unseen[n] = c
+    return unseen
 
 
 def _code_points(characters: Iterable[str]) -> str:

@@ -13,14 +13,14 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise, starmap, zip_longest
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
 from chatkit.bulk.matching import parse_ids
 from chatkit.errors import InputError
 from chatkit.frames.frame import collector_paused, column_or_level, python_values
-from chatkit.frames.snapshot import Snapshot, read_origin, write_origin
+from chatkit.frames.snapshot import read_origin, write_origin
 from chatkit.imports.characters import NAME, CellFinding, apply_suggestions, check_name
 from chatkit.numbers import (
     CERTAIN,
@@ -57,8 +57,7 @@ from chatkit.report import (
 from chatkit.util.display import LONG, cut, many, render_change, values, visible
 
 if TYPE_CHECKING:
-    from chatkit.api.transport import Transport
-    from chatkit.profile import ServiceProfile
+    from chatkit.bulk.endpoints import Endpoints
 
 #: A country code and a number, as they are sent.
 Pair = tuple[str, str]
@@ -97,17 +96,6 @@ class NumberCheck(NamedTuple):
     number: Number | None = None  #: what was read for certain, and is to be split
 
 
-def pair_text(pair: Pair) -> str:
-    """Join a country code and a number into a suggestion; `parse_pair` reads it."""
-    return " ".join(pair)
-
-
-def parse_pair(text: str) -> Pair:
-    """Split a suggestion into country code and number."""
-    code, _, number = text.partition(" ")
-    return code, number
-
-
 def check_numbers(
     codes: Sequence[Any],
     numbers: Sequence[Any],
@@ -142,7 +130,7 @@ def check_numbers(
         one = known[key]
         if not isinstance(number, str | None) and one.pair is not None:
             reason = "it is not text, so zeros at its beginning or a + may be lost"
-            one = NumberCheck(None, _finding("not text", "error", reason, pair_text(one.pair)))
+            one = NumberCheck(None, _finding("not text", "error", reason, " ".join(one.pair)))
         checks.append(one)
     return _distrust_ids(codes, numbers, checks)
 
@@ -199,14 +187,14 @@ def _check_number(code: str, text: str, home: Country | None, plus: Plus | None)
     severity: Severity = "warning" if sendable else "error"
     sure = number.verdict in CERTAIN
     if not (number.country_code and number.number and (sure or number.verdict == "impossible")):
-        meant = pair_text(number.suggested) if number.suggested else None
+        meant = " ".join(number.suggested) if number.suggested else None
         problem = _finding(number.verdict, severity, visible(number.reason or ""), meant)
         return NumberCheck((code, text) if whole else None, problem, None, number.lost_plus)
     pair, note = (number.country_code, number.number), _number_note(number)
     if (code, text) == pair:
         return NumberCheck(pair, None, note)
     if number.verdict == "impossible":
-        reason = f"{number.reason}: {pair_text(pair)}"
+        reason = f"{number.reason}: {' '.join(pair)}"
         return NumberCheck(pair, _finding("impossible", severity, reason))
     kind, column = "not split", "number"
     reason = "a number is digits only, without its country code"
@@ -217,8 +205,8 @@ def _check_number(code: str, text: str, home: Country | None, plus: Plus | None)
     elif not code:
         reason = "the country code has a column of its own, and a number is digits only"
     elif text.isascii() and text.isdigit():
-        reason = f"from elsewhere it is dialled {pair_text(pair)}"
-    problem = _finding(kind, severity, reason, pair_text(pair), safe=sure, column=column)
+        reason = f"from elsewhere it is dialled {' '.join(pair)}"
+    problem = _finding(kind, severity, reason, " ".join(pair), safe=sure, column=column)
     return NumberCheck(pair, problem, note, number=number)
 
 
@@ -285,7 +273,7 @@ def find_duplicate_rows(
             yield place, _duplicate_finding(earlier, row)
             first[key] = earlier._replace(name=earlier.name or row.name)
         elif similar is not row:
-            label, other = row_label(similar.label), pair_text(similar.pair or row.pair)
+            label, other = row_label(similar.label), " ".join(similar.pair or row.pair)
             reason = f"it may be the same contact as row {label}, which has {other}"
             yield place, _finding("same contact", "warning", reason)
 
@@ -335,7 +323,7 @@ class AccountContacts:
         holder = self._similar.get(person_key(*row.pair))
         if holder is None or holder.id == row.id or holder.pair is None:
             return None
-        kept = values(pair_text(holder.pair))
+        kept = values(" ".join(holder.pair))
         reason = f"it may be the same contact as {holder} which has {kept}: this would be a second"
         return _finding("same contact", "warning", reason)
 
@@ -375,25 +363,8 @@ def _taken_finding(holder: CheckedContact, row: CheckedContact, *, inactive: boo
 # --- a frame ------------------------------------------------------------------------------
 
 
-class ContactReader(Protocol):
-    """The reads of contacts that a check needs."""
-
-    key: ClassVar[str]
-    profile: ServiceProfile
-    transport: Transport
-
-    def name_fields(self) -> Sequence[str]:
-        """Return the fields of the natural key."""
-
-    def base(self, frame: pd.DataFrame | None) -> Snapshot:
-        """Return the snapshot of a frame, or else the contacts that are there now."""
-
-    def full(self, keys: Sequence[Any]) -> pd.DataFrame:
-        """Read these contacts in full; those that are not there are left out."""
-
-
 def check_contacts(
-    resource: ContactReader, frame: pd.DataFrame, region: str | None, plus: Plus | None = None
+    resource: Endpoints[Any], frame: pd.DataFrame, region: str | None, plus: Plus | None = None
 ) -> Quality:
     """Check a frame of contacts, as `Contacts.check` does.
 
@@ -425,7 +396,7 @@ def check_contacts(
 class _FrameCheck:
     """Collects the findings in a frame."""
 
-    def __init__(self, resource: ContactReader, frame: pd.DataFrame) -> None:
+    def __init__(self, resource: Endpoints[Any], frame: pd.DataFrame) -> None:
         self.findings: list[CellFinding] = []
         self.notes: list[str] = []
         self._resource, self._frame = resource, frame
@@ -505,26 +476,11 @@ class _FrameCheck:
                 f"{many(lost_plus, 'number')} without + would be mobile numbers of other countries "
                 'with one: check(frame, plus="lost") reads all numbers of the column so.'
             )
-        if not lacking:
-            return
-        call, reading = "region='IN'", "in India"
-        if column := None if region else self._country_column():
-            call, reading = f"region={column!r}", "in the country of their row"
-        self.notes.append(
-            f"{many(lacking, 'row')} without a country code: check(frame, {call}) reads "
-            f"such numbers as they are dialled {reading}."
-        )
-
-    def _country_column(self) -> str | None:
-        """Find another column that names a country in most of its rows."""
-        for name in self._frame.columns:
-            if name in (*_PAIR_FIELDS, "name", *PARTS) or not isinstance(name, str):
-                continue
-            cells = [c for c in self._column_cells(name) if isinstance(c, str) and len(c) < 40]
-            known = {text for text in {*cells} if len({*cells}) < 300 and country_of(text)}
-            if sum(cell in known for cell in cells) * 2 > len(self._frame):
-                return name
-        return None
+        if lacking:
+            self.notes.append(
+                f"{many(lacking, 'row')} without a country code: check(frame, region='IN'), or the "
+                "name of a column of countries, reads such numbers as they are dialled there."
+            )
 
     # --- duplicates ---
 
@@ -772,7 +728,8 @@ class Quality(Report):
                 codes, name = ", ".join(each.code for each in of_name), of_name[0].value
                 changes.append((place, "name", codes, name, apply_suggestions(name, NAME, chosen)))
             for finding in findings:
-                after = dict(zip(_PAIR_FIELDS, parse_pair(finding.suggestion or ""), strict=True))
+                code, _, number = (finding.suggestion or "").partition(" ")
+                after = {"country_code": code, "number": number}
                 for column in _PAIR_FIELDS if finding.field in _PAIR_FIELDS else ():
                     before = cells[column][place]
                     if before != after[column]:

@@ -367,7 +367,9 @@ def _make_cell(
             record = ledger.provenance(entry, original)
             if differs and ledger.is_structure_accepted(entry, original):
                 differs = [each for each in differs if each.code not in AGREED]
-        older = (ledger is None or bool(record.unknown)) and _is_older(entry, original)
+        if ledger is None or record.unknown:
+            mine, other = (_read_time(each.raw.get("updated_at")) for each in (entry, original))
+            older = mine is not None and other is not None and mine < other
     later = [f"{original.lang_code} was written later"] if original and older else []
     structure = [*later, *(each.message for each in differs)]
     state: State = "draft" if entry.is_draft else "unknown" if record.unknown else "live"
@@ -393,12 +395,6 @@ def _unknown_reason(record: Provenance, source: str) -> str:
     texts = f"{first} and {many(len(more), 'other text')}" if more else first
     subject = f"{texts} {'were' if more else 'was'}" if record.known else "it was"
     return f"it is not recorded from which text in {source} {subject} made"
-
-
-def _is_older(entry: Entry, source: Entry) -> bool:
-    """Return whether a content was written before its source; False if a time is not known."""
-    mine, other = (_read_time(each.raw.get("updated_at")) for each in (entry, source))
-    return mine is not None and other is not None and mine < other
 
 
 def _read_time(value: Any) -> datetime | None:

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from chatkit.localization import language
 from chatkit.localization.checks import MEDIA
 from chatkit.localization.content import AUTHENTICATION_TEXT, Entry, part, slots
-from chatkit.localization.markup import tagged_parts
+from chatkit.localization.typography import tagged_parts
 from chatkit.util.display import cut, invisible_positions, many
 
 #: The labels that the platform writes itself, by the type of the button.

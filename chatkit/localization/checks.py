@@ -27,9 +27,13 @@ from chatkit.localization.content import (
     without_slots,
 )
 from chatkit.localization.glossary import check_glossary
-from chatkit.localization.markup import check_markup
 from chatkit.localization.rules import SCOPES, Case, Check, ContentFinding, Flaw, Scope, flaw
-from chatkit.localization.typography import check_characters, check_typography, find_emoji
+from chatkit.localization.typography import (
+    check_characters,
+    check_markup,
+    check_typography,
+    find_emoji,
+)
 from chatkit.util.display import cut, many, values
 
 
@@ -176,7 +180,9 @@ def _check_placeholders(
     text: str, field: str, placeholders: Sequence[Slot], *, named: bool = False
 ) -> Iterator[Flaw]:
     """Check how the placeholders of a text are written and numbered."""
-    if (at := find_stray_brace(text)) is not None:
+    masked = SLOT.sub(lambda match: "\0" * len(match[0]), text.replace("\0", " "))
+    if brace := _STRAY_BRACE.search(masked):
+        at = brace.start()
         yield flaw("placeholder braces", field, at, part=cut(text[max(at - 3, 0) : at + 9], 12))
     numbers = [slot.number for slot in placeholders]
     if named and not all(numbers):
@@ -187,16 +193,10 @@ def _check_placeholders(
                 "placeholder name/meant" if (tidy := corrected_slot(slot)) else "placeholder name"
             )
             yield flaw(rule, field, slot.start, slot=cut(str(slot), 30), tidy=tidy)
-    if missing := missing_placeholders(numbers):
-        last = placeholders[numbers.index(max(number or 0 for number in numbers))]
+    highest = max((number or 0 for number in numbers), default=0)
+    if missing := ["{{" + str(n) + "}}" for n in range(1, highest) if n not in numbers][:5]:
+        last = placeholders[numbers.index(highest)]
         yield flaw("placeholder gap", field, last.start, last=last, missing=", ".join(missing))
-
-
-def find_stray_brace(text: str) -> int | None:
-    """Return the position of the first brace that belongs to no placeholder, or None."""
-    masked = SLOT.sub(lambda match: "\0" * len(match[0]), text.replace("\0", " "))
-    match = _STRAY_BRACE.search(masked)
-    return match.start() if match else None
 
 
 def corrected_slot(slot: Slot) -> str | None:
@@ -208,13 +208,6 @@ def corrected_slot(slot: Slot) -> str | None:
     if not bare.isdecimal() or len(bare) > 4 or int(bare) == 0:
         return None
     return "{{" + str(int(bare)) + "}}"
-
-
-def missing_placeholders(numbers: Iterable[int | None]) -> list[str]:
-    """Return the placeholders that are missing between 1 and the highest, at most five."""
-    known = {number for number in numbers if number}
-    missing = (n for n in range(1, max(known, default=0)) if n not in known)
-    return ["{{" + str(n) + "}}" for n in missing][:5]
 
 
 def _check_positions(entry: Entry) -> Iterator[Flaw]:
@@ -640,11 +633,10 @@ def _compare_placeholders(entry: Entry, original: Entry) -> Iterator[Flaw]:
 
 
 def _slot_names(names: Iterable[str]) -> str:
-    return ", ".join("{{" + cut(name, 20) + "}}" for name in sorted(names, key=_by_number)[:5])
+    def by_number(name: str) -> tuple[int, str]:
+        return (int(name) if name.isdecimal() and len(name) < 10 else 10**10), name
 
-
-def _by_number(name: str) -> tuple[int, str]:
-    return (int(name) if name.isdecimal() and len(name) < 10 else 10**10), name
+    return ", ".join("{{" + cut(name, 20) + "}}" for name in sorted(names, key=by_number)[:5])
 
 
 def _compare_headers(entry: Entry, original: Entry) -> Iterator[Flaw]:
@@ -730,8 +722,9 @@ def _find_untranslated(entry: Entry, original: Entry) -> Iterator[Flaw]:
     if entry.text.strip() == original.text.strip() and _has_words(entry.text):
         yield flaw("untranslated", "text", name="the text", lang=lang)
         return
-    for sentence in distinctive_sentences(original):
-        if (at := entry.text.find(sentence)) >= 0:
+    for sentence in map(str.strip, _SENTENCE.split(original.text, _MAX_SENTENCES)[:_MAX_SENTENCES]):
+        distinct = len(sentence) >= _MIN_LENGTH and sentence.count(" ") >= _MIN_SPACES
+        if distinct and (at := entry.text.find(sentence)) >= 0:
             yield flaw("untranslated/sentence", "text", at, sentence=cut(sentence, 40), lang=lang)
             return
 
@@ -741,12 +734,6 @@ def may_be_same(field: str, text: str, lang_code: str) -> bool:
     first = [word[0] for word in re.findall(r"\w+", text)]
     name = field == "footer" and all(letter.isupper() or letter.isdigit() for letter in first)
     return name or (language.has_spaces(lang_code) and count_words(text) < 2)
-
-
-def distinctive_sentences(source: Entry) -> list[str]:
-    """Return the sentences of a text that are too long to be equal in two languages by chance."""
-    parts = map(str.strip, _SENTENCE.split(source.text, _MAX_SENTENCES)[:_MAX_SENTENCES])
-    return [s for s in parts if len(s) >= _MIN_LENGTH and s.count(" ") >= _MIN_SPACES]
 
 
 def _has_words(text: str) -> bool:

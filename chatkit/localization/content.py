@@ -128,20 +128,14 @@ class Entry:
             self.text.replace("*", "").startswith(AUTHENTICATION_TEXT)
         )
         pieces = [
-            *(
-                TextPiece(f"headers.{number}.text", "the header", part(header, "text"))
-                for number, header in enumerate(self.headers)
-            ),
-            TextPiece("text", "the text", self.text),
-            TextPiece("footer", "the footer", self.footer),
-            *(
-                TextPiece(
-                    f"buttons.{number}.label",
-                    f"the label of button {number + 1}",
-                    part(button, "label"),
-                )
-                for number, button in enumerate(self.buttons)
-            ),
+            TextPiece(f"headers.{n}.text", "the header", part(header, "text"))
+            for n, header in enumerate(self.headers)
+        ]
+        pieces += [TextPiece("text", "the text", self.text)]
+        pieces += [TextPiece("footer", "the footer", self.footer)]
+        pieces += [
+            TextPiece(f"buttons.{n}.label", f"the label of button {n + 1}", part(button, "label"))
+            for n, button in enumerate(self.buttons)
         ]
         #: Every text that a customer reads.
         self.pieces = [piece for piece in pieces if piece.text]

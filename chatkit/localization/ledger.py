@@ -12,6 +12,7 @@ which may be a customer's.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import re
@@ -38,7 +39,7 @@ from chatkit.util.progress import print_line
 if TYPE_CHECKING:
     import pandas as pd
 
-    from chatkit.localization.translation.units import Unit
+    from chatkit.localization.units import Unit
 
 #: The origin of a line: a returned file, a run or a single call, or a person.
 How = Literal["import", "apply", "accept"]
@@ -142,33 +143,25 @@ _COLUMNS = (
 )
 
 
+@dataclasses.dataclass(repr=False)
 class Ledger:
     """The lines of one account, or of several people.
 
     Two ledgers with the same lines are equal, in whatever order these came.
     """
 
-    def __init__(self) -> None:
-        self.sources: dict[str, str] = {}  #: source texts by their digest
-        self.origins: dict[TranslationKey, Origin] = {}
-        #: Comments by template, language and field.
-        self.comments: dict[tuple[str, ...], Annotation] = {}
-        #: Silenced findings by code, language, template and field; "" is every one.
-        self.silenced: dict[tuple[str, ...], Annotation] = {}
-        self._records: dict[str, dict[Any, Any]] = {
-            "made": self.origins,
-            "comment": self.comments,
-            "silenced": self.silenced,
-        }
+    sources: dict[str, str] = dataclasses.field(
+        default_factory=dict
+    )  #: source texts by their digest
+    origins: dict[TranslationKey, Origin] = dataclasses.field(default_factory=dict)
+    #: Comments by template, language and field.
+    comments: dict[tuple[str, ...], Annotation] = dataclasses.field(default_factory=dict)
+    #: Silenced findings by code, language, template and field; "" is every one.
+    silenced: dict[tuple[str, ...], Annotation] = dataclasses.field(default_factory=dict)
 
-    def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, Ledger)
-            and self.sources == other.sources
-            and self._records == other._records
-        )
-
-    __hash__ = None  # type: ignore[assignment]  # it changes
+    @property
+    def _records(self) -> dict[str, dict[Any, Any]]:
+        return {"made": self.origins, "comment": self.comments, "silenced": self.silenced}
 
     def __len__(self) -> int:
         return len(self.origins)
@@ -378,20 +371,6 @@ def _structure_of(entry: Entry) -> str:
         for number, header in enumerate(entry.headers)
     ]
     return json.dumps([headers, [values(button.get("type")) for button in entry.buttons]])
-
-
-def ledger_of_sources(contents: Contents, source: str) -> Ledger:
-    """Return a ledger of the source texts of an export.
-
-    An export makes no translation, so it has no line of its own. By the digest in a stamp the
-    exported source is found again, so that a returned text is compared with the source that it
-    was made from, also where the file has lost that.
-    """
-    ledger = Ledger()
-    for _, original in group_with_source(entries(contents), source):
-        for _, _, text in original.pieces if original is not None else ():
-            ledger.add_source(text)
-    return ledger
 
 
 def accept_contents(

@@ -21,10 +21,12 @@ from chatkit.localization.content import Contents, Entry, entries, group_with_so
 from chatkit.localization.ledger import Ledger, LedgerFile, marked_changes, translation_key
 from chatkit.localization.rules import ContentFinding
 from chatkit.localization.table import make_frame
-from chatkit.localization.translation.export import UNIT_STATES, UnitState, pair_units
-from chatkit.localization.translation.units import (
+from chatkit.localization.units import (
+    UNIT_STATES,
     Unit,
+    UnitState,
     new_draft,
+    pair_units,
     put_texts,
     read_full_contents,
     translator_note,

@@ -16,7 +16,7 @@ from chatkit.util.display import many, values, visible
 
 if TYPE_CHECKING:
     from chatkit.imports.tables import RawTable
-    from chatkit.localization.translation.units import Unit
+    from chatkit.localization.units import Unit
 
 #: Codes as they are passed: some of them, one of them, or a file that has them.
 Codes: TypeAlias = "str | os.PathLike[str] | Iterable[str]"

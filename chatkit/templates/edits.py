@@ -20,7 +20,7 @@ from chatkit.localization.content import (
     slots,
 )
 from chatkit.localization.table import apply_edits
-from chatkit.localization.translation.units import new_draft, put_texts
+from chatkit.localization.units import new_draft, put_texts
 from chatkit.util.display import cut, escaped, has_half_character, many, values, visible
 
 if TYPE_CHECKING:

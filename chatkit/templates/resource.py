@@ -26,13 +26,12 @@ if TYPE_CHECKING:
     from chatkit.bulk.plan import Plan
     from chatkit.localization.audit import Audit
     from chatkit.localization.board import Board
+    from chatkit.localization.files import Paths
     from chatkit.localization.glossary import Glossary, GlossarySource
+    from chatkit.localization.importer import Translations
     from chatkit.localization.ledger import LedgerFile
     from chatkit.localization.queue import Queue
-    from chatkit.localization.translation import Translations
-    from chatkit.localization.translation.export import Only, UnitState
-    from chatkit.localization.translation.files import Paths
-    from chatkit.localization.translation.units import Unit
+    from chatkit.localization.units import Only, Unit, UnitState
     from chatkit.templates.edits import Field
 
 
@@ -405,13 +404,13 @@ class Templates(metaclass=HelpPage):
 
     def _plan_units(self, units: Sequence[Unit], frame: pd.DataFrame) -> Plan:
         """Plan the edits of a queue; notes of the plan name those that were rejected."""
-        from chatkit.localization.translation import import_units
+        from chatkit.localization.importer import import_units
 
         returned = import_units(units, frame, any_order=True)
         plan = self._bulk.plan_frame(returned.frame, source=returned.source or "en")
         rejected = returned.refused
         for each in rejected[:FEW]:
-            where = f"{each.template_code} {each.lang_code} {each.field}"
+            where = " ".join(each.unit.text_key)
             why = _QUEUE_MESSAGES.get(each.verdict, each.message)
             plan.notes.append(f"Not taken: {where}: {each.verdict}: {why}.")
         if len(rejected) > FEW:
@@ -665,11 +664,10 @@ class Templates(metaclass=HelpPage):
             NotFound: The service does not know some codes; all of them are named.
             OSError: A file cannot be written.
         """
-        from chatkit.localization.ledger import ledger_of_sources
-        from chatkit.localization.translation import export
+        from chatkit.localization.files import export
 
         frame = self.frame(codes, full=True)
-        written = export(
+        return export(
             frame,
             target,
             source=source,
@@ -678,8 +676,6 @@ class Templates(metaclass=HelpPage):
             replace=replace,
             ledger=self.ledger.read(),
         )
-        self.ledger.add(ledger_of_sources(frame, source))
-        return written
 
     def read_translations(
         self,
@@ -716,7 +712,8 @@ class Templates(metaclass=HelpPage):
             OSError: A file cannot be opened.
         """
         from chatkit.frames.frame import collector_paused
-        from chatkit.localization.translation import import_units, read_units
+        from chatkit.localization.files import read_units
+        from chatkit.localization.importer import import_units
         from chatkit.templates.codes import unit_codes
         from chatkit.templates.contents import MISSING
 

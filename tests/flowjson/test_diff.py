@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from volume import volume
 
 from chatkit.errors import InputError
-from chatkit.flowjson.diff import LISTED, Diff, diff
+from chatkit.flowjson.diff import Diff, diff
+from chatkit.report import MANY
 
 
 def edited() -> dict[str, Any]:
@@ -66,9 +67,9 @@ def test_names_from_strangers_are_no_markup() -> None:
 
 def test_very_many_differences_are_cut_and_the_frame_has_all() -> None:
     after = booking()
-    after["screens"][1]["data"] |= {f"field_{n}": {} for n in range(LISTED + 5)}
+    after["screens"][1]["data"] |= {f"field_{n}": {} for n in range(MANY + 5)}
     result = diff(booking(), after)
-    assert len(result) == len(result.frame()) == LISTED + 5
+    assert len(result) == len(result.frame()) == MANY + 5
     assert "… and 5 more" in repr(result) and "… and 5 more" in html_of(result)
 
 

@@ -40,7 +40,7 @@ print(json.dumps({
     "json": flow.to_json()["screens"][0]["layout"]["children"],
     "now": [f.code for f in flow.lint()],
     "before": [f.code for f in flow.lint("7.0").errors],
-    "code": 'Rating("stars", "How was it?", stars=12)' in flow.to_code(),
+    "code": 'Rating("stars", "How was it?", stars=12)' in flowjson.to_code(flow),
     "read": flowjson.parse(flow.to_json())["RATE"]["stars"].stars,
     "texts": flowjson.texts(flow).text.tolist(),
     "added": new_component("Rating"),

@@ -7,13 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatkit.flowjson.components import (
-    FROZEN,
-    RECOMMENDED,
-    RELEASED,
-    Version,
-    data_api_versions,
-)
+from chatkit.flowjson.components import FROZEN, RECOMMENDED, RELEASED, Version, data_api_versions
 
 
 @given(st.integers(0, 9999), st.integers(0, 9999))

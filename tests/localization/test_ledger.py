@@ -20,6 +20,7 @@ from chatkit.bulk.journal import person
 from chatkit.errors import InputError
 from chatkit.localization.board import board
 from chatkit.localization.content import entries
+from chatkit.localization.importer import ReturnedText, Translations
 from chatkit.localization.ledger import (
     Annotation,
     Ledger,
@@ -31,8 +32,7 @@ from chatkit.localization.ledger import (
     text_digest,
     translation_key,
 )
-from chatkit.localization.translation.importer import ReturnedText, Translations
-from chatkit.localization.translation.units import Stamp, Unit
+from chatkit.localization.units import Stamp, Unit
 from chatkit.resource import endpoints_of
 
 GERMAN = "Hallo {{1}}, deine Bestellung {{2}} ist fertig, komm heute vorbei und hol sie ab."
@@ -547,7 +547,7 @@ def test_what_a_run_writes_is_noted_with_its_name_and_how():
 
 def returned(comment, sent="", field="text"):
     unit, stamp = Unit("a", "pt-br", field, "", "", comment=comment), Stamp("", "", "", sent)
-    return ReturnedText(unit, "", stamp, None, None, "", "", "")
+    return ReturnedText(unit, "", stamp, None, None, "", "")
 
 
 def commented(known, texts):

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from chatkit.localization import checks
-from chatkit.localization.markup import CODES
 from chatkit.localization.rules import RULES, STRUCTURE, rule_of
+from chatkit.localization.typography import CODES
 
 PACKAGE = Path(checks.__file__).parent
 

@@ -123,9 +123,9 @@ def kinds(home: Path) -> dict[str, Kind]:
     from chatkit.bulk.stores import journal_folder
     from chatkit.inbox.delivery import Intake
     from chatkit.inbox.store import InboxStore
+    from chatkit.localization.files import read_units
     from chatkit.localization.glossary import Glossary
     from chatkit.localization.ledger import Ledger
-    from chatkit.localization.translation.files import read_units
 
     client = chatkit.connect(chatkit.Sandbox(seed="demo"))
     contacts = client.contacts.frame()

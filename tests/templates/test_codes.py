@@ -16,7 +16,7 @@ import chatkit
 from chatkit import settings
 from chatkit.api.connection import Connection
 from chatkit.errors import InputError, SettingsError
-from chatkit.localization.translation import read_units
+from chatkit.localization.files import read_units
 from chatkit.templates.codes import RememberedCodes, template_codes, unit_codes
 
 STAGING = "https://staging.example.com"

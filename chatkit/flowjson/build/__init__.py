@@ -364,16 +364,18 @@ class Flow(Piece):
 
         return lint(self, version)
 
-    def to_code(self) -> str:
-        """Write the Python that builds it: see `flowjson.to_code`."""
-        return to_code(self)
-
     def __repr__(self) -> str:
         counts = (len(self.screens), "screen"), (len(list(self.blocks())), "component")
         return f"<Flow {self.version}: {', '.join(many(*count) for count in counts)}>"
 
     def _repr_html_(self) -> str:
-        return flow_html(self)
+        screens = []
+        for each in (one for one in self.screens if isinstance(one, Screen)):
+            end = " <i>(terminal)</i>" if each.terminal is True else ""
+            title = f"<b>{escaped(cut(str(each.id)))}</b> {escaped(cut(str(each.title or '')))}"
+            screens.append(title + end + _blocks_html(each.children))
+        head = f"<b>Flow</b> {escaped(str(self.version))}, {many(len(self.screens), 'screen')}"
+        return f'<div class="chatkit-flow">{head}{_list_html(screens)}</div>'
 
 
 def parse(document: object) -> Flow:
@@ -475,19 +477,6 @@ def _variable_names(ids: Iterable[object]) -> list[str]:
 _TEXT_KEYS = ("label", "text", "condition", "value", "alt_text")
 
 
-def flow_html(flow: Flow) -> str:
-    """Write a flow as an HTML list of screens and components."""
-    screens = [_screen_html(each) for each in flow.screens if isinstance(each, Screen)]
-    head = f"<b>Flow</b> {escaped(str(flow.version))}, {many(len(flow.screens), 'screen')}"
-    return f'<div class="chatkit-flow">{head}{_list_html(screens)}</div>'
-
-
-def _screen_html(screen: Screen) -> str:
-    end = " <i>(terminal)</i>" if screen.terminal is True else ""
-    head = f"<b>{escaped(cut(str(screen.id)))}</b> {escaped(cut(str(screen.title or '')))}{end}"
-    return head + _blocks_html(screen.children)
-
-
 def _blocks_html(blocks: object) -> str:
     if not isinstance(blocks, list):
         return ""
@@ -504,18 +493,14 @@ def _block_html(block: object) -> str:
     text = next((text for key in _TEXT_KEYS if (text := getattr(block, key, None))), None)
     if text is not None and not isinstance(text, Piece):
         words.append(f"“{escaped(cut(' '.join(text) if isinstance(text, list) else str(text)))}”")
-    words += [_action_html(action) for _, action in block.actions()]
-    return " ".join(words) + "".join(_branch_html(*branch) for branch in block.branches())
-
-
-def _branch_html(name: str, blocks: object) -> str:
-    html = _blocks_html(blocks)
-    return f"<div><i>{escaped(cut(name))}</i>{html}</div>" if name else html
-
-
-def _action_html(action: Action) -> str:
-    target = str(action.next) if isinstance(action, Navigate) else action.shape.name
-    return f"→ {escaped(cut(target))}"
+    for _, action in block.actions():
+        target = str(action.next) if isinstance(action, Navigate) else action.shape.name
+        words.append(f"→ {escaped(cut(target))}")
+    html = " ".join(words)
+    for name, blocks in block.branches():
+        inner = _blocks_html(blocks)
+        html += f"<div><i>{escaped(cut(name))}</i>{inner}</div>" if name else inner
+    return html
 
 
 def _list_html(items: list[str]) -> str:

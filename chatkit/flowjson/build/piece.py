@@ -335,7 +335,9 @@ class Piece(metaclass=HelpPage):
         written: dict[str, Any] = dict(self.constants)
         for name, key in self.keys.items():
             value = self.write_property(name, getattr(self, name), context)
-            if value is None or (not value and name in self.empty and self._is_absent(key)):
+            memory = self._memory  # an empty list that the document did not have stays out
+            absent = memory is not None and (key not in memory.keys or key in self.more)
+            if value is None or (not value and name in self.empty and absent):
                 continue
             written[key] = self._wrap_nested(name, value) if name in self.nests else value
         properties = write_value(self.more, context) | written
@@ -348,10 +350,6 @@ class Piece(metaclass=HelpPage):
     def write_property(self, name: str, value: Any, context: WriteContext) -> Any:
         """Write the value of one property; None is left out."""
         return write_value(value, context)
-
-    def _is_absent(self, key: str) -> bool:
-        """Return whether the document that was read lacks a key, or has another value there."""
-        return self._memory is not None and (key not in self._memory.keys or key in self.more)
 
     def _wrap_nested(self, name: str, value: Any) -> dict[str, Any]:
         """Wrap a nested value in its object."""
@@ -382,7 +380,7 @@ class Piece(metaclass=HelpPage):
         return [name for name in super().__dir__() if name not in _INNER]
 
     def __repr__(self) -> str:
-        return piece_code(self)
+        return format_node(CodeWriter(cut=True).piece_node(self))
 
 
 def write_value(value: Any, context: WriteContext) -> Any:
@@ -716,11 +714,6 @@ def format_flat(node: Node) -> str:
 
 
 _LONG_TEXT = 200  # characters of a text without a blank: a picture, which gets a name of its own
-
-
-def piece_code(piece: Piece) -> str:
-    """Write the Python that builds a piece, with long texts cut."""
-    return format_node(CodeWriter(cut=True).piece_node(piece))
 
 
 class CodeWriter:

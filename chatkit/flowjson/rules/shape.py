@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import date
-from functools import cache, partial
+from functools import partial
 from typing import Any, NamedTuple
 
 from chatkit.flowjson.components import (
@@ -359,54 +359,39 @@ class Context(NamedTuple):
     range_mode: bool | None = None  # None: a binding decides
 
 
-class _VersionedShape(NamedTuple):
-    """A shape as one version knows it."""
-
-    known: dict[str, tuple[Property, tuple[Kind, ...]]]
-    needed: tuple[Property, ...]
-
-
 def is_in_range_mode(component: ComponentNode) -> bool | None:
     """Return whether a component picks a range of days; None if a binding decides."""
     mode = component.value.get("mode")
     return None if is_binding(mode) else mode == "range"
 
 
-@cache
-def _shape_in_version(shape: Shape, version: Version) -> _VersionedShape:
-    known = {p.name: (p, p.kinds(version)) for p in shape.properties if p.is_known(version)}
-    return _VersionedShape(known, tuple(p for p in shape.properties if p.is_required(version)))
-
-
 def check_shape(
     shape: Shape, value: dict[str, Any], pointer: str, context: Context
 ) -> Iterator[Finding]:
     """Check all keys of an object."""
-    versioned = _shape_in_version(shape, context.version)
-    for prop in versioned.needed:
-        if prop.name not in value and prop.name != "type":
+    version = context.version
+    for prop in shape.properties:
+        if prop.is_required(version) and prop.name not in value and prop.name != "type":
             message = f"{_shape_label(shape)} needs {prop.name}."
             yield error("MISSING_REQUIRED_PROPERTY", f"{pointer}/{prop.name}", message, prop.about)
     taken = dict(value)  # and the names to which misspelled keys are corrected
     for key, inner in value.items():
-        if key == "type" and key in versioned.known:
-            continue
-        entry = versioned.known.get(key)
-        if entry is None:
+        known = shape.property(key)
+        if known is None or not known.is_known(version):
             place = f"{pointer}/{escape(key)}"
-            finding = _unknown_key(shape, str(key), taken, place, context.version)
+            finding = _unknown_key(shape, str(key), taken, place, version)
             taken |= {op.path.rpartition("/")[2]: None for op in finding.patch if op.op == "move"}
             yield finding
             continue
-        prop, kinds = entry
+        if key == "type":
+            continue
         place = f"{pointer}/{key}"
-        if prop.place != "anywhere" or prop.doubtful:
-            refusal = _check_place(shape, prop, place, context)
-            if refusal is not None:
-                yield refusal
-                if refusal.severity == "error":
-                    continue
-        yield from check_value(prop, kinds, inner, place, context)
+        refusal = _check_place(shape, known, place, context)
+        if refusal is not None:
+            yield refusal
+            if refusal.severity == "error":
+                continue
+        yield from check_value(known, known.kinds(version), inner, place, context)
 
 
 def check_value(

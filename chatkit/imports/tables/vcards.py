@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from chatkit.errors import InputError
-from chatkit.imports.headings import heading_words, parse_heading
+from chatkit.imports.columns import heading_words, parse_heading
 from chatkit.imports.tables import BrokenRow, RawTable, TableRow, has_number
 from chatkit.imports.tables.delimited import decode_text
 from chatkit.util.display import many

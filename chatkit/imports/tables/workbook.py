@@ -53,8 +53,6 @@ MOST_ROWS, _MOST_COLUMNS, LONGEST = 2**20, 2**14, 32767
 _MOST_BYTES, _MOST_CELLS, _DEEPEST = 2**30, 2**25, 100
 _MOST_IN = {"c": 2**20, "si": 2**20, "": 2**20, "row": 2**23}  #: bytes of an element; "": of a tag
 _MOST_IN_OTHERS = 2**25
-_MOST_CHILDREN = {"row": _MOST_COLUMNS, "si": LONGEST, "is": LONGEST, "c": 2**4}
-_MOST_CHILDREN_OF_OTHERS = 2**21
 # XML cannot hold these; the format writes them as _x0001_, and a text that looks so as well.
 _ESCAPE = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
 _ESCAPED = re.compile("_x((?![dD][89a-fA-F])[0-9A-Fa-f]{4})_")
@@ -120,8 +118,7 @@ class _PartScan:
         self.hidden_rows: set[int] = set()
         self.hidden_columns: set[int] = set()  #: from 0
         self.filtered = self.strikes = False
-        #: Elements, the byte at which each begins, and how many others are in it.
-        self._elements: list[list[Any]] = []
+        self._elements: list[tuple[str, int]] = []  #: with the byte at which each begins
         self._row = size = 0
         parser = self._parser = expat.ParserCreate(namespace_separator=" ")
         parser.StartElementHandler = self._start_element
@@ -130,7 +127,7 @@ class _PartScan:
             while chunk := part.read(2**16):
                 parser.Parse(chunk)
                 size += len(chunk)
-                for name, start, _ in [*self._elements[1:], ["", parser.CurrentByteIndex, 0]]:
+                for name, start in [*self._elements[1:], ("", parser.CurrentByteIndex)]:
                     most = _MOST_IN.get(name, _MOST_IN_OTHERS)
                     if size - start > most and name != "sheetData":
                         where = f"row {self._row}" if self._row else part.name
@@ -140,12 +137,7 @@ class _PartScan:
 
     def _start_element(self, name: str, attributes: Mapping[str, str]) -> None:
         name = name.rpartition(" ")[2]
-        if self._elements:
-            parent = self._elements[-1]
-            parent[2] += 1
-            if parent[2] > _MOST_CHILDREN.get(parent[0], _MOST_CHILDREN_OF_OTHERS):
-                raise InputError(f"Row {self._row} or another part holds {parent[2]:,} elements.")
-        self._elements.append([name, self._parser.CurrentByteIndex, 0])
+        self._elements.append((name, self._parser.CurrentByteIndex))
         if len(self._elements) > _DEEPEST:
             raise InputError(f"More than {_DEEPEST} elements of it are inside each other.")
         sizes = attributes.get("ht"), attributes.get("width")
@@ -295,7 +287,7 @@ def _open_workbook(data: bytes) -> Iterator[_Workbook]:
     except Exception as error:  # noqa: BLE001  openpyxl raises anything over a broken file
         raise InputError(
             f"This is not a readable XLSX file ({type(error).__name__}): open it in a spreadsheet "
-            "program, and save it again."
+            "program, and save it as .xlsx."
         ) from None
 
 
@@ -444,7 +436,8 @@ def build_workbook(
         for title, rows in texts.items()
         for n, row in enumerate(rows, 2)
         for name, text in zip(columns, row, strict=True)
-        if text is not None and len(text) > LONGEST // 2 and utf16_length(text) > LONGEST
+        # as spreadsheet programs count characters
+        if text is not None and len(text.encode("utf-16-le", "surrogatepass")) // 2 > LONGEST
     ]:
         raise InputError(f"A cell holds at most {LONGEST:,} characters:", too_long)
     workbook = openpyxl.Workbook(write_only=True)
@@ -461,11 +454,6 @@ def build_workbook(
 def escape_cell(text: str) -> str:
     """Escape what XML cannot hold as workbooks do."""
     return _ESCAPE.sub(lambda match: f"_x{ord(match[0]):04X}_", guard_text(text))
-
-
-def utf16_length(text: str) -> int:
-    """Return the length of a text in UTF-16, as spreadsheet programs count characters."""
-    return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def _write_rows(made: Any, columns: Sequence[str], rows: _SheetRows, wide: Collection[str]) -> None:

@@ -26,7 +26,6 @@ from chatkit.flowjson import (
     TextInput,
     to_code,
 )
-from chatkit.flowjson.build.piece import piece_code
 
 SAMPLES = Path(__file__).resolve().parents[4] / "shared/samples/flows"
 
@@ -136,5 +135,5 @@ def test_a_reference_to_an_input_of_another_screen_is_not_mended(text: str) -> N
 
 
 def test_one_piece_is_shown_as_its_code_with_long_texts_cut() -> None:
-    assert piece_code(Footer("Go", Navigate("B"))) == 'Footer("Go", Navigate("B"))'
+    assert repr(Footer("Go", Navigate("B"))) == 'Footer("Go", Navigate("B"))'
     assert repr(Image("A" * 300)) == f'Image("{"A" * 40}…")'

@@ -26,6 +26,7 @@ from chatkit.flowjson import (
     TextBody,
     TextInput,
     parse,
+    to_code,
 )
 from chatkit.flowjson.components import RECOMMENDED
 
@@ -224,4 +225,4 @@ def test_it_is_checked_as_a_whole() -> None:
 
 
 def test_it_writes_its_own_code() -> None:
-    assert "flow = Flow([who, order, done]" in form_of_three_screens().to_code()
+    assert "flow = Flow([who, order, done]" in to_code(form_of_three_screens())

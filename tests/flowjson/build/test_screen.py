@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chatkit.flowjson import (
-    Form,
-    Screen,
-    TextBody,
-    TextInput,
-    example,
-)
+from chatkit.flowjson import Form, Screen, TextBody, TextInput, example
 
 
 def test_a_screen_is_written_with_its_layout_last() -> None:

@@ -21,7 +21,6 @@ from chatkit.flowjson import (
     TextInput,
     parse,
 )
-from chatkit.flowjson.build import flow_html
 
 EVIL = "<img src=x onerror=alert(1)>"
 
@@ -48,7 +47,7 @@ def test_screens_and_components_are_shown_with_where_they_lead() -> None:
     ask = If("${form.n} == 'x'", [TextBody("yes")], else_=[TextBody(["no", "never"])])
     first = Screen("A", "First", [TextInput("n", "Name"), ask, Footer("Go", Navigate("B"))])
     last = Screen("B", "Last", [Footer("Done", Complete())], terminal=True)
-    text = flow_html(Flow([first, last]))
+    text = Flow([first, last])._repr_html_()
     for part in (
         *("<b>Flow</b> 7.3, 2 screens", "<b>A</b> First<ul>", "<b>B</b> Last <i>(terminal)</i>"),
         *("TextInput <code>n</code> “Name”", "Footer “Go” → B", "Footer “Done” → complete"),
@@ -83,5 +82,5 @@ def test_what_strangers_wrote_is_escaped() -> None:
 @given(flows)
 @settings(max_examples=volume(20, 500))
 def test_every_flow_is_shown_in_sound_html(flow: Flow) -> None:
-    tags = Tags(flow_html(flow))
+    tags = Tags(flow._repr_html_())
     assert not tags.open and tags.seen <= {"b", "code", "div", "i", "li", "ul"}

@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 
 from chatkit.errors import InputError
-from chatkit.imports import headings, read_file
-from chatkit.imports.columns import FIELDS
-from chatkit.imports.headings import (
+from chatkit.imports import columns, read_file
+from chatkit.imports.columns import (
+    FIELDS,
     count_column_names,
     find_heading_row,
     looks_like_data,
@@ -68,7 +68,7 @@ def test_there_are_cases_enough() -> None:
 
 def test_each_phrase_has_one_role() -> None:
     roles = defaultdict(set)
-    for phrase, role in headings.heading_phrases():
+    for phrase, role in columns.heading_phrases():
         roles[phrase].add(role)
     assert "" not in roles
     assert not {phrase: of for phrase, of in roles.items() if len(of) > 1}
@@ -134,4 +134,4 @@ def test_data_has_few_words_that_name_columns() -> None:
 
 @pytest.mark.parametrize("text", ["handy" * 50_000, "x" * 300_000, "a " * 150_000])
 def test_a_heading_of_any_length_is_read(text):
-    assert "mobile" not in headings.parse_heading(text).roles
+    assert "mobile" not in columns.parse_heading(text).roles

@@ -13,7 +13,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from chatkit.errors import InputError
-from chatkit.imports.headings import count_column_names
+from chatkit.imports.columns import count_column_names
 from chatkit.imports.tables import RawTable, TableRow, guard
 from chatkit.imports.tables.delimited import decode_text, read_delimited
 

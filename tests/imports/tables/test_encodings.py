@@ -11,7 +11,7 @@ import pytest
 
 import chatkit
 from chatkit.errors import InputError
-from chatkit.imports.headings import count_column_names
+from chatkit.imports.columns import count_column_names
 from chatkit.imports.tables.delimited import decode_text, likely_readings
 
 LANGUAGES = tomllib.loads((Path(__file__).parent / "cases/encodings.toml").read_text("utf-8"))

@@ -237,13 +237,6 @@ def test_a_bomb_is_refused_before_it_takes_memory(kind: str) -> None:
     assert peak < 2**24
 
 
-def test_more_elements_than_fit_into_memory_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workbook, "_MOST_CHILDREN_OF_OTHERS", 100)
-    data = with_part(SHEET, sheet_of(b"", b'</row><row r="1">', b"", count=100))
-    with pytest.raises(InputError, match="Row 1 or another part holds 101 elements"):
-        read(data, None)
-
-
 def test_a_bomb_among_the_shared_texts_is_refused() -> None:
     content = [b"<sst %s><si><t>" % MAIN, *[MEGABYTE] * 40, b"</t></si></sst>"]
     with pytest.raises(InputError, match="More than 1 MB are in one cell"):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from volume import volume
 
 from chatkit.localization.bubble import runs
-from chatkit.localization.markup import SIGNS
+from chatkit.localization.typography import SIGNS
 
 
 def output(text, samples=None, **more):

@@ -1,9 +1,9 @@
 """Placeholders and characters spelled out are elements among the words, and numbered alike."""
 
 from hypothesis import given, settings
-from localization.translation.translator import ANY
+from localization.translator import ANY
 
-from chatkit.localization.translation.xliff import element_text, encode_inline, parse_xml
+from chatkit.localization.files import element_text, encode_inline, parse_xml
 
 
 def element(text, codes):

@@ -11,18 +11,20 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from copy import deepcopy
 from datetime import UTC, datetime
 from functools import lru_cache
 from hashlib import blake2b
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
-from chatkit.errors import InputError
+from chatkit.errors import InputError, Problem
+from chatkit.localization import language
 from chatkit.localization.checks import text_limit
-from chatkit.localization.content import Entry, entries, part, slots
-from chatkit.util.display import cut, visible
+from chatkit.localization.content import Entry, entries, group_with_source, part, slots
+from chatkit.localization.ledger import Ledger, no_source_message, text_digest, translation_key
+from chatkit.util.display import cut, has_half_character, visible
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,8 +33,6 @@ _STAMP = re.compile("([0-9a-f]{10})[.]([0-9a-f]{10})[.]([0-9a-f]{10})(?:[.]([0-9
 
 
 _KEY_FIELDS = ("template_code", "lang_code", "field")
-#: The cells of a unit that is in no spreadsheet.
-NOWHERE: Mapping[str, str] = MappingProxyType({})
 
 
 class Unit(NamedTuple):
@@ -54,10 +54,8 @@ class Unit(NamedTuple):
     problem: str = ""  #: why it cannot be read
     unfinished: str = ""  #: the mark of a program for one that is not finished
     struck: bool = False  #: whether words of the translation are struck through
-    cells: Mapping[str, str] = NOWHERE  #: of a row of a spreadsheet, by the name of their column
-    #: What to write where, by the field of the key: {0} is the code, {1} the language, {2} the
-    #: field. Empty for a spreadsheet.
-    repair_hints: Mapping[str, str] = NOWHERE
+    #: The cells of a row of a spreadsheet, by the name of their column.
+    cells: Mapping[str, str] = MappingProxyType({})
 
     @property
     def text_key(self) -> tuple[str, str, str]:
@@ -75,17 +73,11 @@ class Unit(NamedTuple):
 
     def repair_steps(self, real: tuple[str, str, str]) -> list[str]:
         """Return what to write where in the file to restore the key that the unit had."""
-        steps = dict[str, None]()
-        for name, value, present in zip(_KEY_FIELDS, real, self.text_key, strict=True):
-            if value != present:
-                cell = f"{visible(value)!r} into {self.cells.get(name, name)}"
-                hint = (
-                    self.repair_hints[name].format(*map(visible, real))
-                    if name in self.repair_hints
-                    else cell
-                )
-                steps[hint] = None
-        return list(steps)
+        return [
+            f"{visible(value)!r} into {self.cells.get(name, name)}"
+            for name, value, present in zip(_KEY_FIELDS, real, self.text_key, strict=True)
+            if value != present
+        ]
 
 
 class Stamp(NamedTuple):
@@ -247,3 +239,142 @@ def unescape_controls(text: str) -> str:
 def _unescape_match(match: re.Match[str]) -> str:
     character = chr(int(match[1], 16))
     return character if _ESCAPABLE.fullmatch(character) else match[0]
+
+
+# --- the texts to translate ---------------------------------------------------------------
+
+#: The states of a translation, as far as the ledger has its source.
+UnitState = Literal["missing", "stale", "unknown", "draft", "live"]
+UNIT_STATES: tuple[UnitState, ...] = get_args(UnitState)
+Only = Literal["missing", "stale", "unknown", "draft", "live", "all"]
+
+
+def collect_units(
+    frame: pd.DataFrame,
+    source: str,
+    languages: Iterable[str] | None,
+    ledger: Ledger | None = None,
+) -> tuple[list[Unit], list[str]]:
+    """Collect the stamped units of a frame, and the fields of the source that have no place.
+
+    Raises:
+        InputError: Nothing can be translated, or could not be brought back as it was.
+    """
+    known = Ledger() if ledger is None else ledger
+    pairs, unplaced = pair_units(read_full_contents(frame), source, languages, known)
+    at, units = stamp_time(), []
+    for unit, original, _ in pairs:
+        noted = unit._replace(note=translator_note(unit.field, original))
+        units.append(noted.with_stamp(original.lang_code, at))
+    return units, unplaced
+
+
+def _with_state(unit: Unit, original: Entry, entry: Entry | None, known: Ledger) -> Unit:
+    """Return a unit with the state, the earlier source and the comment that the ledger has."""
+    place = unit.template_code, language.normal(unit.lang_code), unit.field
+    annotation = known.comments.get(place)
+    origin = None
+    if known.origins:  # else the digests are left out, to save time
+        key = translation_key(unit, unit.field, original.lang_code, unit.target)
+        origin = known.origins.get(key)
+    state, before = "draft" if entry is not None and entry.is_draft else "live", ""
+    if not unit.target.strip():
+        state = "missing"
+    elif origin is not None and origin.source != text_digest(unit.source):
+        state, before = "stale", known.sources.get(origin.source, "")
+    elif origin is None and unit.source != unit.target:
+        state = "unknown"
+    comment = annotation.text if annotation else ""
+    return unit._replace(state=state, source_before=before, comment=comment)
+
+
+def pair_units(
+    members: Sequence[Entry],
+    source: str,
+    languages: Iterable[str] | None,
+    known: Ledger,
+) -> tuple[list[tuple[Unit, Entry, Entry | None]], list[str]]:
+    """Collect the units of contents, each with its two contents, and the fields without a place.
+
+    The two are the content in the source language, and the translated one, if there is one yet.
+
+    Raises:
+        InputError: As `gather`.
+    """
+    if isinstance(languages, str):
+        raise InputError("Pass languages as a list: languages=['de', 'pt_BR'].")
+    templates = list(group_with_source(members, source))
+    sources = {original.lang_code for _, original in templates if original}
+    if not sources:
+        raise InputError(no_source_message(members, source))
+    languages_read = list(dict.fromkeys(entry.lang_code for entry in members))
+    written = {language.normal(code): code for code in reversed(languages_read)}
+    named = (
+        [code for code in languages_read if code not in sources] if languages is None else languages
+    )
+    codes = list(dict.fromkeys(written.get(language.normal(code), code) for code in named))
+    if languages is None:
+        codes = language.sort_codes(codes, source)
+    pairs: list[tuple[Unit, Entry, Entry | None]] = []
+    unplaced: list[str] = []
+    for group, original in templates:
+        for lang_code in codes if original else ():
+            if original is None or language.same(lang_code, original.lang_code):
+                continue
+            alike = [entry for entry in group if language.same(entry.lang_code, lang_code)]
+            exact = [entry for entry in alike if entry.lang_code == lang_code]
+            entry = next(iter([*exact, *alike]), None)
+            code = lang_code if entry is None else entry.lang_code
+            for field, text in original.texts.items():
+                if text_group(entry, original, field) is None:
+                    unplaced.append(f"{original.template_code} {code} {field}")
+                    continue
+                target = "" if entry is None else entry.texts.get(field, "")
+                limit = text_limit(field)
+                unit = Unit(original.template_code, code, field, text, target, limit=limit)
+                pairs.append((_with_state(unit, original, entry, known), original, entry))
+    _refuse_unexportable([unit for unit, *_ in pairs], source, languages_read)
+    return pairs, list(dict.fromkeys(unplaced))
+
+
+def _refuse_unexportable(
+    units: Sequence[Unit], source: str, languages_read: Collection[str]
+) -> None:
+    """Raise an error for codes and texts that would not come back as they were."""
+    problems = []
+    for code in dict.fromkeys(unit.template_code for unit in units):
+        if not code.isprintable() or not code.strip():
+            reason = "must be text that can be printed, and not empty"
+            problems.append(Problem("template_code", visible(code)[:60] or "''", reason))
+    languages = list(dict.fromkeys([source, *(unit.lang_code for unit in units)]))
+    for code in languages:
+        if not language.is_tag(code):
+            reason = "must be a code like en or en_US"
+            problems.append(Problem("lang_code", visible(code)[:60] or "''", reason))
+    for code in languages:
+        form = language.normal(code)
+        if language.is_tag(code) and code not in languages_read and code != form:
+            problems.append(Problem("languages", visible(code)[:60], f"did you mean {form}?"))
+    for unit in units:
+        for text in (unit.source, unit.target):
+            if has_half_character(text):
+                place = visible(f"{unit.template_code} {unit.lang_code}, {unit.field}")
+                problems.append(Problem(place, ascii(text)[:60], "holds half a character"))
+    if problems:
+        raise InputError("This cannot be translated as it is:", problems)
+
+
+def filter_by_state(units: Iterable[Unit], only: Only | Collection[Only]) -> list[Unit]:
+    """Return the units in these states, or all.
+
+    Raises:
+        InputError: `only` is none of these.
+    """
+    states = {only} if isinstance(only, str) else set(only)
+    if states == {"all"}:
+        return list(units)
+    if not states or states - {*UNIT_STATES}:
+        raise InputError(
+            f'only= takes "all", or some of {", ".join(UNIT_STATES)}, not {only!r:.60}.'
+        )
+    return [unit for unit in units if unit.state in states]

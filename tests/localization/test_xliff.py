@@ -5,10 +5,10 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from localization.translation.translator import ANY, REWRITES, indented, unit
+from localization.translator import ANY, REWRITES, indented, unit
 
 from chatkit.errors import InputError
-from chatkit.localization.translation.xliff import encode_xliff, read_xliff
+from chatkit.localization.files import encode_xliff, read_xliff
 
 TEXTS = ANY.filter(str.strip)
 PAIRS = st.lists(st.tuples(TEXTS, ANY), min_size=1, max_size=6)

@@ -3,9 +3,9 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from localization.translation.translator import unit
+from localization.translator import unit
 
-from chatkit.localization.translation.units import Stamp, digest, parse_stamp, stamp_key
+from chatkit.localization.units import Stamp, digest, parse_stamp, stamp_key
 
 
 def test_a_stamp_is_read_as_it_was_put_on():

@@ -19,9 +19,9 @@ from chatkit.localization import language
 from chatkit.localization.checks import text_limit
 from chatkit.localization.content import Entry, group_by_template, slots, text_label
 from chatkit.localization.ledger import Ledger, marked_changes, worded_changes
-from chatkit.localization.markup import ENTITY, find_residue
-from chatkit.localization.table import apply_edits, attribute_frame, make_frame
-from chatkit.localization.translation.units import (
+from chatkit.localization.table import apply_edits, make_frame
+from chatkit.localization.typography import ENTITY, find_residue
+from chatkit.localization.units import (
     Stamp,
     Unit,
     digest,
@@ -63,7 +63,6 @@ class ReturnedText:
     entry: Entry | None  #: the content that it is of, if there is one yet
     source: str  #: the source as it is now
     live: str  #: the translation as it is now
-    source_before: str  #: the source as it was exported
     #: "fresh" was taken, "unwrapped" too, without what a program put in, "unchanged" is as it was;
     #: else the reason why it is rejected, in a word or two.
     verdict: str = "unchanged"
@@ -71,39 +70,18 @@ class ReturnedText:
     duplicate_of: ReturnedText | None = None  #: an equal text, whose verdict counts for this one
 
     @property
-    def template_code(self) -> str:
-        """The code of its template."""
-        return self.unit.template_code
+    def label(self) -> str:
+        """Its template, its language and its field as a person calls it."""
+        unit = self.unit
+        return f"{unit.template_code} {unit.lang_code} {text_label(unit.field)}".strip()
 
-    @property
-    def lang_code(self) -> str:
-        """The language of the translation."""
-        return self.unit.lang_code
-
-    @property
-    def field(self) -> str:
-        """The field as in the API: "buttons.1.label"; the first is 0."""
-        return self.unit.field
-
-    @property
-    def comment(self) -> str:
-        """The comment of the translator."""
-        return self.unit.comment
-
-    @property
-    def place(self) -> str:
-        """The place in its file."""
-        return visible(self.unit.place)
-
-    @property
-    def cell(self) -> str:
-        """The cell of the translation, in a spreadsheet."""
-        return self.unit.cells.get("translation", "")
-
-    @property
-    def target(self) -> str:
-        """The translation."""
-        return self.unit.target
+    def row(self) -> tuple[str, ...]:
+        """Return it as a row of a frame with `_COLUMNS`."""
+        unit, cell = self.unit, self.unit.cells.get("translation", "")
+        return (
+            *(*unit.text_key, self.verdict, self.message, unit.source, self.source),
+            *(self.live, self.returned, unit.comment, visible(unit.place), cell),
+        )
 
     @property
     def exported_at(self) -> str:
@@ -113,7 +91,7 @@ class ReturnedText:
     @property
     def is_edited(self) -> bool:
         """Return whether the translation differs from the exported one."""
-        return self.stamp is None or digest(self.target) != self.stamp.target
+        return self.stamp is None or digest(self.unit.target) != self.stamp.target
 
     @property
     def source_is_current(self) -> bool:
@@ -176,7 +154,7 @@ class Translations(Report):
     @property
     def rejected(self) -> pd.DataFrame:
         """Every rejected text, with both sources, the live translation, and the reason."""
-        frame = attribute_frame(self.refused, _COLUMNS).drop(columns="comment")
+        frame = make_frame((each.row() for each in self.refused), _COLUMNS).drop(columns="comment")
         return frame.rename(columns={"verdict": "reason"})
 
     @property
@@ -187,7 +165,7 @@ class Translations(Report):
         program had put in, "unchanged" for one that came back as it went out, else the reason as
         in `rejected`: "stale", "too long", "placeholder lost", "residue" …
         """
-        return attribute_frame(self._returned, _COLUMNS)
+        return make_frame((each.row() for each in self._returned), _COLUMNS)
 
     def comments(self, known: Ledger) -> Ledger:
         """Return the new comments of translators as a ledger.
@@ -199,15 +177,16 @@ class Translations(Report):
         """
         new = Ledger()
         for each in self._returned:
-            if not each.comment.strip() or each.verdict in _UNPLACED:
+            unit, comment = each.unit, each.unit.comment.strip()
+            if not comment or each.verdict in _UNPLACED:
                 continue
-            place = each.template_code, language.normal(each.lang_code), each.field
+            place = unit.template_code, language.normal(unit.lang_code), unit.field
             if before := known.comments.get(place):
                 digits = re.sub(r"\D", "", before.at.partition("+")[0])
-                same = before.text.split() == each.comment.split()  # programs break lines anew
+                same = before.text.split() == comment.split()  # programs break lines anew
                 if same or digits > re.sub(r"\D", "", each.exported_at):
                     continue
-            new.comment(place, each.comment.strip())
+            new.comment(place, comment)
         return new
 
     def _heading(self) -> str:
@@ -232,10 +211,9 @@ class Translations(Report):
         lines = [self._heading()]
         faults, waiting = self._split_refused()
         for each in faults[:_MAX_LISTED_FAULTS]:
-            where = f"{each.template_code} {each.lang_code} {text_label(each.field)}".strip()
-            lines.append(f"  {cut(where, 60)}: {each.verdict}: {cut(each.message, 200)}")
+            lines.append(f"  {cut(each.label, 60)}: {each.verdict}: {cut(each.message, 200)}")
             if each.verdict == "stale" and each.source:
-                sources = each.source_before[:_MAX_LENGTH], each.source[:_MAX_LENGTH]
+                sources = each.unit.source[:_MAX_LENGTH], each.source[:_MAX_LENGTH]
                 lines.append(f"    {worded_changes(*sources)}")
         if (rest := len(faults) - _MAX_LISTED_FAULTS) > 0:
             lines.append(f"  and {rest:,} more in .rejected")
@@ -259,11 +237,11 @@ class Translations(Report):
 
 
 def _html_row(text: ReturnedText) -> str:
-    where = visible(f"{text.template_code} {text.lang_code} {text_label(text.field)}").strip()
-    place = f"{text.place}, {text.cell}" if text.cell else text.place
+    where, cell = visible(text.label), text.unit.cells.get("translation")
+    place = ", ".join(filter(None, (visible(text.unit.place), cell)))
     source, returned = (marked(cut(each, _MAX_LENGTH)) for each in (text.source, text.returned))
     if text.verdict == "stale":
-        source = marked_changes(text.source_before[:_MAX_LENGTH], text.source[:_MAX_LENGTH])
+        source = marked_changes(text.unit.source[:_MAX_LENGTH], text.source[:_MAX_LENGTH])
     return (
         f'<tr><th scope="row" dir="auto">{marked(cut(where, 2 * LABEL))}<br>'
         f"<i>{marked(cut(place, 2 * LABEL))}</i></th>"
@@ -289,8 +267,7 @@ def import_units(
         any_order: Take placeholders in another order than in the source, too; many languages
             need it.
         glossary: The words that translations use and never use.
-        ledger: The record of silenced findings, and of exported sources, where a file has lost
-            them.
+        ledger: The record of silenced findings.
         broken: Take texts that are too long or against the glossary, too.
 
     Raises:
@@ -326,9 +303,6 @@ class _Importer:
         self.source = ""  #: the language that the texts were translated from
         self._any_order, self._broken = any_order, broken
         self._glossary, self._ledger = glossary, Ledger() if ledger is None else ledger
-        exported = self._ledger.sources.values() if any(unit.stamp for unit in units) else ()
-        #: The exported sources, by the digest that a stamp has of them.
-        self._exported = {digest(text): text for text in exported}
         self._members, self._templates = members, group_by_template(members)
         self._rows: dict[tuple[str, str], int] = {}
         for row, entry in enumerate(members):
@@ -348,10 +322,7 @@ class _Importer:
                 break
         entry = self._entry_at(unit.text_key[:2])
         now, live = ("" if e is None else e.texts.get(unit.field, "") for e in (original, entry))
-        before = unit.source
-        if stamp and digest(before) != stamp.source:  # the file has lost it
-            before = self._exported.get(stamp.source, before)
-        text = ReturnedText(unit, unit.target, stamp, original, entry, now, live, before)
+        text = ReturnedText(unit, unit.target, stamp, original, entry, now, live)
         if text.is_edited and not self._broken:
             text.unit = unit._replace(target=strip_residue(unit.target, now))
         return text
@@ -373,7 +344,7 @@ class _Importer:
             edited = [
                 text for text in _keep_newest_exports(list(returned.values())) if text.is_edited
             ]
-            if len({text.target for text in edited}) == 1:
+            if len({text.unit.target for text in edited}) == 1:
                 for text in edited[1:]:
                     text.duplicate_of = edited[0]
                 self._evaluate(edited[0], edited)
@@ -390,7 +361,7 @@ class _Importer:
             text.set_verdict("unreadable" if unit.problem else "no stamp", unit.problem or lost)
         elif source is None:
             text.set_verdict(*self._placement_error(unit, stamp))
-        elif text.target != text.live or unit.problem:
+        elif text.unit.target != text.live or unit.problem:
             if reason := self._rejection_reason(text, stamp, source, edited):
                 text.set_verdict(*reason)
             else:
@@ -398,7 +369,7 @@ class _Importer:
                 if unit.field in taken:  # translated from another language: the later one counts
                     taken[unit.field].verdict = "unchanged"
                 taken[unit.field], text.verdict = text, "fresh"
-                if text.target != text.returned:
+                if text.unit.target != text.returned:
                     text.set_verdict("unwrapped", "taken without what a program had put into it")
 
     def _rejection_reason(
@@ -408,7 +379,7 @@ class _Importer:
         unit, lang = text.unit, source.lang_code
         if not text.source:  # nor can a file write where there is no text, whatever its stamp says
             return "stale", f"{lang} has no such text (any more)"
-        if len({each.target for each in edited}) > 1:
+        if len({each.unit.target for each in edited}) > 1:
             places = " and ".join(visible(each.unit.place) for each in edited[:3])
             return "twice", f"it came back with several texts, in {places}: keep one"
         if unit.problem:
@@ -479,7 +450,9 @@ class _Importer:
     @cached_property
     def _places_by_key(self) -> dict[str, tuple[str, str, str]]:
         """The keys of all texts that can be translated, by the key that their stamp would have."""
-        languages = {e.lang_code for e in self._members} | {text.lang_code for text in self.texts}
+        languages = {e.lang_code for e in self._members} | {
+            text.unit.lang_code for text in self.texts
+        }
         return {
             stamp_key(e.template_code, lang, field, e.lang_code): (e.template_code, lang, field)
             for e in self._members
@@ -522,9 +495,11 @@ class _Importer:
             if source is None:
                 continue
             self.source = self.source or source.lang_code
-            fields = {field: text.target for field, text in sorted(taken.items(), key=_field_order)}
+            fields = {
+                field: text.unit.target for field, text in sorted(taken.items(), key=_field_order)
+            }
             self.changed += [
-                (*text.unit.text_key, text.live, text.target) for text in taken.values()
+                (*text.unit.text_key, text.live, text.unit.target) for text in taken.values()
             ]
             entry = self._entry_at(place)
             if entry is None:
@@ -590,9 +565,9 @@ def _keep_newest_exports(versions: list[ReturnedText]) -> list[ReturnedText]:
         where = visible((newest or newer[0]).unit.place)
         what = "what came back there counts" if newest else "it is to be translated there"
         for text in older:
-            if text.target not in (text.live, newest and newest.target):
+            if text.unit.target not in (text.live, newest and newest.unit.target):
                 text.set_verdict("older export", f"{where} is from a newer export: {what}")
-            elif newest and text.target == newest.target:
+            elif newest and text.unit.target == newest.unit.target:
                 text.duplicate_of = newest
         versions = newer
     return versions

@@ -3,7 +3,7 @@
 import pytest
 
 from chatkit.errors import InputError
-from chatkit.localization.translation.xliff import codes_by_id, descendants, element_text, parse_xml
+from chatkit.localization.files import codes_by_id, descendants, element_text, parse_xml
 
 LAUGHS = (
     b'<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "ha">'

@@ -2,9 +2,9 @@
 
 import pytest
 from hypothesis import example, given, settings
-from localization.translation.translator import ANY
+from localization.translator import ANY
 
-from chatkit.localization.translation.units import escape_controls, unescape_controls
+from chatkit.localization.units import escape_controls, unescape_controls
 
 
 @settings(max_examples=25)

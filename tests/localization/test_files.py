@@ -4,10 +4,10 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-from localization.translation.translator import FORMATS, unit
+from localization.translator import FORMATS, unit
 
 from chatkit.errors import InputError
-from chatkit.localization.translation.files import FileFormat, encode_units, file_format, read_units
+from chatkit.localization.files import FileFormat, encode_units, file_format, read_units
 
 UNITS = [unit("a", "b"), unit("a", "c", lang_code="pt_BR"), unit("d", field="footer")]
 

@@ -3,10 +3,10 @@
 import pandas as pd
 import pytest
 from localization.contents import button
-from localization.translation.translator import ENGLISH, GERMAN, both, english, full
+from localization.translator import ENGLISH, GERMAN, both, english, full
 
 from chatkit.errors import InputError
-from chatkit.localization.translation.export import export
+from chatkit.localization.files import export
 
 
 def test_what_was_written_is_a_table_and_said_in_a_line(tmp_path, capsys):

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 from localization.contents import DEMO, demo  # noqa: F401
-from localization.translation.translator import ENGLISH, both, english
+from localization.translator import ENGLISH, both, english
 
 from chatkit.localization.table import apply_edits
 

@@ -1,21 +1,31 @@
-"""Files: units into files of any format, and back; the content of a file decides how it is read.
+"""Files: units into files for translators, and back; the content of a file decides how it is read.
 
 In spreadsheets, CSV or workbooks, units are rows. PO, the files of gettext, is written and read by
 Babel: the context of a message, which every program keeps, says where its text stands and has the
-stamp: `order_ready/buttons.0.label 1f2e3d4c5b.…`. XLIFF has a module of its own.
+stamp: `order_ready/buttons.0.label 1f2e3d4c5b.…`.
+
+XLIFF 1.2 is what programs for translators exchange. Placeholders, and characters that XML cannot
+hold, are elements of their own (`ph`): a program shows them as one block that can be moved and not
+be changed. This is the only import of an XML parser. That of Python, expat, is fast, loads nothing
+from elsewhere, and limits how much entities unfold. The files of translators need no document type
+at all, so one that has it is refused, and with it every entity.
 """
 
 from __future__ import annotations
 
 import io
 import os
-import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from xml.etree.ElementTree import Element, ParseError, TreeBuilder, XMLParser
+from xml.sax.saxutils import escape, quoteattr
 
 from babel.messages.catalog import Catalog, Message
-from babel.messages.pofile import PoFileError, normalize, read_po, write_po
+from babel.messages.pofile import PoFileError, read_po, write_po
 
 from chatkit.errors import InputError
 from chatkit.imports.tables import (
@@ -28,20 +38,27 @@ from chatkit.imports.tables import (
     read_source,
     read_word,
     workbook,
+    write_file,
 )
 from chatkit.imports.tables.delimited import decode_text, read_delimited, to_csv
 from chatkit.localization import language
-from chatkit.localization.content import text_label
-from chatkit.localization.table import text_frame
-from chatkit.localization.translation import xliff
-from chatkit.localization.translation.units import (
+from chatkit.localization.content import count_words, shorten_list, text_label
+from chatkit.localization.ledger import Ledger
+from chatkit.localization.table import make_frame, text_frame
+from chatkit.localization.units import (
+    Only,
     Unit,
+    collect_units,
     escape_controls,
+    filter_by_state,
     parse_stamp,
     unescape_controls,
 )
-from chatkit.util.display import many, visible
+from chatkit.util.display import escaped, many, visible
 from chatkit.util.progress import print_line
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 FileFormat = Literal["xlsx", "csv", "po", "xliff"]
 #: A file, or several; a folder stands for the files in it.
@@ -88,7 +105,7 @@ def encode_units(
     languages: dict[str, list[Unit]] = {}
     for unit in units:
         languages.setdefault(unit.lang_code, []).append(unit)
-    encode = encode_po if form == "po" else xliff.encode_xliff
+    encode = encode_po if form == "po" else encode_xliff
     return {
         path.with_name(f"{path.stem}.{code}{path.suffix}"): (members, encode(members, source))
         for code, members in languages.items()
@@ -151,44 +168,12 @@ def _read_file(path: Path | bytes, encoding: str | None) -> list[Unit]:
 def _choose_reader(data: bytes, name: str) -> Callable[[bytes], list[Unit]]:
     """Choose the reader of a file by how it begins, or by its name if that does not decide."""
     if file_kind(data) == "xlsx":
-        _check_archive(data, name)
         return read_workbook
     begin = data[:4000].replace(b"\0", b"").lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n")
     if begin.startswith(b"<"):
-        return xliff.read_xliff
+        return read_xliff
     message = any(line.startswith((b"msgid", b"msgctxt")) for line in begin.splitlines())
     return read_po_units if message or name.lower().endswith(".po") else read_csv
-
-
-#: Archives that are no workbooks, by the beginning of the name of a part.
-_ARCHIVES = {
-    "word/": "a text document",
-    "ppt/": "a presentation",
-    "mimetype": "an OpenDocument file",
-    "": "a packed folder",
-}
-
-
-def _check_archive(data: bytes, name: str) -> None:
-    """Refuse an archive that is no workbook, and report macros.
-
-    Raises:
-        InputError: It is something else.
-    """
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            parts = archive.namelist()
-    except zipfile.BadZipFile:
-        return  # its reader refuses it
-    if "xl/vbaProject.bin" in parts:
-        print_line(f"{visible(name)} has macros: they are not run.")
-    elif not any(part.startswith("xl/") for part in parts):
-        matches = (
-            kind
-            for begin, kind in _ARCHIVES.items()
-            if not begin or any(part.startswith(begin) for part in parts)
-        )
-        raise InputError(f"This file is {next(matches)}, not a workbook: save the table as .xlsx.")
 
 
 #: The columns that a spreadsheet must have, and those that are read.
@@ -413,13 +398,14 @@ def encode_po(units: Sequence[Unit], source: str) -> bytes:
         fuzzy=False,
     )
     for unit in units:
-        state = [f"State: {unit.state}."] if unit.state else []
+        notes = [visible(unit.note)] + [f"State: {unit.state}."] * bool(unit.state)
+        notes += [f"Source before: {visible(unit.source_before)}"] * bool(unit.source_before)
         message = catalog.add(
             escape_controls(unit.source),
             escape_controls(unit.target),
-            auto_comments=[visible(unit.note), *state],
+            auto_comments=notes,
             user_comments=escape_controls(unit.comment).splitlines(),
-            context=_message_context(unit),
+            context=f"{unit.template_code}/{unit.field} {unit.stamp}",
         )
         message.flags.difference_update(_PYTHON_FLAGS)
         if unit.state == "stale":  # programs ask for these to be looked at, and then take it off
@@ -428,31 +414,7 @@ def encode_po(units: Sequence[Unit], source: str) -> bytes:
             message.flags.add(f"max-length:{unit.limit}")
     target = io.BytesIO()
     write_po(target, catalog, width=0)
-    return _add_previous_sources(target.getvalue().decode(), units).encode()
-
-
-def _message_context(unit: Unit) -> str:
-    return f"{unit.template_code}/{unit.field} {unit.stamp}"
-
-
-def _add_previous_sources(data: str, units: Iterable[Unit]) -> str:
-    """Add to a PO file the sources that stale texts were made from.
-
-    Babel could write them, but breaks the lines of long ones.
-    """
-    before = {
-        f"msgctxt {normalize(_message_context(unit), width=0)}": normalize(
-            escape_controls(unit.source_before), prefix="#| ", width=0
-        )
-        for unit in units
-        if unit.source_before
-    }
-    if not before:
-        return data
-    lines = data.split("\n")
-    return "\n".join(
-        f"#| msgid {before[line]}\n{line}" if line in before else line for line in lines
-    )
+    return target.getvalue()
 
 
 def read_po_units(data: bytes) -> list[Unit]:
@@ -470,15 +432,6 @@ def read_po_units(data: bytes) -> list[Unit]:
     return [_read_message(message, code) for message in catalog if message.id]
 
 
-#: What to write where for the code, the language and the field of a text.
-_CONTEXT_HINT = "'{0}/{2}' into its msgctxt, before the stamp,"
-_REPAIR_HINTS = {
-    "template_code": _CONTEXT_HINT,
-    "field": _CONTEXT_HINT,
-    "lang_code": f"'{_LANG_CODE}{{1}}' into the head of the file",
-}
-
-
 def _read_message(message: Message, lang_code: str) -> Unit:
     where, _, stamp = (message.context or "").rpartition(" ")
     code, _, field = where.rpartition("/")
@@ -491,6 +444,297 @@ def _read_message(message: Message, lang_code: str) -> Unit:
         *(code, lang_code, field, source, target, stamp),
         comment=unescape_controls("\n".join(lines)),
         unfinished="fuzzy" if message.fuzzy else "",
-        repair_hints=_REPAIR_HINTS,
         place=f"line {message.lineno}",
     )
+
+
+# --- export -------------------------------------------------------------------------------
+
+
+def export(
+    frame: pd.DataFrame,
+    target: str | os.PathLike[str],
+    *,
+    source: str = "en",
+    languages: Iterable[str] | None = None,
+    only: Only | Collection[Only] = "missing",
+    replace: bool = False,
+    ledger: Ledger | None = None,
+) -> pd.DataFrame:
+    """Write texts into files for translators; `read_units` reads them back.
+
+    What the name ends in says the format: .xlsx, .csv, .po, .xlf or .xliff. PO and XLIFF have a
+    file for each language: `texts.po` becomes `texts.de.po` and so on.
+
+    Args:
+        frame: As `client.templates.frame(codes, full=True)` gives it.
+        target: The path of the file.
+        source: The language to translate from.
+        languages: The languages to translate into, also those that no content has yet; without
+            it all that the frame has.
+        only: Texts in these states, one or several: "missing" without a translation, "stale"
+            made from another source text, "unknown", "draft", "live"; or "all".
+        replace: Write over files that are there; they may hold the work of a translator.
+        ledger: What is recorded of sources, and what people say of texts.
+
+    Returns:
+        A row for each language in each file that was written.
+
+    Raises:
+        InputError: There is nothing to translate, a file cannot hold it, or is there already.
+        OSError: A file cannot be written.
+    """
+    path = Path(target).expanduser()
+    form = file_format(path)
+    units, unplaced = collect_units(frame, source, languages, ledger)
+    units = filter_by_state(units, only)
+    encoded = encode_units(units, path, form, source) if units else {}
+    if existing := [each.name for each in encoded if each.exists() and not replace]:
+        raise InputError(
+            f"{', '.join(existing)} is there already, and may hold the work of a translator. Take "
+            "another name, or say replace=True."
+        )
+    lines = []
+    for each, (members, data) in encoded.items():
+        write_file(each, data)
+        for code in dict.fromkeys(unit.lang_code for unit in members):
+            mine = [unit for unit in members if unit.lang_code == code]
+            templates = len({unit.template_code for unit in mine})
+            count = sum(count_words(unit.source) for unit in mine)
+            lines.append((str(each), code, templates, len(mine), count))
+    across = many(len({unit.lang_code for unit in units}), "language")
+    names = shorten_list([visible(each.name) for each in encoded], 3)
+    texts = f"{many(len(units), 'text')} in {across} → {names}"
+    print_line(texts if units else "Nothing to translate: no file was written.")
+    if unplaced:
+        some = shorten_list(list(map(visible, unplaced)), 3)
+        print_line(f"  left out, for another kind of header or button stands there: {some}")
+    return make_frame(lines, ("path", "lang_code", "templates", "texts", "words"))
+
+
+# --- XLIFF --------------------------------------------------------------------------------
+
+#: The attributes of a target by the state of its text.
+_STATES = {
+    "stale": 'state="needs-review-translation"',
+    "unknown": 'state="translated" state-qualifier="x-unknown"',
+    "draft": 'state="translated"',
+    "live": 'state="final"',
+}
+#: The authors of notes that are no comments of people.
+_OWN_AUTHORS = ("", "developer")
+#: How the state of a translation begins that a program has marked as not finished.
+_UNFINISHED_STATES = ("new", "needs-")
+
+
+def _format_attributes(**named: str | int) -> str:
+    return "".join(
+        f" {name.replace('_', '-')}={quoteattr(str(value))}" for name, value in named.items()
+    )
+
+
+# --- writing ----------------------------------------------------------------------------
+
+
+def encode_xliff(units: Sequence[Unit], source: str) -> bytes:
+    """Encode units of one language as an XLIFF file.
+
+    Args:
+        units: In the order of their templates.
+        source: The language they are translated from.
+    """
+    target = units[0].lang_code
+    lines = [
+        '<?xml version="1.0" encoding="UTF-8"?>',
+        '<xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2">',
+    ]
+    for code, group in groupby(units, key=lambda unit: unit.template_code):
+        head = _format_attributes(
+            original=f"{target}/{code}",
+            source_language=language.bcp47_tag(source),
+            target_language=language.bcp47_tag(target),
+            datatype="plaintext",
+        )
+        lines += [f"  <file{head}>", "    <body>"]
+        for unit in group:
+            lines += _trans_unit_lines(unit)
+        lines += ["    </body>", "  </file>"]
+    return "\n".join([*lines, "</xliff>", ""]).encode()
+
+
+def _trans_unit_lines(unit: Unit) -> Iterator[str]:
+    most = _format_attributes(maxwidth=unit.limit, size_unit="char") if unit.limit else ""
+    head = _format_attributes(id=unit.stamp, resname=unit.field) + most
+    yield f'      <trans-unit{head} xml:space="preserve">'
+    ids: dict[str, int] = {}
+    yield f"        <source>{encode_inline(unit.source, ids)}</source>"
+    if unit.target:
+        state = f" {_STATES[unit.state]}" if unit.state in _STATES else ""
+        yield f"        <target{state}>{encode_inline(unit.target, ids)}</target>"
+    yield f'        <note from="developer">{escaped(unit.note)}</note>'
+    if unit.comment:
+        yield f'        <note from="translator">{escape(escape_controls(unit.comment))}</note>'
+    if unit.source_before:
+        yield '        <alt-trans alttranstype="previous-version">'
+        yield f"          <source>{encode_inline(unit.source_before, ids)}</source>"
+        yield f"          <target>{encode_inline(unit.target, ids)}</target>"
+        yield "        </alt-trans>"
+    yield "      </trans-unit>"
+
+
+_INLINE_CODE = re.compile(r"(\{\{[^{}\t\n]*\}\}|⟨U\+[0-9A-F]{4}⟩)")
+
+
+def encode_inline(text: str, ids: dict[str, int]) -> str:
+    """Encode a text with a `ph` element for each placeholder and each escaped character.
+
+    Equal placeholders have the same number as their id: 2, and 2.3 for the third time.
+
+    Args:
+        text: A source or a target.
+        ids: The numbers, the same for a source and its target; new ones are added.
+    """
+    counts: Counter[str] = Counter()
+    parts = list(map(escape, _INLINE_CODE.split(escape_controls(text))))
+    for place in range(1, len(parts), 2):
+        part = parts[place]
+        counts[part] += 1
+        suffix = f".{counts[part]}" if counts[part] > 1 else ""
+        parts[place] = f'<ph id="{ids.setdefault(part, len(ids) + 1)}{suffix}">{part}</ph>'
+    return "".join(parts)
+
+
+# --- reading ----------------------------------------------------------------------------
+
+
+def read_xliff(data: bytes) -> list[Unit]:
+    """Read the units of an XLIFF file.
+
+    Raises:
+        InputError: It is no file of this version.
+    """
+    root = parse_xml(data)
+    version = root.get("version", "")
+    if local_name(root) != "xliff" or not version.startswith("1."):
+        kind = f"{local_name(root)} {version}".strip()
+        raise InputError(f"It must be XLIFF of version 1.2, and is {kind}: save it as that.")
+    units = (unit for file in descendants(root, "file") for unit in _read_trans_units(file))
+    return [unit._replace(place=f"unit {number}") for number, unit in enumerate(units, 1)]
+
+
+def _read_trans_units(file: Element) -> Iterator[Unit]:
+    lang_code, _, code = file.get("original", "").partition("/")
+    for element in descendants(file, "trans-unit"):
+        source = next(iter(children(element, "source")), None)
+        target = next(iter(children(element, "target")), None)
+        codes = codes_by_id(source)
+        state = "" if target is None else target.get("state", "")
+        unfinished = state if state.startswith(_UNFINISHED_STATES) else ""
+        versions = {each.get("alttranstype") for each in children(element, "alt-trans")}
+        if unfinished == "needs-review-translation" and "previous-version" in versions:
+            unfinished = ""  # it was exported so, and not every program takes the state off
+        yield Unit(
+            code,
+            lang_code,
+            element.get("resname", ""),
+            element_text(source, codes),
+            element_text(target, codes),
+            element.get("id", ""),
+            comment=_join_comments(children(element, "note")),
+            unfinished=unfinished,
+        )
+
+
+def _join_comments(notes: Iterable[Element]) -> str:
+    """Join the comments of people on a text, one line each."""
+    texts = [
+        unescape_controls("".join(each.itertext()))
+        for each in notes
+        if each.get("from", "") not in _OWN_AUTHORS
+    ]
+    return "\n".join(filter(str.strip, texts))
+
+
+class _Builder(TreeBuilder):
+    """A builder of XML elements that refuses document types, and so all entities."""
+
+    def doctype(self, name: str, pubid: str | None, system: str | None) -> None:
+        raise InputError("It has a document type (DOCTYPE), which no file of translators needs.")
+
+
+def parse_xml(data: bytes) -> Element:
+    """Parse an XML file that must not have a document type.
+
+    Raises:
+        InputError: It is no XML, or has a document type.
+    """
+    parser = XMLParser(target=_Builder())  # noqa: S314  no document type gets past `_Builder`
+    try:
+        parser.feed(data)
+        root: Any = parser.close()
+    except (ParseError, ValueError, LookupError) as error:  # an unknown encoding is a LookupError
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"It is not readable as XML: {error}.") from None
+    if not isinstance(root, Element):
+        raise InputError("It is not readable as XML.")
+    return root
+
+
+def local_name(element: Element) -> str:
+    """Return the name of an element without its namespace."""
+    return str(element.tag).rpartition("}")[2]
+
+
+def children(element: Element, *names: str) -> list[Element]:
+    """Return the children with one of these names, in order."""
+    return [child for child in element if local_name(child) in names]
+
+
+def descendants(element: Element, name: str) -> list[Element]:
+    """Return all elements of this name below one, at any depth."""
+    return [each for each in element.iter() if local_name(each) == name]
+
+
+#: The inline elements that replace a part of the text, and hold it or refer to it.
+_CODE_ELEMENTS = ("ph", "x", "it", "bpt", "ept", "bx", "ex")
+
+
+def element_text(element: Element | None, codes: Mapping[str, str]) -> str:
+    """Return the text of a source or target; `codes` has the placeholders by their id."""
+    return "" if element is None else unescape_controls(_inline_text(element, codes))
+
+
+def _inline_text(element: Element, codes: Mapping[str, str]) -> str:
+    texts = [element.text or ""]
+    for child in element:
+        name = local_name(child)
+        if name in _CODE_ELEMENTS:
+            texts.append(_code_text(child, codes))
+        elif name == "cp":
+            texts.append(_code_point(child))
+        else:  # what a program put around words to mark them
+            texts.append(_inline_text(child, codes))
+        texts.append(child.tail or "")
+    return "".join(texts)
+
+
+def _code_text(element: Element, codes: Mapping[str, str]) -> str:
+    text = "".join(element.itertext()) or codes.get(element.get("id", ""), "")
+    return text or element.get("equiv-text") or element.get("equiv") or ""
+
+
+def _code_point(element: Element) -> str:
+    """Return the character of a `cp` element; empty if its number is none."""
+    try:
+        return chr(int(element.get("hex", ""), 16))
+    except (ValueError, OverflowError):
+        return ""
+
+
+def codes_by_id(element: Element | None) -> dict[str, str]:
+    """Return the texts of the inline elements of a source, by their id."""
+    if element is None:
+        return {}
+    elements = [each for each in element.iter() if local_name(each) in _CODE_ELEMENTS]
+    return {each.get("id", ""): _code_text(each, {}) for each in elements}

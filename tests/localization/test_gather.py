@@ -3,12 +3,11 @@
 import pandas as pd
 import pytest
 from localization.contents import button, content, frame
-from localization.translation.translator import ENGLISH, GERMAN, both, english, full
+from localization.translator import ENGLISH, GERMAN, both, english, full
 
 from chatkit.errors import InputError
 from chatkit.localization.ledger import Ledger, accept_contents
-from chatkit.localization.translation.export import collect_units, filter_by_state
-from chatkit.localization.translation.units import read_full_contents
+from chatkit.localization.units import collect_units, filter_by_state, read_full_contents
 
 
 def positions(units):

@@ -5,10 +5,10 @@ import copy
 import pytest
 from hypothesis import given, settings
 from localization.contents import CONTENT, button, content, website
-from localization.translation.translator import ENGLISH, GERMAN
+from localization.translator import ENGLISH, GERMAN
 
 from chatkit.localization.content import entries
-from chatkit.localization.translation.units import (
+from chatkit.localization.units import (
     group_fields,
     new_draft,
     put_texts,

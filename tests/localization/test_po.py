@@ -5,12 +5,12 @@ import io
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from localization.translation.translator import ANY, unit
+from localization.translator import ANY, unit
 from translate.storage.pypo import pofile
 
 from chatkit.errors import InputError
+from chatkit.localization.files import encode_po, read_po_units
 from chatkit.localization.language import SUPPORTED
-from chatkit.localization.translation.files import encode_po, read_po_units
 
 TEXTS = ANY.filter(str.strip)
 PAIRS = st.lists(st.tuples(TEXTS, ANY), min_size=1, max_size=6)

@@ -8,15 +8,15 @@ from pathlib import Path
 import openpyxl
 import pytest
 from localization.contents import DEMO, demo  # noqa: F401
-from localization.translation.test_importer import imported, reasons, sent
-from localization.translation.translator import ENGLISH, FORMATS, english, translate
+from localization.test_importer import imported, reasons, sent
+from localization.translator import ENGLISH, FORMATS, english, translate
 from openpyxl.cell.rich_text import CellRichText, TextBlock
 from openpyxl.cell.text import InlineFont
 from openpyxl.styles import Font
 
 from chatkit.errors import InputError
-from chatkit.localization.translation import read_units
-from chatkit.localization.translation.importer import strip_residue
+from chatkit.localization.files import read_units
+from chatkit.localization.importer import strip_residue
 
 GOOD = "Ciao {{1}}, l’ordine {{2}} è pronto: vieni a prenderlo oggi."
 SIGNS = GOOD.replace("oggi", "oggi & <3 *o* 5 < 6")

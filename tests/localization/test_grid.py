@@ -8,16 +8,10 @@ import openpyxl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from localization.translation.translator import ANY, unit
+from localization.translator import ANY, unit
 
 from chatkit.errors import InputError
-from chatkit.localization.translation.files import (
-    COLUMNS,
-    encode_csv,
-    encode_workbook,
-    read_csv,
-    read_workbook,
-)
+from chatkit.localization.files import COLUMNS, encode_csv, encode_workbook, read_csv, read_workbook
 
 TEXTS = ANY.filter(str.strip)
 PAIRS = st.lists(st.tuples(TEXTS, ANY), min_size=1, max_size=6)

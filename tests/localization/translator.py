@@ -19,7 +19,7 @@ from translate.storage.pypo import pofile
 from translate.storage.xliff import xlifffile
 
 from chatkit.imports.tables import guard_text, unguard
-from chatkit.localization.translation.units import Unit, escape_controls, unescape_controls
+from chatkit.localization.units import Unit, escape_controls, unescape_controls
 
 #: Every format, by what is asked for, and how its files end.
 FORMATS = {"xlsx": "xlsx", "csv": "csv", "po": "po", "xliff": "xlf"}
