@@ -6,7 +6,7 @@ read. `COMPONENTS` holds the components by name, in the order in which they are 
 that file.
 
 A version compares like a number with a point: `Version(6, 3) < Version(7, 0)`. Facts as of March
-2026; a version released later is one line here.
+2026; a version released later is one more in that file.
 """
 
 from __future__ import annotations
@@ -45,39 +45,6 @@ FIRST = Version(2, 1)
 STRICT = Version(6, 0)
 #: The version that the platform recommends for new flows.
 RECOMMENDED = Version(7, 3)
-
-#: Every public version and the day of its release, as far as it was announced.
-RELEASED: dict[Version, date | None] = {
-    Version(2, 1): None,
-    Version(3, 0): None,
-    Version(3, 1): None,
-    Version(4, 0): None,
-    Version(5, 0): date(2024, 8, 13),
-    Version(5, 1): date(2024, 9, 16),
-    Version(6, 0): date(2024, 11, 12),
-    Version(6, 1): date(2024, 11, 12),
-    Version(6, 2): date(2024, 12, 10),
-    Version(6, 3): date(2025, 1, 14),
-    Version(7, 0): date(2025, 3, 11),
-    Version(7, 1): date(2025, 6, 10),
-    Version(7, 2): date(2025, 7, 8),
-    Version(7, 3): date(2025, 9, 10),
-}
-#: Versions before the first known one: they were, and are no longer supported.
-RETIRED = frozenset({Version(1, 0), Version(1, 1), Version(2, 0)})
-#: A variant for catalogues, which no account outside may use.
-INTERNAL = frozenset({Version(5, 2)})
-#: The platform's own checker knows them, no announcement does.
-UNANNOUNCED = frozenset({Version(7, 4)})
-
-#: Still sent, no longer published: since that day.
-FROZEN: dict[Version, date] = {
-    Version(2, 1): date(2025, 4, 8),
-    Version(3, 0): date(2025, 4, 8),
-    Version(3, 1): date(2025, 4, 8),
-    Version(4, 0): date(2025, 4, 8),
-    Version(5, 0): date(2025, 9, 10),
-}
 
 
 def data_api_versions(version: Version) -> tuple[str, ...]:
@@ -268,6 +235,16 @@ def _parse_fields(table: Mapping[str, Any]) -> dict[str, Any]:
 
 
 _TABLE = tomllib.loads(Path(__file__).with_name("components.toml").read_text("utf-8"))
+#: The public versions; those no longer supported; one that no account outside may use; those that
+#: the platform's own checker knows and no announcement does.
+RELEASED, RETIRED, INTERNAL, UNANNOUNCED = (
+    tuple(map(_parse_version, _TABLE["versions"][name]))
+    for name in ("released", "retired", "internal", "unannounced")
+)
+#: Still sent, no longer published: since that day.
+FROZEN: dict[Version, date] = {
+    _parse_version(text): day for text, day in _TABLE["versions"]["frozen"].items()
+}
 
 #: Objects that are no component and no action, by name: document, screen, option …
 SHAPES: dict[str, Shape] = {}

@@ -7,7 +7,6 @@ same neighbours. Pairs are compared; each difference has its place in both docum
 from __future__ import annotations
 
 import json
-import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -300,14 +299,6 @@ class _Comparison:
         first, second = ({screen.index: screen for screen in o.screens} for o in self.roots)
         pairs = [(first.get(m), second.get(n)) for m, n in self.screens.items()]
         self.screen_pairs = [(x, y) for x, y in pairs if x is not None and y is not None]
-        self.renamed = {
-            x.id: y.id
-            for x, y in self.screen_pairs
-            if x.id is not None and y.id is not None and x.id != y.id
-            if x.id not in self.roots[1].by_id and y.id not in self.roots[0].by_id
-        }
-        names = "|".join(map(re.escape, sorted(self.renamed, key=len, reverse=True)))
-        self.reference = re.compile(rf"(?<=\$\{{screen\.)({names})(?=\.)") if names else None
         self.pairing = ComponentMatching(self.screen_pairs, *self.roots)
 
     def compare_documents(self) -> Differences:
@@ -315,13 +306,10 @@ class _Comparison:
         root = _Place("document", (), "", "")
         for key in {**self.a, **self.b}:
             x, y = self.a.get(key, MISSING), self.b.get(key, MISSING)
-            place = root.child(key)
             if key == "screens" and isinstance(x, list) and isinstance(y, list):
                 continue  # last, however the keys are ordered
-            if key == "routing_model" and isinstance(x, dict) and isinstance(y, dict):
-                yield from self._compare_routes(replace(place, noun="route", path=()), x, y)
-            else:
-                yield from self._compare_values(place, x, y)
+            place = root.child(key, noun="route" if key == "routing_model" else None)
+            yield from self._compare_values(place, x, y)
         if all(isinstance(document.get("screens"), list) for document in (self.a, self.b)):
             screens = _Place("screen", (), "/screens", "/screens")
             x, y = (dict(enumerate(_screens(each))) for each in (self.a, self.b))
@@ -329,32 +317,12 @@ class _Comparison:
             for one, other in self.screen_pairs:
                 yield from self._compare_screens(one, other)
 
-    def _compare_routes(self, place: _Place, x: dict[str, Any], y: dict[str, Any]) -> Differences:
-        prior = {s if s in y else self.renamed.get(s, s): s for s in x}
-        for source in {**prior, **y}:
-            old = prior.get(source, source)
-            here = replace(place.child(old, f"routes from {source}"), b=place.child(source).b)
-            before, after = x.get(old, MISSING), y.get(source, MISSING)
-            if not _is_text_list(before) or not _is_text_list(after):
-                yield from self._compare_values(here, before, after)
-                continue
-            targets = [t if t in after else self.renamed.get(t, t) for t in before]
-            removed, added = Counter(targets) - Counter(after), Counter(after) - Counter(targets)
-            for target in removed.elements():
-                at = here.child(str(targets.index(target)), f"to {target}")
-                yield at.difference("removed", target, MISSING)
-            for target in added.elements():
-                at = here.child(str(after.index(target)), f"to {target}")
-                yield at.difference("added", MISSING, target)
-
     def _compare_screens(self, x: ScreenNode, y: ScreenNode) -> Differences:
         place = _Place("screen", (_screen_label(0, y.value),), x.pointer, y.pointer)
         for key in {**x.value, **y.value}:
             before, after = x.value.get(key, MISSING), y.value.get(key, MISSING)
             here = place.child(key, noun=_property_noun("screen", key))
-            if key == "id" and x.id in self.renamed:
-                yield replace(here, noun="screen").difference("renamed", x.id, y.id)
-            elif key == "data" and isinstance(before, dict) and isinstance(after, dict):
+            if key == "data" and isinstance(before, dict) and isinstance(after, dict):
                 for name in {**before, **after}:
                     two = before.get(name, MISSING), after.get(name, MISSING)
                     yield from self._compare_values(here.child(name, noun="data"), *two)
@@ -399,29 +367,12 @@ class _Comparison:
             else:
                 yield from self._compare_values(here, before, after)
 
-    def _is_equal(self, x: Any, y: Any, *, next_screen: bool = False) -> bool:
-        """Return whether two values mean the same, with the ids of renamed screens replaced."""
-        if isinstance(x, str) and isinstance(y, str) and x != y:
-            if next_screen and self.renamed.get(x) == y:
-                return True
-            return self.reference is not None and y == self.reference.sub(
-                lambda match: str(self.renamed[match[0]]), x
-            )
-        if isinstance(x, dict) and isinstance(y, dict):
-            return x.keys() == y.keys() and all(
-                self._is_equal(x[key], y[key], next_screen=key == "next" or next_screen)
-                for key in x
-            )
-        if isinstance(x, list) and isinstance(y, list):
-            return len(x) == len(y) and all(map(self._is_equal, x, y))
-        return is_same_json(x, y)
-
     def _compare_values(self, place: _Place, x: Any, y: Any) -> Differences:
-        """Yield what differs between two JSON values, below the route `next` by renamed screens."""
+        """Yield what differs between two JSON values."""
         if x is MISSING or y is MISSING:
             if x is not y:
                 yield place.difference("removed" if y is MISSING else "added", x, y)
-        elif self._is_equal(x, y, next_screen="next" in place.path[-2:]):
+        elif is_same_json(x, y):
             return
         elif isinstance(x, dict) and isinstance(y, dict):
             for key in {**x, **y}:
@@ -452,7 +403,7 @@ class _Comparison:
                 yield place.child(str(n), label(n, b[n])).difference("added", MISSING, b[n])
         for m, n in after.items():
             at = replace(place.child(str(n), label(n, b[n])), a=f"{place.a}/{m}")
-            if m in ahead:
+            if m in ahead and place.noun != "route":  # whose order means nothing
                 yield at.difference("moved", f"place {m + 1}", f"place {n + 1}")
             if pairs is None or not (isinstance(a[m], dict) and isinstance(b[n], dict)):
                 yield from self._compare_values(at, a[m], b[n])
@@ -466,10 +417,6 @@ def _screens(document: dict[str, Any]) -> list[Any]:
 def _id_of(value: Any) -> str | None:
     name = value.get("id") if isinstance(value, dict) else None
     return name if isinstance(name, str) else None
-
-
-def _is_text_list(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 
 def _property_noun(noun: str, key: str) -> str:
@@ -504,7 +451,7 @@ def _component_label(component: ComponentNode) -> str:
 
 
 def _item_label(n: int, value: Any) -> str:
-    return _id_of(value) or f"item {n + 1}"
+    return value if isinstance(value, str) else _id_of(value) or f"item {n + 1}"
 
 
 def _slot_value(value: dict[str, Any], slot: str) -> Any:
@@ -522,7 +469,7 @@ def _strays(children: list[Any]) -> dict[int, Any]:
 #: The sign of each kind of difference, and the class that colours it.
 _SIGNS = {
     **{"added": ("+", "create"), "removed": ("-", "delete"), "changed": ("~", "update")},
-    **{"moved": ("↕", "update"), "renamed": ("→", "update")},
+    "moved": ("↕", "update"),
 }
 _WIDTHS = {"difference": 18, "where": 32, "before": 25, "after": 25}
 _UNFOLDED = 25  #: differences of the HTML that are not folded

@@ -13,6 +13,7 @@ from graphlib import CycleError, TopologicalSorter
 from html import escape as html_escape
 from html import unescape as html_unescape
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, Literal
 
 from chatkit.flowjson.document import read_document
@@ -200,37 +201,9 @@ _COLUMN_GAP, _ROW_GAP = 34, 62  #: between two of a row, and between two rows
 _MARGIN = 20  #: around everything
 _BEND_WIDTH = 26  #: the width that a way takes which passes a row
 
-# In a page of Jupyter the drawing is dark where the page is, at once; a picture of its own asks
-# the system.
-_DARK = """
-  --paper: #202832; --edge: #77849a; --ink: #e8edf4; --pale: #aab4c2; --line: #93a0b3;
-  --pill: #2d3744; --good: #1d3a2a; --good-edge: #6cc28b; --bad: #44211f; --bad-edge: #ff8a80;
-  --entry: #6db1ff;
-"""
-_STYLE = f"""
-.chatkit-flow {{
-  --paper: #f6f8fb; --edge: #8b95a5; --ink: #1c2430; --pale: #5f6673; --line: #667085;
-  --pill: #e9edf3; --good: #e6f4ea; --good-edge: #4c9a66; --bad: #fdeceb; --bad-edge: #d64541;
-  --entry: #2f7fd6;
-  text {{ fill: var(--pale); font: 13px system-ui, sans-serif; text-anchor: middle; }}
-  :is(.id, .legend, .says) {{ font-size: 10.5px; }}
-  .title {{ fill: var(--ink); font-weight: 600; }}
-  .box {{ fill: var(--paper); stroke: var(--edge); stroke-width: 1.2; }}
-  .terminal .box {{ fill: var(--good); stroke: var(--good-edge); }}
-  .missing .box {{ fill: var(--bad); stroke: var(--bad-edge); stroke-dasharray: 4 3; }}
-  .entry .box {{ stroke: var(--entry); stroke-width: 2.4; }}
-  .badge {{ font-size: 9.5px; letter-spacing: 0.04em; }}
-  .way {{ fill: none; stroke: var(--line); stroke-width: 1.5; }}
-  .tip {{ fill: var(--line); }}
-  .data_exchange {{ stroke-dasharray: 6 4; }}
-  .routing_model {{ stroke-dasharray: 1.5 4; stroke-linecap: round; }}
-  .pill {{ fill: var(--pill); }}
-  .says {{ fill: var(--ink); }}
-  .legend {{ text-anchor: start; }}
-}}
-[data-jp-theme-light="false"] .chatkit-flow {{{_DARK}}}
-@media (prefers-color-scheme: dark) {{ .chatkit-flow:root {{{_DARK}}} }}
-"""
+#: In a page of Jupyter the drawing is dark where the page is, at once; a picture of its own asks
+#: the system.
+_STYLE = Path(__file__).with_suffix(".css").read_text("utf-8")
 _LEGEND = {
     "navigate": "a tap leads there",
     "data_exchange": "the endpoint decides",

@@ -17,6 +17,7 @@ from datetime import UTC, date, datetime
 from functools import cached_property
 from html import escape
 from itertools import product
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from chatkit.errors import InputError
@@ -62,32 +63,7 @@ State = Literal["live", "draft", "stale", "unknown", "broken", "missing"]
 STATES: tuple[State, ...] = get_args(State)
 _COLUMNS = ("template_code", "lang_code", "state", "reason")
 
-
-_STYLE = """
-.chatkit-board.chatkit-board { max-width: 100%; overflow-x: auto; }
-.chatkit-board.chatkit-board p { margin: 0.6em 0; }
-.chatkit-board.chatkit-board table { border-collapse: separate; border-spacing: 2px; margin: 0; }
-.chatkit-board.chatkit-board tr:nth-child(n) { background: none; }
-.chatkit-board.chatkit-board :is(td, th) { border: none; font-weight: normal; max-width: 24em;
-  overflow-wrap: break-word; padding: 0.25em 0.6em; text-align: start; vertical-align: top;
-  white-space: nowrap; }
-.chatkit-board.chatkit-board tbody th { font-weight: 600; max-width: none; }
-.chatkit-board thead small { color: var(--jp-ui-font-color2, #767676); display: block;
-  font-size: 85%; max-width: 9em; white-space: normal; }
-.chatkit-board td { border-radius: 3px; }
-.chatkit-board .live { background: rgba(67, 160, 71, 0.20); }
-.chatkit-board .draft { background: rgba(3, 136, 209, 0.18); }
-.chatkit-board .stale { background: rgba(245, 150, 0, 0.24); }
-.chatkit-board .unknown { background: rgba(128, 128, 128, 0.20); }
-.chatkit-board .broken { background: rgba(229, 57, 53, 0.24); }
-.chatkit-board .missing { outline: 1px dashed var(--jp-border-color2, #8888); }
-.chatkit-board b { display: inline-block; font-weight: 600; width: 1.1em; }
-.chatkit-board.chatkit-board td.why { white-space: pre-wrap; }
-.chatkit-board.chatkit-board td.side { min-width: 18em; white-space: pre-wrap; }
-.chatkit-board del { background: rgba(229, 57, 53, 0.18); }
-.chatkit-board ins { background: rgba(67, 160, 71, 0.22); }
-.chatkit-board summary { cursor: pointer; }
-"""
+_STYLE = Path(__file__).with_suffix(".css").read_text("utf-8")
 
 
 class BoardCell(NamedTuple):

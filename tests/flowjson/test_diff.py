@@ -26,7 +26,7 @@ def edited() -> dict[str, Any]:
 def test_a_diff_reads_as_a_list_of_what_was_done() -> None:
     assert repr(diff(booking(), edited())) == (
         "3 differences: 1 route removed, 1 text changed, 1 component added\n"
-        "  - route removed: routes from START › to HELP\n"
+        "  - route removed: routing_model › START › HELP\n"
         '      "HELP"\n'
         "  ~ text changed: screen START › title\n"
         '      "Welcome" → "Good evening"\n'
