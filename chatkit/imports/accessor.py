@@ -12,6 +12,7 @@ import json
 import sys
 from functools import cache
 from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
@@ -92,14 +93,7 @@ class Accessor(metaclass=HelpPage):
 # --- in a notebook ------------------------------------------------------------------------
 
 _MAX_TEXT = 200  #: characters of a text that are shown, unless pandas is told of more
-_STYLE = """
-.chatkit-frame { overflow-x: auto; }
-.chatkit-frame:focus-visible { outline: 2px solid #1976d2; outline-offset: -2px; }
-.chatkit-frame.chatkit-frame :is(td, th) { max-width: 36em; overflow-wrap: break-word;
-  text-align: start; vertical-align: top; }
-.chatkit-frame.chatkit-frame .number { text-align: end; }
-.chatkit-frame.chatkit-frame :is(.number, .short, tbody th) { white-space: nowrap; }
-"""
+_STYLE = Path(__file__).with_suffix(".css").read_text("utf-8")
 
 
 def show_frames(formatter: Any) -> None:

@@ -13,6 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise, starmap, zip_longest
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
@@ -580,15 +581,7 @@ def find_similar(
 # --- findings, shown and fixed -----------------------------------------------------------
 
 
-_COLOURS = """
-.chatkit-plan.chatkit-quality.chatkit-quality table { table-layout: auto; }
-.chatkit-plan.chatkit-quality.chatkit-quality :is(td, th) { max-width: 26em;
-  overflow-wrap: break-word; }
-.chatkit-quality :is(.error, .warning, .note) { border-left: 4px solid; padding-left: 0.6em; }
-.chatkit-quality .error { border-color: var(--jp-error-color1, #d32f2f); }
-.chatkit-quality .warning { border-color: var(--jp-warn-color1, #f57c00); }
-.chatkit-quality .note { border-color: var(--jp-info-color1, #0288d1); }
-"""
+_STYLE = STYLE + Path(__file__).with_suffix(".css").read_text("utf-8")
 #: Widths of the columns of both reports, in per cent.
 _FINDINGS = {"row": 8, "column": 13, "value": 24, "reason": 31, "suggestion": 24}
 _DONE = {"row": 10, "column": 14, "why": 22, "before": 27, "after": 27}
@@ -624,7 +617,7 @@ class Fixed(Report):
         done: A row for each changed cell: `row`, `column`, `code`, `before` and `after`.
     """
 
-    _name, _style = "chatkit-plan chatkit-quality", STYLE + _COLOURS
+    _name, _style = "chatkit-plan chatkit-quality", _STYLE
 
     def __init__(self, frame: pd.DataFrame, done: pd.DataFrame) -> None:
         self.frame = frame
@@ -663,7 +656,7 @@ class Quality(Report):
         notes: What else is to be known.
     """
 
-    _name, _style = "chatkit-plan chatkit-quality", STYLE + _COLOURS
+    _name, _style = "chatkit-plan chatkit-quality", _STYLE
 
     def __init__(
         self, frame: pd.DataFrame, findings: Sequence[CellFinding], notes: Sequence[str]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from chatkit.localization import language
@@ -43,15 +44,7 @@ _COLUMNS = (
 #: Fields that are not checked when a frame does not have them.
 _CHECKED_FIELDS = ("text", "variables", "footer", "headers", "buttons")
 
-
-_STYLE = """
-.chatkit-plan.chatkit-audit.chatkit-audit table { table-layout: auto; }
-.chatkit-plan.chatkit-audit.chatkit-audit :is(td, th) { max-width: 26em;
-  overflow-wrap: break-word; }
-.chatkit-audit .error { color: var(--jp-error-color1, #d32f2f); }
-.chatkit-audit .warning { color: var(--jp-warn-color1, #c25e00); }
-.chatkit-audit .note { color: var(--jp-info-color1, #0277bd); }
-"""
+_STYLE = STYLE + Path(__file__).with_suffix(".css").read_text("utf-8")
 
 
 class Audit(FindingSequence[ContentFinding], Report):
@@ -62,7 +55,7 @@ class Audit(FindingSequence[ContentFinding], Report):
     or the platform rejects the content.
     """
 
-    _name, _style = "chatkit-plan chatkit-audit", STYLE + _STYLE
+    _name, _style = "chatkit-plan chatkit-audit", _STYLE
 
     def __init__(
         self,

@@ -10,7 +10,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any, NamedTuple
 
 from chatkit import numbers
@@ -27,7 +27,7 @@ from chatkit.localization.content import (
     without_slots,
 )
 from chatkit.localization.glossary import check_glossary
-from chatkit.localization.rules import SCOPES, Case, Check, ContentFinding, Flaw, Scope, flaw
+from chatkit.localization.rules import LISTS, SCOPES, Case, Check, ContentFinding, Flaw, Scope, flaw
 from chatkit.localization.typography import (
     check_characters,
     check_markup,
@@ -258,16 +258,8 @@ def _check_samples(entry: Entry) -> Iterator[Flaw]:
 MEDIA = ("image", "video", "document")
 _ADDRESS = re.compile(r"https?://[^\s/]+\S*", re.IGNORECASE)
 #: The files that a header of each type takes, and others, by the end of their names.
-_FILE_ENDINGS = {
-    "image": "jpg jpeg png",
-    "video": "mp4 3gp",
-    "document": "pdf doc docx xls xlsx ppt pptx txt",
-}
-_OTHER_ENDINGS = (
-    "gif webp bmp svg tif tiff heic avif mov avi mkv webm wmv flv m4v mpg mpeg odt ods odp rtf "
-    "csv zip htm html mp3 ogg wav aac amr m4a opus"
-)
-_KNOWN_ENDINGS = frozenset(" ".join((*_FILE_ENDINGS.values(), _OTHER_ENDINGS)).split())
+_FILE_ENDINGS = {kind: ends.split() for kind, ends in LISTS["endings"].items()}
+_KNOWN_ENDINGS = frozenset(chain.from_iterable(_FILE_ENDINGS.values()))
 _SUFFIX = re.compile(r"\.([A-Za-z0-9]{2,4})(?:[?#]|\Z)")
 
 
@@ -319,7 +311,7 @@ def _check_media_header(header: Mapping[str, Any], field: str) -> Iterator[Flaw]
         yield flaw("header media/address", place, link=values(link))
     for name, file in _text_fields(header).items():
         suffix = _SUFFIX.search(file) if name in ("link", "file_name") else None
-        end, taken = suffix[1].lower() if suffix else "", _FILE_ENDINGS[kind].split()
+        end, taken = suffix[1].lower() if suffix else "", _FILE_ENDINGS[kind]
         if end in _KNOWN_ENDINGS and end not in taken:
             parts = {"a_kind": a_kind, "file": cut(file, 60), "end": end}
             yield flaw("header media/file", f"{field}.{name}", taken=", ".join(taken), **parts)
@@ -406,14 +398,8 @@ def _check_button_types(kinds: list[Any]) -> Iterator[Flaw]:
         yield flaw("button on desktop", "buttons", why=why)
 
 
-_SHORTENERS = """
-adf.ly api.whatsapp.com bit.do bit.ly bitly.com bl.ink buff.ly chat.whatsapp.com clck.ru cutt.ly
-dlvr.it goo.gl goo.su is.gd j.mp kutt.it lnkd.in ow.ly qr.ae rb.gy rebrand.ly s.id short.gy
-short.io shorturl.at snip.ly soo.gd surl.li t.co t.ly tiny.cc tiny.one tinyurl.com tny.im tr.im
-u.to urlz.fr v.gd vk.cc wa.link wa.me
-"""
 #: Services that shorten addresses, and those that lead to a chat.
-_SHORT_LINKS = frozenset(_SHORTENERS.split())
+_SHORT_LINKS = frozenset(LISTS["short_links"].split())
 
 
 def _host_name(address: str) -> str:

@@ -341,9 +341,7 @@ class _Importer:
             first = places.setdefault(place, {}).setdefault(same, text)
             text.duplicate_of = None if first is text else first
         for returned in places.values():
-            edited = [
-                text for text in _keep_newest_exports(list(returned.values())) if text.is_edited
-            ]
+            edited = _keep_newest_export([text for text in returned.values() if text.is_edited])
             if len({text.unit.target for text in edited}) == 1:
                 for text in edited[1:]:
                     text.duplicate_of = edited[0]
@@ -545,32 +543,20 @@ def _describe_residue(unit: Unit, source: str) -> str:
     return f"it has {what}{where}, and the source has not: a program left it" if what else ""
 
 
-def _keep_newest_exports(versions: list[ReturnedText]) -> list[ReturnedText]:
-    """Return the versions of one text that are of its newest export, and reject older ones.
-
-    A version whose stamp has the current source is newer than one with an earlier source, and so
-    with the translation. Of those that were edited, the stamp of the later time counts.
-    """
-    latest = max((text.exported_at for text in versions if text.is_edited), default="")
-    for newer in (
-        [text for text in versions if text.source_is_current],
-        [text for text in versions if text.target_is_current],
-        [text for text in versions if text.exported_at >= latest],
-    ):
-        newer = [text for text in newer if text in versions]
-        older = [text for text in versions if text.is_edited and text not in newer]
-        if not newer or not older:
+def _keep_newest_export(edited: list[ReturnedText]) -> list[ReturnedText]:
+    """Return the edited versions of one text that are of its newest export; reject the others."""
+    latest = max((text.exported_at for text in edited), default="")
+    newest = [text for text in edited if text.exported_at == latest]
+    for text in edited:
+        if text in newest or text.unit.target == text.live:
             continue
-        newest = next((text for text in newer if text.is_edited), None)
-        where = visible((newest or newer[0]).unit.place)
-        what = "what came back there counts" if newest else "it is to be translated there"
-        for text in older:
-            if text.unit.target not in (text.live, newest and newest.unit.target):
-                text.set_verdict("older export", f"{where} is from a newer export: {what}")
-            elif newest and text.unit.target == newest.unit.target:
-                text.duplicate_of = newest
-        versions = newer
-    return versions
+        if text.unit.target == newest[0].unit.target:
+            text.duplicate_of = newest[0]
+        else:
+            where = visible(newest[0].unit.place)
+            message = f"{where} is from a newer export: what came back there counts"
+            text.set_verdict("older export", message)
+    return newest
 
 
 def _field_order(item: tuple[str, object]) -> tuple[str, int]:

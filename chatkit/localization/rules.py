@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 _DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 
 
+#: Words that rules look for.
+LISTS: Mapping[str, Any] = _DATA["lists"]
+
+
 class Rule(NamedTuple):
     """The meaning of a finding code: its severity, its source, whether the content is refused."""
 

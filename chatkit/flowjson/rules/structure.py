@@ -485,11 +485,6 @@ _MOST_TARGETS = 10
 _ROUTING = "/routing_model"
 
 
-def routes(flow: FlowNode) -> dict[str, list[str]]:
-    """Return the screens that follow each screen, by the routing model or the navigate actions."""
-    return _navigate_targets(flow) if flow.routing is None else stated_routes(flow)
-
-
 def stated_routes(flow: FlowNode) -> dict[str, list[str]]:
     """Return the routing model without what is not a list of texts."""
     model = flow.routing or {}
@@ -523,22 +518,9 @@ def check_routes(flow: FlowNode, _: FlowNode) -> Iterator[Finding]:
     if not flow.by_id:
         return
     if flow.routing is not None:
-        yield from _check_shape(flow)
         yield from _check_stated_routes(flow)
     elif not flow.endpoint:
         yield from _check_navigate_targets(flow)
-
-
-def _check_shape(flow: FlowNode) -> Iterator[Finding]:
-    for source, targets in (flow.routing or {}).items():
-        pointer = f"{_ROUTING}/{escape(str(source))}"
-        if not isinstance(targets, list):
-            yield _type_error(pointer, f"The routes of {source} must be a list of screen ids.")
-            continue
-        for index, target in enumerate(targets):
-            if not isinstance(target, str):
-                message = f"Route {index + 1} of {source} must be text."
-                yield _type_error(f"{pointer}/{index}", message)
 
 
 def _type_error(pointer: str, message: str) -> Finding:
@@ -589,6 +571,7 @@ def _check_route(flow: FlowNode, source: str, targets: object) -> Iterator[Findi
         hint = suggest(source, left) if patch else "Correct or remove it."
         yield _finding(pointer, f"{source} is not a screen of this flow.", hint, patch=patch)
     if not isinstance(targets, list):
+        yield _type_error(pointer, f"The routes of {source} must be a list of screen ids.")
         return
     if len(targets) > _MOST_TARGETS:
         yield _too_many_targets(pointer, source, len(targets))
@@ -596,7 +579,10 @@ def _check_route(flow: FlowNode, source: str, targets: object) -> Iterator[Findi
         itself = removing(f"{pointer}/{targets.index(source)}")
         yield _finding(pointer, f"{source} leads to itself.", "Remove that route.", patch=itself)
     for index, target in enumerate(targets):
-        if isinstance(target, str) and target not in flow.by_id:
+        if not isinstance(target, str):
+            message = f"Route {index + 1} of {source} must be text."
+            yield _type_error(f"{pointer}/{index}", message)
+        elif target not in flow.by_id:
             message = f"{source} leads to {target}, which is not a screen of this flow."
             left = [each for each in flow.by_id if each not in (source, *targets)]
             patch = respelling(f"{pointer}/{index}", target, left)
@@ -738,7 +724,7 @@ def check_reachable(flow: FlowNode, _: FlowNode) -> Iterator[Finding]:
     """Find screens that no route reaches, which the platform accepts."""
     if flow.endpoint:  # it may open the flow at any screen
         return
-    ways = routes(flow)
+    ways = _navigate_targets(flow) if flow.routing is None else stated_routes(flow)
     if not _has_known_targets(flow, ways):
         return
     entered = {target for source, targets in ways.items() for target in targets if target != source}
