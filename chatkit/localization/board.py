@@ -3,9 +3,7 @@
 "Live" means not a draft; the API does not show whether the platform has approved it. "Stale" is a
 translation whose source moved on: the ledger has another text that it was made from than the
 source has now; or its placeholders, header or buttons are not those of the source. "Unknown" is
-one that is live and not in the ledger: it was written elsewhere, or before there was a ledger. For
-these alone the times count, where the service shows `updated_at` (the API document does not name
-that field): a source that was written later makes them stale.
+one that is live and not in the ledger: it was written elsewhere, or before there was a ledger.
 """
 
 from __future__ import annotations
@@ -18,7 +16,7 @@ from functools import cached_property
 from html import escape
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 from chatkit.errors import InputError
 from chatkit.localization import language
@@ -321,9 +319,13 @@ def parse_time(since: object) -> datetime:
     """
     if isinstance(since, date) and not isinstance(since, datetime):
         since = since.isoformat()
-    if (time := _read_time(since)) is None:
+    try:
+        time = datetime.fromisoformat(since) if isinstance(since, str) else since
+    except ValueError:
+        time = None
+    if not isinstance(time, datetime):
         raise InputError(f'since= takes a date like "2026-11-01", or a time, not {since!r:.40}.')
-    return time
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
 def _make_cell(
@@ -337,17 +339,11 @@ def _make_cell(
     differs = [each for each in findings if each.code in STRUCTURE]
     record = Provenance()
     reasons = ["it is a draft"] if entry.is_draft else []
-    older = False
-    if original is not None:
-        if ledger is not None:
-            record = ledger.provenance(entry, original)
-            if differs and ledger.is_structure_accepted(entry, original):
-                differs = [each for each in differs if each.code not in AGREED]
-        if ledger is None or record.unknown:
-            mine, other = (_read_time(each.raw.get("updated_at")) for each in (entry, original))
-            older = mine is not None and other is not None and mine < other
-    later = [f"{original.lang_code} was written later"] if original and older else []
-    structure = [*later, *(each.message for each in differs)]
+    if original is not None and ledger is not None:
+        record = ledger.provenance(entry, original)
+        if differs and ledger.is_structure_accepted(entry, original):
+            differs = [each for each in differs if each.code not in AGREED]
+    structure = [each.message for each in differs]
     state: State = "draft" if entry.is_draft else "unknown" if record.unknown else "live"
     if record.changes or structure:
         lang, state = original.lang_code if original else "", "stale"
@@ -371,18 +367,6 @@ def _unknown_reason(record: Provenance, source: str) -> str:
     texts = f"{first} and {many(len(more), 'other text')}" if more else first
     subject = f"{texts} {'were' if more else 'was'}" if record.known else "it was"
     return f"it is not recorded from which text in {source} {subject} made"
-
-
-def _read_time(value: Any) -> datetime | None:
-    """Parse a time, in UTC if it has no offset, as the API writes all times; None if it is none."""
-    if isinstance(value, str):
-        try:
-            value = datetime.fromisoformat(value)
-        except ValueError:
-            return None
-    if not isinstance(value, datetime):
-        return None
-    return value if value.tzinfo else value.replace(tzinfo=UTC)
 
 
 # --- the words of a board ------------------------------------------------------------------------

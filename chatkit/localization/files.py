@@ -711,8 +711,6 @@ def _inline_text(element: Element, codes: Mapping[str, str]) -> str:
         name = local_name(child)
         if name in _CODE_ELEMENTS:
             texts.append(_code_text(child, codes))
-        elif name == "cp":
-            texts.append(_code_point(child))
         else:  # what a program put around words to mark them
             texts.append(_inline_text(child, codes))
         texts.append(child.tail or "")
@@ -721,15 +719,7 @@ def _inline_text(element: Element, codes: Mapping[str, str]) -> str:
 
 def _code_text(element: Element, codes: Mapping[str, str]) -> str:
     text = "".join(element.itertext()) or codes.get(element.get("id", ""), "")
-    return text or element.get("equiv-text") or element.get("equiv") or ""
-
-
-def _code_point(element: Element) -> str:
-    """Return the character of a `cp` element; empty if its number is none."""
-    try:
-        return chr(int(element.get("hex", ""), 16))
-    except (ValueError, OverflowError):
-        return ""
+    return text or element.get("equiv-text", "")
 
 
 def codes_by_id(element: Element | None) -> dict[str, str]:

@@ -333,25 +333,20 @@ class _Importer:
 
     def _evaluate_all(self) -> None:
         """Set the verdict on each text; of equal ones only the first is evaluated."""
-        places: dict[tuple[str, ...], dict[tuple[str, ...], ReturnedText]] = {}
+        places: dict[tuple[str, ...], list[ReturnedText]] = {}
         for text in self.texts:
-            unit, stamp = text.unit, text.stamp
-            place = (*unit.text_key, stamp.key) if stamp else (unit.place,)
-            same = (unit.target, stamp.source, stamp.at) if stamp else (unit.target,)
-            first = places.setdefault(place, {}).setdefault(same, text)
-            text.duplicate_of = None if first is text else first
+            place = (*text.unit.text_key, text.stamp.key) if text.stamp else (text.unit.place,)
+            places.setdefault(place, []).append(text)
         for returned in places.values():
-            edited = _keep_newest_export([text for text in returned.values() if text.is_edited])
-            if len({text.unit.target for text in edited}) == 1:
-                for text in edited[1:]:
-                    text.duplicate_of = edited[0]
-                self._evaluate(edited[0], edited)
-            else:
-                for text in edited:
-                    self._evaluate(text, edited)
+            versions: dict[str, ReturnedText] = {}
+            for text in _keep_newest_export([text for text in returned if text.is_edited]):
+                first = versions.setdefault(text.unit.target, text)
+                text.duplicate_of = None if first is text else first
+            for text in versions.values():
+                self._evaluate(text, [*versions.values()])
 
-    def _evaluate(self, text: ReturnedText, edited: Sequence[ReturnedText]) -> None:
-        """Take a text or reject it; `edited` are all edited versions of the same text."""
+    def _evaluate(self, text: ReturnedText, versions: Sequence[ReturnedText]) -> None:
+        """Take a text or reject it; `versions` are all different ones of the same text."""
         unit, stamp, source = text.unit, text.stamp, text.original
         if stamp is None:
             lost = "its stamp was lost or changed on the way"
@@ -360,7 +355,7 @@ class _Importer:
         elif source is None:
             text.set_verdict(*self._placement_error(unit, stamp))
         elif text.unit.target != text.live or unit.problem:
-            if reason := self._rejection_reason(text, stamp, source, edited):
+            if reason := self._rejection_reason(text, stamp, source, versions):
                 text.set_verdict(*reason)
             else:
                 taken = self._taken.setdefault(unit.text_key[:2], {})
@@ -371,14 +366,14 @@ class _Importer:
                     text.set_verdict("unwrapped", "taken without what a program had put into it")
 
     def _rejection_reason(
-        self, text: ReturnedText, stamp: Stamp, source: Entry, edited: Sequence[ReturnedText]
+        self, text: ReturnedText, stamp: Stamp, source: Entry, versions: Sequence[ReturnedText]
     ) -> tuple[str, str] | None:
         """Return the verdict and the message of a text that must be rejected, else None."""
         unit, lang = text.unit, source.lang_code
         if not text.source:  # nor can a file write where there is no text, whatever its stamp says
             return "stale", f"{lang} has no such text (any more)"
-        if len({each.unit.target for each in edited}) > 1:
-            places = " and ".join(visible(each.unit.place) for each in edited[:3])
+        if len(versions) > 1:
+            places = " and ".join(visible(each.unit.place) for each in versions[:3])
             return "twice", f"it came back with several texts, in {places}: keep one"
         if unit.problem:
             return "unreadable", unit.problem

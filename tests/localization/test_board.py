@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta, timezone
 
-import pandas as pd
 import pytest
 from displayed import html_of
 from hypothesis import given, settings
@@ -86,42 +85,6 @@ def test_another_address_alone_does_not():
     site = {"type": "visit_website", "label": "Go", "value": "https://a.example/en"}
     own = {**site, "label": "Los", "value": "https://a.example/de"}
     assert state(content(buttons=[site]), german(buttons=[own])).state == "live"
-
-
-EARLY, LATE = "2026-11-01T10:00:00Z", "2026-11-02T10:00:00Z"
-
-
-@pytest.mark.parametrize(
-    ("source", "translation", "expected"),
-    [
-        (LATE, EARLY, "stale"),
-        (EARLY, LATE, "live"),
-        (EARLY, EARLY, "live"),
-        (LATE, "2026-11-02T09:30:00", "stale"),
-        (LATE, "2026-11-02T12:00:00+02:00", "live"),
-        (LATE, "yesterday", "live"),
-        (LATE, None, "live"),
-        (None, EARLY, "live"),
-        (pd.Timestamp(LATE), pd.Timestamp(EARLY), "stale"),
-        (5, EARLY, "live"),
-    ],
-)
-def test_a_source_that_was_written_later_makes_a_translation_stale(source, translation, expected):
-    cell = state(content(updated_at=source), german(updated_at=translation))
-    assert cell.state == expected
-    assert ("en was written later" in cell.reasons) == (expected == "stale")
-
-
-def test_that_the_source_is_newer_is_told_before_what_follows_from_it():
-    text, variables = GERMAN.replace("{{2}}", ""), {"1": "Ana"}
-    changed = german(text=text, variables=variables, updated_at=EARLY)
-    cell = state(content(updated_at=LATE), changed)
-    assert cell.reasons == ("en was written later", "{{2}} of en is missing")
-
-
-def test_the_source_is_never_stale():
-    cell = state(content(updated_at=EARLY), german(updated_at=LATE), lang_code="en")
-    assert cell.state == "live"
 
 
 def test_codes_are_joined_in_any_form_and_kept_as_they_are():

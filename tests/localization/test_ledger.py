@@ -222,15 +222,6 @@ def test_a_source_that_was_taken_out_or_is_the_same_in_both_is_told():
     assert board(frame(content(), same), ledger=ledger)["order_ready", "de"].state == "live"
 
 
-def test_the_times_count_only_where_nothing_is_recorded():
-    early, late = "2026-11-01T10:00:00Z", "2026-11-02T10:00:00Z"
-    german = content(lang_code="de", text=GERMAN, updated_at=early)
-    given = frame(content(updated_at=late), german)
-    assert board(given, ledger=Ledger())["order_ready", "de"].state == "stale"
-    ledger = accept_contents(given, None, "en", Ledger())[1]
-    assert board(given, ledger=ledger)["order_ready", "de"].state == "live"
-
-
 # --- since ----------------------------------------------------------------------------------
 
 

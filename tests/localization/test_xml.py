@@ -46,11 +46,6 @@ def test_a_code_is_what_it_holds_or_what_the_source_says_or_what_it_shows():
     assert text('<x id="1"/>', {"1": "{{1}}"}) == "{{1}}"
     assert text('<ph id="1">{{2}}</ph>', {"1": "{{1}}"}) == "{{2}}"  # numbered anew
     assert text('<x id="9" equiv-text="{{9}}"/>', {"1": "{{1}}"}) == "{{9}}"
-    assert text('<ph id="9" equiv="{{9}}"/>') == "{{9}}"
-
-
-def test_characters_by_number_are_read():
-    assert text('a<cp hex="0001"/>b<cp hex="zz"/>c') == "a\x01bc"
 
 
 def test_no_element_is_no_text():
