@@ -116,9 +116,14 @@ class Number(NamedTuple):
         return self.country_code and f"{self.country_code}{self.number}"
 
     @property
+    def suggestion(self) -> str | None:
+        """The number that may be meant, like '+919876543210'."""
+        return "".join(self.suggested) if self.suggested else None
+
+    @property
     def likely(self) -> str | None:
         """The number, or else the one that may be meant."""
-        return self.e164 or ("".join(self.suggested) if self.suggested else None)
+        return self.e164 or self.suggestion
 
 
 def _may_chat(one: Candidate | Number) -> bool:

@@ -25,7 +25,7 @@ from xml.etree.ElementTree import Element, ParseError, TreeBuilder, XMLParser
 from xml.sax.saxutils import escape, quoteattr
 
 from babel.messages.catalog import Catalog, Message
-from babel.messages.pofile import PoFileError, read_po, write_po
+from babel.messages.pofile import PoFileError, normalize, read_po, write_po
 
 from chatkit.errors import InputError
 from chatkit.imports.tables import (
@@ -398,14 +398,13 @@ def encode_po(units: Sequence[Unit], source: str) -> bytes:
         fuzzy=False,
     )
     for unit in units:
-        notes = [visible(unit.note)] + [f"State: {unit.state}."] * bool(unit.state)
-        notes += [f"Source before: {visible(unit.source_before)}"] * bool(unit.source_before)
+        state = [f"State: {unit.state}."] if unit.state else []
         message = catalog.add(
             escape_controls(unit.source),
             escape_controls(unit.target),
-            auto_comments=notes,
+            auto_comments=[visible(unit.note), *state],
             user_comments=escape_controls(unit.comment).splitlines(),
-            context=f"{unit.template_code}/{unit.field} {unit.stamp}",
+            context=_message_context(unit),
         )
         message.flags.difference_update(_PYTHON_FLAGS)
         if unit.state == "stale":  # programs ask for these to be looked at, and then take it off
@@ -414,7 +413,31 @@ def encode_po(units: Sequence[Unit], source: str) -> bytes:
             message.flags.add(f"max-length:{unit.limit}")
     target = io.BytesIO()
     write_po(target, catalog, width=0)
-    return target.getvalue()
+    return _add_previous_sources(target.getvalue().decode(), units).encode()
+
+
+def _message_context(unit: Unit) -> str:
+    return f"{unit.template_code}/{unit.field} {unit.stamp}"
+
+
+def _add_previous_sources(data: str, units: Iterable[Unit]) -> str:
+    """Add to a PO file the sources that stale texts were made from.
+
+    Babel could write them, but breaks the lines of long ones.
+    """
+    before = {
+        f"msgctxt {normalize(_message_context(unit), width=0)}": normalize(
+            escape_controls(unit.source_before), prefix="#| ", width=0
+        )
+        for unit in units
+        if unit.source_before
+    }
+    if not before:
+        return data
+    lines = data.split("\n")
+    return "\n".join(
+        f"#| msgid {before[line]}\n{line}" if line in before else line for line in lines
+    )
 
 
 def read_po_units(data: bytes) -> list[Unit]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import re
 import subprocess
 import sys
@@ -159,25 +158,6 @@ def test_drafts_and_imports_are_recorded(client, tmp_path):
     client.templates.export(tmp_path / "t.csv", ["order_ready"], languages=["nl"])
     data = (tmp_path / "t.csv").read_text(encoding="utf-8-sig")
     assert ENGLISH in data
-
-
-def test_what_went_out_is_shown_beside_what_came_back_though_the_file_lost_it(client, tmp_path):
-    path, before = tmp_path / "t.csv", client.templates("order_ready").get("en").text
-    client.templates.export(path, ["order_ready"], languages=["nl"])
-    assert not len(client.templates.ledger.read()), "an export makes no translation"
-    data = path.read_text(encoding="utf-8-sig")
-    path.write_text(data.replace("ready for you. Please", "ready. Please"), encoding="utf-8-sig")
-    rewrite(client, "en", ENGLISH)
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        rows = list(csv.DictReader(file))
-    for row in rows:
-        row["translation"] = row["source"].replace("Hello", "Hallo")
-    with path.open("w", encoding="utf-8-sig", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
-    lost = client.templates.read_translations(path).rejected.set_index("field").loc["text"]
-    assert (lost.reason, lost.source_before, lost.source) == ("source edited", before, ENGLISH)
 
 
 def test_a_plan_that_was_saved_records_when_it_is_applied(client, tmp_path):

@@ -218,7 +218,7 @@ def test_a_column_of_countries_is_offered_and_read(sandbox, client):
     numbers = ["07400 123456", "0151 23456789", "98123 45678", "2025550143", "0664 123456"]
     frame = pd.DataFrame({"number": numbers, "Country": countries, "name": "Ana"})
     checked = client.contacts.check(frame)
-    assert "check(frame, region='Country')" in " ".join(checked.notes)
+    assert "or the name of a column of countries" in " ".join(checked.notes)
     by_row = client.contacts.check(frame, region="Country")
     assert [f.suggestion for f in by_row.findings if f.safe] == [
         *("+44 7400123456", "+49 15123456789", "+91 9812345678", "+1 2025550143")
