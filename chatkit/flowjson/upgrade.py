@@ -85,8 +85,10 @@ class Rewrite:
             self._report_backticks()
         if self._crosses(V7):
             self._upgrade_init_values()
-            for screen in self._nodes.screens:
-                self._report_extra_forms(screen)
+            for screen in self._nodes.screens:  # 7.0 takes one Form on a screen
+                for form in [each for each in screen.components if each.type == "Form"][1:]:
+                    what = "Put these inputs into one Form: 7.0 takes one on a screen."
+                    self._add_todo(form.pointer, what)
         if self._crosses(V7_3):
             for action in self._nodes.actions:
                 self._add_payload(action)
@@ -217,12 +219,6 @@ class Rewrite:
             if (has_value or is_bound) and "on-select-action" in component.value:
                 what = "7.0 no longer runs this when the screen is shown, only on a choice."
                 self._add_todo(f"{component.pointer}/on-select-action", what)
-
-    def _report_extra_forms(self, screen: ScreenNode) -> None:
-        """Ask to merge the Forms of a screen: 7.0 takes one."""
-        for form in [each for each in screen.components if each.type == "Form"][1:]:
-            what = "Put these inputs into one Form: 7.0 takes one on a screen."
-            self._add_todo(form.pointer, what)
 
     # --- 7.3: data models -----------------------------------------------------------
 

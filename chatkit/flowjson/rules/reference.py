@@ -49,24 +49,19 @@ EXAMPLE = "__example__"
 SCHEMA_TYPES = frozenset(("string", "number", "integer", "boolean", "object", "array", "null"))
 
 
+_JSON_TYPES: dict[type, Types] = {
+    **{type(None): frozenset(("null",)), bool: frozenset(("boolean",))},
+    **{int: frozenset(("integer", "number")), str: frozenset(("string",))},
+    **dict.fromkeys((list, tuple), frozenset(("array",))),
+    dict: frozenset(("object",)),
+}
+
+
 def json_types(value: object) -> Types:
     """Return the names that a schema may give the JSON type of a value."""
-    match value:
-        case None:
-            return frozenset(("null",))
-        case bool():
-            return frozenset(("boolean",))
-        case int():
-            return frozenset(("integer", "number"))
-        case float():
-            return frozenset(("integer", "number") if value.is_integer() else ("number",))
-        case str():
-            return frozenset(("string",))
-        case list() | tuple():
-            return frozenset(("array",))
-        case dict():
-            return frozenset(("object",))
-    return frozenset()
+    if isinstance(value, float):
+        return frozenset(("integer", "number") if value.is_integer() else ("number",))
+    return _JSON_TYPES.get(type(value), frozenset())
 
 
 def schema_mismatches(
@@ -91,8 +86,10 @@ def schema_mismatches(
         kind = "an integer" if "integer" in types else type_names(types)
         yield pointer, f"expected {type_names(expected)}, found {kind}"
     else:
-        if (missing := _first_missing_key(value, schema)) is not None:
-            yield pointer, f"{missing} is missing"
+        required = schema.get("required")
+        if isinstance(value, dict) and isinstance(required, list):
+            missing = [key for key in required if isinstance(key, str) and key not in value]
+            yield from ((pointer, f"{key} is missing") for key in missing[:1])
         for place, inner, declared in _declared_values(pointer, value, schema):
             yield from schema_mismatches(inner, declared, bindings=bindings, pointer=place)
     allowed = schema.get("enum")
@@ -101,14 +98,6 @@ def schema_mismatches(
 
 
 _SCALAR = (str, int, float, type(None))
-
-
-def _first_missing_key(value: object, schema: dict[str, Any]) -> str | None:
-    """Return the first required key that an object lacks."""
-    required = schema.get("required")
-    if not isinstance(value, dict) or not isinstance(required, list):
-        return None
-    return next((key for key in required if isinstance(key, str) and key not in value), None)
 
 
 def _declared_values(

@@ -119,7 +119,7 @@ class _PartScan:
         self.hidden_columns: set[int] = set()  #: from 0
         self.filtered = self.strikes = False
         self._elements: list[tuple[str, int]] = []  #: with the byte at which each begins
-        self._row = size = 0
+        self._row = self._cells = size = 0
         parser = self._parser = expat.ParserCreate(namespace_separator=" ")
         parser.StartElementHandler = self._start_element
         parser.EndElementHandler = lambda _: self._elements.pop()
@@ -142,7 +142,12 @@ class _PartScan:
             raise InputError(f"More than {_DEEPEST} elements of it are inside each other.")
         sizes = attributes.get("ht"), attributes.get("width")
         hidden = attributes.get("hidden") in ("1", "true") or "0" in sizes
-        if name == "row":
+        if name == "c":
+            self._cells += 1
+            if self._cells > _MOST_COLUMNS:
+                raise InputError(f"Row {self._row} has more than {_MOST_COLUMNS:,} cells.")
+        elif name == "row":
+            self._cells = 0
             self._row = int(attributes.get("r", self._row + 1))
             if self._row > MOST_ROWS:
                 raise InputError(f"Row {self._row} is beyond the {MOST_ROWS:,} rows of a sheet.")
