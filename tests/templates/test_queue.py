@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -115,14 +114,6 @@ def test_what_cannot_be_taken_is_told_in_the_plan_text_by_text(client: Any) -> N
         f"Not taken: {CODE} de text: placeholder lost: {{{{1}}}}, {{{{2}}}}, {{{{3}}}} are missing."
     )
     assert message in plan.notes
-
-
-def test_what_goes_out_to_translators_is_kept_as_it_was(client: Any, tmp_path: Path) -> None:
-    client.templates.export(tmp_path / "texts.csv", [CODE], languages=["it"])
-    rewrite(client, SOURCE)
-    known = client.templates.ledger.read()
-    assert any(text.startswith("Hello {{1}}, your {{2}} is") for text in known.sources.values())
-    assert len(known) == 0, "nothing was translated yet"
 
 
 def test_what_cannot_be_answered_is_told(client: Any) -> None:
