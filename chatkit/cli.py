@@ -140,7 +140,6 @@ _ADVICE: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (r"plan\.secrets holds it once", "--secrets FILE keeps it once"),
     (r" plan\.secrets holds them by id, or the dict .*? keeps one in the keyring\.", ""),
     (r"apply\(at='([^']+)'\) goes on", r"With CHATKIT_RUNS=\1 it goes on"),
-    (r", [^,[^,]* with apply\(gap='page'\), which reads .*? writes them", ""),
     (r"(?:apply|plan)\((?:…, )?(many|irreversible|broken)=True\)", r"--\1"),
     (r"undo\(…, include_adopted=True\)", "--include-adopted"),
     (r"say other_account=True", "use --other-account"),

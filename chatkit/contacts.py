@@ -17,7 +17,8 @@ from pydantic import AfterValidator, Field
 from chatkit.api.answer import Envelope
 from chatkit.api.call import Call
 from chatkit.api.record import Body, Id, Record
-from chatkit.bulk.endpoints import Endpoints, Key, Planned, ReadFull, Undo
+from chatkit.bulk.changes import Change
+from chatkit.bulk.endpoints import Endpoints, Key, ReadFull, Undo
 from chatkit.errors import CallError, Refused
 from chatkit.resource import Resource
 
@@ -244,7 +245,7 @@ class ContactEndpoints(Endpoints[Contact]):
         return len(fields.keys() & {*self.natural_key}) == 1
 
     def check_changes(
-        self, changes: Sequence[Planned], base: pd.DataFrame, full: ReadFull
+        self, changes: Sequence[Change], base: pd.DataFrame, full: ReadFull
     ) -> Mapping[int, Sequence[Finding]]:
         """Check the names and numbers of all contacts that are sent, column by column."""
         from chatkit.imports.quality import find_similar, find_unusual

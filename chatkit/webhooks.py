@@ -26,7 +26,8 @@ from chatkit.api.answer import Envelope
 from chatkit.api.call import Call
 from chatkit.api.record import Body, Id, Record, Time
 from chatkit.api.secret import SECRET, Secret
-from chatkit.bulk.endpoints import Endpoints, Key, Planned, ReadFull, Undo
+from chatkit.bulk.changes import Change
+from chatkit.bulk.endpoints import Endpoints, Key, ReadFull, Undo
 from chatkit.errors import InputError, NotFound, SettingsError
 from chatkit.profile import ServiceProfile
 from chatkit.report import Finding, Report, ReportPart, Severity, bullets, headline
@@ -209,7 +210,7 @@ class WebhookEndpoints(Endpoints[Webhook]):
         ]
 
     def check_changes(
-        self, changes: Sequence[Planned], base: pd.DataFrame, full: ReadFull
+        self, changes: Sequence[Change], base: pd.DataFrame, full: ReadFull
     ) -> Mapping[int, Sequence[Finding]]:
         """Check each registration that is sent."""
         sent = {n: c.after for n, c in enumerate(changes) if c.kind != "delete"}

@@ -27,14 +27,14 @@ from functools import partial
 from heapq import heapreplace
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 from chatkit import settings
 from chatkit.api.retry import TASK, WORKER
 from chatkit.api.secret import Secret
 from chatkit.api.throttle import Throttle
 from chatkit.bulk import rendering
-from chatkit.bulk.apply import Gap, Interrupt, PlanTarget
+from chatkit.bulk.apply import Interrupt, PlanTarget
 from chatkit.bulk.journal import run_id
 from chatkit.bulk.outcomes import Row, rows_of_journal
 from chatkit.bulk.plan import (
@@ -184,13 +184,9 @@ class FleetPlan(Report):
         frames = {name: plan.frame() for name, plan in self.plans.items()}
         return rendering.fleet_frame(frames, rendering.changes_frame((), _NO_NAMES))
 
-    def calls(self, gap: Gap = "row") -> int:
-        """Estimate how many calls it takes to apply, in all accounts.
-
-        Args:
-            gap: As for `apply`.
-        """
-        return sum(plan.calls(gap) for plan in self.plans.values())
+    def calls(self) -> int:
+        """Estimate how many calls it takes to apply, in all accounts."""
+        return sum(plan.calls() for plan in self.plans.values())
 
     @property
     def seconds(self) -> float:
@@ -280,7 +276,6 @@ class FleetPlan(Report):
         rate: float | None = None,
         many: bool = False,
         irreversible: bool = False,
-        gap: Gap = "row",
         rehearsed: bool = False,
         watch: Watch | None = None,
         on: Any = None,
@@ -295,9 +290,8 @@ class FleetPlan(Report):
         Args:
             concurrency: Calls under way at once, of each account.
             rate: Calls a second at most, of each account.
-            many: As for `Plan.apply`, like `irreversible`, `gap` and `rehearsed`.
+            many: As for `Plan.apply`, like `irreversible` and `rehearsed`.
             irreversible: Allow what can never be undone.
-            gap: How each record is read before it is written: alone ("row"), or by "page".
             rehearsed: Send nothing unless a rehearsal of each of its plans went well.
             watch: Called with how many rows are done, and of how many, in place of bars.
             on: A Dask client (`distributed.Client`): each account is applied by one of its
@@ -320,8 +314,6 @@ class FleetPlan(Report):
         """
         refuse_other_home(self.plans.values())
         Throttle(concurrency, rate)  # refuses what cannot be
-        if gap not in get_args(Gap):
-            raise InputError(f"gap is 'row' or 'page', not {gap!r:.60}.")
         if objections := self.objections(many=many, irreversible=irreversible):
             raise PlanRefused("\n- ".join(["This plan is blocked, nothing was sent:", *objections]))
         at_work = {label: plan for label, plan in self.plans.items() if len(plan)}
@@ -331,9 +323,9 @@ class FleetPlan(Report):
                 f"This plan is blocked, nothing was sent: no rehearsal of {', '.join(new)} went "
                 "well. chatkit.rehearse(plan) applies a plan to a copy of its account."
             )
-        pace = concurrency, rate, gap
+        pace = concurrency, rate
         apply = partial(
-            Plan.apply, concurrency=concurrency, rate=rate, gap=gap, many=True, irreversible=True
+            Plan.apply, concurrency=concurrency, rate=rate, many=True, irreversible=True
         )
         tasks, stops = ({}, {}) if on is None else make_tasks(on, at_work)
         interrupt, self._stop_by = self._stop_by or Interrupt(), None
@@ -360,12 +352,12 @@ class FleetPlan(Report):
                 bars = AccountBars("changes", list(tasks), totals, watch)
                 stops |= apply_on_workers(on, tasks, bars, apply, interrupt)
                 outcomes = {label: ChatkitError(why) for label, why in stops.items() if why}
-        return self._result(at_work, outcomes, watch, gap)
+        return self._result(at_work, outcomes, watch)
 
     def _print_duration(
         self,
         plans: Mapping[str, Plan],
-        pace: tuple[int, float | None, Gap],
+        pace: tuple[int, float | None],
         most: int,
         *,
         goes_on: bool,
@@ -374,7 +366,7 @@ class FleetPlan(Report):
 
         Args:
             plans: Those that are applied.
-            pace: How: calls at once, calls a second, and how records are read.
+            pace: How: calls at once, and calls a second.
             most: How many accounts at once.
             goes_on: Whether some of it may be done, as their journals know.
         """
@@ -407,7 +399,6 @@ class FleetPlan(Report):
         plans: Mapping[str, Plan],
         outcomes: Mapping[str, pd.DataFrame | Exception],
         watch: Watch | None,
-        gap: Gap = "row",
     ) -> pd.DataFrame:
         """Join the results of all accounts; those that have none are read from their journals."""
         frames, stops, goes_on = {}, {}, False
@@ -428,7 +419,6 @@ class FleetPlan(Report):
         result = rendering.fleet_frame(frames, blank)
         home = _journal_location(plans)
         rendering.remember_fleet(result, self.id, stops, home)
-        result.attrs["gap"] = gap
         if stops and watch is None:
             how = f" {resume_hint(self.id, home)}" if goes_on else ""
             print_line(f"{rendering.result_summary(result)}{how}")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 from chatkit.account.fleet_plan import FleetPlan, result_so_far
 from chatkit.api.connection import Connection, account_parts, is_same_local_server
 from chatkit.bulk import rendering
-from chatkit.bulk.apply import Gap, PlanTarget
+from chatkit.bulk.apply import PlanTarget
 from chatkit.bulk.journal import At, Journal, JournalStore, KeptRun, RunHeader, is_finished
 from chatkit.bulk.outcomes import count_states, rows_of_journal
 from chatkit.bulk.plan import Plan, fleet_id_of, fleet_part_id, plan_of_run, set_journal_location
@@ -223,7 +223,6 @@ def resume(
     *,
     concurrency: int = 8,
     rate: float | None = None,
-    gap: Gap = "row",
     moved: bool = False,
     secrets: dict[Any, Any] | None = None,
     on: Any = None,
@@ -246,7 +245,6 @@ def resume(
         concurrency: Calls under way at once.
         rate: Calls a second at most; without it as many as it was applied with. `math.inf` lifts
             that.
-        gap: As for `plan.apply`.
         moved: Say that the client's account is the one of the run, although its service has
             another address now. A service on this machine that has only taken another port
             needs no more than its client.
@@ -280,7 +278,6 @@ def resume(
     result = plan.apply(
         concurrency=concurrency,
         rate=rate,
-        gap=gap,
         many=True,
         irreversible=True,
         **({"on": on} if located.fleet else {}),

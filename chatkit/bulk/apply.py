@@ -4,8 +4,8 @@ Every row goes the same way: read, compare, record the intent, send, evaluate th
 (`chatkit.bulk.outcomes`). Here its calls are scheduled: intents are durable before the first byte
 of their calls is sent, and what is unknown is looked at before it is sent again.
 
-Records are read one by one just before each is written, or a page of the list at a time
-(`gap="page"`). Many are always read back by pages: there, time between the two harms nobody.
+Records are read one by one just before each is written. Many are read back by pages of the list:
+there, time between the two harms nobody.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from itertools import islice
 from types import FrameType
-from typing import Any, Literal, Protocol, Self
+from typing import Any, Protocol, Self
 
 from chatkit.api.call import Call
 from chatkit.api.record import Record
@@ -31,7 +31,7 @@ from chatkit.bulk.changes import Change, Kind
 from chatkit.bulk.endpoints import Endpoints
 from chatkit.bulk.journal import Journal
 from chatkit.bulk.outcomes import RunRow, RunState, count_states, replay_journal
-from chatkit.bulk.reconcile import Pages, Search, Stopped, ThrottledReader
+from chatkit.bulk.reconcile import PAGES_FROM, Search, Stopped, ThrottledReader, read_listed
 from chatkit.errors import CallError, Fault, InputError, JournalError
 from chatkit.util.progress import Progress, Watch, print_line
 
@@ -40,8 +40,6 @@ CANARY_FROM, CANARY = 100, 5
 #: So many rows are written before they are read back, or twenty for each page of the list:
 #: then reading back takes a twentieth of a call a row.
 BATCH = 1000
-#: How records are read before they are written.
-Gap = Literal["row", "page"]
 #: What is sent first of a resource, and then.
 KINDS: tuple[Kind, ...] = ("delete", "update", "create")
 
@@ -75,7 +73,6 @@ class Run:
         concurrency: Calls under way at once.
         rate: Calls a second at most; None: as many as the run was applied with before.
         watch: Called with the rows that are done and all rows, in place of a progress bar.
-        gap: How records are read before they are written: each "row" alone, or by "page".
     """
 
     def __init__(
@@ -87,19 +84,18 @@ class Run:
         concurrency: int = 8,
         rate: float | None = None,
         watch: Watch | None = None,
-        gap: Gap = "row",
     ) -> None:
         self.interrupt = interrupt
         self.rate = journal.last_rate() if rate is None else rate
         self._throttle = throttle = Throttle(concurrency, self.rate)
         self.state = RunState(journal, throttle, target.transport.retry)
         self._journal, self._target = journal, target
-        self._watch, self._by_page = watch, gap == "page"
+        self._watch = watch
         past = [event.what for event in journal.events() if event.n is None]
         self._fresh, self._finished = not past, past[-1:] == ["finished"]
         self._reader = ThrottledReader(target.transport, throttle, self._must_stop)
-        self._pages: dict[tuple[str, str | None], Pages] = {}
         self._unproved: list[RunRow] = []  # those that were written, and are to be read back
+        self._batch_size = BATCH  # the number of rows that are written before they are read back
         endpoints_of = cache(target.of)  # the same for all rows of one template code
 
         def row(n: int, change: Change) -> RunRow:
@@ -241,59 +237,28 @@ class Run:
         After it, or when there are enough of them, the written rows are read back.
         """
         self._unproved += [row for row in rows if row.state == "applied"]
-        left = [row for row in rows if row.state != "applied"]
-        if self._by_page:
-            for part in _group_by_list(left):
-                yield from self._compare_with_lists(part)
-            left = [row for row in left if not row.done and row.read_at is None]
-        source = iter(left)
+        source = iter([row for row in rows if row.state != "applied"])
         while ready := deque(islice(source, self._batch_size)):
             for row in ready:
                 row.choose_stage()
             yield ready
         yield ready
 
-    @property
-    def _batch_size(self) -> int:
-        """The number of rows that are written before they are read back."""
-        return max([BATCH, *(20 * (pages.count or 0) for pages in self._pages.values())])
-
-    def _compare_with_lists(self, rows: list[RunRow]) -> Iterator[deque[RunRow]]:
-        """Compare rows with pages of the list; yield those still to be written."""
-        endpoints = rows[0].endpoints
-        if endpoints.lists_deleted or (endpoints.repeats and endpoints.profile.put == "replace"):
-            return  # a write may do more than a record of the list shows: deleted ones, or repeats
-        row_of: dict[object, RunRow] = {r.key: r for r in rows if r.change.kind != "create"}
-        deleting = rows[0].change.kind == "delete"
-        with suppress(Stopped):
-            for page in self._pages_for(endpoints).iter_pages(row_of, deleting=deleting):
-                now = time.monotonic()
-                whole = [
-                    (row_of[key], record)
-                    for key, record in page.items()
-                    if endpoints.shows_all_sendable(record)
-                ]
-                for row, record in whole:
-                    row.read_at = now
-                    row.compare_record(record)
-                    self._advance_progress(row)
-                if ready := deque(row for row, _ in whole if row.stage):
-                    yield ready
-                if not whole:
-                    return
-
     def _read_back(self, ready: deque[RunRow]) -> None:
         """Read back the written rows that no answer has proved, by pages where that saves calls.
 
         Rows that the list does not prove are added to `ready`, to be read alone.
         """
-        rows, self._unproved = self._unproved, []
-        for part in _group_by_list(rows):
-            pages = self._pages_for(part[0].endpoints)
-            records: dict[object, Record] = {}
-            if pages.saves_calls(len(part)):
+        parts = defaultdict[tuple[str | None, str | None], list[RunRow]](list)
+        for row in self._unproved:
+            parts[row.change.noun, row.change.code].append(row)
+        self._unproved = []
+        for part in parts.values():
+            endpoints, records = part[0].endpoints, dict[object, Record]()
+            if len(part) >= (PAGES_FROM if endpoints.paged else 2):
                 with suppress(Stopped):
-                    records = pages.read({row.key for row in part})
+                    records, pages = read_listed(self._reader, endpoints, {row.key for row in part})
+                    self._batch_size = max(self._batch_size, 20 * pages)
             for row in part:
                 if row.key not in records or not row.verify_listed(records[row.key]):
                     row.choose_stage()
@@ -304,12 +269,6 @@ class Run:
         if not row.counted and (row.done or row.stage == "check"):
             row.counted = True
             self._progress.add(1)
-
-    def _pages_for(self, endpoints: Endpoints[Any]) -> Pages:
-        key = endpoints.noun, endpoints.code
-        if key not in self._pages:
-            self._pages[key] = Pages(self._reader, endpoints)
-        return self._pages[key]
 
     def _must_stop(self) -> bool:
         return bool(self.state.stopped or self.interrupt.asked)
@@ -464,14 +423,6 @@ def _group_by_dependency(rows: list[RunRow]) -> list[list[RunRow]]:
         order.done(*ready)
         groups.append([remaining.pop(n) for n in sorted(ready)])
     return [*groups, list(remaining.values())] if remaining else groups
-
-
-def _group_by_list(rows: Iterable[RunRow]) -> list[list[RunRow]]:
-    """Group rows by the list that their records are in."""
-    parts: dict[tuple[str | None, str | None], list[RunRow]] = {}
-    for row in rows:
-        parts.setdefault((row.change.noun, row.change.code), []).append(row)
-    return list(parts.values())
 
 
 # --- the stop button ------------------------------------------------------------------

@@ -16,7 +16,6 @@ from typing import (
     ClassVar,
     Generic,
     Literal,
-    Protocol,
     TypeAlias,
     TypeVar,
     cast,
@@ -28,10 +27,11 @@ from pydantic import TypeAdapter, ValidationError
 from chatkit.api.answer import Envelope
 from chatkit.api.call import Call
 from chatkit.api.connection import account_words
-from chatkit.api.listing import ListReader, answers_in_order, pages_of
+from chatkit.api.listing import ListReader, Sender, answers_in_order, pages_of
 from chatkit.api.record import Body, Record
 from chatkit.api.secret import has_mask
 from chatkit.api.transport import Transport
+from chatkit.bulk.changes import Change
 from chatkit.errors import BadAnswer, InputError, ListMoved, NotFound, Problem, Refused
 from chatkit.frames.snapshot import Snapshot, keep_snapshot, snapshot_of
 from chatkit.util.display import many
@@ -53,30 +53,6 @@ ReadFull: TypeAlias = "Callable[[Sequence[Any]], pd.DataFrame]"
 ACCOUNT = "account"
 #: How well a change can be undone, and why not exactly.
 Undo = tuple[Literal["exactly", "not exactly", "never"], str]
-
-
-class Planned(Protocol):
-    """One change of a plan, as the checks of its fields see it."""
-
-    @property
-    def kind(self) -> str:
-        """One of create, update and delete."""
-
-    @property
-    def key(self) -> Key | None:
-        """The id or language code; None if the service gives it."""
-
-    @property
-    def code(self) -> str | None:
-        """The template code, for contents."""
-
-    @property
-    def before(self) -> Mapping[str, Any]:
-        """The known values of the fields that change."""
-
-    @property
-    def after(self) -> Mapping[str, Any]:
-        """The fields to send."""
 
 
 class Declaration:
@@ -136,18 +112,28 @@ class Declaration:
         return f"client.{self.noun}s"
 
 
-class CallMixin(Declaration):
-    """The calls of a resource: one method makes the `Call` of each operation.
+class Endpoints(Declaration, Generic[R]):
+    """A resource for the engine: its declaration with calls, answers, frames and checks.
 
-    The same method serves single calls, frames that send many at once, and runs with a journal.
+    One method makes the `Call` of each operation: for single calls, for frames that send many at
+    once, and for runs with a journal.
 
     Args:
         transport: Sends the calls.
     """
 
+    _adapter: ClassVar[TypeAdapter[Any]]
+
+    def __init_subclass__(cls) -> None:
+        """Make the adapter that reads many records at once."""
+        if hasattr(cls, "record"):
+            cls._adapter = TypeAdapter(list[cls.record])  # type: ignore[name-defined]
+
     def __init__(self, transport: Transport) -> None:
         self.transport = transport
         self.profile = transport.profile
+
+    # --- calls ---
 
     def list_call(
         self, page: int | None = None, filters: Mapping[str, str] = MappingProxyType({})
@@ -162,11 +148,21 @@ class CallMixin(Declaration):
         return Call("GET", self.path, query)
 
     def list_reader(
-        self, add: Callable[[msgspec.Raw], int], filters: Mapping[str, str] = MappingProxyType({})
+        self,
+        add: Callable[[msgspec.Raw], int],
+        filters: Mapping[str, str] = MappingProxyType({}),
+        *,
+        sender: Sender | None = None,
     ) -> ListReader:
-        """Make the reader of all pages of the list; `add` takes each and returns its row count."""
+        """Make the reader of all pages of the list.
+
+        Args:
+            add: Takes each page and returns its row count.
+            filters: The parameters of the list.
+            sender: Sends the calls, in place of the transport.
+        """
         return ListReader(
-            self.transport,
+            sender or self.transport,
             lambda page: self.list_call(page, filters),
             add,
             first=self.profile.page_base,
@@ -255,16 +251,7 @@ class CallMixin(Declaration):
         )
         raise InputError(f"This list cannot be {verb}:", [Problem(field, repr(value), reason)])
 
-
-class AnswerMixin(CallMixin, Generic[R]):
-    """The records in the answers to the calls of a resource."""
-
-    _adapter: ClassVar[TypeAdapter[Any]]
-
-    def __init_subclass__(cls) -> None:
-        """Make the adapter that reads many records at once."""
-        if hasattr(cls, "record"):
-            cls._adapter = TypeAdapter(list[cls.record])  # type: ignore[name-defined]
+    # --- records in answers ---
 
     def read(self, call: Call, envelope: Envelope, key: Key) -> R:
         """Return the record in the answer to a `get_call`.
@@ -321,9 +308,7 @@ class AnswerMixin(CallMixin, Generic[R]):
             return cast(Key, body[self.key])
         return cast(Key, getattr(self.parse_record(call, envelope.data), self.key))
 
-
-class FrameMixin(AnswerMixin[R]):
-    """The records of a resource as frames."""
+    # --- frames ---
 
     def frame(
         self, filters: Mapping[str, str] = MappingProxyType({}), *, full: bool = False
@@ -471,9 +456,7 @@ class FrameMixin(AnswerMixin[R]):
                 stacklevel=5,
             )
 
-
-class AccountMixin(FrameMixin[R]):
-    """The records of a resource in the state of an account and in its folder."""
+    # --- the state and the folder of an account ---
 
     def account_frame(self, codes: Iterable[str]) -> tuple[pd.DataFrame, list[str]]:
         """Read all records with all sendable fields; return them with notes.
@@ -509,9 +492,7 @@ class AccountMixin(FrameMixin[R]):
         """
         return None
 
-
-class BodyMixin(CallMixin, Generic[R]):
-    """The fields that may and must be sent of a record."""
+    # --- fields to send ---
 
     def required(self) -> list[str]:
         """Return the fields that a create requires."""
@@ -525,12 +506,6 @@ class BodyMixin(CallMixin, Generic[R]):
             sendable |= unknown.keys() - self.body.model_fields.keys()
         fields = live.model_dump(mode="json", exclude_unset=True)
         return {n: v for n, v in fields.items() if n in sendable}
-
-    def shows_all_sendable(self, live: R) -> bool:
-        """Return whether a record from a list shows all that could be sent."""
-        kind = self.record
-        sent = {n for n in self.body.updatable() if n in kind.model_fields or hasattr(kind, n)}
-        return sent <= self.sendable(live).keys()
 
     def visible_fields(self, live: R) -> dict[str, Any]:
         """Return all fields that a live record shows, in the form in which they are sent."""
@@ -570,9 +545,7 @@ class BodyMixin(CallMixin, Generic[R]):
         """Return the fields that a text typed into one field belongs to; empty if it stays."""
         return {}
 
-
-class CheckMixin:
-    """The checks of fields before they are sent; none, unless a resource has some."""
+    # --- checks of fields before they are sent ---
 
     def findings(self, name: str, value: Any) -> Sequence[Finding]:
         """Check the document in a field as the platform will."""
@@ -596,7 +569,7 @@ class CheckMixin:
         return False
 
     def check_changes(
-        self, changes: Sequence[Planned], base: pd.DataFrame, full: ReadFull
+        self, changes: Sequence[Change], base: pd.DataFrame, full: ReadFull
     ) -> Mapping[int, Sequence[Finding]]:
         """Check all records of a plan at once, as `record_findings` does for one.
 
@@ -610,9 +583,7 @@ class CheckMixin:
         """
         return {}
 
-
-class NameMixin(Declaration, Generic[R]):
-    """The names of a record among its kind, beside its key."""
+    # --- names of a record, other than its key ---
 
     @property
     def single(self) -> bool:
@@ -639,9 +610,7 @@ class NameMixin(Declaration, Generic[R]):
         """Return the text that finds a record in a search of the list."""
         return str(fields[self.name_fields()[-1]])
 
-
-class Endpoints(AccountMixin[R], BodyMixin[R], NameMixin[R], CheckMixin):
-    """A resource for the engine: its declaration with calls, answers, frames and checks."""
+    # --- plans and runs ---
 
     def of(self, code: str | None, noun: str | None = None) -> Endpoints[R]:
         """Return the endpoints of a template code: these, as there is one list.
@@ -669,7 +638,7 @@ class Endpoints(AccountMixin[R], BodyMixin[R], NameMixin[R], CheckMixin):
         return ""
 
     def texts_to_keep(
-        self, changes: Sequence[Planned], base: pd.DataFrame, full: ReadFull
+        self, changes: Sequence[Change], base: pd.DataFrame, full: ReadFull
     ) -> Sequence[Sequence[str]]:
         """Return texts to keep locally of these changes when their plan is applied.
 

@@ -402,7 +402,10 @@ class RunRow(Row):
             call, envelope = outcome
             match self.stage:
                 case "read":
-                    self.compare_record(self.endpoints.read(call, envelope, self.known_key))
+                    record = self.endpoints.read(call, envelope, self.known_key)
+                    self.fields = self.endpoints.sendable(record)
+                    self.stage = self._compare_three_ways(record)
+                    self.record = record if self.stage else None
                 case "write":
                     self.stage = self._record_success(call, envelope)
                 case "check":
@@ -416,12 +419,6 @@ class RunRow(Row):
             self.stage = self._evaluate_error(error)
         if self.stage in (None, "check"):  # they are needed no more, and rows are many
             self.record, self.fields = None, {}
-
-    def compare_record(self, record: Any) -> None:
-        """Compare the record with what the plan saw and what it writes; set the next stage."""
-        self.fields = self.endpoints.sendable(record)
-        self.stage = self._compare_three_ways(record)
-        self.record = record if self.stage else None
 
     def _compare_three_ways(self, record: Any) -> Stage | None:
         change, endpoints = self.change, self.endpoints

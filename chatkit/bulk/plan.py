@@ -12,7 +12,7 @@ from copy import copy
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_args
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import msgspec
 from msgspec import structs
@@ -20,7 +20,7 @@ from msgspec import structs
 from chatkit.api.secret import Secret
 from chatkit.api.throttle import Throttle
 from chatkit.bulk import rendering, safety
-from chatkit.bulk.apply import KINDS, Gap, Interrupt, PlanTarget, Run
+from chatkit.bulk.apply import KINDS, Interrupt, PlanTarget, Run
 from chatkit.bulk.changes import (
     Change,
     count_kinds,
@@ -34,7 +34,7 @@ from chatkit.bulk.journal import At, Journal, JournalStore, RunHeader, person, r
 from chatkit.bulk.outcomes import Row
 from chatkit.bulk.reconcile import PAGES_FROM
 from chatkit.bulk.stores import held, known_stores, store_at
-from chatkit.errors import ChatkitError, InputError, PlanRefused, SettingsError, file_bytes
+from chatkit.errors import ChatkitError, PlanRefused, SettingsError, file_bytes
 from chatkit.report import Report, ReportPart
 from chatkit.util.display import duration
 from chatkit.util.display import many as many_of
@@ -203,28 +203,20 @@ class Plan(Report):
         """
         return rendering.changes_frame(self.changes, self._setting.names)
 
-    def calls(self, gap: Gap = "row") -> int:
-        """Estimate how many calls it takes to apply: a limit of calls a second makes them time.
-
-        Args:
-            gap: As for `apply`.
-        """
+    def calls(self) -> int:
+        """Estimate how many calls it takes to apply: a limit of calls a second makes them time."""
         changes = group_by_resource(self.changes, self._setting.noun)
         return sum(
-            self._count_calls(count_kinds(changes.get(noun, ())), part.total, gap)
+            self._count_calls(count_kinds(changes.get(noun, ())), part.total)
             for noun, part in self._setting.each.items()
         )
 
-    def _count_calls(self, counts: Mapping[str, int], total: int, gap: Gap) -> int:
+    def _count_calls(self, counts: Mapping[str, int], total: int) -> int:
         """Estimate the calls that changes of one resource take, by the count of each kind."""
-        pages = -(-total // self._target.transport.profile.max_page_size)
-
-        def by_page(rows: int) -> int:
-            return min(rows, pages) if rows >= PAGES_FROM and pages else rows
-
-        before = [counts["update"], counts["delete"]]
-        read = sum(map(by_page, before) if gap == "page" else before)
-        return sum(counts.values()) + read + by_page(counts["update"])
+        read_back = counts["update"]
+        if total and read_back >= PAGES_FROM:
+            read_back = min(read_back, -(-total // self._target.transport.profile.max_page_size))
+        return sum(counts.values()) + counts["update"] + counts["delete"] + read_back
 
     @property
     def seconds(self) -> float:
@@ -242,7 +234,6 @@ class Plan(Report):
         rate: float | None = None,
         many: bool = False,
         irreversible: bool = False,
-        gap: Gap = "row",
         rehearsed: bool = False,
         watch: Watch | None = None,
     ) -> pd.DataFrame:
@@ -260,10 +251,6 @@ class Plan(Report):
             rate: Calls a second at most; a run that goes on keeps it.
             many: Allow more than 100 deletes, and changes to more than 30 % of the records.
             irreversible: Allow what can never be undone.
-            gap: How each record is read before it is written, to see whether somebody else has
-                changed it: alone ("row"), or a page of the list at a time ("page"), which takes
-                half the calls. What somebody changes between the two is overwritten unseen;
-                `checked_ago` in the result says how long that was for each row.
             rehearsed: Send nothing unless `chatkit.rehearse` of this very plan went well.
             watch: Called with how many rows are done, and of how many, in place of a bar.
 
@@ -283,8 +270,6 @@ class Plan(Report):
         """
         refuse_other_home([self])
         Throttle(concurrency, rate)  # refuses what cannot be
-        if gap not in get_args(Gap):
-            raise InputError(f"gap is 'row' or 'page', not {gap!r:.60}.")
         safety.raise_if_unsafe(self, many=many, irreversible=irreversible, rehearsed=rehearsed)
         connection = self._target.transport.connection
         store = store_of(self)
@@ -294,7 +279,7 @@ class Plan(Report):
             where = "" if self._at is None else store.location
             begun = kept.has(self.id)
             if not begun and watch is None:
-                self._print_time(remaining(self, concurrency, rate, gap), where)
+                self._print_time(remaining(self, concurrency, rate), where)
             with (
                 kept.open(self.id) if begun else kept.create(self._header(), self.changes)
             ) as journal:
@@ -308,12 +293,11 @@ class Plan(Report):
                     concurrency=concurrency,
                     rate=rate,
                     watch=watch,
-                    gap=gap,
                 )
                 if self._written:
                     self._target.keep(self._written, self.id)
                 if begun and watch is None:
-                    left = remaining(self, concurrency, rate, gap, (journal, run.rows))
+                    left = remaining(self, concurrency, rate, (journal, run.rows))
                     self._print_time(left, where)
                 self._at_work = run.rows
                 try:
@@ -327,10 +311,8 @@ class Plan(Report):
             result = rendering.result_frame(
                 run.rows, self.id, self._setting.names, run.state.stopped, where
             )
-            result.attrs["gap"] = gap
-            if watch is None and (run.state.stopped or gap == "page"):  # a watcher sees the result
-                how = f" {resume_hint(self.id, where)}" if run.state.stopped else ""
-                print_line(f"{rendering.result_summary(result)}{how}")
+            if watch is None and run.state.stopped:  # a watcher sees the result
+                print_line(f"{rendering.result_summary(result)} {resume_hint(self.id, where)}")
         return result
 
     def _print_time(self, left: Remaining, home: str) -> None:
@@ -399,7 +381,6 @@ def remaining(
     plan: Plan,
     concurrency: int = 8,
     rate: float | None = None,
-    gap: Gap = "row",
     run: tuple[Journal, Sequence[Row]] | None = None,
 ) -> Remaining:
     """Estimate what is left to do of a plan.
@@ -408,21 +389,20 @@ def remaining(
         plan: The plan.
         concurrency: Calls under way at once.
         rate: Calls a second at most; None: as many as the run was applied with before.
-        gap: As for `apply`.
         run: The journal of its run, and its rows; None if nothing has been done.
     """
     if run is not None and rate is None:
         rate = run[0].last_rate()
     pace = plan._target.transport.pace(concurrency, rate)
     if run is None:
-        return Remaining(sum(plan.counts.values()), plan.calls(gap), pace)
+        return Remaining(sum(plan.counts.values()), plan.calls(), pace)
     journal, rows = run
     calls = 0
     left = Counter((row.change.noun, row.change.kind) for row in rows if not row.done)
     for noun in {noun for noun, _ in left}:
         counts: dict[str, int] = {kind: left[noun, kind] for kind in KINDS}
         total = journal.header.totals.get(noun or journal.header.noun, 0)
-        calls += plan._count_calls(counts, total, gap)
+        calls += plan._count_calls(counts, total)
     return Remaining(left.total(), calls, pace)
 
 

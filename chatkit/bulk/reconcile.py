@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 from typing import Any, NamedTuple
 
+from msgspec import Raw
+
 from chatkit.api.answer import Envelope
 from chatkit.api.call import Call
-from chatkit.api.listing import ListReader
 from chatkit.api.record import Record
 from chatkit.api.retry import LIST_READS
 from chatkit.api.throttle import Throttle
@@ -253,30 +254,19 @@ class Search:
     def _scan_list(self, matches: Matches) -> bool:
         """Read the whole list once; return whether it kept still, so that nothing was missed."""
         endpoints = self._endpoints
-        if not endpoints.paged:
-            call = endpoints.list_call()
-            self._collect_matches(
-                endpoints.parse_records(call, self._reader.send(call).data), matches
-            )
-            return True
         keys: set[object] = set()
 
-        def add(data: Any) -> int:
+        def add(data: Raw) -> int:
             records = endpoints.parse_records(endpoints.list_call(), data)
             self._collect_matches(records, matches)
             keys.update(getattr(record, endpoints.key) for record in records)
             return len(records)
 
-        listing = ListReader(
-            self._reader,
-            endpoints.list_call,
-            add,
-            first=endpoints.profile.page_base,
-            refuses=endpoints.profile.page_past_end == "refuse",
-        )
+        listing = endpoints.list_reader(add, sender=self._reader)
         for _ in listing.read():
             pass
-        return not listing.moved and listing.total in (None, len(keys))
+        whole = not listing.moved and listing.total in (None, len(keys))
+        return whole or not endpoints.paged
 
     def _collect_matches(self, records: Iterable[Record], matches: Matches) -> None:
         for record in records:
@@ -290,86 +280,32 @@ def _any_clashed(rows: Iterable[Row]) -> bool:
     return any(row.refusal is not None for row in rows)
 
 
-# --- many records by pages ------------------------------------------------------------
+def read_listed(
+    reader: ThrottledReader, endpoints: Endpoints[Any], keys: Keys
+) -> tuple[dict[object, Record], int]:
+    """Read records by the pages of their list, as long as that takes fewer calls than one by one.
 
+    Returns:
+        The records that the list shows, by key, and how many pages it has. A record may be
+        missing: the list has moved, or a page cannot be read.
 
-class Pages:
-    """Reads records of one resource by the pages of its list, where that takes fewer calls.
-
-    Args:
-        reader: Sends the calls.
-        endpoints: The endpoints of the resource.
+    Raises:
+        Stopped: A person wants to stop.
     """
+    records: dict[object, Record] = {}
 
-    def __init__(self, reader: ThrottledReader, endpoints: Endpoints[Any]) -> None:
-        self._reader, self._endpoints = reader, endpoints
-        self.count: int | None = None  #: how many pages the list has; None before one was read
-        self._largest = 1  # a service may show fewer records a page than are asked for
+    def add(data: Raw) -> int:
+        page = endpoints.parse_records(endpoints.list_call(), data)
+        by_key = {getattr(record, endpoints.key): record for record in page}
+        records.update({key: record for key, record in by_key.items() if key in keys})
+        return len(page)
 
-    def saves_calls(self, rows: int) -> bool:
-        """Return whether reading so many records by pages takes fewer calls than one by one."""
-        few = PAGES_FROM if self._endpoints.paged else 2
-        return rows >= few and (self.count is None or self.count < rows)
-
-    def read(self, keys: Keys) -> dict[object, Record]:
-        """Read records by pages; return those that the list shows, by key. Raises `Stopped`.
-
-        One may be missing: the list has moved, a page cannot be read, or its records are
-        so many that one by one is fewer calls.
-        """
-        records = self._select(self._read_page(0), keys)
-        if self.count is None or self.count - 1 > len(keys) - len(records):
-            return records
-        calls = [self._make_page_call(number) for number in range(1, self.count)]
-        for outcome in self._reader.send_all(calls):
-            if not isinstance(outcome, Fault):
-                with suppress(BadAnswer):
-                    records |= self._select(
-                        self._endpoints.parse_records(outcome[0], outcome[1].data), keys
-                    )
-        return records
-
-    def iter_pages(self, keys: Keys, *, deleting: bool) -> Iterator[dict[object, Record]]:
-        """Yield records by key, a page at a time; each page is read when it is asked for.
-
-        It ends where the list does, or where one by one is fewer calls. Raises `Stopped`.
-
-        Args:
-            keys: The keys of the records.
-            deleting: Whether the caller deletes what was yielded: the others move up, so that
-                the same page is read again until it has none of them.
-        """
-        left, number = set(keys), 0
-        while left and self.saves_calls(len(left)) and (self.count is None or number < self.count):
-            page = self._select(self._read_page(number), left)
-            left -= page.keys()
-            if page:
-                yield page
-            if not (page and deleting):
-                number += 1
-
-    def _read_page(self, number: int) -> list[Record]:
-        """Read one page, counted from 0; one that cannot be read counts as the empty end."""
-        call = self._make_page_call(number)
-        try:
-            envelope = self._reader.send(call)
-            records: list[Record] = self._endpoints.parse_records(call, envelope.data)
-        except CallError:
-            self.count = number
-            return []
-        pagination = envelope.pagination
-        total = 0 if pagination is None or not self._endpoints.paged else pagination.total_count
-        self._largest = max(self._largest, len(records))
-        self.count = max(number + 1, -(-total // self._largest))
-        return records
-
-    def _make_page_call(self, number: int) -> Call:
-        endpoints = self._endpoints
-        return endpoints.list_call(endpoints.profile.page_base + number)
-
-    def _select(self, records: Iterable[Record], keys: Collection[object]) -> dict[object, Record]:
-        by_key = {getattr(record, self._endpoints.key): record for record in records}
-        return {key: record for key, record in by_key.items() if key in keys}
+    listing = endpoints.list_reader(add, sender=reader)
+    with suppress(CallError):
+        for _ in listing.read():
+            if listing.calls[1] > len(keys) - len(records):
+                break
+    return records, sum(listing.calls)
 
 
 # --- reads of a run -------------------------------------------------------------------

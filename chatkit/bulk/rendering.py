@@ -140,13 +140,6 @@ def notes_of(plan: Plan) -> list[str]:
     notes = [*losses, *(visible(note) for note in plan.notes)]
     if plan.changes and (seconds := plan.seconds) >= PATIENCE:
         estimate = f"It takes {duration(seconds)} at {plan._target.transport.pace()}"
-        if (quick := plan._target.transport.pace().seconds(plan.calls("page"))) < 0.8 * seconds:
-            page = plan._target.transport.profile.max_page_size
-            gap = quick * min(1.0, page / len(plan.changes))
-            estimate += (
-                f", {duration(quick)} with apply(gap='page'), which reads {page} records at a "
-                f"time, up to {gap:.1f} s before it writes them"
-            )
         memory = memory_needed(len(plan.changes))
         notes.append(f"{estimate}, and {memory}." if memory else f"{estimate}.")
     return notes
@@ -513,14 +506,8 @@ def result_frame(
 
 
 def result_summary(result: pd.DataFrame) -> str:
-    """Return the counts of a result in words, with the age of its reads and why it stopped."""
+    """Return the counts of a result in words, and why it stopped."""
     summary = state_counts(result["state"])
-    if result.attrs.get("gap") == "page" and result["checked_ago"].notna().any():
-        oldest = result["checked_ago"].max().total_seconds()
-        summary += (
-            f" Records were read by pages, up to {oldest:,.1f} s before they were written: what "
-            "somebody changed between the two was overwritten unseen."
-        )
     stopped = read_origin(result).get("stopped")
     return f"{summary} It stopped: {stopped.rstrip('.')}." if stopped else summary
 

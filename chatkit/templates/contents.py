@@ -12,7 +12,8 @@ from pydantic import AfterValidator, Field
 from chatkit.api.call import Call, segment_problem
 from chatkit.api.record import Body, Id, Record
 from chatkit.api.transport import Transport
-from chatkit.bulk.endpoints import Endpoints, Key, Planned, ReadFull, Undo
+from chatkit.bulk.changes import Change
+from chatkit.bulk.endpoints import Endpoints, Key, ReadFull, Undo
 from chatkit.errors import BadAnswer, CallError, InputError, NotFound, Problem, Refused
 from chatkit.frames.snapshot import Snapshot, snapshot_of
 from chatkit.resource import Resource
@@ -230,7 +231,7 @@ class ContentEndpoints(Endpoints[Content]):
         return fields.get("is_draft") is not True
 
     def check_changes(
-        self, changes: Sequence[Planned], base: pd.DataFrame, full: ReadFull
+        self, changes: Sequence[Change], base: pd.DataFrame, full: ReadFull
     ) -> Mapping[int, Sequence[Finding]]:
         """Check all contents as a plan would leave them, each beside the other languages.
 
@@ -248,7 +249,7 @@ class ContentEndpoints(Endpoints[Content]):
         return findings
 
     def texts_to_keep(
-        self, changes: Sequence[Planned], base: pd.DataFrame, full: ReadFull
+        self, changes: Sequence[Change], base: pd.DataFrame, full: ReadFull
     ) -> list[WrittenText]:
         """Return the translated texts that changes write, each with its source."""
         return written_texts(
@@ -402,7 +403,6 @@ class Contents(Resource[Content], endpoints=ContentEndpoints):
 
     def _note_written(self, before: Content | None, made: Content, sent: Mapping[str, Any]) -> None:
         """Record in the ledger the source of the written texts, as a plan does."""
-        from chatkit.bulk.changes import Change
         from chatkit.localization import language
 
         endpoints, own = self._endpoints, [name for name in sent if name in _TEXTS]
@@ -556,7 +556,7 @@ class KnownLanguages:
         name = language.name(lang)
         return f"{name} is new: no content that was read is in {name}"
 
-    def check(self, changes: Sequence[Planned], base: pd.DataFrame) -> dict[int, Finding]:
+    def check(self, changes: Sequence[Change], base: pd.DataFrame) -> dict[int, Finding]:
         """Check that the languages of new contents exist, and warn of those that are new.
 
         Args:
@@ -655,7 +655,7 @@ class _PlannedContents:
     """The contents that a plan changes, as they were read and as they would be, by place."""
 
     def __init__(
-        self, changes: Sequence[Planned], base: pd.DataFrame, full: ReadFull | None
+        self, changes: Sequence[Change], base: pd.DataFrame, full: ReadFull | None
     ) -> None:
         places = [(change.code or "", str(change.key)) for change in changes]
         self.edits = {
@@ -687,7 +687,7 @@ class _PlannedContents:
 
 
 def check_plan(
-    changes: Sequence[Planned],
+    changes: Sequence[Change],
     base: pd.DataFrame,
     full: ReadFull | None = None,
     *,
@@ -785,7 +785,7 @@ def _contents_by_place(base: pd.DataFrame, codes: Collection[str]) -> dict[Place
 
 
 def written_texts(
-    changes: Sequence[Planned],
+    changes: Sequence[Change],
     base: pd.DataFrame,
     full: ReadFull,
     *,

@@ -327,19 +327,6 @@ def test_what_a_run_says_of_its_time_under_a_rate_is_true_within_a_factor_of_two
         assert f"{plan.calls()} calls" in capsys.readouterr().out
 
 
-def test_what_reading_by_pages_saves_is_known_when_a_run_goes_on(
-    sandbox, client, monkeypatch, capsys
-):
-    people(sandbox, 20)
-    plan, interrupt = client.contacts.plan(renamed(client, 15)), Interrupt()
-    interrupt.ask()
-    stop_by(plan, interrupt).apply(many=True)
-    monkeypatch.setattr(AdaptiveThrottle, "rate", property(lambda self: 0.05))
-    capsys.readouterr()
-    chatkit.resume(plan.id, client, gap="page")
-    assert capsys.readouterr().out.startswith(f"15 changes, {plan.calls('page')} calls: about ")
-
-
 # --- once -----------------------------------------------------------------------------------
 
 

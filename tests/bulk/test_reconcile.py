@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
+from typing import Any
 
 import pytest
 from bulk.applying import settled, stop_by
@@ -30,7 +32,7 @@ from chatkit.api.throttle import Throttle
 from chatkit.bulk.apply import Interrupt
 from chatkit.bulk.changes import Change
 from chatkit.bulk.outcomes import Row, agrees
-from chatkit.bulk.reconcile import Pages, Search, ThrottledReader
+from chatkit.bulk.reconcile import Search, ThrottledReader, read_listed
 from chatkit.resource import endpoints_of
 
 each = pytest.mark.parametrize("operation", OPERATIONS, ids=str)
@@ -339,12 +341,12 @@ def test_the_rate_holds_for_looking_too() -> None:
 
 
 @contextmanager
-def listed(count: int, size: int) -> Iterator[tuple[Service, Pages, list[int]]]:
-    """A list of so many contacts, what reads its pages, and the ids in their order."""
+def listed(count: int, size: int) -> Iterator[tuple[Service, Callable[..., Any], list[int]]]:
+    """A list of so many contacts, what reads some of them by pages, and the ids in their order."""
     with wayward(max_page_size=size) as service, service.client() as client:
         ids = [service.caller.contact(number_of(n)) for n in range(count)]
         reader = ThrottledReader(client.transport, Throttle(), lambda: False)
-        yield service, Pages(reader, endpoints_of(client.contacts)), ids
+        yield service, partial(read_listed, reader, endpoints_of(client.contacts)), ids
 
 
 def asked(service: Service) -> list[int]:
@@ -354,51 +356,30 @@ def asked(service: Service) -> list[int]:
     return pages
 
 
-@pytest.mark.parametrize(("others", "read"), [(6, [1, 2, 3, 4, 5, 6, 7]), (5, [1])])
-def test_pages_are_read_where_that_is_no_more_calls_than_one_by_one(others, read) -> None:
-    with listed(35, 5) as (service, pages, ids):
-        matches = pages.read({*ids[:5], *ids[20 : 20 + others]})
-        assert sorted(asked(service)) == read
-        assert set(matches) == {*ids[:5], *(ids[20 : 20 + others] if others == 6 else [])}
+@pytest.mark.parametrize(("others", "pages"), [(6, [1, 2, 3, 4, 5, 6, 7]), (5, [1])])
+def test_pages_are_read_where_that_is_no_more_calls_than_one_by_one(others, pages) -> None:
+    with listed(35, 5) as (service, read, ids):
+        matches, count = read({*ids[:5], *ids[20:25], *ids[30 : 25 + others]})
+        assert sorted(asked(service)) == pages
+        wanted = {*ids[:5], *ids[20:25], *ids[30 : 25 + others]}
+        assert set(matches) == (wanted if others == 6 else {*ids[:5]})
         assert all(matches[key].id == key for key in matches)
-        assert pages.count == 7
-        assert [pages.saves_calls(rows) for rows in (8, 9, 10)] == [False, False, True]
+        assert count == 7
 
 
 def test_pages_of_one_record_are_as_many_as_the_records() -> None:
-    with listed(12, 1) as (service, pages, ids):
-        saved = [pages.saves_calls(9), pages.saves_calls(10)]
-        assert saved == [False, True], "it is not known how many"
-        assert set(pages.read(set(ids))) == set(ids)
+    with listed(12, 1) as (service, read, ids):
+        matches, count = read(set(ids))
+        assert (set(matches), count) == (set(ids), 12)
         assert sorted(asked(service)) == list(range(1, 13))
-        assert (pages.saves_calls(12), pages.saves_calls(13)) == (False, True)
 
 
-def test_pages_come_one_at_a_time_as_long_as_they_save_calls() -> None:
-    with listed(35, 5) as (service, pages, ids):
-        matches = pages.iter_pages(set(ids[3:18]), deleting=False)
-        assert list(next(matches)) == ids[3:5]
-        assert asked(service) == [1]
-        assert [list(each) for each in matches] == [ids[5:10]]
-        assert asked(service) == [2], "eight are left, on seven pages: one by one"
-    with listed(35, 5) as (service, pages, ids):
-        left = list(ids)
-        for each in pages.iter_pages(set(ids), deleting=True):
-            assert list(each) == left[:5]
-            for key in each:
-                service.caller("DELETE", f"/contacts/{key}")
-            del left[:5]
-        assert asked(service) == [1] * 6, "the others move up"
-        assert len(left) == 5
-
-
-def test_a_page_that_cannot_be_read_is_the_last() -> None:
-    with listed(35, 5) as (service, pages, ids):
+def test_what_was_read_before_a_page_that_cannot_be_read_counts() -> None:
+    with listed(35, 5) as (service, read, ids):
         service.on("GET", "page=3", forever=says(403))
-        matches = list(pages.iter_pages(set(ids), deleting=False))
-        assert [list(each) for each in matches] == [ids[:5], ids[5:10]]
-        assert asked(service) == [1, 2, 3] and pages.count == 2
-        assert set(pages.read(set(ids))) == {*ids} - {*ids[10:15]}, "the others are read"
+        matches, _ = read(set(ids))
+        assert {*ids[:10]} <= set(matches)
+        assert not {*ids[10:15]} & set(matches)
 
 
 # --- what is the same ------- --------------------------------------------------------------

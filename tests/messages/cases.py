@@ -109,7 +109,6 @@ CASES: dict[str, tuple[str, ...]] = {
         "client.contacts.plan(contacts)",
         "client.contacts.plan(pd.concat([contacts.head(1), contacts.head(1)], axis=1))",
         'client.contacts.plan(contacts.head(1).rename(columns={"name": 7}))',
-        'client.contacts.plan([{"id": 50001, "name": "A"}]).apply(gap="week")',
         "client.contacts.plan([{'id': 50001, 'name': 'A'}]).apply(concurrency=0)",
         'client.contacts.plan([{"id": 50001, "name": "A"}]).apply(rehearsed=True)',
         "chatkit.rehearse(client.contacts.plan([{'id': 50001, 'number': '?'}]))",

@@ -62,7 +62,7 @@ def by_account(result: pd.DataFrame) -> dict[str, list[str]]:
     return {n: part.state.tolist() for n, part in result.groupby(level="account", sort=False)}
 
 
-def test_how_long_records_were_open_to_others_is_in_the_result(
+def test_how_long_ago_records_were_looked_at_is_in_the_result(
     accounts: dict[str, Any], tmp_path: Path
 ) -> None:
     for sandbox, _ in accounts.values():
@@ -71,10 +71,10 @@ def test_how_long_records_were_open_to_others_is_in_the_result(
     plan = FleetPlan({n: accounts[n][1].contacts.plan(frame) for n, frame in frames.items()})
     first = store_at(tmp_path).hold([target_of(plan["de"]).transport.connection.account])
     with first:  # somebody else is at work there: its rows are read in the journal
-        result = kept_at(plan, tmp_path).apply(gap="page", many=True)
+        result = kept_at(plan, tmp_path).apply(many=True)
     assert by_account(result)["fr"] == ["applied"] * 2
     assert result["checked_ago"].isna().sum() == 2
-    assert plan.apply(gap="page", many=True)["checked_ago"].notna().all()
+    assert plan.apply(many=True)["checked_ago"].notna().all()
 
 
 def test_a_run_that_has_begun_goes_on_from_no_other_home(

@@ -16,7 +16,6 @@ from tempfile import NamedTemporaryFile
 from typing import Any
 from urllib.request import Request, urlopen
 
-from edits import MODES
 from measure import (
     HERE,
     QUICK,
@@ -57,10 +56,9 @@ WORKS = {
     "undo": "undo of the updates",
     "delete": "deletes",
 }
-#: Calls a row, at most, by the mode of `apply`. By default an update or a delete reads its row
-#: just before it writes, so that nobody else's change is overwritten; what was written is read
-#: back by pages. By pages, the rows are read so as well.
-CALLS_A_ROW = {"default": 2.05, "page": 1.1}
+#: Calls a row, at most. An update or a delete reads its row just before it writes, so that nobody
+#: else's change is overwritten; what was written is read back by pages.
+CALLS_A_ROW = 2.05
 CALLS_A_CREATE = 1.02
 #: Microseconds of CPU that a plan may add to a call: its intent, its answer, and what they prove.
 ADDED = 200
@@ -198,13 +196,13 @@ def edited() -> None:
         works = list(WORKS.items())
         for work, text in sized(works[1:], works[1:2], works[3:]):
             runs: dict[str, Any] = {
-                client: partial(one_edited, up, client, work) for client in (*MODES, "httpx")
+                client: partial(one_edited, up, client, work) for client in ("chatkit", "httpx")
             }
             found = {name: medians(each) for name, each in rounds(runs, SLOW_ROUNDS).items()}
             bare = found["httpx"]["s"]
             for client, one in found.items():
                 name = "the writes alone, httpx over httpx-aiohttp, a task a row"
-                name = name if client == "httpx" else called(client)
+                name = name if client == "httpx" else "`apply()`"
                 us = one["cpu"] / EDITED * 1e6
                 rows.append([text, name, EDITED / one["s"], one["s"] / bare, us])
     show(
@@ -223,35 +221,24 @@ def one_edited(up: Server, client: str, work: str) -> dict[str, float]:
     return found
 
 
-def called(mode: str) -> str:
-    """How apply is called."""
-    return "`apply()`" if mode == "default" else f'`apply(gap="{mode}")`'
-
-
-def judged(work: str, mode: str, value: float, what: str, without: float = math.inf) -> None:
+def judged(work: str, value: float, what: str, without: float = math.inf) -> None:
     """Judge a figure of a row by the goal for its kind; what it is without the waits of 429s."""
-    goal = CALLS_A_CREATE if work == "create" else CALLS_A_ROW[mode]
+    goal = CALLS_A_CREATE if work == "create" else CALLS_A_ROW
     waits = f"{without:.2f} without the waits that the service asked for" * (without <= goal)
-    at_most(f"{what}, {WORKS[work]}, {called(mode)}", value, goal, explained=waits)
-
-
-def cases() -> list[tuple[str, str]]:
-    """Kinds of work and modes: creates have nothing to read before. Quick, some of them."""
-    both = [(work, mode) for work in WORKS for mode in MODES if (work, mode) != ("create", "page")]
-    return sized(both, [*both[:3], ("delete", "default")], both)
+    at_most(f"{what}, {WORKS[work]}", value, goal, explained=waits)
 
 
 def calls() -> None:
     """Count what planning and applying send, where nothing goes wrong."""
     rows: list[list[object]] = []
-    for work, mode in cases()[2 if SMOKE else 0 :]:
-        sent = child("edits.py", "calls", work, mode, COUNTED)
+    for work in [*WORKS][2 if SMOKE else 0 :]:
+        sent = child("edits.py", "calls", work, COUNTED)
         total = sum(sent.values())
-        judged(work, mode, total, "calls a row")
-        rows.append([WORKS[work], called(mode), *sent.values(), total])
+        judged(work, total, "calls a row")
+        rows.append([WORKS[work], *sent.values(), total])
     show(
         f"Calls a row, in a plan of {COUNTED:,}",
-        ["what", "by", "GET", "POST", "PUT", "DELETE", "all"],
+        ["what", "GET", "POST", "PUT", "DELETE", "all"],
         rows,
     )
 
@@ -259,23 +246,23 @@ def calls() -> None:
 def limited() -> None:
     """Time under a rate limit: told beforehand, and, for creates, left to the 429s as well."""
     rows: list[list[object]] = []
-    told_of = sized(cases(), cases()[1:2], cases()[:3])
+    told_of = sized([*WORKS], ["update"], ["create", "update"])
     with NamedTemporaryFile("w", suffix=".json") as profile:
         profile.write(json.dumps({"rate_limit": LIMIT}))
         profile.flush()
-        heeding: tuple[str, str, tuple[int, ...]] = ("create", "default", ())
-        for work, mode, rate in [heeding, *((*case, (LIMIT,)) for case in told_of)]:
+        heeding: tuple[str, tuple[int, ...]] = ("create", ())
+        for work, rate in [heeding, *((work, (LIMIT,)) for work in told_of)]:
             few = LIMITED if work == "create" else LIMITED // 2
             with sandbox("--profile", profile.name) as up:
                 report = json.loads(up.line)
                 where = report["base_url"], report["token"]
-                one = child("edits.py", mode, work, *where, 8, few, *rate, timeout=600)
+                one = child("edits.py", "chatkit", work, *where, 8, few, *rate, timeout=600)
             times = one["s"] / (few / LIMIT)
-            how = f"{called(mode)}, R told" if rate else f"{called(mode)}, heeding the 429s"
+            how = "R told" if rate else "heeding the 429s"
             what = f"time under a limit, N/R = 1{'' if rate else ', 429s heeded'}"
             if not QUICK:  # at most R of a short run go out at once, which no limit can hold back
                 without = math.inf if rate else times - one["held"] / (few / LIMIT)
-                judged(work, mode, times, what, without)
+                judged(work, times, what, without)
             rows.append([WORKS[work], how, few, few / one["s"], times])
     show(
         f"A service that takes R = {LIMIT} calls a second",

@@ -1,8 +1,8 @@
 """One client that changes contacts of the sandbox: its calls, its CPU and its time.
 
 `python edits.py CLIENT WORK BASE_URL TOKEN CONNECTIONS ROWS [RATE]` prints seconds and CPU as
-JSON, and `python edits.py calls WORK MODE ROWS` the calls a row. WORK is create, update, undo
-(of the updates) or delete; CLIENT is a mode of `apply`, or `httpx`, which only writes: it reads
+JSON, and `python edits.py calls WORK ROWS` the calls a row. WORK is create, update, undo (of the
+updates) or delete; CLIENT is `chatkit`, or `httpx`, which only writes: it reads
 nothing, keeps no journal and believes each answer. Planning is not counted in seconds.
 """
 
@@ -22,8 +22,6 @@ from measure import SMOKE, cpu
 
 ACCOUNT = "1001"
 CONTACTS = f"/api/business/public/channels/chat/accounts/{ACCOUNT}/contacts"
-#: The ways to apply a plan, and what it is called with.
-MODES: dict[str, dict[str, Any]] = {"default": {}, "page": {"gap": "page"}}
 
 
 def contacts(rows: int) -> Iterator[dict[str, str]]:
@@ -59,7 +57,7 @@ def planned(client: Any, work: str, rows: int, rate: float | None = None) -> Cal
 
 
 def applied(
-    mode: str, work: str, base_url: str, token: str, connections: int, rows: int, rate: float | None
+    work: str, base_url: str, token: str, connections: int, rows: int, rate: float | None
 ) -> dict[str, float]:
     """Seconds and CPU of a plan that is applied with its journal."""
     from chatkit import Client
@@ -71,7 +69,7 @@ def applied(
         )  # the service counts no call of ours from before
         held = held_back()
         began, used = time.perf_counter(), cpu()
-        result = plan.apply(concurrency=connections, rate=rate, many=True, **MODES[mode])
+        result = plan.apply(concurrency=connections, rate=rate, many=True)
         outcome = {"s": time.perf_counter() - began, "cpu": cpu() - used, "held": held[0]}
         assert (result.state == "applied").all(), result.state.value_counts()
         assert len(result) == rows
@@ -94,7 +92,7 @@ def held_back() -> list[float]:
     return held
 
 
-def counted(work: str, mode: str, rows: int) -> dict[str, float]:
+def counted(work: str, rows: int) -> dict[str, float]:
     """The calls a row that a plan makes, its planning with it, and which they are."""
     from chatkit import Sandbox, connect
 
@@ -109,7 +107,7 @@ def counted(work: str, mode: str, rows: int) -> dict[str, float]:
     with connect(sandbox) as client:
         plan = planned(client, work, rows)
         calls.update(dict.fromkeys(calls, 0))
-        result = plan().apply(many=True, **MODES[mode])
+        result = plan().apply(many=True)
         assert (result.state == "applied").all(), result.state.value_counts()
     return {method: count / rows for method, count in calls.items()}
 
@@ -165,13 +163,12 @@ def bare(work: str, base_url: str, token: str, connections: int, rows: int) -> d
 def main(client: str, work: str, *rest: str) -> dict[str, float]:
     """Run one client."""
     if client == "calls":
-        mode, rows = rest
-        return counted(work, mode, int(rows))
+        return counted(work, int(*rest))
     base_url, token, connections, rows, *rate = rest
     if client == "httpx":
         return bare(work, base_url, token, int(connections), int(rows))
     report = float(rate[0]) if rate else None
-    return applied(client, work, base_url, token, int(connections), int(rows), report)
+    return applied(work, base_url, token, int(connections), int(rows), report)
 
 
 if __name__ == "__main__":

@@ -86,8 +86,7 @@ def work(
             served.faults(**how | (service or {}))
             place = Path(folder, str(n))
             place.mkdir()
-            reads = {"gap": ("row", "page")[n % 2]}  # every second load is read by pages
-            job = Job(served, expected, place, engine, at=address(), **reads | (options or {}))
+            job = Job(served, expected, place, engine, at=address(), **(options or {}))
             run = Killer(rng, round(left), *where, **(killer or {})).apply(job)
             left -= sum(run.kills.values())
             runs.append(run)

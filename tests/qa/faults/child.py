@@ -32,7 +32,6 @@ class Job:
     engine: str = "chatkit"
     deadline: float = 1.2
     settle: float = 0.5
-    gap: str = "row"  #: how records are read before they are written
     concurrency: int = 8
     writer: float = 0.0  #: how often somebody else edits a record before a request of ours
     undoing: bool = False  #: whether its run is now to be taken back
@@ -109,8 +108,7 @@ def _undo(job: Job, client: Any, say: Say) -> int:
         )
         plan.save(path)
     say("applying")
-    speed = {"concurrency": job.concurrency, "gap": job.gap}
-    result = client.load_plan(path).apply(**speed)
+    result = client.load_plan(path).apply(concurrency=job.concurrency)
     job.write("undone", _told(result))
     job.write("undo events", chatkit.account.journal(result).event.value_counts().to_dict())
     return DONE
@@ -164,11 +162,14 @@ def _chatkit(job: Job, client: Any, say: Say) -> int:
         job.account.tell("writer", edits=edits(job.load), rate=job.writer)
     say("applying")
     runs = chatkit.runs(client)
-    speed = {"concurrency": job.concurrency, "gap": job.gap}
     if "open" in list(runs.state):
-        result = chatkit.resume(runs.index[runs.state == "open"][0], client, **speed)
+        result = chatkit.resume(
+            runs.index[runs.state == "open"][0], client, concurrency=job.concurrency
+        )
     else:
-        result = client.load_plan(path).apply(many=True, irreversible=True, **speed)
+        result = client.load_plan(path).apply(
+            many=True, irreversible=True, concurrency=job.concurrency
+        )
     job.write("result", _told(result))
     _check_state(job, client)
     job.write("events", chatkit.account.journal(result).event.value_counts().to_dict())

@@ -6,7 +6,7 @@ More small campaigns than tests/bulk has; `make faults` runs the large one.
 from __future__ import annotations
 
 import pytest
-from faults.small import FEW, QUICK, ROWS, work
+from faults.small import FEW, ROWS, work
 from volume import volume
 
 pytestmark = pytest.mark.timeout(300)  # only what hangs ends there, however busy the machine
@@ -19,12 +19,6 @@ def test_the_harness_finds_what_a_naive_applier_does_wrong() -> None:
     wrong = work(FEW[:2], engine="naive", kills=5)
     assert wrong["duplicated"] > 0
     assert wrong["false"] > 0
-
-
-def test_kills_and_faults_are_survived_where_records_are_read_by_pages() -> None:
-    report = work([FEW[0], FEW[1]], kills=volume(12), options=QUICK | {"gap": "page"})
-    assert report["wrong"] == []
-    assert set(report["states"]) == {"applied"}
 
 
 def test_kills_of_the_process_and_of_all_sessions_are_survived_by_a_journal_in_postgresql() -> None:
