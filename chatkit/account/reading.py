@@ -20,7 +20,7 @@ from chatkit.bulk.endpoints import Endpoints
 from chatkit.client import RESOURCES, Client, resource_of
 from chatkit.contacts import ContactEndpoints
 from chatkit.flows import FlowEndpoints
-from chatkit.frames.frame import records, sorted_rows
+from chatkit.frames.frame import records
 from chatkit.util.display import many, values
 
 if TYPE_CHECKING:
@@ -359,7 +359,7 @@ def _sort_contacts(frame: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
     if lost := len(frame) - int(named.sum()):
         notes.append(f"{many(lost, 'contact')} without a whole number cannot be named.")
         frame = frame[named]
-    frame = sorted_rows(frame[list(CONTACT_COLUMNS)], CONTACT)
+    frame = frame[list(CONTACT_COLUMNS)].sort_values(list(CONTACT))
     twice = frame.duplicated(list(CONTACT))
     if lost := int(twice.sum()):
         notes.append(

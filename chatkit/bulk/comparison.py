@@ -109,10 +109,9 @@ def same_value(before: Any, edited: Any) -> bool:
     document (an object, such as `flow_json`) is compared as it is written.
 
     Args:
-        before: The value of the base; None for NA.
-        edited: The value of the edited frame, which is not NA.
+        before: The Python value of the base; None for NA.
+        edited: The Python value of the edited frame, which is not NA.
     """
-    before, edited = python_value(before), python_value(edited)
     if isinstance(edited, _NESTED):
         return _is_equal(before, edited)
     if isinstance(edited, str):
@@ -150,7 +149,6 @@ def looks_unedited(before: Any, edited: Any) -> bool:
     are never taken for edits, as they are written in any form; a long number may be rounded as it
     was shown (`1.04396E+14`); spaces, an empty cell, and the ######## of a narrow column are none.
     """
-    before, edited = python_value(before), python_value(edited)
     if edited is None or isinstance(before, datetime) or same_value(before, edited):
         return True
     one, two = (

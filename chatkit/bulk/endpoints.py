@@ -207,21 +207,16 @@ class Endpoints(Declaration, Generic[R]):
         """
         if self.key != "id":
             return cast(Key, key)
-        reason = ""
-        if isinstance(key, str):
-            if re.fullmatch("0|[1-9][0-9]*", key):
-                return int(key)
-            if re.fullmatch("0[0-9]+", key):
-                reason = f": write {int(key)}, without the leading zero, if that is meant"
-            elif key.strip() != key:
-                reason = ": it begins or ends with a space"
-        elif isinstance(key, float) and key.is_integer() and 0 <= key < 2**53:
-            return int(key)
-        elif not isinstance(key, bool) and hasattr(key, "__index__"):
-            if int(key) >= 0:
-                return int(key)
+        number = parse_id(key)
+        if number is not None and number >= 0:
+            return number
+        reason = f": {self.place}.frame() lists the ids"
+        if number is not None:
             reason = ": it is negative"
-        reason = reason or f": {self.place}.frame() lists the ids"
+        elif isinstance(key, str) and re.fullmatch("0[0-9]+", key):
+            reason = f": write {int(key)}, without the leading zero, if that is meant"
+        elif isinstance(key, str) and key.strip() != key:
+            reason = ": it begins or ends with a space"
         raise InputError(f"The id of a {self.noun} is a whole number, not {key!r:.60}{reason}.")
 
     def search(self, text: str | None) -> dict[str, str]:
@@ -664,6 +659,19 @@ class Endpoints(Declaration, Generic[R]):
         if hidden:
             return "never", f"the service does not show what {' and '.join(hidden)} held"
         return "exactly", ""
+
+
+#: Digits that surely are an id: 007 would not be the same text as 7.
+_DIGITS = re.compile("0|[1-9][0-9]{0,18}")
+
+
+def parse_id(value: Any) -> int | None:
+    """Parse an id, whatever pandas or a file made of it; None for what is no whole number."""
+    digits = isinstance(value, str) and _DIGITS.fullmatch(value)
+    if digits or (isinstance(value, float) and value.is_integer() and abs(value) < 2**53):
+        value = int(value)
+    whole = hasattr(value, "__index__") and not isinstance(value, bool)
+    return int(value) if whole and -(2**63) <= int(value) < 2**63 else None
 
 
 def _row_keys(name: str, data: msgspec.Raw) -> dict[int | str, str]:

@@ -57,7 +57,7 @@ from chatkit.util.files import (
     sync_folder,
 )
 
-_VERSION = 3  #: of the tables
+_VERSION = 4  #: of the tables and the header
 _UNSENT = " Nothing was sent."
 _READ = 2000  #: So many changes or events are read at once.
 _WAIT = 10.0  #: seconds for another process that has a file just now
@@ -102,6 +102,14 @@ def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
+class PlanPart(NamedTuple):
+    """The part of a plan that is about one resource."""
+
+    total: int  #: how many records there were
+    known: tuple[int, ...] = ()  #: their ids, where a create in doubt has no other mark
+    met: int = 0  #: how many rows without a key met a record that exists
+
+
 @dataclass(frozen=True)
 class RunHeader:
     """The header of a run: all that is needed to go on without a frame in memory."""
@@ -112,21 +120,17 @@ class RunHeader:
     connection: str | None  #: the name of the connection, if it has one
     noun: str  #: contact, flow, content or webhook; account: each change says its own
     names: tuple[str | None, ...]  #: the names of the levels of the frame's index
-    known: tuple[int, ...]  #: the ids that were there when it was planned
+    parts: dict[str, PlanPart]  #: the records when it was planned, by noun
     changes: int  #: how many there are
     undoes: str | None = None  #: the run that this one undoes
     started: str = field(default_factory=_now)  #: ISO 8601, UTC
     version: str = field(default_factory=lambda: metadata.version("chatkit"))
-    known_by: dict[str, tuple[int, ...]] = field(default_factory=dict)
-    """Of a run for the account: the ids that were there, by noun."""
-    totals: dict[str, int] = field(default_factory=dict)
-    """The number of records when it was planned, by noun; empty in old ones."""
     fleet: tuple[str, str] | None = None
     """The run of a fleet that it is a part of, and what its account is called there."""
     fleet_of: tuple[str, ...] = ()
-    """The names of all accounts of that run, in the order of their runs; empty in old ones."""
+    """The names of all accounts of that run, in the order of their runs."""
     by: str = ""
-    """The person who began it, as `person` names them; empty in old ones."""
+    """The person who began it, as `person` names them."""
 
 
 class JournalEvent(NamedTuple):
@@ -200,28 +204,26 @@ class Journal:
         store: Where it is kept.
         run: The name of the run.
         connection: To the database that holds it.
+        opened: What is to be closed with it.
 
     Raises:
         JournalError: It is no journal, cannot be read, or is not what was written.
     """
 
-    def __init__(self, store: _Store, run: str, connection: sa.Connection) -> None:
+    def __init__(
+        self, store: _Store, run: str, connection: sa.Connection, opened: ExitStack
+    ) -> None:
         self._store, self._run, self._connection = store, run, connection
-        self._opened = ExitStack()
         self._pending: list[dict[str, Any]] = []
         self._count = self._chain = 0
         self._stopped = "it was opened to be read"
         with store.failing(f"The journal {run} cannot be used", run):
             self._verify()
-
-    def closing(self, opened: ExitStack) -> Self:
-        """Take what is to be closed with the journal; return the journal."""
         self._opened = opened.pop_all()
-        return self
 
-    def continue_on(self, connection: sa.Connection) -> Self:
+    def continue_on(self, connection: sa.Connection, opened: ExitStack) -> Self:
         """Write on what was read, over a connection that may write; return the journal."""
-        self._connection, self._stopped = connection, ""
+        self._connection, self._opened, self._stopped = connection, opened.pop_all(), ""
         return self
 
     def changes(self) -> Iterator[Change]:
@@ -359,15 +361,13 @@ def _damaged(run: str, finding: str) -> JournalError:
 
 
 def _header_as_json(header: RunHeader) -> str:
-    """Return a header as JSON that is read again as it was."""
-    if not re.fullmatch("[0-9a-z-]+", header.run):
+    """Return a header as JSON."""
+    if not re.fullmatch("[0-9a-z-]+", header.run):  # it names a file
         raise InputError(f"A run cannot be called {header.run!r}: run_id() makes names.")
     try:
-        text = msgspec.json.encode(header).decode()
-        msgspec.json.decode(text, type=RunHeader)  # of the types that it declares
-    except (TypeError, ValueError, msgspec.MsgspecError) as error:  # not each is a ValueError
+        return msgspec.json.encode(header).decode()
+    except (TypeError, ValueError) as error:
         raise InputError(f"The run cannot be written as JSON, nothing was sent: {error}") from None
-    return text
 
 
 def _header_from_json(text: str, run: str) -> RunHeader:
@@ -441,7 +441,7 @@ class _Store(ABC):
         return KeptRun(run, cast("JournalStore", self), None, None)
 
     def _summaries(
-        self, connection: sa.Connection, *conditions: Any, newest: int | None = None
+        self, connection: sa.Connection, *conditions: Any, newest: int = 0
     ) -> list[KeptRun]:
         """Read header and last event of runs, the oldest first; of many only the newest."""
         own = _event.alias()
@@ -454,7 +454,7 @@ class _Store(ABC):
             .select_from(_run.outerjoin(_event, its_last))
             .where(*conditions)
             .order_by(_run.c.run.collate(order).desc())
-            .limit(newest)
+            .limit(newest or None)
         )
         summaries = []
         for run, text, what, at, detail in connection.execute(query):
@@ -477,7 +477,7 @@ class _Store(ABC):
         with ExitStack() as opened:
             with self.failing(f"The journal {run} cannot be used", run):
                 connection = self._connect(run, opened)
-            return Journal(self, run, connection).closing(opened)
+            return Journal(self, run, connection, opened)
 
     @contextmanager
     def failing(self, what: str, run: str = "", *, end: str = "") -> Iterator[None]:
@@ -567,16 +567,20 @@ class FolderStore(_Store):
         """Return whether the run has a journal."""
         return self.path(run).exists()
 
-    def summaries(self, newest: int | None = None, account: str | None = None) -> list[KeptRun]:
-        """Return header and last event of the runs, the oldest first."""
-        names = self.runs()
-        each = map(self.summary, names if newest is None else names[-newest:])
+    def summaries(self, newest: int = 0, account: str = "") -> list[KeptRun]:
+        """Return header and last event of the runs, the oldest first.
+
+        Args:
+            newest: Look at so many runs, the newest, and no others; 0: at all.
+            account: Of this account only.
+        """
+        summaries = map(self.summary, self.runs()[-newest:])
+        # Another process may have deleted one in the meantime.
+        there = [each for each in summaries if each.header is not None or self.has(each.run)]
         return [
-            summary
-            for summary in each
-            # Another process may have deleted one in the meantime.
-            if (summary.header is not None or self.has(summary.run))
-            and (account is None or (summary.header and summary.header.account == account))
+            each
+            for each in there
+            if not account or (each.header is not None and each.header.account == account)
         ]
 
     @contextmanager
@@ -631,7 +635,7 @@ class FolderStore(_Store):
             # them.
             if connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").scalar():
                 raise OSError("another process is reading it; try again")
-            return journal.continue_on(connection).closing(opened)
+            return journal.continue_on(connection, opened)
 
     def committed(self, run: str, events: int) -> None:
         """Keep the number of events in a file beside the journal, while that is written.
@@ -902,13 +906,12 @@ class DatabaseStore(_Store):
             known = _check_version(connection, self.location)
             return known and bool(self._summaries(connection, _run.c.run == run))
 
-    def summaries(self, newest: int | None = None, account: str | None = None) -> list[KeptRun]:
-        """Return header and last event of the runs, the oldest first."""
-        conditions = [] if account is None else [_run.c.account == account]
+    def summaries(self, newest: int = 0, account: str = "") -> list[KeptRun]:
+        """Return header and last event of the runs, as `FolderStore.summaries` does."""
+        conditions = [_run.c.account == account] if account else []
         with self._reading() as connection:
-            if not _check_version(connection, self.location):
-                return []
-            return self._summaries(connection, *conditions, newest=newest)
+            known = _check_version(connection, self.location)
+            return self._summaries(connection, *conditions, newest=newest) if known else []
 
     @contextmanager
     def hold(self, accounts: Collection[str], run: str = "") -> Iterator[JournalStore]:
@@ -967,7 +970,8 @@ class DatabaseStore(_Store):
 
     def open(self, run: str) -> Journal:
         """Open the journal of a run to continue it."""
-        return Journal(self, run, self._session).continue_on(self._session)
+        closes = ExitStack()  # nothing: `hold` closes the session
+        return Journal(self, run, self._session, closes).continue_on(self._session, closes)
 
     def create(self, header: RunHeader, changes: Iterable[Change]) -> Journal:
         """Write header and changes to a new journal, as `FolderStore.create` does."""

@@ -6,10 +6,9 @@ key, which row of the base each row means.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 
 from chatkit.api.call import segment_problem
 from chatkit.bulk.comparison import Rows, find_differing_rows
+from chatkit.bulk.endpoints import parse_id
 from chatkit.errors import InputError, Problem
 from chatkit.frames.frame import (
     INEXACT,
@@ -99,8 +99,6 @@ def delete_marks(cells: pd.Series[Any]) -> tuple[Mask, list[Refusal]]:
 
 
 _LENGTH = 80  #: characters of a record's name in a reason
-#: Digits that surely are an id: 007 would not be the same text as 7.
-_DIGITS = re.compile("0|[1-9][0-9]{0,17}")
 
 
 class Identity(NamedTuple):
@@ -134,11 +132,6 @@ class Identity(NamedTuple):
     unknown_account: bool = False
     fields: Collection[str] | None = None  #: the columns that may be sent; None: any may
 
-    @property
-    def key_name(self) -> str:
-        """The key in words: "id", or "template_code and lang_code"."""
-        return " and ".join(self.key)
-
 
 class Edits:
     """The edits of a frame. NA in a cell leaves what is there; `""` clears it.
@@ -169,7 +162,7 @@ class Edits:
         frame = levels_as_columns(check_frame(frame), base, identity.key).copy(deep=False)
         frame.attrs = {}  # pandas copies them with each column that is taken out
         self._frame, self._base, self._identity = frame, base, identity
-        self._noun, self._key_name = identity.noun, identity.key_name
+        self._noun, self._key_name = identity.noun, " and ".join(identity.key)
         self._name_column = next(iter(identity.columns), "")  # names the natural key in messages
         self.labels: pd.Index[Any] = frame.index  #: the frame's own names of its rows
         excluded = {*identity.key} | ({DELETE} - {*base.columns})
@@ -191,11 +184,12 @@ class Edits:
         self._match_by_key()
         if DELETE in frame.columns and DELETE not in base.columns:
             self.deleted, refused = delete_marks(frame[DELETE])
-            self._refuse(refused)
+            for refusal in refused:
+                self._refuse(*refusal)
         self._match_by_natural_key()
         several = duplicates and not identity.single
         self._merge_repeated_rows(duplicates=several)
-        self._compared = self.positions
+        self._compared = self.positions.copy()
         self._refuse_other_account()
         marked = self.positions[self.deleted & (self.positions >= 0)]
         self._deleted = {*marked.tolist(), *map(int, gone)}  # rows of the base
@@ -205,11 +199,9 @@ class Edits:
             self._take_as_new()
         else:
             self._refuse_shared_keys()
-        step = f"say its {identity.key_name}"
-        self._refuse(
-            Refusal(row, DELETE, True, f"no {identity.noun} is found by this row", step)
-            for row in np.flatnonzero(self.deleted & self._accepted & (self.positions < 0)).tolist()
-        )
+        for row in np.flatnonzero(self.deleted & self._accepted & (self.positions < 0)).tolist():
+            reason, step = f"no {self._noun} is found by this row", f"say its {self._key_name}"
+            self._refuse(row, DELETE, True, reason, step)
 
     @property
     def new(self) -> Rows:
@@ -262,19 +254,11 @@ class Edits:
         """Return the cells of the base for some rows that are not new."""
         return python_values(self._base[column].iloc[self.positions[rows]])
 
-    def _refuse(self, refusals: Iterable[Refusal]) -> None:
-        """Note refusals, and exclude their rows."""
-        new = list(refusals)
-        rows = [refusal.row for refusal in new]
-        self.refused += new
-        self._accepted[rows] = False
-        self._detach(rows)
-
-    def _detach(self, rows: list[int]) -> None:
-        """Detach rows from the base, in a copy: comparisons by position hold the old one."""
-        if rows:
-            self.positions = self.positions.copy()
-            self.positions[rows] = -1
+    def _refuse(self, row: int, column: str, value: Any, reason: str, next_step: str) -> None:
+        """Refuse a row, so that it is no record of the base."""
+        self.refused.append(Refusal(row, column, value, reason, next_step))
+        self._accepted[row] = False
+        self.positions[row] = -1
 
     # --- by key ---
 
@@ -289,26 +273,17 @@ class Edits:
             return
         self._keys, self.has_key, self.positions = find_keys(self._base, parts)
         why = why_no_number if self._has_numeric_key else why_no_text
-        self._refuse(  # what is there, but is no key
-            Refusal(row, name, value, reason, self._next_step)
-            for name, part in zip(identity.key, parts, strict=True)
-            for row in np.flatnonzero(~self.has_key & ~np.asarray(part.isna())).tolist()
-            if (reason := why(value := python_value(part.array[row])))
-        )
-        if not identity.chosen:
-            reason = f"no {identity.noun} of the account has it"
-            name, step = self._key_name, self._next_step
-            self._refuse(
-                Refusal(row, name, python_value(self._keys[row]), reason, step)
-                for row in np.flatnonzero(self.has_key & (self.positions < 0)).tolist()
-                if self._accepted[row]
-            )
-
-    @property
-    def _next_step(self) -> str:
-        if self._identity.chosen:
-            return f"write the {self._key_name} as text, as the frame that was read has it"
-        return f"leave the {self._key_name} empty for a new {self._noun}, or read the frame again"
+        step = f"leave the {self._key_name} empty for a new {self._noun}, or read the frame again"
+        if identity.chosen:
+            step = f"write the {self._key_name} as text, as the frame that was read has it"
+        for name, part in zip(identity.key, parts, strict=True):  # what is there, but is no key
+            for row in np.flatnonzero(~self.has_key & ~np.asarray(part.isna())).tolist():
+                if reason := why(value := python_value(part.array[row])):
+                    self._refuse(row, name, value, reason, step)
+        unknown = self.has_key & (self.positions < 0) & self._accepted
+        for row in [] if identity.chosen else np.flatnonzero(unknown).tolist():
+            reason = f"no {self._noun} of the account has it"
+            self._refuse(row, self._key_name, python_value(self._keys[row]), reason, step)
 
     def _refuse_lost_keys(self) -> None:
         """Refuse a frame whose index holds keys under no name."""
@@ -341,7 +316,6 @@ class Edits:
         texts = self._natural_keys(self._frame, rows)
         self._row_keys = dict(zip(rows.tolist(), texts, strict=True))
         matches = self._find_by_natural_key(texts)
-        refused = []
         for row, text in self._row_keys.items():
             candidates = matches.get(text, [])
             if len(candidates) == 1:
@@ -349,8 +323,7 @@ class Edits:
             elif candidates:
                 reason = f"{len(candidates)} {self._noun}s have it"
                 step = f"say by its {self._key_name} which of them it is"
-                refused.append(Refusal(row, self._name_column, text, reason, step))
-        self._refuse(refused)
+                self._refuse(row, self._name_column, text, reason, step)
 
     # --- one record in several rows ---
 
@@ -366,7 +339,6 @@ class Edits:
         key, fields, labels = {*self._identity.key}, self._identity.fields, self._frame.index
         names = [n for n in self._frame.columns if n not in key and (fields is None or n in fields)]
         filled: dict[str, dict[int, Any]] = defaultdict(dict)
-        refused = []
         repeats = self._find_repeats(duplicates=duplicates)
         cells_of = self._filled_cells([row for rows in repeats for row in rows], names)
         for first, *later in repeats:
@@ -387,14 +359,13 @@ class Edits:
                         f"{known.get(name)!r:.60} there, {cells.get(name)!r:.60} here"
                     )
                     step = f"keep one of them{drops}; skip_invalid=True takes the first"
-                    refused.append(Refusal(row, name, cells.get(name), reason, step))
+                    self._refuse(row, name, cells.get(name), reason, step)
                     continue
                 self.merged[row] = first
                 for name in cells.keys() - known.keys():
                     filled[name][first] = known[name] = cells[name]
-        self._refuse(refused)
         self._accepted[[*self.merged]] = False
-        self._detach([*self.merged])
+        self.positions[[*self.merged]] = -1
         columns = {}
         for name, values in filled.items():
             column = columns[name] = self._frame[name].astype(object)
@@ -421,14 +392,20 @@ class Edits:
                     cells[row][name] = value
         return cells
 
-    def _renamed_rows(self) -> Rows:
-        """Find the rows with a key whose natural key may differ from the base."""
-        moved = np.zeros(len(self._frame), bool)
+    def _find_renames(self) -> dict[int, tuple[str | None, str | None]]:
+        """Find the rows with a key that may change its natural key; return it before and after."""
+        moved, columns = np.zeros(len(self._frame), bool), self._identity.columns
         both = {*self._frame.columns} & {*self._base.columns} - {*self._identity.key}
-        for name in self._identity.columns:
-            if name in both:
-                moved[self._differing_rows(name)] = True
-        return np.flatnonzero(moved & self.has_key & self._accepted & ~self.deleted)
+        for name in both.intersection(columns):
+            moved[self._differing_rows(name)] = True
+        rows = np.flatnonzero(moved & self.has_key & self._accepted & ~self.deleted)
+        places = self.positions[rows]
+        cells = self._frame.reindex(columns=columns).iloc[rows].astype(object)
+        before = self._base.reindex(columns=columns).iloc[places].astype(object)
+        filled = cells.where(cells.notna(), before.set_axis(cells.index))
+        old = self._natural_keys(self._base, places, written=False)
+        new = self._natural_keys(filled, np.arange(len(rows)))
+        return dict(zip(rows.tolist(), zip(old, new, strict=True), strict=True))
 
     def _refuse_other_account(self) -> None:
         """Refuse rows that have the key of one record, and the natural key of another.
@@ -442,11 +419,11 @@ class Edits:
         others = both.difference(identity.columns, identity.agree)
         labels = [name for name in identity.labels if name in others]
         deleted = np.flatnonzero(self.deleted & self.has_key & self._accepted)
-        rows = np.concatenate([self._renamed_rows() if labels else deleted[:0], deleted])
+        renamed = np.array([*self._find_renames()] if labels else [], np.int64)
+        rows = np.concatenate([renamed, deleted])
         mine = self._natural_keys(self._frame, rows)
         live = self._natural_keys(self._base, self.positions[rows], written=False)
         moved = [a is not None and a != b for a, b in zip(mine, live, strict=True)]
-        refused = []
         for row in rows[np.array(moved, bool)].tolist():
             place = int(self.positions[row])
             cells = [(self._frame[n].iloc[row], self._base[n].iloc[place]) for n in labels]
@@ -460,52 +437,45 @@ class Edits:
                     f"write the row without the {self._key_name} if it was read in another "
                     "account, or read the frame again and edit that"
                 )
-                refused.append(Refusal(row, self._key_name, self.key(row), reason, step))
-        self._refuse(refused)
+                self._refuse(row, self._key_name, self.key(row), reason, step)
 
     def _detach_freed_keys(self) -> None:
         """Make rows new whose natural key another row of the frame releases."""
-        edited = self._renamed_rows()
-        if not (len(edited) or self._deleted):
+        renames = self._find_renames()
+        if not (renames or self._deleted):
             return
-        freed, restores = self._freed_records(edited), self._identity.restores
-        new, refused = [], []
+        freed, restores = self._freed_records(renames), self._identity.restores
         for row in self._row_keys:
             place = int(self.positions[row])
             if place < 0 or self.deleted[row]:
                 continue
             if place in freed or (place in self._deleted and not restores):
-                new.append(row)
+                self.positions[row] = -1
             elif place in self._deleted:
                 reason = (
                     f"{self._record_text(place)} has it, and is deleted in this plan: creating it "
                     "again would bring that one back"
                 )
                 step = "leave the deletion out to change that one, or leave this row out"
-                refused.append(Refusal(row, self._name_column, self._row_keys[row], reason, step))
-        self._detach(new)
-        self._refuse(refused)
+                self._refuse(row, self._name_column, self._row_keys[row], reason, step)
 
-    def _freed_records(self, edited: Rows) -> set[int]:
-        """Return the rows of the base whose natural key these rows change."""
-        positions = self.positions[edited]
-        before = self._natural_keys(self._base, positions, written=False)
-        after = self._natural_keys_after(edited)
-        moved = zip(positions.tolist(), before, after, strict=True)
-        return {place for place, old, new in moved if new is not None and new != old}
+    def _freed_records(self, renames: Mapping[int, tuple[str | None, str | None]]) -> set[int]:
+        """Return the rows of the base whose natural key changes."""
+        freed = [row for row, (old, new) in renames.items() if new is not None and new != old]
+        return {*self.positions[freed].tolist()}
 
     def _refuse_disagreeing(self) -> None:
         """Refuse rows that match by natural key, but differ in a column that must agree."""
         rows = [row for row in self._row_keys if self.positions[row] >= 0]
-        identity, refused = self._identity, list[Refusal]()
+        places, identity = self.positions[rows].tolist(), self._identity
         for name in identity.agree if rows else ():
             if name not in self._frame.columns or name not in self._base.columns:
                 continue
             edited = identity.valid(self._frame[[name]].iloc[rows])[name]
-            before = self._base[name].iloc[self.positions[rows]]
-            for row, own, live in zip(rows, _texts(edited), _texts(before), strict=True):
+            before = self._base[name].iloc[places]
+            texts = zip(rows, places, python_values(edited), python_values(before), strict=True)
+            for row, place, own, live in texts:
                 if own and live and own != live:
-                    place = int(self.positions[row])
                     reason = (
                         f"conflict: {self._record_text(place)} has this {self._name_column} and "
                         f"is {self._label(self._base, place)}; the row says "
@@ -513,8 +483,7 @@ class Edits:
                     )
                     meant = f"say the {self._key_name} if that {self._noun} is meant"
                     step = f"correct the {name}, or {meant}"
-                    refused.append(Refusal(row, name, own, reason, step))
-        self._refuse(refused)
+                    self._refuse(row, name, own, reason, step)
 
     def _label(self, frame: pd.DataFrame, row: int) -> str:
         """Name the record of a row by its label columns."""
@@ -523,17 +492,16 @@ class Edits:
 
     def _refuse_shared_keys(self) -> None:
         """Refuse rows that would share a natural key, with each other or with a record."""
-        edited = self._renamed_rows()
+        renames = self._find_renames()
         keyless = {row: text for row, text in self._row_keys.items() if self._accepted[row]}
-        renamed = dict(zip(edited.tolist(), self._natural_keys_after(edited), strict=True))
+        renamed = {row: new for row, (_, new) in renames.items()}
         matches = self._find_by_natural_key(renamed.values())
-        freed = self._freed_records(edited) | self._deleted if len(edited) else self._deleted
+        freed = self._freed_records(renames) | self._deleted
         held = np.bincount(self.positions[self.positions >= 0]) if keyless else np.zeros(0, int)
         count = Counter((keyless | renamed).values())
         step = "keep one of them, or change the other in a plan of its own"
         if not self._identity.single:
             step += ", or say duplicates=True"
-        refused = []
         for row, text in (keyless | renamed).items():
             at_row, matched = int(self.positions[row]), matches.get(text, [])
             others = [] if at_row in matched else [n for n in matched if n not in freed]
@@ -547,20 +515,17 @@ class Edits:
                 reason = f"{self._record_text(at_row)} has it, and is in another row"
             else:
                 continue
-            refused.append(Refusal(row, self._name_column, text, reason, step))
-        self._refuse(refused)
+            self._refuse(row, self._name_column, text, reason, step)
 
     def _take_as_new(self) -> None:
         """Make rows new whose record another row has matched already."""
         taken = np.zeros(len(self._base), bool)
         taken[self.positions[self.has_key & (self.positions >= 0)]] = True
-        second = []
         for row in self._row_keys:
             if (place := int(self.positions[row])) >= 0:
                 if taken[place]:
-                    second.append(row)
+                    self.positions[row] = -1
                 taken[place] = True
-        self._detach(second)
 
     def _record_text(self, position: int) -> str:
         key = python_value(self._base.index[position])
@@ -574,15 +539,7 @@ class Edits:
         if identity.natural_keys is None or not len(rows):
             return [None] * len(rows)
         cells = frame.reindex(columns=identity.columns).iloc[rows]
-        return _texts(identity.natural_keys(identity.valid(cells) if written else cells))
-
-    def _natural_keys_after(self, edited: Rows) -> list[str | None]:
-        """Make the natural keys that rows will have once they are applied."""
-        columns = self._identity.columns
-        cells = self._frame.reindex(columns=columns).iloc[edited].astype(object)
-        before = self._base.reindex(columns=columns).iloc[self.positions[edited]].astype(object)
-        filled = cells.where(cells.notna(), before.set_axis(cells.index))
-        return self._natural_keys(filled, np.arange(len(edited)))
+        return python_values(identity.natural_keys(identity.valid(cells) if written else cells))
 
     def _find_by_natural_key(self, texts: Iterable[str | None]) -> dict[str | None, list[int]]:
         """Find the rows of the base with these natural keys; return them by natural key."""
@@ -596,7 +553,7 @@ class Edits:
                 )
             rows = np.flatnonzero(self._base_keys.isin(names).to_numpy(bool))
             for position, text in zip(
-                rows.tolist(), _texts(self._base_keys.iloc[rows]), strict=True
+                rows.tolist(), python_values(self._base_keys.iloc[rows]), strict=True
             ):
                 matches[text].append(position)
         return matches
@@ -607,10 +564,6 @@ def _same_text(one: Any, two: Any) -> bool:
     if isinstance(one, str) and isinstance(two, str):
         one, two = (" ".join(unicodedata.normalize("NFC", text).split()) for text in (one, two))
     return bool(one == two)
-
-
-def _texts(texts: pd.Series[Any]) -> list[str | None]:
-    return [text if isinstance(text, str) else None for text in texts.tolist()]
 
 
 def parse_text_keys(cells: Cells) -> list[str | None]:
@@ -630,18 +583,9 @@ def why_no_text(value: Any) -> str:
 
 def parse_ids(cells: Cells) -> tuple[Rows, Mask]:
     """Parse ids, whatever pandas made of them; return them, and which rows have one."""
-    numbers = [_parse_id(value) for value in python_values(cells)]
+    numbers = [parse_id(value) for value in python_values(cells)]
     has_key = np.fromiter((number is not None for number in numbers), bool, len(numbers))
     return np.fromiter((number or 0 for number in numbers), np.int64, len(numbers)), has_key
-
-
-def _parse_id(value: Any) -> int | None:
-    if isinstance(value, str):
-        return int(value) if _DIGITS.fullmatch(value) else None
-    if isinstance(value, float):
-        return int(value) if is_whole_float(value) else None
-    number = isinstance(value, int) and not isinstance(value, bool)
-    return value if number and -(2**63) <= value < 2**63 else None
 
 
 def why_no_number(value: Any) -> str:

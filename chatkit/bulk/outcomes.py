@@ -176,8 +176,6 @@ def count_states(rows: Iterable[Row]) -> dict[str, int]:
 #: looks again: some services say 404 for what a token may not do. So does a delete whose
 #: record was read where the service shows deleted ones too.
 Stage = Literal["read", "write", "check", "look"]
-#: Keys of records by the noun of a change, which is None where the plan has one for all.
-Taken = defaultdict[str | None, set[object]]
 
 
 class RunState:
@@ -193,10 +191,10 @@ class RunState:
         self.journal, self.throttle, self.retry = journal, throttle, retry
         self.stopped = ""  #: why the run must stop; empty if it need not
         self.secrets: dict[int | str, Secret] = {}  #: of the webhooks that it has created, by id
-        header = journal.header
-        #: Keys of records that no create of unknown outcome may adopt.
-        self.taken: Taken = defaultdict(set, {n: set(ids) for n, ids in header.known_by.items()})
-        self.taken[None].update(header.known)
+        #: Keys of records that no create of unknown outcome may adopt, by noun.
+        self.taken = defaultdict[str, set[object]](set)
+        for noun, part in journal.header.parts.items():
+            self.taken[noun] |= {*part.known}
         self._refused = self._unknown = self._outages = self._unreached = 0
         self._last_unknown = ""
 
@@ -298,7 +296,7 @@ class RunRow(Row):
     @property
     def taken(self) -> set[object]:
         """The keys that no create of the same resource may adopt."""
-        return self.run.taken[self.change.noun]
+        return self.run.taken[self.endpoints.noun]
 
     @property
     def due(self) -> float:

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from copy import copy
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -30,7 +30,7 @@ from chatkit.bulk.changes import (
     memory_needed,
 )
 from chatkit.bulk.endpoints import ACCOUNT
-from chatkit.bulk.journal import At, Journal, JournalStore, RunHeader, person, run_id
+from chatkit.bulk.journal import At, Journal, JournalStore, PlanPart, RunHeader, person, run_id
 from chatkit.bulk.outcomes import Row
 from chatkit.bulk.reconcile import PAGES_FROM
 from chatkit.bulk.stores import held, known_stores, store_at
@@ -55,14 +55,6 @@ class RefusedCell(NamedTuple):
     next_step: str
 
 
-class PlanPart(NamedTuple):
-    """The part of a plan for the account that is about one resource."""
-
-    total: int  #: how many records there were
-    known: tuple[int, ...] = ()  #: their ids, where a create in doubt has no other mark
-    met: int = 0  #: how many rows without a key met a record that exists
-
-
 class LeftOutRow(NamedTuple):
     """A row of a run that an undo leaves out, because it changed nothing."""
 
@@ -81,16 +73,13 @@ class Setting:
     noun: str  #: what its records are: contact, flow, content, webhook; or `ACCOUNT`
     #: Of the levels of the frame's index.
     names: Annotated[tuple[str | None, ...], msgspec.Meta(min_length=1)]
-    total: int  #: how many records there were
-    known: tuple[int, ...] = ()  #: their ids, where a create in doubt has no other mark
+    parts: dict[str, PlanPart]  #: by noun, one for each resource
     undoes: str | None = None  #: the run that it takes back
-    met: int = 0  #: how many rows without a key met a record that exists
-    parts: Mapping[str, PlanPart] = field(default_factory=dict)  #: of an account: each, by noun
 
     @property
-    def each(self) -> Mapping[str, PlanPart]:
-        """Its parts by noun, one for each resource."""
-        return self.parts or {self.noun: PlanPart(self.total, self.known, self.met)}
+    def several(self) -> bool:
+        """Whether it is about the account, and each change names its resource."""
+        return self.noun == ACCOUNT
 
 
 class Remaining(NamedTuple):
@@ -180,12 +169,8 @@ class Plan(Report):
     @cached_property
     def hash(self) -> str:
         """The SHA-256 of what it would do: an edited plan has another."""
-        about = _canonical([self.id, self._setting.account, self._setting.noun])
-        digest = hashlib.sha256(f"{about[:-1]},[".encode())
-        for n, change in enumerate(self.changes):  # one by one: they are many
-            digest.update(f"{',' if n else ''}{_canonical(change.as_json())}".encode())
-        digest.update(b"]]")
-        return digest.hexdigest()
+        changes = [change.as_json() for change in self.changes]
+        return _hash([self.id, self._setting.account, self._setting.noun, changes])
 
     def __len__(self) -> int:
         return len(self.changes)
@@ -208,7 +193,7 @@ class Plan(Report):
         changes = group_by_resource(self.changes, self._setting.noun)
         return sum(
             self._count_calls(count_kinds(changes.get(noun, ())), part.total)
-            for noun, part in self._setting.each.items()
+            for noun, part in self._setting.parts.items()
         )
 
     def _count_calls(self, counts: Mapping[str, int], total: int) -> int:
@@ -306,7 +291,7 @@ class Plan(Report):
                 finally:
                     self._at_work = None
             self.secrets |= run.state.secrets
-            if run.state.secrets and self._setting.parts:  # among many rows nobody looks for them
+            if run.state.secrets and self._setting.several:  # among many rows nobody looks for them
                 print_line(_secrets_note(run.state.secrets, run.rows))
             result = rendering.result_frame(
                 run.rows, self.id, self._setting.names, run.state.stopped, where
@@ -366,11 +351,9 @@ class Plan(Report):
             connection=self._target.transport.connection.name,
             noun=setting.noun,
             names=setting.names,
-            known=setting.known,
+            parts=setting.parts,
             undoes=setting.undoes,
             changes=len(self.changes),
-            known_by={noun: part.known for noun, part in setting.parts.items()},
-            totals={noun: part.total for noun, part in setting.each.items()},
             fleet=self._fleet,
             fleet_of=self._fleet_of,
             by=person(),
@@ -401,8 +384,8 @@ def remaining(
     left = Counter((row.change.noun, row.change.kind) for row in rows if not row.done)
     for noun in {noun for noun, _ in left}:
         counts: dict[str, int] = {kind: left[noun, kind] for kind in KINDS}
-        total = journal.header.totals.get(noun or journal.header.noun, 0)
-        calls += plan._count_calls(counts, total)
+        part = journal.header.parts[noun or journal.header.noun]
+        calls += plan._count_calls(counts, part.total)
     return Remaining(left.total(), calls, pace)
 
 
@@ -457,11 +440,7 @@ def join_plans(
         account=target.transport.connection.account,
         noun=ACCOUNT,
         names=("resource", "record"),
-        total=sum(plan._setting.total for plan in plans),
-        parts={
-            setting.noun: PlanPart(setting.total, setting.known, setting.met)
-            for setting in (plan._setting for plan in plans)
-        },
+        parts={noun: part for plan in plans for noun, part in plan._setting.parts.items()},
     )
     return Plan(
         target,
@@ -507,10 +486,9 @@ def plan_of_run(
         account=header.account,
         noun=header.noun,
         names=header.names,
-        total=0,
-        known=header.known,
+        # Without totals: it was allowed when the run began.
+        parts={noun: part._replace(total=0) for noun, part in header.parts.items()},
         undoes=header.undoes,
-        parts={noun: PlanPart(0, known) for noun, known in header.known_by.items()},
     )
     plan = set_journal_location(Plan(target, setting, [*journal.changes()], plan_id=header.run), at)
     plan._fleet, plan._fleet_of = header.fleet, header.fleet_of
@@ -633,12 +611,12 @@ def _make_plan(read: Any, target: PlanTarget) -> Plan:
     """
     content = msgspec.convert(read, _PlanContent)
     changes = [Change.from_json(fields) for fields in content.changes]
-    setting = content.setting
-    several = setting.noun == ACCOUNT
-    known = {*setting.parts} if several else {None, setting.noun}
-    if (setting.parts and not several) or {change.noun for change in changes} - known:
+    setting, nouns = content.setting, {*content.setting.parts}
+    known = nouns if setting.several else {None, setting.noun}
+    named = setting.several or nouns == {setting.noun}
+    if not named or {change.noun for change in changes} - known:
         raise ValueError("it is of resources that it does not name")
-    for noun in setting.parts:
+    for noun in nouns if setting.several else ():
         target.of("any", noun)
     plan = Plan(
         target,
@@ -786,11 +764,10 @@ def refuse_other_home(plans: Collection[Plan]) -> None:
             new = store_of(plan)
         except SettingsError:
             continue  # its account cannot be found: whoever applies it says so, of it alone
-        began = plan._began
-        if began is None and plan._loaded and not has(new, plan.id):
-            began = next((each for each in known_stores() if has(each, plan.id)), None)
-        elsewhere = began and (began.location != new.location or plan._loaded)
-        if began is None or not elsewhere or has(new, plan.id):
+        if not (plan._began or plan._loaded) or has(new, plan.id):
+            continue
+        began = plan._began or next((each for each in known_stores() if has(each, plan.id)), None)
+        if began is None or (began.location == new.location and not plan._loaded):
             continue
         blocked = "This plan is blocked, nothing was sent: its run has begun, and the journal of it"
         if began.location == new.location:

@@ -25,10 +25,11 @@ from chatkit.bulk.apply import PlanTarget
 from chatkit.bulk.changes import Change, Kind
 from chatkit.bulk.comparison import Rows, looks_unedited, same_value
 from chatkit.bulk.endpoints import Endpoints, Existing
+from chatkit.bulk.journal import PlanPart
 from chatkit.bulk.matching import DELETE, Edits, Identity, Mask
 from chatkit.bulk.plan import Plan, RefusedCell, Setting
 from chatkit.errors import InputError, Problem
-from chatkit.frames.frame import collector_paused, column_or_level, none_if_missing, records
+from chatkit.frames.frame import column_or_level, none_if_missing, records
 from chatkit.frames.snapshot import Snapshot, read_origin
 from chatkit.report import (
     Finding,
@@ -126,14 +127,13 @@ def make_plan(
     existing = existing or endpoints.existing
     planner = _Planner(source, endpoints, basis, existing, duplicates=duplicates, broken=broken)
     changes = planner.plan()
+    # Who has a unique name needs no list of those who were there before.
+    known = () if endpoints.unique else tuple(int(key) for key in basis.base.index)
     setting = Setting(
         account=source.transport.connection.account,
         noun=endpoints.noun,
         names=tuple(name if name is None else str(name) for name in basis.frame.index.names),
-        total=len(basis.base),
-        # Who has a unique name needs no list of those who were there before.
-        known=() if endpoints.unique else tuple(int(key) for key in basis.base.index),
-        met=int(planner.met.sum()),
+        parts={endpoints.noun: PlanPart(len(basis.base), known, int(planner.met.sum()))},
     )
     return Plan(
         source,
@@ -571,24 +571,19 @@ class _Planner:
             that all that the service sets may differ.
         """
         edits, version = self._edits, self._endpoints.version
-        older = (edits.positions >= 0) & edits.has_key & ~edits.deleted & ~self.met
-        rows = np.flatnonzero(older)
-        no_snapshot = ~self._basis.dated[edits.positions[rows]]
+        older: Mask = (edits.positions >= 0) & edits.has_key & ~edits.deleted & ~self.met
+        dated = np.append(self._basis.dated, True)  # -1, of a new row, counts as dated
+        no_snapshot = ~dated[edits.positions]
         if not self._basis.named:
-            rows = rows[no_snapshot]
-            no_snapshot = no_snapshot[no_snapshot]
-        older[:] = False
-        older[rows] = True
+            older &= no_snapshot
+        rows = np.flatnonzero(older)
         if len(rows) and version in edits.columns:
             pairs = zip(edits.base_values(version, rows), edits.values(version, rows), strict=True)
             older[rows] = [
                 None in (live, read) or not same_value(live, read) for live, read in pairs
             ]
-        unsure = older.copy()
-        unsure[rows[~no_snapshot]] = False
-        return unsure, older
+        return older & no_snapshot, older
 
-    @collector_paused()
     def plan(self) -> list[Change]:
         """Plan all rows; return their changes in the order of the rows."""
         self._plan_named_deletes()
@@ -1082,6 +1077,8 @@ class Cells:
             problem_of: Makes the problem of an error, with its place.
             next_step: The advice for an error without a hint.
         """
+        if not findings:
+            return True
         wrong = [] if self._broken else errors(findings)
         for finding in wrong:
             self.stopped = True

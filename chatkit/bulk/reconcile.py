@@ -191,15 +191,15 @@ class Search:
     def _read_record(self, key: Any) -> Record:
         """Read one record; try again while the answer is about something else."""
         call = self._endpoints.get_call(key)
-        for _ in range(self._reader.tries - 1):
+        for _ in range(self._reader.tries):
             envelope = self._reader.send(call)
-            with suppress(BadAnswer):
-                return self._parse_record(call, envelope, key)
-        return self._parse_record(call, self._reader.send(call), key)
-
-    def _parse_record(self, call: Call, envelope: Envelope, key: Any) -> Record:
-        record: Record = self._endpoints.read(call, envelope, key)
-        return record
+            try:
+                record: Record = self._endpoints.read(call, envelope, key)
+            except BadAnswer as error:
+                bad = error
+            else:
+                return record
+        raise bad
 
     def _read_in_full(self, record: Record, rows: list[Row]) -> Record:
         """Read a listed record alone if the list does not show all fields that were sent."""
@@ -301,10 +301,11 @@ def read_listed(
         return len(page)
 
     listing = endpoints.list_reader(add, sender=reader)
+    pages = listing.read()
     with suppress(CallError):
-        for _ in listing.read():
-            if listing.calls[1] > len(keys) - len(records):
-                break
+        next(pages)
+        if listing.calls[1] <= len(keys) - len(records):
+            deque(pages, 0)
     return records, sum(listing.calls)
 
 

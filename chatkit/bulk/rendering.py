@@ -14,6 +14,7 @@ import pandas as pd
 
 from chatkit.api.secret import MASK, SECRET
 from chatkit.bulk.changes import Change, count_kinds, group_by_resource, memory_needed
+from chatkit.bulk.journal import PlanPart
 from chatkit.bulk.outcomes import Row, State
 from chatkit.frames.snapshot import read_origin, write_origin
 from chatkit.report import (
@@ -25,6 +26,7 @@ from chatkit.report import (
     FindingNote,
     ReportPart,
     both_values,
+    frame_of_objects,
     html_heading,
     html_list,
     html_tables,
@@ -69,24 +71,24 @@ _NOT_EQUAL = "≠"
 def heading(plan: Plan) -> str:
     """Return the headline of a plan: what it is for, and the counts of its changes."""
     setting = plan._setting
+    part = setting.parts.get(setting.noun, PlanPart(0))
+    met = _met_text(part.met, setting.noun)
     rows = len({repr(cell.row) for cell in plan._cells})
     if not plan.changes and not rows:
         if setting.undoes:
             return "Nothing to do: 0 changes are left to take back."
-        end = f"{_met_text(setting.met, setting.noun)}."
         if plan.notes:  # they tell what was not taken, and why
-            return f"Nothing to do: 0 changes{end}"
-        source = "what is planned" if setting.parts else "the frame"
-        return f"Nothing to do: the account already matches {source}. 0 changes{end}"
+            return f"Nothing to do: 0 changes{met}."
+        source = "what is planned" if setting.several else "the frame"
+        return f"Nothing to do: the account already matches {source}. 0 changes{met}."
     refused = f"; {many(rows, 'row')} refused" if rows else ""
-    if setting.parts:
+    if setting.several:
         counts = [many(len(part), noun) for noun, part in _by_resource(plan).items()]
         about = "Plan that takes back a run of the account" if setting.undoes else _FOR_ACCOUNT
         return f"{about}: {', '.join(counts) or '0 changes'}{refused}."
-    about = f"Plan for {many(setting.total, setting.noun)}"
+    about = f"Plan for {many(part.total, setting.noun)}"
     if setting.undoes:
         about = f"Plan that takes back a run of {setting.noun}s"
-    met = _met_text(setting.met, setting.noun)
     return f"{about}: {_count_text(plan.changes)}{met}{refused}."
 
 
@@ -350,11 +352,16 @@ def _html_plan(plan: Plan) -> str:
     """Make the HTML of a plan: the changes, the refused cells and the notes."""
     losses, kinds = losses_of(plan), group_by_kind(plan)
     space = MANY // max(len(kinds), 1)  # a few deletes are not to hide behind many creates
-    rows = [html_changes(changes, losses, space) for changes in kinds]
-    if plan._setting.parts:
-        _insert_headings(plan, kinds, rows)
-    first = [row for kind in rows for row in kind[:FEW]]
-    more = [row for kind in rows for row in kind[FEW:]]
+    first, more, nouns = list[str](), list[str](), set[str]()
+    for kind in kinds:
+        rows, noun = _html_changes(kind, losses, space), kind[0].noun
+        if noun and noun not in nouns and rows:
+            nouns.add(noun)
+            counts = marked(part_heading(plan, noun))
+            head = f'<tr><th colspan="5" scope="colgroup">{counts}</th></tr>'
+            rows[0] = f"<tbody>{head}</tbody>{rows[0]}"
+        first += rows[:FEW]
+        more += rows[FEW:]
     cells = [_html_refused(cell) for cell in plan._cells[:MANY]]
     widths = {"change": 13, record_noun(plan): 22, "field": 15, "before": 25, "after": 25}
     changes = html_tables(widths, first, more, len(plan.changes), "plan.frame()")
@@ -385,32 +392,27 @@ def notes_html(plan: Plan, *more: str, rows: bool = True) -> str:
 
 def record_noun(plan: Plan) -> str:
     """Return the noun of the rows of a plan, as the heading of a column."""
-    return "record" if plan._setting.parts else plan._setting.noun
+    return "record" if plan._setting.several else plan._setting.noun
 
 
-def _insert_headings(plan: Plan, kinds: Sequence[Sequence[Change]], rows: list[list[str]]) -> None:
-    """Insert the heading of each resource before the first of its rows."""
-    named = set()
-    for changes, bodies in zip(kinds, rows, strict=True):
-        noun = changes[0].noun
-        if noun and noun not in named and bodies:
-            named.add(noun)
-            heading = marked(part_heading(plan, noun))
-            head = f'<tr><th colspan="5" scope="colgroup">{heading}</th></tr>'
-            bodies[0] = f"<tbody>{head}</tbody>{bodies[0]}"
-
-
-def html_changes(changes: Sequence[Change], losses: Losses, space: int) -> list[str]:
-    """Make a table body of each change, until `space` lines are used."""
+def _html_changes(changes: Sequence[Change], losses: Losses, space: int) -> list[str]:
+    """Make a table body of each change, until `space` lines are used; differences are marked."""
     bodies = []
     for change in changes:
         lines = change_lines(change) or [Line("", None, None)]
         space -= len(lines)
         if space < 0:
             break
-        span = f' rowspan="{len(lines)}"'
-        head = f"<td{span}>{html_kind(change)}</td>{_html_name(change, losses, span)}"
-        rows = list(map(partial(_html_line, change), lines))
+        span, note = f' rowspan="{len(lines)}"', footnote(change, losses)
+        name = marked(change_label(change)) + (f"<sup>{note}</sup>" if note else "")
+        head = f"<td{span}>{html_kind(change)}</td>"
+        head += f'<th{span} scope="rowgroup" dir="auto">{name}</th>'
+        old, new = ("ins", "del") if change.kind == "skip" else ("del", "ins")
+        rows = [
+            f'<td dir="auto">{marked(cut_middle(line.field, LABEL))}</td>'
+            f"{html_value(line.before, old)}{html_value(line.after, new)}"
+            for line in lines
+        ]
         bodies.append(f"<tbody><tr>{head}{'</tr><tr>'.join(rows)}</tr></tbody>")
     return bodies
 
@@ -419,20 +421,6 @@ def html_kind(change: Change) -> str:
     """Write the kind of a change with its sign."""
     what = f"{change.kind} {change.noun or ''}".rstrip()
     return f'<b class="{change.kind}">{_SIGNS[change.kind]}</b> {what}'
-
-
-def _html_name(change: Change, losses: Losses, span: str) -> str:
-    note = footnote(change, losses)
-    note = f"<sup>{note}</sup>" if note else ""
-    name = marked(change_label(change))
-    return f'<th{span} scope="rowgroup" dir="auto">{name}{note}</th>'
-
-
-def _html_line(change: Change, line: Line) -> str:
-    """Make the cells of a field, with the differences marked."""
-    old, new = ("ins", "del") if change.kind == "skip" else ("del", "ins")
-    name = marked(cut_middle(line.field, LABEL))
-    return f'<td dir="auto">{name}</td>{html_value(line.before, old)}{html_value(line.after, new)}'
 
 
 def _html_refused(cell: RefusedCell) -> str:
@@ -465,17 +453,10 @@ def left_out_frame(rows: Iterable[LeftOutRow]) -> pd.DataFrame:
 
 
 def _tuple_table(rows: Iterable[Sequence[Any]], names: Sequence[str]) -> pd.DataFrame:
-    """Make a table of tuples: a label of any type, then texts."""
-    return _object_frame(_transpose(rows, names), names[1:]).infer_objects()
-
-
-def _transpose(rows: Iterable[Sequence[Any]], names: Sequence[str]) -> dict[str, Sequence[Any]]:
-    """Turn rows into named columns, also where there are no rows."""
-    listed = list(rows)
-    return {name: [row[n] for row in listed] for n, name in enumerate(names)}
-
-
-_RESULT = ("change", "key", "label", "state", "reason", "evidence", "sent", "checked_ago")
+    """Make a table of named tuples: a label of any type, then texts."""
+    frame = frame_of_objects(list(rows), names, names[1:]).infer_objects()
+    write_origin(frame)
+    return frame
 
 
 def result_frame(
@@ -491,13 +472,17 @@ def result_frame(
         home: Where its journal lies, without a password; empty: where those of this user do.
     """
     rows = list(rows)
-    cells = [
-        (r.change.kind, r.key, r.change.label, r.state, r.reason, r.evidence, r.attempts,
-         r.checked_ago)
-        for r in rows
-    ]  # fmt: skip
+    columns: dict[str, Sequence[Any]] = {
+        "change": [row.change.kind for row in rows],
+        "key": [row.key for row in rows],
+        "label": [row.change.label for row in rows],
+        "state": [row.state for row in rows],
+        "reason": [row.reason for row in rows],
+        "evidence": [row.evidence for row in rows],
+        "sent": [row.attempts for row in rows],
+        "checked_ago": [row.checked_ago for row in rows],
+    }
     texts = ("change", "label", "state", "reason", "evidence")
-    columns = _transpose(cells, _RESULT)
     frame = _object_frame(columns, texts, [row.change.row for row in rows], names)
     frame["checked_ago"] = pd.to_timedelta(frame["checked_ago"].astype("float64"), unit="s")
     where = {"at": home} if home else {}
@@ -526,31 +511,15 @@ def fleet_frame(
         frames: The frames, by the name of the account.
         blank: A frame without rows, which has the columns where there are no accounts.
     """
-    frames = frames or {"": pd.DataFrame() if blank is None else blank}
-    parts = [each.set_axis(_prepend_account(name, each.index)) for name, each in frames.items()]
-    if len({part.index.nlevels for part in parts}) > 1:
-        parts = [part.set_axis(_flatten_labels(part.index)) for part in parts]
-    frame = pd.concat([part for part in parts if len(part)] or parts[:1])
+    parts = dict(frames) or {"": pd.DataFrame() if blank is None else blank}
+    if len({part.index.nlevels for part in parts.values()}) > 1:  # each label becomes one level
+        for name, part in parts.items():
+            parts[name] = part.set_axis(pd.Index([*part.index], name=None, tupleize_cols=False))
+    filled = {name: part for name, part in parts.items() if len(part)}
+    frame = pd.concat(filled or dict([*parts.items()][:1]), names=["account"])
     frame.attrs = {}
     write_origin(frame)
     return frame
-
-
-def _prepend_account(label: str, index: pd.Index[Any]) -> pd.MultiIndex:
-    """Return an index with the name of an account as first level."""
-    levels = [index.get_level_values(n) for n in range(index.nlevels)]
-    return pd.MultiIndex.from_arrays(
-        [[label] * len(index), *levels], names=["account", *index.names]
-    )
-
-
-def _flatten_labels(index: pd.Index[Any]) -> pd.MultiIndex:
-    """Return an index of two levels: the account, and all other levels as one label."""
-    labels = [(account, rest[0] if len(rest) == 1 else rest) for account, *rest in index]
-    return pd.MultiIndex.from_arrays(
-        [[a for a, _ in labels], pd.Index([r for _, r in labels], tupleize_cols=False)],
-        names=["account", None],
-    )
 
 
 def fleet_table(
@@ -562,13 +531,7 @@ def fleet_table(
         tables: The tables, by the name of the account.
         blank: As for `fleet_frame`.
     """
-    tables = tables or {"": pd.DataFrame() if blank is None else blank}
-    parts = [table.assign(account=label) for label, table in tables.items() if len(table)]
-    parts = parts or [table.assign(account="") for table in tables.values()][:1]
-    whole = pd.concat(parts, ignore_index=True)
-    whole.insert(0, "account", whole.pop("account"))
-    whole.attrs = {}
-    write_origin(whole)
+    whole = fleet_frame(tables, blank).reset_index(level="account").reset_index(drop=True)
     return whole.astype({"account": "str"})
 
 
@@ -614,7 +577,7 @@ def rest_frame(plan: Plan, result: pd.DataFrame) -> pd.DataFrame:
     It has the reasons; of a plan for the account its first column is `resource`.
     """
     again, _ = _split_unapplied(plan, result)
-    several = bool(plan._setting.parts)
+    several = plan._setting.several
     frame = _rows_frame(
         [({"resource": n} if several else {}) | row for n, rows in again.items() for row in rows]
     )

@@ -69,7 +69,7 @@ def _excess_counts(plan: Plan) -> list[str]:
     """Return in words, by resource, what exceeds the deletes or changes allowed by default."""
     sizes, deleted, single_excess = [], 0, False
     changes_of = group_by_resource(plan.changes, plan._setting.noun)
-    for noun, part in plan._setting.each.items():
+    for noun, part in plan._setting.parts.items():
         counts = count_kinds(changes_of.get(noun, ()))
         touched = counts["update"] + counts["delete"]
         deleted += counts["delete"]

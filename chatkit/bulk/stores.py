@@ -274,7 +274,7 @@ def open_runs(accounts: Collection[str]) -> list[RunHeader]:
         InputError: CHATKIT_RUNS names no home of journals.
     """
     store = store_at()
-    only = next(iter(accounts)) if len(accounts) == 1 else None
+    only = next(iter(accounts)) if len(accounts) == 1 else ""
     headers = [
         kept.header
         for kept in store.summaries(max(_LATEST, 2 * len(accounts)), only)

@@ -13,7 +13,7 @@ from chatkit.bulk.changes import Change, Kind
 from chatkit.bulk.endpoints import Endpoints
 from chatkit.bulk.journal import Journal, KeptRun
 from chatkit.bulk.outcomes import Row, rows_of_journal
-from chatkit.bulk.plan import LeftOutRow, Plan, PlanPart, RefusedCell, Setting
+from chatkit.bulk.plan import LeftOutRow, Plan, RefusedCell, Setting
 from chatkit.errors import JournalError
 from chatkit.util.display import many
 
@@ -67,13 +67,8 @@ def undo_plan(
         account=target.transport.connection.account,  # the run may have been applied elsewhere
         noun=header.noun,
         names=header.names,
-        total=len(changes),
-        known=header.known,
+        parts=header.parts,
         undoes=header.run,
-        parts={
-            noun: PlanPart(sum(change.noun == noun for change in changes), known)
-            for noun, known in header.known_by.items()
-        },
     )
     lossy = Counter(row.change.loss for row in done if row.change.undo not in ("exactly", "never"))
     notes = [f"{count:,} rows cannot be restored exactly: {why}" for why, count in lossy.items()]

@@ -222,7 +222,6 @@ class Columns:
             self._flush()
         return len(rows)
 
-    @collector_paused()
     def frame(self, key: str) -> pd.DataFrame:
         """Return a DataFrame of all rows in their order, indexed by `key`; works once.
 
@@ -240,7 +239,6 @@ class Columns:
         write_origin(frame)
         return frame
 
-    @collector_paused()
     def take_table(self, key: str) -> pa.Table:
         """Remove the collected rows, and return them as an Arrow table with `key` first.
 
@@ -341,7 +339,6 @@ class Columns:
 
     # --- rows to columns ---
 
-    @collector_paused()
     def _flush(self) -> None:
         """Turn the waiting rows into one chunk of each column."""
         rows, self._waiting = self._waiting, []
@@ -465,34 +462,22 @@ def sorted_by_key(frame: pd.DataFrame, order: Callable[[list[str]], list[str]]) 
         frame: Indexed by its keys, which may have one level before them.
         order: Puts keys, each of them once, in order.
     """
-    index, groups = frame.index, np.zeros(len(frame), int)
-    if isinstance(index, pd.MultiIndex):  # its levels are known already: nothing is compared
-        groups = pd.factorize(index.codes[0])[0]
-        numbers, keys = np.asarray(index.codes[-1], np.int64), index.levels[-1]
-    else:
-        numbers, keys = pd.factorize(index)
-    texts = [str(key) for key in keys]
-    ranks = {text: rank for rank, text in enumerate(order(texts))}
-    ranked = np.lexsort([np.array([ranks[text] for text in texts], int)[numbers], groups])
-    return frame if (ranked[1:] > ranked[:-1]).all() else frame.iloc[ranked]
-
-
-def sorted_rows(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
-    """Sort the rows by columns of texts, in the order of code points."""
-    table = pa.table({name: pa.array(frame[name], pa.large_string()) for name in names})
-    order = pc.sort_indices(table, [(name, "ascending") for name in names])
-    rows: pd.DataFrame = frame.iloc[order.to_numpy()]
-    return rows
+    keys = [str(key) for key in frame.index.get_level_values(-1)]
+    ranks = {key: rank for rank, key in enumerate(order([*dict.fromkeys(keys)]))}
+    groups = np.zeros(len(frame), int)
+    if frame.index.nlevels > 1:
+        groups = pd.factorize(frame.index.get_level_values(0))[0]
+    places = list(zip(groups.tolist(), map(ranks.__getitem__, keys), strict=True))
+    ranked = sorted(range(len(keys)), key=places.__getitem__)
+    return frame if ranked == list(range(len(keys))) else frame.iloc[ranked]
 
 
 def frame_of_texts(
     columns: Mapping[str, Sequence[str | None]], order: Sequence[str]
 ) -> pd.DataFrame:
-    """Make a frame of columns of texts, sorted by some of them."""
-    table = pa.table({name: _text_array(values) for name, values in columns.items()})
-    table = table.sort_by([(name, "ascending") for name in order])
-    cells = {name: pd.Series(pd.array(table[name], dtype=_STR), copy=False) for name in columns}
-    return pd.DataFrame(cells, copy=False)
+    """Make a frame of columns of texts, sorted by some of them, in the order of code points."""
+    frame = pd.DataFrame({name: pd.array(texts, dtype=_STR) for name, texts in columns.items()})
+    return frame.sort_values([*order], ignore_index=True)
 
 
 def column_or_level(frame: pd.DataFrame, name: str) -> pd.Series[Any] | None:

@@ -12,7 +12,7 @@ import processes
 import pytest
 
 from chatkit.bulk.changes import Change
-from chatkit.bulk.journal import FolderStore, RunHeader
+from chatkit.bulk.journal import FolderStore, PlanPart, RunHeader
 from chatkit.bulk.stores import find_run
 
 ROOT = Path(__file__).parents[2]
@@ -32,7 +32,7 @@ def header(run="20261120-101502-7f3a", changes=0, **fields):
             "connection": "staging",
             "noun": "contact",
             "names": ("id",),
-            "known": (3, 4),
+            "parts": {"contact": PlanPart(2, (3, 4))},
             "changes": changes,
         }
         | fields

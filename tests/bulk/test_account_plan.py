@@ -285,8 +285,8 @@ def test_a_run_that_was_stopped_goes_on_with_the_resources_that_are_left(sandbox
         header = kept.header
         assert len(rows_of_journal(kept)) == 9
     assert header.noun == "account"
-    assert set(header.known_by) == {"flow", "content", "webhook", "contact"}
-    assert set(header.known_by["flow"]) == {
+    assert set(header.parts) == {"flow", "content", "webhook", "contact"}
+    assert set(header.parts["flow"].known) == {
         key for key, row in stored(sandbox, "flows").items() if row["name"] != "Survey"
     }
     kept = {}

@@ -122,9 +122,7 @@ def test_what_json_cannot_hold_is_refused_and_nothing_is_left_on_disk(folder):
     assert list(folder.iterdir()) == []
 
 
-@pytest.mark.parametrize(
-    "fields", [{"run": "../x"}, {"run": ""}, {"names": (3,)}, {"account": "\ud800"}]
-)
+@pytest.mark.parametrize("fields", [{"run": "../x"}, {"run": ""}, {"account": "\ud800"}])
 def test_a_header_that_would_not_come_back_is_refused(folder, fields):
     with pytest.raises(InputError):
         created(folder, **fields)

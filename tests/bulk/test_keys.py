@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatkit.bulk import matching
-from chatkit.bulk.matching import Identity
 
 ids = st.integers(-(2**63), 2**63 - 1)
 
@@ -128,10 +127,3 @@ def test_positions_are_those_of_a_plain_search(
     _, has_key, result = matching.find_keys(base, [pd.Series(expected, dtype="int64")])
     assert result.tolist() == [known.index(one) if one in known else -1 for one in expected]
     assert has_key.all()
-
-
-def test_a_key_of_two_parts_is_named_as_people_say_it() -> None:
-    assert Identity("contact", ("id",)).key_name == "id"
-    assert Identity("content", ("template_code", "lang_code")).key_name == (
-        "template_code and lang_code"
-    )

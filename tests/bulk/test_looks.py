@@ -20,6 +20,7 @@ from bulk.planning import (  # noqa: F401
 
 from chatkit.bulk.comparison import looks_unedited
 from chatkit.bulk.plan import refused_cells
+from chatkit.frames.frame import python_value
 
 NOON = datetime(2026, 3, 1, 11, 50, 7, 123456, tzinfo=UTC)
 LONG = "104396123456789"
@@ -55,12 +56,12 @@ EDITS = [
 
 @pytest.mark.parametrize(("before", "value"), LOOKS, ids=repr)
 def test_what_only_looks_different_is_no_edit(before: Any, value: Any) -> None:
-    assert looks_unedited(before, value)
+    assert looks_unedited(before, python_value(value))
 
 
 @pytest.mark.parametrize(("before", "value"), EDITS, ids=repr)
 def test_what_a_person_wrote_is_an_edit(before: Any, value: Any) -> None:
-    assert not looks_unedited(before, value)
+    assert not looks_unedited(before, python_value(value))
 
 
 def damaged(frame: pd.DataFrame, writable: set[str]) -> pd.DataFrame:

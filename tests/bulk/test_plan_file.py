@@ -114,7 +114,7 @@ def test_a_file_that_was_cut_is_refused(sandbox, client, plan, tmp_path, lines):
 
 
 @pytest.mark.parametrize(
-    ("old", "new"), [("Zoë", "Eve"), ('"total": ', '"total": 1'), ('"update"', '"delete"')]
+    ("old", "new"), [("Zoë", "Eve"), ('"contact": [', '"contact": [1'), ('"update"', '"delete"')]
 )
 def test_a_line_that_was_edited_is_refused(sandbox, client, plan, tmp_path, old, new):
     path = plan.save(tmp_path / "plan.json")
@@ -173,10 +173,10 @@ FORGED = [
     (("setting", "noun"), "unknown"),
     (("setting", "noun"), 5),
     (("setting", "account"), ["a"]),
-    (("setting", "total"), "many"),
-    (("setting", "known"), "abc"),
+    (("setting", "parts"), {"contact": ["many", [], 0]}),
+    (("setting", "parts"), {"contact": [1, "abc", 0]}),
     (("setting", "parts"), {"unknown": [1, [], 0]}),
-    (("setting", "parts"), {"contact": [1]}),
+    (("setting", "parts"), {}),
     (("setting",), None),
     (("changes", 0, "noun"), "unknown"),
     (("changes", 0, "noun"), {}),

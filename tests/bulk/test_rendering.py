@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import chatkit
 from chatkit.bulk.changes import Change
 from chatkit.bulk.endpoints import Endpoints
+from chatkit.bulk.journal import PlanPart
 from chatkit.bulk.plan import Plan, RefusedCell, Setting, refused_cells
 from chatkit.bulk.rendering import run_heading, state_counts
 from chatkit.contacts import Contact
@@ -51,7 +52,8 @@ def plan_of(
     undoes: str | None = None,
     skip_invalid: bool = False,
 ) -> Plan:
-    setting = Setting(target.transport.connection.account, noun, ("id",), total, undoes=undoes)
+    account = target.transport.connection.account
+    setting = Setting(account, noun, ("id",), {noun: PlanPart(total)}, undoes)
     return Plan(target, setting, changes, cells, notes=notes, skip_invalid=skip_invalid)
 
 

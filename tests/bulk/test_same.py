@@ -73,7 +73,7 @@ json_values = st.recursive(
     ],
 )
 def test_what_pandas_and_files_make_of_a_value_is_the_same(before: Any, edited: Any) -> None:
-    assert same_value(before, edited)
+    assert same_value(python_value(before), python_value(edited))
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_what_pandas_and_files_make_of_a_value_is_the_same(before: Any, edited: 
     ],
 )
 def test_what_a_person_wrote_is_not_the_same(before: Any, edited: Any) -> None:
-    assert not same_value(before, edited)
+    assert not same_value(python_value(before), python_value(edited))
 
 
 @given(json_values)

@@ -20,6 +20,7 @@ import chatkit
 from chatkit.api.retry import DEFAULT, RetryPolicy
 from chatkit.api.secret import Secret
 from chatkit.bulk.changes import Change
+from chatkit.bulk.journal import PlanPart
 from chatkit.bulk.plan import Plan, Setting
 from chatkit.client import Client
 from chatkit.profile import ServiceProfile
@@ -294,4 +295,5 @@ def plan_of(resource: Any, changes: Sequence[Change], *, known: Sequence[int] = 
     source: Any = resource._target
     account = source.transport.connection.account
     noun = "content" if many else source.noun
-    return Plan(source, Setting(account, noun, ("row",), 10**6, tuple(known)), changes)
+    parts = {noun: PlanPart(10**6, tuple(known))}
+    return Plan(source, Setting(account, noun, ("row",), parts), changes)

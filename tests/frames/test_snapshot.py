@@ -185,7 +185,7 @@ def test_a_filtered_frame_is_held_against_what_it_showed(sandbox, client):
     assert len(client.contacts.plan(frame)) == 0
     frame["name"] = "Mine"
     plan = client.contacts.plan(frame)
-    assert setting_of(plan).total == 12 and states(plan.apply()) == ["conflict"]
+    assert setting_of(plan).parts["contact"].total == 12 and states(plan.apply()) == ["conflict"]
 
 
 def test_a_list_edited_in_place_is_an_edit(sandbox, client):

@@ -53,7 +53,7 @@ print(json.dumps([errors, committed, str(path_of(journal))]))
 
 
 def new(folder: Path) -> Journal:
-    header = RunHeader("20261120-1", "0" * 64, "here", None, "contact", ("id",), (), 10)
+    header = RunHeader("20261120-1", "0" * 64, "here", None, "contact", ("id",), {}, 10)
     changes = [Change(n, "update", n, f"+1 20255501{n:02}", {}, {"name": "Ana"}) for n in range(10)]
     return create(folder, header, changes)
 
