@@ -105,7 +105,7 @@ class Run:
         self.rows = replay_journal(journal, row)
         for each in self.rows:
             if each.key is not None:
-                each.taken.add(each.key)
+                self.state.taken[each.endpoints.noun].add(each.key)
 
     def execute(self) -> None:
         """Send the rows that are not done, until all are or the run must stop."""

@@ -583,6 +583,8 @@ def why_no_text(value: Any) -> str:
 
 def parse_ids(cells: Cells) -> tuple[Rows, Mask]:
     """Parse ids, whatever pandas made of them; return them, and which rows have one."""
+    if isinstance(cells.dtype, np.dtype) and cells.dtype.kind == "i":  # as in what was read
+        return cells.to_numpy(np.int64), np.ones(len(cells), bool)
     numbers = [parse_id(value) for value in python_values(cells)]
     has_key = np.fromiter((number is not None for number in numbers), bool, len(numbers))
     return np.fromiter((number or 0 for number in numbers), np.int64, len(numbers)), has_key

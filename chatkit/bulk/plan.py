@@ -19,7 +19,7 @@ from msgspec import structs
 
 from chatkit.api.secret import Secret
 from chatkit.api.throttle import Throttle
-from chatkit.bulk import rendering, safety
+from chatkit.bulk import rendering
 from chatkit.bulk.apply import KINDS, Interrupt, PlanTarget, Run
 from chatkit.bulk.changes import (
     Change,
@@ -43,6 +43,13 @@ from chatkit.util.progress import LONG, Pace, Watch, print_line
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+#: A plan that touches a larger share of so many records or more needs `many=True`. The share is
+#: the one that octodns has found sensible for zones.
+MAX_SHARE, MIN_RECORDS = 0.3, 10
+#: So does one that deletes more records than this.
+MAX_DELETES = 100
 
 
 class RefusedCell(NamedTuple):
@@ -210,7 +217,43 @@ class Plan(Report):
 
     def objections(self, *, many: bool = False, irreversible: bool = False) -> list[str]:
         """Return the reasons why it cannot be applied, each with what would allow it."""
-        return safety.objections(self, many=many, irreversible=irreversible)
+        reasons = []
+        if self._cells and not self._skip_invalid:
+            rows = len({repr(cell.row) for cell in self._cells})
+            others = ", or plan the others alone with plan(…, skip_invalid=True)"
+            reasons.append(
+                f"{rows} of its rows cannot be planned: correct them (plan.refused shows where)"
+                f"{others if self.changes else ''}"
+            )
+        if self._setting.undoes:  # it can touch nothing but what its run has made
+            return reasons
+        if not many and (sizes := self._excess_counts()):
+            reasons.append(f"needs apply(many=True): it {' and '.join(sizes)}")
+        never = [change for change in self.changes if change.undo == "never"]
+        if never and not irreversible:
+            reasons.append(
+                f"needs apply(irreversible=True): {len(never):,} of its rows can never be undone "
+                f"({never[0].label}: {never[0].loss})"
+            )
+        return reasons
+
+    def _excess_counts(self) -> list[str]:
+        """Return in words, by resource, what exceeds the deletes or changes allowed by default."""
+        sizes, deleted, single_excess = [], 0, False
+        changes_of = group_by_resource(self.changes, self._setting.noun)
+        for noun, part in self._setting.parts.items():
+            counts = count_kinds(changes_of.get(noun, ()))
+            touched = counts["update"] + counts["delete"]
+            deleted += counts["delete"]
+            if counts["delete"] > MAX_DELETES:
+                single_excess = True
+                sizes.append(f"deletes {counts['delete']:,} {noun}s")
+            elif part.total >= MIN_RECORDS and touched > MAX_SHARE * part.total:
+                whole = f"{part.total:,} {noun}s"
+                sizes.append(f"changes {touched:,} of {whole}, more than {MAX_SHARE:.0%}")
+        if deleted > MAX_DELETES and not single_excess:
+            sizes.insert(0, f"deletes {deleted:,} records of several resources")
+        return sizes
 
     def apply(
         self,
@@ -255,7 +298,13 @@ class Plan(Report):
         """
         refuse_other_home([self])
         Throttle(concurrency, rate)  # refuses what cannot be
-        safety.raise_if_unsafe(self, many=many, irreversible=irreversible, rehearsed=rehearsed)
+        if reasons := self.objections(many=many, irreversible=irreversible):
+            raise PlanRefused("\n- ".join(["This plan is blocked, nothing was sent:", *reasons]))
+        if rehearsed and self._rehearsed != self.hash:
+            raise PlanRefused(
+                "This plan is blocked, nothing was sent: it was not rehearsed without errors. "
+                "chatkit.rehearse(plan) applies it to a copy of the account."
+            )
         connection = self._target.transport.connection
         store = store_of(self)
         accounts = {self._setting.account, connection.account}  # two, for a run that has moved

@@ -23,6 +23,7 @@ from chatkit.bulk.apply import Interrupt
 from chatkit.bulk.changes import Change
 from chatkit.bulk.outcomes import rows_of_journal
 from chatkit.bulk.plan import (
+    MAX_DELETES,
     journal_location,
     refused_cells,
     rows_at_work,
@@ -30,7 +31,6 @@ from chatkit.bulk.plan import (
     setting_of,
     target_of,
 )
-from chatkit.bulk.safety import MAX_DELETES
 from chatkit.bulk.stores import kept_runs, read_run
 from chatkit.bulk.undo import find_undone_rows, undo_plan
 from chatkit.errors import (

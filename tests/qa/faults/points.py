@@ -37,7 +37,7 @@ POINTS = _both(
     "api.transport:Flight.completed",
     "bulk.apply:Run._evaluate_outcome",
     "bulk.outcomes:RunRow.evaluate_outcome",
-    "bulk.outcomes:RunRow.compare_record",
+    "bulk.outcomes:RunRow._compare_three_ways",
     "bulk.outcomes:RunRow._record_success",
     "bulk.outcomes:RunRow._verify_fields",
     "bulk.outcomes:RunRow._record_unknown",
