@@ -304,7 +304,8 @@ def read_listed(
     pages = listing.read()
     with suppress(CallError):
         next(pages)
-        if listing.calls[1] <= len(keys) - len(records):
+        # Without a total nobody knows how many pages there are.
+        if listing.total is not None and listing.calls[1] <= len(keys) - len(records):
             deque(pages, 0)
     return records, sum(listing.calls)
 
