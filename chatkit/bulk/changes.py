@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from math import isfinite, isnan
 from typing import Annotated, Any, Literal
 
@@ -129,9 +130,9 @@ def change_texts(changes: Iterable[Change]) -> Iterator[tuple[Change, str]]:
 def _describe_unwritable(change: Change, error: Exception) -> Problem:
     """Return the part of a change that JSON cannot hold as a problem."""
     fields = change.as_json()
-    parts = {"its label": fields.pop("row")} | fields.pop("before") | fields.pop("after") | fields
+    label, before, after = (fields.pop(name) for name in ("row", "before", "after"))
     location, value = "", None
-    for name, part in parts.items():
+    for name, part in chain([("its label", label)], *(d.items() for d in (before, after, fields))):
         try:
             _encode({name: part}).encode()
         except NOT_JSON as cause:

@@ -576,10 +576,10 @@ class FolderStore(_Store):
         """
         summaries = map(self.summary, self.runs()[-newest:])
         # Another process may have deleted one in the meantime.
-        there = [each for each in summaries if each.header is not None or self.has(each.run)]
+        kept = [each for each in summaries if each.header is not None or self.has(each.run)]
         return [
             each
-            for each in there
+            for each in kept
             if not account or (each.header is not None and each.header.account == account)
         ]
 

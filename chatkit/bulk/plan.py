@@ -85,7 +85,7 @@ class Setting:
 
     @property
     def several(self) -> bool:
-        """Whether it is about the account, and each change names its resource."""
+        """True for a plan of the account, whose changes name their resources."""
         return self.noun == ACCOUNT
 
 
