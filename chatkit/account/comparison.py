@@ -23,17 +23,15 @@ from chatkit.account.fleet_plan import FleetPlan, run_in_threads
 from chatkit.account.folder import Folder, state_of
 from chatkit.account.planning import Named, plan_state
 from chatkit.account.reading import (
+    CONTACT,
     DECLARED,
     EMPTY,
-    NAME_PARTS,
     NOT_CARRIED,
-    NOUNS,
     AccountState,
-    compare_contacts,
-    contact_keys,
+    Fields,
+    changed_fields,
     name_text,
     read_account,
-    same_field,
 )
 from chatkit.api.connection import account_words
 from chatkit.api.secret import MASK, SECRET
@@ -42,7 +40,6 @@ from chatkit.bulk.rendering import Line, fleet_table
 from chatkit.bulk.stores import journal_folder
 from chatkit.client import RESOURCES, Client, open_clients, source_of
 from chatkit.errors import ChatkitError, InputError, PlanRefused, first_line
-from chatkit.frames.frame import python_values
 from chatkit.frames.snapshot import write_origin
 from chatkit.imports import accessor
 from chatkit.report import (
@@ -188,7 +185,7 @@ def _read_states(
     names = tuple(dict.fromkeys(known)) or codes
     if contacts is None:
         read_here = [state for state in states.values() if isinstance(state, AccountState)]
-        contacts = any(state.contacts is not None for state in read_here)
+        contacts = any(CONTACT in state.records for state in read_here)
 
     def read(label: str, _: object) -> AccountState:
         return state_of(sources[label], contacts=contacts, codes=names)
@@ -219,12 +216,10 @@ class Comparison(Report, Sequence[AccountDifference]):
     ) -> None:
         self.left, self.right = left, right
         self._sources: tuple[Any, Any] = sources or (left, right)
-        nouns = [noun for noun in NOUNS if noun in left.records and noun in right.records]
         self._differences: list[AccountDifference] = []
-        for noun in nouns:
-            self._differences += _compare_records(noun, left.of(noun), right.of(noun))
-        if left.contacts is not None and right.contacts is not None:
-            self._differences += _compare_contact_frames(left.contacts, right.contacts)
+        for noun in DECLARED:
+            if noun in left.records and noun in right.records:
+                self._differences += _compare_records(noun, left.of(noun), right.of(noun))
         self._by_resource: dict[str, dict[str, list[AccountDifference]]] = {}
         for each in self._differences:
             self._by_resource.setdefault(each.resource, {}).setdefault(each.key, []).append(each)
@@ -382,14 +377,10 @@ class Comparison(Report, Sequence[AccountDifference]):
         """Return the resources that a side does not hold, by noun, in words."""
         unread = {}
         for noun, declared in DECLARED.items():
-            if declared.personal:
-                states = (self.left, self.right)
-                without = [state.origin for state in states if state.contacts is None]
-                if without:
-                    holds_none = f" ({visible(without[0])} has none)" if len(without) == 1 else ""
-                    unread[noun] = f"{noun}s{holds_none}"
-            elif noun not in self.left.records or noun not in self.right.records:
-                unread[noun] = f"{noun}s"
+            without = [side.origin for side in (self.left, self.right) if noun not in side.records]
+            if without:
+                holds_none = f" ({visible(without[0])} has none)" if len(without) == 1 else ""
+                unread[noun] = f"{noun}s{holds_none}"
             elif "template_code" in declared.account_key and not (
                 self.left.codes or self.right.codes
             ):
@@ -503,50 +494,23 @@ def _count_or_same(compared: Comparison, noun: str) -> str:
     return "not compared" if noun in compared._unread_resources() else "same"
 
 
-# --- flows, contents and webhooks -----------------------------------------------------------
+# --- records ------------------------------------------------------------------------------
 
 
 def _compare_records(
-    noun: str, left: Mapping[Any, Mapping[str, Any]], right: Mapping[Any, Mapping[str, Any]]
+    noun: str, left: Mapping[Any, Fields], right: Mapping[Any, Fields]
 ) -> Iterator[AccountDifference]:
     """Compare the records of one resource, sorted by name."""
     for key in sorted({*left, *right}):
-        name = name_text(key)
+        name = name_text(key, DECLARED[noun].separator)
         one, two = left.get(key), right.get(key)
         if one is None or two is None:
             what: What = "only right" if one is None else "only left"
-            yield AccountDifference(noun, name, "", one and dict(one), two and dict(two), what)
+            sides = [None if side is None else dict(side) for side in (one, two)]
+            yield AccountDifference(noun, name, "", sides[0], sides[1], what)
             continue
-        for field in dict.fromkeys([*one, *two]):
-            before, after = one.get(field), two.get(field)
-            if not same_field(noun, field, before, after):
-                yield AccountDifference(noun, name, field, before, after, "changed")
-
-
-def _compare_contact_frames(left: pd.DataFrame, right: pd.DataFrame) -> Iterator[AccountDifference]:
-    """Compare contacts by number; those that changed come first."""
-    both = [name for name in left.columns if name in right.columns]
-    left, right = left[both], right[both]
-    differing = compare_contacts(left, right)
-    renamed = {*differing.changed["name"][1].tolist()} if "name" in differing.changed else set()
-    changes: dict[int, list[tuple[str, Any, Any]]] = {}  # by the row of the right side
-    for field, (places, rows) in differing.changed.items():
-        befores = python_values(left[field].iloc[places])
-        afters = python_values(right[field].iloc[rows])
-        for row, before, after in zip(rows.tolist(), befores, afters, strict=True):
-            if field not in NAME_PARTS or row not in renamed:  # a name says its parts
-                changes.setdefault(row, []).append((field, before, after))
-    for key, row in zip(contact_keys(right.iloc[sorted(changes)]), sorted(changes), strict=True):
-        for field, before, after in changes[row]:
-            yield AccountDifference("contact", key, field, before, after, "changed")
-    for n, contacts in enumerate((left, right)):
-        alone = (differing.left, differing.right)[n]
-        cells = [python_values(contacts[name].iloc[alone]) for name in both]
-        for key, *values in zip(contact_keys(contacts.iloc[alone]), *cells, strict=True):
-            record = dict(zip(both, values, strict=True))
-            one, two = (None, record) if n else (record, None)
-            what: What = "only right" if n else "only left"
-            yield AccountDifference("contact", key, "", one, two, what)
+        for field in changed_fields(noun, one, two):
+            yield AccountDifference(noun, name, field, one.get(field), two.get(field), "changed")
 
 
 def _keep_chosen(source: AccountState, client: Client, chosen: set[_Location]) -> AccountState:
@@ -555,12 +519,11 @@ def _keep_chosen(source: AccountState, client: Client, chosen: set[_Location]) -
     The account is read again: later changes in it are not taken back.
     """
     nouns = {noun for noun, _, _ in chosen}
-    personal = {noun for noun in nouns if DECLARED[noun].personal}
-    live = state_of(client, contacts=bool(personal), codes=source.codes or None)
-    kept: dict[str, dict[Any, dict[str, Any]]] = {noun: {} for noun in NOUNS}
+    live = state_of(client, contacts=CONTACT in nouns, codes=source.codes or None)
+    kept: dict[str, dict[Any, dict[str, Any]]] = {noun: {} for noun in source.records}
     for noun in kept.keys() & nouns:
         for key, fields in source.of(noun).items():
-            name, now = name_text(key), live.of(noun).get(key)
+            name, now = name_text(key, DECLARED[noun].separator), live.of(noun).get(key)
             if now is not None:
                 sources = {
                     field: fields if (noun, name, field) in chosen else now
@@ -569,13 +532,7 @@ def _keep_chosen(source: AccountState, client: Client, chosen: set[_Location]) -
                 kept[noun][key] = {f: record[f] for f, record in sources.items() if f in record}
             elif (noun, name, "") in chosen:
                 kept[noun][key] = dict(fields)
-    contacts = None
-    if source.contacts is not None and live.contacts is not None:
-        keys = [key for noun, key, _ in chosen if noun in personal]
-        mine, live_numbers = map(contact_keys, (source.contacts, live.contacts))
-        stays = live_numbers.isin(mine) & ~live_numbers.isin(keys)
-        contacts = pd.concat([live.contacts[stays], source.contacts[mine.isin(keys)]])
-    return replace(source, records=kept, contacts=contacts)
+    return replace(source, records=kept)
 
 
 # --- one difference, line by line -----------------------------------------------------------

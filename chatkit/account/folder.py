@@ -38,6 +38,7 @@ from chatkit.account.layout import (
     FolderFiles,
     FolderReader,
     PathNames,
+    Records,
     account_text,
     base_text,
     contacts_text,
@@ -46,15 +47,16 @@ from chatkit.account.layout import (
 )
 from chatkit.account.planning import Named, plan_state
 from chatkit.account.reading import (
+    CONTACT,
     CONTACT_COLUMNS,
     DECLARED,
     FIELDS,
     FLOWS_ONLY,
+    NAME_PARTS,
     NOT_CARRIED,
     NOUNS,
     AccountState,
     Fields,
-    contact_keys,
     default_of,
     name_text,
     read_account,
@@ -77,7 +79,6 @@ from chatkit.util.progress import print_line
 if TYPE_CHECKING:
     from chatkit.bulk.plan import Plan
     from chatkit.sandbox import Sandbox
-    from chatkit.sandbox.scenario import AccountRecords
 
 #: What becomes of a field that was changed both in a file and in the account.
 Conflicts = Literal["refuse", "files", "account"]
@@ -252,30 +253,23 @@ class Folder:
             raise InputError(f"{files.name} holds no account: `{self._pull_command()}` writes one.")
         names = {*held.codes} if codes is None else {*template_codes(codes)}
         notes = []
-        if contacts and held.contacts is None:
+        if contacts and CONTACT not in held.records:
             notes.append(f"{files.name} has no {CONTACTS}: a pull with contacts writes it.")
         state = AccountState(
             origin=files.name,
             records={
                 noun: {
-                    name: fields
-                    for name, fields in records.items()
-                    if not isinstance(name, tuple) or name[0] in names
+                    name: records[name]
+                    for name in sorted(records)
+                    if "template_code" not in DECLARED[noun].account_key or name[0] in names
                 }
-                for noun, records in held.records.items()
-                if not held.flows_only or noun in FLOWS_ONLY
+                for noun, records in _records_with_parts(held).items()
+                if not held.flows_only or noun in (*FLOWS_ONLY, CONTACT)
             },
-            contacts=_contacts_with_parts(held),
             codes=tuple(sorted(names)),
-            ids={},
             not_carried=[*notes, NOT_CARRIED],
-            flows_only=held.flows_only,
         )
         return state, held
-
-    def _seed_records(self) -> AccountRecords:
-        """Return the records of the files as plain data, to make a sandbox of them."""
-        return self.state()._seed_records()
 
     def plan(
         self,
@@ -323,27 +317,20 @@ class Folder:
         """Name the fields that a plan changes although nobody edited them in the files."""
         if base.account != folder_owner(client.connection):
             return []
-        pulled = AccountState("the last pull", base.records, base.contacts)
+        versions = {
+            (noun, name_text(name, declared.separator)): (was, state.of(noun).get(name, {}))
+            for noun, declared in DECLARED.items()
+            for name, was in base.records.get(noun, {}).items()
+        }
         fields: list[str] = []
-        for noun, declared in DECLARED.items():
-            updates = {
-                str(change.row[1]): change
-                for change in plan.changes
-                if (change.kind, change.noun) == ("update", noun)
-            }
-            before, edited = (
-                {
-                    name_text(name, declared.separator): record
-                    for name, record in (held.of(noun, updates) if updates else {}).items()
-                }
-                for held in (pulled, state)
-            )
-            for text, change in updates.items():
-                was, mine = before.get(text, {}), edited.get(text, {})
+        for change in plan.changes:
+            noun, name = change.noun or "", str(change.row[1])
+            if change.kind == "update" and (noun, name) in versions:
+                was, mine = versions[noun, name]
                 fields += [
-                    f"{noun} {text} ({field})"
+                    f"{noun} {name} ({field})"
                     for field in change.after
-                    if was and was.get(field, ABSENT) == mine.get(field, ABSENT)
+                    if was.get(field) == mine.get(field)
                 ]
         return fields
 
@@ -706,22 +693,17 @@ class _Pull:
     def _merge(self) -> None:
         contents = self.contents.records
         clashes: list[FieldConflict] = []
-        live = {
-            noun: _live_fields(self.state, noun, base) if noun in self.state.records else base
-            for noun, base in self._base.records.items()
-        }
-        records = {}
-        for noun in NOUNS:
-            base = self._base.records[noun]
-            versions = base, contents[noun], live[noun]
-            records[noun], more = merge_records(noun, *versions, self.conflicts)
+        live, records = dict(self._base.records), {}
+        for noun in self.state.records:
+            live[noun] = _live_fields(self.state, noun, live.get(noun, {}))
+        for noun in live:
+            known = self._base.records.get(noun, {})
+            # a table of contacts that is missing is written anew
+            versions = known, contents.get(noun, known), live[noun]
+            base, edited, now = map(_without_parts, versions) if noun == CONTACT else versions
+            records[noun], more = merge_records(noun, base, edited, now, self.conflicts)
             clashes += more
-            self.left_out[noun] = len((base.keys() & live[noun].keys()) - records[noun].keys())
-        contacts, live_contacts = None, self.state.contacts
-        if live_contacts is not None:
-            contact_versions = self._base.contacts, self.contents.contacts, live_contacts
-            contacts, more = merge_contacts(*contact_versions, self.conflicts)
-            clashes += more
+            self.left_out[noun] = len((base.keys() & now.keys()) - records[noun].keys())
         names = PathNames(self._paths, self.files)
         if clashes:
             self._raise_conflicts(clashes)
@@ -744,8 +726,8 @@ class _Pull:
         for path, text in _GIT_FILES.items():
             if self._read_git_file(path) != text:
                 self._texts[path] = text
-        if contacts is not None and live_contacts is not None:
-            self._write_contacts(contacts, live_contacts)
+        if CONTACT in self.state.records:
+            self._write_contacts(records[CONTACT], live[CONTACT])
         pulled = base_text(self.account, self._codes, live)
         if self.files.get(BASE) != pulled:
             self._texts[BASE] = pulled
@@ -759,14 +741,14 @@ class _Pull:
         self._before[path] = _digest(data)
         return data
 
-    def _write_contacts(self, contacts: pd.DataFrame, live: pd.DataFrame) -> None:
-        ignored, base = self._read_git_file(_IGNORE), self._base.contacts
+    def _write_contacts(self, contacts: Mapping[Any, Fields], live: Mapping[Any, Fields]) -> None:
+        ignored = self._read_git_file(_IGNORE)
         if b"/contacts.csv" not in ignored.split():
             gap = b"" if not ignored or ignored.endswith(b"\n") else b"\n"
             self._texts[_IGNORE] = ignored + gap + b"/contacts.csv\n"
-        if self.contents.contacts is None or not _same_contacts(contacts, self.contents.contacts):
+        if self.contents.records.get(CONTACT) != contacts:
             self._texts[CONTACTS] = contacts_text(contacts, EDITABLE)
-        if base is None or not _same_contacts(base, live, CONTACT_COLUMNS):
+        if self._base.records.get(CONTACT) != live:
             self._texts[BASE_CONTACTS] = contacts_text(live, CONTACT_COLUMNS)
 
     def _raise_conflicts(self, clashes: list[FieldConflict]) -> None:
@@ -791,7 +773,7 @@ class _Pull:
         )
 
     def _conflict_path(self, each: FieldConflict) -> str:
-        if DECLARED[each.noun].personal:
+        if each.noun == CONTACT:
             return f"{CONTACTS}, {' '.join(each.name)}"
         name = " in ".join(each.name) if isinstance(each.name, tuple) else each.name
         gone = f"{each.noun} {values(name)}, whose file is gone"
@@ -823,7 +805,7 @@ class _Pull:
         if touched and not changed:
             unfinished.save(self._texts, self._gone, before)
             changed = unfinished.finish(self.directory)
-        if self.state.contacts is not None:
+        if CONTACT in self.state.records:
             for path in _PRIVATE:
                 self.directory.restrict(path)
         return changed
@@ -863,77 +845,24 @@ def _shorten(value: Any) -> str:
 # --- contacts ---------------------------------------------------------------------------
 
 
-def _contacts_with_parts(contents: FolderContents) -> pd.DataFrame | None:
-    """Return the contacts; names that nobody edited get their parts from the base."""
-    contacts, base = contents.contacts, contents.base.contacts if contents.base else None
-    if contacts is None:
-        return None
-    frame = contacts.reindex(columns=list(CONTACT_COLUMNS))
-    if base is None or not len(base):
-        return frame.astype(dict.fromkeys(CONTACT_COLUMNS[3:], contacts["number"].dtype))
-    rows = pd.Index(contact_keys(base)).get_indexer(pd.Index(contact_keys(contacts)))
-    same = (rows >= 0) & (_contact_names(base).take(rows) == _contact_names(contacts))
-    for column in CONTACT_COLUMNS[3:]:
-        taken = base[column].take(rows).reset_index(drop=True)
-        frame[column] = taken.where(pd.Series(same, index=taken.index))
-    return frame
+def _records_with_parts(contents: FolderContents) -> Records:
+    """Return the records of files; names that nobody edited get their parts from the base."""
+    if CONTACT not in contents.records or contents.base is None:
+        return contents.records
+    base = contents.base.records.get(CONTACT, {})
+    contacts = {
+        name: was if (was := base.get(name)) and was.get("name") == fields.get("name") else fields
+        for name, fields in contents.records[CONTACT].items()
+    }
+    return contents.records | {CONTACT: contacts}
 
 
-def _contact_names(contacts: pd.DataFrame) -> Any:
-    return contacts["name"].fillna("").array
-
-
-def _same_contacts(
-    one: pd.DataFrame, other: pd.DataFrame, columns: Iterable[str] = EDITABLE
-) -> bool:
-    """Return whether two frames of contacts hold the same in these columns, row by row."""
-    if len(one) != len(other):
-        return False
-    return all(
-        bool((one[name].fillna("").array == other[name].fillna("").array).all()) for name in columns
-    )
-
-
-def merge_contacts(
-    base: pd.DataFrame | None,
-    files: pd.DataFrame | None,
-    account: pd.DataFrame,
-    prefer: Conflicts = "refuse",
-) -> tuple[pd.DataFrame, list[FieldConflict]]:
-    """Merge contacts by number, column by column; each frame is sorted by number.
-
-    Args:
-        base: As they were when the two versions were the same; None if nobody knows.
-        files: One side; None for no file.
-        account: The other side.
-        prefer: As for `merge_records`.
-    """
-    columns = list(EDITABLE)
-    account = account[columns].reset_index(drop=True)
-    if files is None:
-        return account, []
-    base = account.iloc[:0] if base is None else base
-    if _same_contacts(base, files) or _same_contacts(files, account):
-        return account, []
-    if _same_contacts(base, account):
-        return files[columns], []
-    was, edited, live = (
-        {
-            key: {"name": name}
-            for key, name in zip(contact_keys(contacts), _contact_names(contacts), strict=True)
-        }
-        for contacts in (base, files, account)
-    )
-    contacts, conflicts = merge_records("contact", was, edited, live, prefer)
-    rows = [(*key.split(" ", 1), fields["name"] or None) for key, fields in contacts.items()]
-    frame = pd.DataFrame(rows, columns=columns).astype(account["number"].dtype)
-    return frame.sort_values(columns[:2], ignore_index=True), [
-        FieldConflict(
-            *("contact", tuple(name.split(" ")), "name"),
-            *(record["name"] if isinstance(record, Mapping) else record for record in versions),
-        )
-        for _, name, _, *versions in conflicts
-    ]
+def _without_parts(contacts: Mapping[Any, Fields]) -> dict[Any, dict[str, Any]]:
+    """Return contacts without the parts of their names, which the service makes."""
+    return {
+        key: {name: value for name, value in fields.items() if name not in NAME_PARTS}
+        for key, fields in contacts.items()
+    }
 
 
 # --- git --------------------------------------------------------------------------------

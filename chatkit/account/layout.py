@@ -26,10 +26,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache
 from hashlib import sha256
-from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, TypeAlias
+from itertools import islice
+from typing import Any, TypeAlias
 
 import msgspec
 from pydantic import BaseModel, ValidationError, create_model
@@ -37,32 +37,28 @@ from pydantic import BaseModel, ValidationError, create_model
 from chatkit.account.reading import (
     CONTACT,
     CONTACT_COLUMNS,
+    CONTACT_KEY,
     DECLARED,
     FLOWS_ONLY,
     NAME_PARTS,
     NOUNS,
     Fields,
     canonical_fields,
-    contact_keys,
     name_cells,
 )
 from chatkit.api.record import Body
 from chatkit.errors import InputError, Problem
 from chatkit.flowjson.document import DocumentSource, LineColumn, read_source
-from chatkit.frames.frame import frame_of_texts, python_values
 from chatkit.imports.tables import guard, unguard
 from chatkit.localization.ledger import Ledger
 from chatkit.templates.codes import template_codes
 from chatkit.util.display import many, values, visible
 from chatkit.util.json import escape, is_deeper
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 ACCOUNT, LEDGER, PRIVATE_FOLDER = "account.json", "translations.jsonl", ".chatkit"
 #: Where the file of each record is, by its noun.
 RECORD_FILES = {noun: DECLARED[noun].file for noun in NOUNS}
-[CONTACTS] = (declared.file for declared in DECLARED.values() if declared.personal)
+CONTACTS = DECLARED[CONTACT].file
 BASE, BASE_CONTACTS = f"{PRIVATE_FOLDER}/base.json", f"{PRIVATE_FOLDER}/contacts.csv"
 #: The version of this layout; a later chatkit may write another one.
 FORMAT = 1
@@ -91,8 +87,8 @@ _ACCOUNT_TYPES: dict[str, tuple[type, str]] = {
 }
 #: The form of what names a contact.
 _CONTACT_FORMS = (
-    (CONTACT[0], re.compile("[+][0-9]+"), "must be a + and digits, like +91"),
-    (CONTACT[1], re.compile("[0-9]+"), "must be digits only, without the country code"),
+    (CONTACT_KEY[0], re.compile("[+][0-9]+"), "must be a + and digits, like +91"),
+    (CONTACT_KEY[1], re.compile("[0-9]+"), "must be digits only, without the country code"),
 )
 #: Files that other programs put into folders: beginnings and ends of their names.
 _HIDDEN_MARKS = (".", "~$")
@@ -105,9 +101,8 @@ class FolderContents:
     Attributes:
         account: The account, as in `Connection.account`; None if no file names it.
         codes: The template codes, sorted.
-        records: By noun and name; those of `NOUNS`.
+        records: By noun and name; contacts if they are here and were asked for.
         paths: The file of each record, by noun and name.
-        contacts: The contacts, if they are here and were asked for.
         ledger: The source text of each translation, if it was asked for.
         base: The account as it was pulled.
         flows_only: Whether the folder holds flows only.
@@ -117,7 +112,6 @@ class FolderContents:
     codes: tuple[str, ...] = ()
     records: Records = field(default_factory=lambda: {noun: {} for noun in NOUNS})
     paths: Paths = field(default_factory=dict)
-    contacts: pd.DataFrame | None = None
     ledger: Ledger = field(default_factory=Ledger)
     base: FolderContents | None = None
     flows_only: bool = False
@@ -296,15 +290,15 @@ def base_text(account: str, codes: Iterable[str], records: Records) -> bytes:
     return format_json(base)
 
 
-def contacts_text(contacts: pd.DataFrame, columns: Sequence[str]) -> bytes:
-    """Write contacts as CSV, with cells guard so that none runs as a formula."""
-    cells = [[guard(text or "") for text in python_values(contacts[name])] for name in columns]
-    file = io.BytesIO()
-    with io.TextIOWrapper(file, "utf-8", newline="") as text:
-        writer = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL)
-        writer.writerows(chain([columns], zip(*cells, strict=True)))
-        text.flush()
-        return file.getvalue()
+def contacts_text(contacts: Mapping[Any, Fields], columns: Sequence[str]) -> bytes:
+    """Write contacts as CSV, in the order of their numbers; no cell can run as a formula."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL)
+    writer.writerow(columns)
+    for name, fields in sorted(contacts.items()):
+        cells = {**name_cells(DECLARED[CONTACT], name), **fields}
+        writer.writerow([guard(cells.get(each) or "") for each in columns])
+    return text.getvalue().encode()
 
 
 # --- read -------------------------------------------------------------------------------
@@ -333,17 +327,17 @@ class FolderReader:
         if BASE in self._files:
             self._read_base()
         if BASE_CONTACTS in self._files:
-            self.base.contacts = self.read_contacts(BASE_CONTACTS, CONTACT_COLUMNS)
+            self.base.records[CONTACT] = self._read_contacts(BASE_CONTACTS, CONTACT_COLUMNS)
         about = self._read_account_file() if ACCOUNT in self._files else {}
         self.contents.account = about.get("account")
         for path in sorted(self._files):
             if noun := _noun_of(path):
                 self._read_record(noun, path)
         if CONTACTS in self._files:
-            self.contents.contacts = self.read_contacts(CONTACTS, EDITABLE)
+            self.contents.records[CONTACT] = self._read_contacts(CONTACTS, EDITABLE)
         if ledger and LEDGER in self._files:
             self._read_ledger()
-        named = (name for several in self.contents.records.values() for name in several)
+        named = (name for noun in NOUNS for name in self.contents.records[noun])
         outer = (name[0] for name in named if isinstance(name, tuple))
         self.contents.codes = tuple(sorted({*about.get("templates", ()), *outer}))
         only_flows = {noun for noun, _ in self.contents.paths} <= {*FLOWS_ONLY}
@@ -528,29 +522,22 @@ class FolderReader:
 
     # --- contacts.csv ---
 
-    def read_contacts(self, path: str, columns: Sequence[str]) -> pd.DataFrame | None:
-        """Read a file of contacts, sorted by number; None if it cannot be read."""
+    def _read_contacts(self, path: str, columns: Sequence[str]) -> dict[Any, dict[str, Any]]:
+        """Read a file of contacts; empty if it cannot be read."""
         if (text := self._decode_utf8(path)) is None:
-            return None
+            return {}
         reader = csv.reader(io.StringIO(text, newline=""), strict=True)
         try:
             head = next(filter(None, reader), [])
             if self._refuse_header(path, head, columns):
-                return None
-            cells: dict[str, list[str | None]] = {name: [] for name in columns}
-            for row in self._read_contact_rows(path, reader, head):
-                for name, column in cells.items():
-                    column.append(row.get(name) or None)
+                return {}
+            return {
+                tuple(cells[name] for name in CONTACT_KEY): canonical_fields(CONTACT, cells)
+                for cells in self._read_contact_rows(path, reader, head)
+            }
         except csv.Error as error:  # a cell of more than 131,072 characters
             self._add_problem(path, LineColumn(reader.line_num, 1), f"cannot be read: {error}")
-            return None
-        return frame_of_texts(cells, CONTACT)
-
-    @cached_property
-    def _pulled_keys(self) -> set[str]:
-        """The keys of the contacts that were pulled, which need no check."""
-        base = self.base.contacts
-        return set() if base is None else {*contact_keys(base)}
+            return {}
 
     def _refuse_header(self, path: str, head: Sequence[str], columns: Sequence[str]) -> bool:
         """Add problems of the header; return whether the rows cannot be read."""
@@ -558,7 +545,7 @@ class FolderReader:
         if doubled := [name for n, name in enumerate(head) if name in head[:n]]:
             reason = f"the column {values(doubled[0])} stands there twice: leave one out"
             self._add_problem(path, at, reason)
-        elif lost := [name for name in CONTACT if name not in head]:
+        elif lost := [name for name in CONTACT_KEY if name not in head]:
             reason = f"the columns {', '.join(lost)} are missing: write {','.join(columns)}"
             self._add_problem(path, at, reason, ", ".join(head)[:80])
         elif unknown := [name for name in head if name not in columns]:
@@ -574,7 +561,8 @@ class FolderReader:
         self, path: str, reader: Any, head: Sequence[str]
     ) -> Iterator[Mapping[str, str]]:
         """Yield the cells of each row by column; add a problem for each wrong row."""
-        seen: set[str] = set()
+        seen: set[Any] = set()
+        pulled = self.base.records.get(CONTACT, {})
         wrong: Counter[str] = Counter()
         before = reader.line_num
         for row in reader:
@@ -588,11 +576,12 @@ class FolderReader:
                 continue
             cells = dict(zip(head, map(unguard, row), strict=True))
             yield cells
-            key = " ".join(cells[name] for name in CONTACT)
-            name, reason = CONTACT[0], f"{key} stands here a second time" if key in seen else ""
+            key = tuple(cells[name] for name in CONTACT_KEY)
+            name = CONTACT_KEY[0]
+            reason = f"{' '.join(key)} stands here a second time" if key in seen else ""
             forms = _CONTACT_FORMS if path == CONTACTS else ()  # the service chose the base
             for column, form, rule in forms:
-                if not form.fullmatch(cells[column]) and key not in self._pulled_keys:
+                if not form.fullmatch(cells[column]) and key not in pulled:
                     name, reason = column, f"{column} {rule}: {values(cells[column])}"
                     break
             seen.add(key)

@@ -8,22 +8,18 @@ account has stays, unless it is named to be deleted.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import partial
 from typing import Any, TypeAlias, cast
 
-import numpy as np
 import pandas as pd
 
 from chatkit.account.reading import (
-    CONTACT,
-    CONTACT_COLUMNS,
     DECLARED,
     FIELDS,
     AccountState,
     canonical_fields,
-    compare_contacts,
     default_of,
     iter_records,
     name_cells,
@@ -87,8 +83,8 @@ def plan_state(
     notes = StateNotes(state.origin)
     plans = [
         _plan_resource(noun, state, client, deletions[noun], notes, broken=broken)
-        for noun, declared in DECLARED.items()
-        if (declared.personal and state.contacts is not None) or deletions[noun] or state.of(noun)
+        for noun in DECLARED
+        if deletions[noun] or state.of(noun)
     ]
     plan = join_plans(
         source_of(client, ACCOUNT), plans, cells=notes.cells, skip_invalid=skip_invalid
@@ -174,8 +170,6 @@ def _plan_resource(
     if "template_code" in declared.account_key:
         codes += [code for code, _ in state.of(noun)]
     frame, _ = target.account_frame(codes)
-    if declared.personal and not deletions and not frame.duplicated(list(CONTACT)).any():
-        state, frame = _drop_equal_contacts(state, frame)
     of_state = {name_text(name, declared.separator): (name, fields)
               for name, fields in state.of(noun).items()}  # fmt: skip
     endpoints = cast("Endpoints[Any]", target)
@@ -211,7 +205,7 @@ def _plan_resource(
             notes.cells.append(_refuse_ambiguous(declared, text, matches))
         else:
             rows[text] = _key_cells(frame, matches[0]) | {"delete": True}
-    if not declared.personal or state.contacts is not None:
+    if noun in state.records:
         notes.stays[noun] = len(live.keys() - of_state.keys() - rows.keys())
     return resource.plan(_make_plan_frame(rows, frame), existing="update", broken=broken)
 
@@ -280,21 +274,6 @@ def _refuse_delete(
         f"did you mean {values(like[0])}?" if like else f"chatkit.compare shows what {origin} lacks"
     )
     return refuse(f"the account does not have a {noun} of this name", step)
-
-
-def _drop_equal_contacts(
-    state: AccountState, frame: pd.DataFrame
-) -> tuple[AccountState, pd.DataFrame]:
-    """Drop the contacts that are equal on both sides, which are most of them."""
-    assert state.contacts is not None  # noqa: S101  (the caller has looked)
-    columns = [name for name in CONTACT_COLUMNS if name in frame]
-    differences = compare_contacts(state.contacts, frame[columns])
-    changed = [*differences.changed.values()]
-    kept, live = (
-        np.unique(np.concatenate([alone, *(rows[n] for rows in changed)]))
-        for n, alone in enumerate((differences.left, differences.right))
-    )
-    return replace(state, contacts=state.contacts.iloc[kept]), frame.iloc[live]
 
 
 def _make_plan_frame(rows: Mapping[str, Mapping[str, Any]], live: pd.DataFrame) -> pd.DataFrame:

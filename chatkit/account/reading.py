@@ -8,17 +8,15 @@ account, and are beside the records, never in them.
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from chatkit.api.connection import Connection, account_words
-from chatkit.bulk.comparison import FrameDifferences, compare_frames, same_value
+from chatkit.bulk.comparison import same_value
 from chatkit.bulk.endpoints import Endpoints
 from chatkit.client import RESOURCES, Client, resource_of
-from chatkit.contacts import ContactEndpoints
 from chatkit.flows import FlowEndpoints
 from chatkit.frames.frame import records
 from chatkit.util.display import many, values
@@ -26,9 +24,7 @@ from chatkit.util.display import many, values
 if TYPE_CHECKING:
     import pandas as pd
 
-    from chatkit.sandbox.scenario import AccountRecords
-
-#: What names a record among all accounts: a name, a code and a language, an address.
+#: What names a record among all accounts: a name, a code and a language, an address, a number.
 Name: TypeAlias = "str | tuple[str, str]"
 Fields: TypeAlias = Mapping[str, Any]
 
@@ -36,8 +32,9 @@ Fields: TypeAlias = Mapping[str, Any]
 DECLARED: Mapping[str, type[Endpoints[Any]]] = {
     noun: kind._declaration for noun, kind in RESOURCES.items()
 }
-#: The resources whose records are kept as fields by name; persons are kept as a table.
+#: The resources with a file for each record; contacts have one file for all of them.
 NOUNS = tuple(noun for noun, declared in DECLARED.items() if not declared.personal)
+[CONTACT] = DECLARED.keys() - {*NOUNS}
 #: Those that a folder of flows only has.
 FLOWS_ONLY = (FlowEndpoints.noun,)
 #: The fields of each kind of record that count, in the order of the API document.
@@ -50,10 +47,10 @@ FIELDS: dict[str, tuple[str, ...]] = {
     for noun, declared in DECLARED.items()
 }
 #: The columns that name a contact, and the parts that the service keeps of its name.
-CONTACT = ContactEndpoints.account_key
-NAME_PARTS = ContactEndpoints.lossy_fields
+CONTACT_KEY = DECLARED[CONTACT].account_key
+NAME_PARTS = DECLARED[CONTACT].lossy_fields
 #: The columns of contacts: what can be sent, and those parts.
-CONTACT_COLUMNS = (*CONTACT, *FIELDS[ContactEndpoints.noun], *NAME_PARTS)
+CONTACT_COLUMNS = (*CONTACT_KEY, *FIELDS[CONTACT], *NAME_PARTS)
 
 EMPTY: tuple[Any, ...] = (None, "", [], {}, ())
 
@@ -73,31 +70,34 @@ class AccountState:
 
     Attributes:
         origin: The source of the state, for people: "account 700001 of production", "shop/".
-        records: By noun (those of `NOUNS`) and name: the fields of each record that can be sent,
-            as far as they are shown.
-        contacts: A row each in the columns `CONTACT_COLUMNS`, sorted by country code and number,
-            indexed by id where there are ids; None if they were not asked for.
+        records: By noun and name, sorted: the fields of each record that can be sent, as far as
+            they are shown; of contacts the parts of the name, too. A noun that was not read is
+            missing.
         codes: The template codes that were read: the API has no list of them.
-        ids: Of an account: noun to name to id, without contacts.
+        ids: Of an account: noun to name to id.
         not_carried: Notes on what the account has and the state does not.
         unclear: By noun the names that several records have: none of these is in here.
-        flows_only: Whether contents and webhooks were not read.
     """
 
     origin: str
     records: Mapping[str, Mapping[Any, Fields]]
-    contacts: pd.DataFrame | None = None
     codes: tuple[str, ...] = ()
     ids: Mapping[str, Mapping[Any, int | str]] = field(default_factory=dict)
     not_carried: Sequence[str] = ()
-    unclear: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    flows_only: bool = False
+    unclear: Mapping[str, frozenset[Any]] = field(default_factory=dict)
 
     def __repr__(self) -> str:
-        counts = [many(len(self.of(noun)), noun) for noun in NOUNS]
-        if self.contacts is not None:
-            counts.append(many(len(self.contacts), ContactEndpoints.noun))
+        counts = [
+            many(len(self.of(noun)), noun)
+            for noun in DECLARED
+            if noun in NOUNS or noun in self.records
+        ]
         return f"<{self.origin}: {', '.join(counts)}>"
+
+    @property
+    def flows_only(self) -> bool:
+        """True if neither contents nor webhooks were read."""
+        return self.records.keys() & {*NOUNS} == {*FLOWS_ONLY}
 
     @property
     def flows(self) -> Mapping[str, Fields]:
@@ -114,41 +114,14 @@ class AccountState:
         """By address: `events` and `is_active`."""
         return self.of("webhook")
 
-    def of(self, noun: str, keys: Collection[str] | None = None) -> Mapping[Any, Fields]:
-        """Return the records of one kind by name.
+    @property
+    def contacts(self) -> Mapping[tuple[str, str], Fields]:
+        """By country code and number: the name, and its parts."""
+        return self.of("contact")
 
-        Args:
-            noun: The noun of the records.
-            keys: Only the contacts of these numbers, as `contact_keys` writes them.
-        """
-        if not DECLARED[noun].personal:
-            return self.records.get(noun, {})
-        if self.contacts is None:
-            return {}
-        contacts = self.contacts
-        if keys is not None:
-            contacts = contacts[contact_keys(contacts).isin(keys)]
-        rows = iter_records(DECLARED[noun], contacts)
-        return {name: fields for name, fields in rows if name is not None}
-
-    def _seed_records(self) -> AccountRecords:
-        """Return its records as plain data, to make a sandbox of them."""
-        seed: dict[str, Any] = {}
-        for noun, declared in DECLARED.items():
-            ids = self.ids.get(noun, {})
-            rows = [
-                {each: value for each, value in fields.items() if value is not None}
-                | name_cells(declared, name)
-                | ({"id": ids[name]} if name in ids else {})
-                for name, fields in self.of(noun).items()
-            ]
-            seed[f"{noun}s"] = rows
-            if "template_code" in declared.account_key:
-                by_code: dict[str, list[Any]] = {code: [] for code in self.codes}
-                for row in rows:
-                    by_code.setdefault(row.pop("template_code"), []).append(row)
-                seed[f"{noun}s"] = by_code
-        return cast("AccountRecords", seed)
+    def of(self, noun: str) -> Mapping[Any, Fields]:
+        """Return the records of one kind by name; none if they were not read."""
+        return self.records.get(noun, {})
 
 
 def name_text(name: Any, separator: str = "/") -> str:
@@ -188,25 +161,19 @@ def read_account(
     notes: list[str] = []
     by_noun: dict[str, dict[Any, dict[str, Any]]] = {}
     ids: dict[str, Mapping[Any, int | str]] = {}
-    unclear: dict[str, frozenset[str]] = {}
-    table = None
-    for noun in FLOWS_ONLY if flows_only else NOUNS:
+    unclear: dict[str, frozenset[Any]] = {}
+    for noun in (*(FLOWS_ONLY if flows_only else NOUNS), *([CONTACT] * contacts)):
         frame, missing = resource_of(client, noun)._target.account_frame(named)
         if named or "template_code" not in DECLARED[noun].account_key:
             notes += missing
         by_noun[noun], ids[noun], unclear[noun] = _index_by_name(noun, frame, notes)
-    if contacts:
-        frame, _ = resource_of(client, ContactEndpoints.noun)._target.account_frame(named)
-        table = _sort_contacts(frame, notes)
     return AccountState(
         origin=origin_of(client.connection),
         records=by_noun,
-        contacts=table,
         codes=named,
         ids=ids,
         not_carried=[*notes, NOT_CARRIED],
         unclear=unclear,
-        flows_only=flows_only,
     )
 
 
@@ -232,7 +199,8 @@ _sorted_json = partial(json.dumps, sort_keys=True, default=repr)
 @cache
 def _defaults(noun: str) -> Mapping[str, Any]:
     """Return the default of each field, to compare with; it is not copied."""
-    return {name: default_of(noun, name) for name in FIELDS[noun]}
+    kept = (*FIELDS[noun], *(NAME_PARTS if noun == CONTACT else ()))
+    return {name: default_of(noun, name) for name in kept}
 
 
 def canonical_fields(noun: str, fields: Fields) -> dict[str, Any]:
@@ -281,6 +249,25 @@ def same_field(noun: str, field: str, left: Any, right: Any) -> bool:
     return same_value(two, one) or same_value(one, two)
 
 
+def changed_fields(noun: str, left: Fields, right: Fields) -> list[str]:
+    """Return the fields in which two records differ.
+
+    The parts of a name are left out where the name differs, or where one side shows none.
+    """
+    changed = [
+        name
+        for name in dict.fromkeys((*left, *right))
+        if not same_field(noun, name, left.get(name), right.get(name))
+    ]
+    parts = {*NAME_PARTS}
+    if not parts.isdisjoint(changed) and (
+        not {*FIELDS[CONTACT]}.isdisjoint(changed)
+        or any(parts.isdisjoint(record) for record in (left, right))
+    ):
+        changed = [name for name in changed if name not in parts]
+    return changed
+
+
 # --- an account -------------------------------------------------------------------------
 
 
@@ -306,64 +293,23 @@ def _index_by_name(
     Returns:
         The records, their ids, and the names that several have.
     """
-    rows = list(iter_records(DECLARED[noun], frame))
-    count = Counter(name for name, _ in rows)
-    for name, times in count.items():
-        if name is None:
-            verb = "is" if times == 1 else "are"
-            notes.append(f"{many(times, noun)} without a name {verb} left.")
-        elif times > 1:
-            keys = ", ".join(str(fields["id"]) for other, fields in rows if other == name)
-            notes.append(
-                f"{many(times, noun)} are called {values(name)} (ids {keys}): which is meant "
-                "cannot be told, so none of them is taken. Rename or delete all but one."
-            )
-    single = {name: fields for name, fields in rows if name is not None and count[name] == 1}
-    return (
-        {name: canonical_fields(noun, single[name]) for name in sorted(single)},
-        {name: key for name in sorted(single) if (key := single[name].get("id")) is not None},
-        frozenset(name for name, times in count.items() if name is not None and times > 1),
-    )
-
-
-def contact_keys(contacts: pd.DataFrame) -> pd.Series[str]:
-    """Return the key of each contact as one text: country code and number."""
-    code, number = (contacts[name].astype("str").fillna("") for name in CONTACT)
-    return (code + " " + number).str.strip()
-
-
-def compare_contacts(left: pd.DataFrame, right: pd.DataFrame) -> FrameDifferences:
-    """Compare contacts; parts of a name differ only where both sides have some."""
-    differences = compare_frames(left, right, CONTACT)
-    if not differences.changed.keys().isdisjoint(NAME_PARTS):
-        without_parts = _lacks_name_parts(left), _lacks_name_parts(right)
-        for name in differences.changed.keys() & {*NAME_PARTS}:
-            places, rows = differences.changed[name]
-            known = ~(without_parts[0][places] | without_parts[1][rows])
-            differences.changed[name] = places[known], rows[known]
-            if not known.any():
-                del differences.changed[name]
-    return differences
-
-
-def _lacks_name_parts(contacts: pd.DataFrame) -> Any:
-    """Return a mask of the contacts that have a name, but no parts of it."""
-    cells = contacts.reindex(columns=["name", *NAME_PARTS])
-    has_text = cells.notna() & (cells != "")
-    return (has_text["name"] & ~has_text[[*NAME_PARTS]].any(axis=1)).to_numpy(bool)
-
-
-def _sort_contacts(frame: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
-    """Sort contacts by number; drop those without one, or with one that is taken, and note it."""
-    named = frame[list(CONTACT)].notna().all(axis=1)
-    if lost := len(frame) - int(named.sum()):
-        notes.append(f"{many(lost, 'contact')} without a whole number cannot be named.")
-        frame = frame[named]
-    frame = frame[list(CONTACT_COLUMNS)].sort_values(list(CONTACT))
-    twice = frame.duplicated(list(CONTACT))
-    if lost := int(twice.sum()):
+    rows: dict[Any, list[dict[str, Any]]] = {}
+    for name, fields in iter_records(DECLARED[noun], frame):
+        rows.setdefault(name, []).append(fields)
+    if nameless := len(rows.pop(None, ())):
+        verb = "is" if nameless == 1 else "are"
+        notes.append(f"{many(nameless, noun)} without a name {verb} left.")
+    unclear = frozenset(name for name, same in rows.items() if len(same) > 1)
+    for name in sorted(unclear):
+        keys = ", ".join(str(fields["id"]) for fields in rows[name])
         notes.append(
-            f"{many(lost, 'contact')} with the number of another one cannot be told apart."
+            f"{many(len(rows[name]), noun)} are called "
+            f"{values(name_text(name, DECLARED[noun].separator))} (ids {keys}): which is meant "
+            "cannot be told, so none of them is taken. Rename or delete all but one."
         )
-        frame = frame[~twice]
-    return frame
+    single = {name: same[0] for name, same in sorted(rows.items()) if name not in unclear}
+    return (
+        {name: canonical_fields(noun, fields) for name, fields in single.items()},
+        {name: fields["id"] for name, fields in single.items() if fields.get("id") is not None},
+        unclear,
+    )

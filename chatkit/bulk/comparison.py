@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from math import isclose
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -27,49 +27,6 @@ _NESTED = (*_ROWS, dict)
 #: What pandas and spreadsheets write for nothing.
 _EMPTY_WORDS = frozenset({"nan", "none", "nat", "<na>", "null", "#n/a", "[]", "{}"})
 _ROUNDING = 5e-6  #: the share by which a spreadsheet rounds what it shows of a long number
-
-
-class FrameDifferences(NamedTuple):
-    """The differences of two frames, as numbers of their rows."""
-
-    left: Rows  #: of the left frame, those that the right one does not have
-    right: Rows  #: of the right frame, those that the left one does not have
-    #: For each column that both have, or one has, where cells differ: rows of the left frame,
-    #: and those of the right one that they belong to.
-    changed: dict[str, tuple[Rows, Rows]]
-
-
-def compare_frames(left: pd.DataFrame, right: pd.DataFrame, key: Sequence[str]) -> FrameDifferences:
-    """Find the rows and cells that differ between two frames of records, matched by name.
-
-    A cell that is empty on one side only differs, unlike in an edited frame, where an empty cell
-    changes nothing. An empty text equals NA.
-
-    Args:
-        left: A frame, in any order.
-        right: Another one.
-        key: The columns of texts that name a record; of two of one name the first counts.
-    """
-    names = [
-        list(zip(*(frame[name].fillna("").tolist() for name in key), strict=True))
-        for frame in (left, right)
-    ]
-    left_rows = {name: place for place, name in reversed(list(enumerate(names[0])))}
-    matches = np.array([left_rows.get(name, -1) for name in names[1]], np.int64)
-    rows = np.flatnonzero(matches >= 0)
-    pairs = matches[rows], rows
-    changed = {}
-    for name in dict.fromkeys([*left.columns, *right.columns]):
-        if name not in key:
-            before, now = (
-                python_values(frame[name].iloc[numbers]) if name in frame else [None] * len(rows)
-                for frame, numbers in zip((left, right), pairs, strict=True)
-            )
-            differing = _differing_rows(before, ["" if cell is None else cell for cell in now])
-            if len(differing):
-                changed[name] = (pairs[0][differing], rows[differing])
-    left_only = np.setdiff1d(np.arange(len(left)), pairs[0])
-    return FrameDifferences(left_only, np.flatnonzero(matches < 0), changed)
 
 
 # --- columns --------------------------------------------------------------------------

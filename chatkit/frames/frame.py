@@ -472,14 +472,6 @@ def sorted_by_key(frame: pd.DataFrame, order: Callable[[list[str]], list[str]]) 
     return frame if ranked == list(range(len(keys))) else frame.iloc[ranked]
 
 
-def frame_of_texts(
-    columns: Mapping[str, Sequence[str | None]], order: Sequence[str]
-) -> pd.DataFrame:
-    """Make a frame of columns of texts, sorted by some of them, in the order of code points."""
-    frame = pd.DataFrame({name: pd.array(texts, dtype=_STR) for name, texts in columns.items()})
-    return frame.sort_values([*order], ignore_index=True)
-
-
 def column_or_level(frame: pd.DataFrame, name: str) -> pd.Series[Any] | None:
     """Return a column, or a level of the index, by position; None without one."""
     if name in frame.columns:

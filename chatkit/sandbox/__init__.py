@@ -30,9 +30,8 @@ class Sandbox:
     """The messaging service without the service: all its operations, offline.
 
     Without a path it lives in memory. With a seed, ids, secrets and times are the same
-    at every run: `"empty"` begins with nothing, `"demo"` with a small business. A client, a
-    folder or the state of an account as the seed makes a copy of that account: the same ids,
-    profile and clock, new signing secrets. With a
+    at every run: `"empty"` begins with nothing, `"demo"` with a small business. A client as the
+    seed makes a copy of its account: the same ids, profile and clock, new signing secrets. With a
     path everything is kept in that file; the clock and the secrets are then real ones,
     and a seed fills the file only when it is empty. When such a sandbox is served again, it
     takes its port again if that is free, and has its token: both are kept beside the file, in
@@ -332,8 +331,5 @@ def _seed_records_of(seed: object) -> "AccountRecords":
         return {}
     seed_records = getattr(seed, "_seed_records", None)
     if seed_records is None and not isinstance(seed, Mapping):
-        raise ValueError(
-            "seed is 'demo', 'empty', a client, a folder or the state of an account, "
-            f"not {seed!r:.60}"
-        )
+        raise ValueError(f"seed is 'demo', 'empty' or a client, not {seed!r:.60}")
     return cast("AccountRecords", seed_records() if seed_records else seed)

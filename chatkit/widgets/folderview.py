@@ -12,6 +12,7 @@ import traitlets
 
 from chatkit.account import layout
 from chatkit.account.folder import Folder, state_of
+from chatkit.account.reading import CONTACT
 from chatkit.errors import ChatkitError, InputError, steady
 from chatkit.report import LABEL, html_heading, marked
 from chatkit.util.display import cut, many, visible
@@ -184,7 +185,7 @@ def _read_both(
         second = first
     else:
         codes = tuple(dict.fromkeys([*first.codes, *getattr(right, "codes", ())]))
-        contacts = first.contacts is not None if contacts is None else contacts
+        contacts = CONTACT in first.records if contacts is None else contacts
         second = state_of(right, contacts=contacts, codes=codes or None)
     paths: layout.Paths = {}
     if isinstance(left, Folder):
@@ -204,8 +205,8 @@ def _as_files(state: AccountState, paths: layout.Paths, names: layout.PathNames)
                 paths[noun, name] = names.new_path(noun, name)
             path = paths[noun, name]
             texts[path] = layout.record_text(noun, name, fields, path)
-    if state.contacts is not None:
-        texts[layout.CONTACTS] = layout.contacts_text(state.contacts, layout.EDITABLE)
+    if CONTACT in state.records:
+        texts[layout.CONTACTS] = layout.contacts_text(state.of(CONTACT), layout.EDITABLE)
     return {path: text.decode() for path, text in texts.items()}
 
 

@@ -19,7 +19,7 @@ from typing import Any
 
 import chatkit
 from chatkit.account import folder as folder_module
-from chatkit.account.reading import AccountState, read_account
+from chatkit.account.reading import AccountState, name_text, read_account
 from chatkit.bulk.stores import journal_folder
 
 
@@ -46,10 +46,11 @@ def touches(path: Path, kill_at: int) -> None:
 
 def held(state: AccountState) -> str:
     """What a state holds, as one text."""
-    persons = None if state.contacts is None else state.contacts.iloc[:, :3].to_csv(index=False)
-    parts = [dict(state.flows), dict(state.webhooks), persons]
-    contents = {"/".join(key): fields for key, fields in state.contents.items()}
-    return json.dumps([*parts, contents], sort_keys=True)
+    records = {
+        noun: {name_text(name): fields for name, fields in state.of(noun).items()}
+        for noun in state.records
+    }
+    return json.dumps(records, sort_keys=True)
 
 
 def main(top: Path, each: int) -> dict[str, Any]:

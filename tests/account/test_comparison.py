@@ -34,12 +34,13 @@ def two() -> Iterator[tuple[Client, Client]]:
 
 def state(origin: str = "one", **held: Any) -> AccountState:
     records = {noun: held.pop(f"{noun}s", {}) for noun in ("flow", "content", "webhook")}
+    if "contacts" in held:
+        records["contact"] = held.pop("contacts")
     return AccountState(origin, records, **held)
 
 
-def persons(*rows: tuple[str, str, str]) -> pd.DataFrame:
-    names = ("country_code", "number", "first_name")
-    return pd.DataFrame(rows, columns=list(names), dtype="str")
+def persons(*rows: tuple[str, str, str]) -> dict[tuple[str, str], dict[str, str]]:
+    return {(code, number): {"name": name} for code, number, name in rows}
 
 
 def test_nothing_differs_between_an_account_and_itself(two: tuple[Client, Client]) -> None:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,11 +15,10 @@ from volume import volume
 
 import chatkit
 from chatkit.account import folder as folder_module
-from chatkit.account.folder import merge_contacts, merge_records
+from chatkit.account.folder import merge_records
 from chatkit.account.layout import PathNames
-from chatkit.account.reading import CONTACT_COLUMNS, AccountState, canonical_fields
+from chatkit.account.reading import AccountState, canonical_fields
 from chatkit.api.call import segment_problem
-from chatkit.frames.frame import frame_of_texts
 
 #: Names that some system does not take, or takes for others.
 HOSTILE = [
@@ -65,17 +62,9 @@ webhooks = st.fixed_dictionaries(
 )
 
 
-def persons(rows: Mapping[tuple[str, str], str]) -> pd.DataFrame:
-    """Contacts as an account has them, sorted by number."""
-    first = {name: [key[n] for key in rows] for n, name in enumerate(CONTACT_COLUMNS[:2])}
-    cells = first | {"name": [each or None for each in rows.values()]}
-    cells |= {name: [None] * len(rows) for name in CONTACT_COLUMNS[3:]}
-    return frame_of_texts(cells, ["country_code", "number"])
-
-
 numbers = st.tuples(st.sampled_from(["+1", "+44"]), st.text("0123456789", min_size=1, max_size=3))
 person = st.text(max_size=6) | st.sampled_from(["=1+1", "'", "''=x", "-a", 'a "b", c', "a\nb"])
-contact_rows = st.dictionaries(numbers, person, max_size=5)
+contact_rows = st.dictionaries(numbers, st.fixed_dictionaries({"name": person}), max_size=5)
 
 
 accounts = st.fixed_dictionaries(
@@ -94,12 +83,12 @@ def account(result: Mapping[str, Any]) -> AccountState:
         noun: {
             name: canonical_fields(noun, fields) for name, fields in sorted(result[noun].items())
         }
-        for noun in ("flow", "content", "webhook")
+        for noun in ("flow", "content", "webhook", "contact")
+        if result[noun] is not None
     }
     return AccountState(
         origin="any account",
         records=kept,
-        contacts=None if result["contact"] is None else persons(result["contact"]),
         codes=tuple(sorted({code for code, _ in kept["content"]})),
     )
 
@@ -114,14 +103,7 @@ def pulled(folder: chatkit.Folder, client: chatkit.Client, state: AccountState) 
     """Pull an account that is only said."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(folder_module, "read_account", lambda *_, **__: state)
-        return folder.pull(client, contacts=state.contacts is not None)
-
-
-def output(state: AccountState) -> Any:
-    """What a state holds, to be compared."""
-    held = None if state.contacts is None else state.contacts[[*CONTACT_COLUMNS[:3]]].fillna("")
-    rows = None if held is None else held.to_numpy().tolist()
-    return dict(state.flows), dict(state.contents), dict(state.webhooks), rows
+        return folder.pull(client, contacts="contact" in state.records)
 
 
 @given(accounts, accounts)
@@ -136,8 +118,8 @@ def test_any_account_comes_back_as_it_was(
             account, (before, after)
         ):  # the second is merged into a folder without an edit
             pulled(folder, client, each)
-            with_contacts = each.contacts is not None
-            assert output(folder.state(contacts=with_contacts)) == output(each)
+            with_contacts = "contact" in each.records
+            assert folder.state(contacts=with_contacts).records == each.records
             assert pulled(folder, client, each).changes == {}
         paths = [path for path in top.rglob("*") if ".chatkit" not in path.parts]
         assert all(path.resolve().is_relative_to(top.resolve()) for path in paths)
@@ -234,23 +216,3 @@ def test_three_sides_are_merged_as_the_edits_of_both_done_to_the_base(
             assert (chosen.get(name) if not field else chosen[name].get(field)) == (
                 edge.get(name) if not field else edge[name].get(field)
             )
-
-
-@given(contact_rows, contact_rows, contact_rows)
-@settings(max_examples=volume(30))
-def test_contacts_are_merged_as_records_are(base: Any, one: Any, other: Any) -> None:
-    def fields(rows: Mapping[Any, str]) -> dict[Any, Any]:
-        return {key: {"name": name} for key, name in rows.items()}
-
-    expected, clash = merge_records("contact", fields(base), fields(one), fields(other))
-    result, conflicts = merge_contacts(persons(base), persons(one), persons(other))
-    assert {each.name for each in conflicts} == {each.name for each in clash}
-    if not clash:
-        held = {
-            (row.country_code, row.number): "" if pd.isna(row.name_) else row.name_
-            for row in result.rename(columns={"name": "name_"}).itertuples()
-        }
-        assert held == {key: each["name"] for key, each in expected.items()}
-        assert json.dumps(result["number"].tolist()) == json.dumps(
-            result.sort_values(["country_code", "number"])["number"].tolist()
-        )

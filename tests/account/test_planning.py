@@ -296,9 +296,9 @@ def test_names_that_the_service_splits_otherwise_are_told_before(
     sandbox, client = empty
     people(sandbox, 1, name="Ana Maria de la Cruz")
     held = state(client)
-    parts = held.contacts.copy()
-    parts.loc[:, "first_name"], parts.loc[:, "middle_name"] = "Ana Maria", "de la"
-    unusual = replace(held, contacts=parts)
+    parts = {"first_name": "Ana Maria", "middle_name": "de la"}
+    persons = {name: {**fields, **parts} for name, fields in held.contacts.items()}
+    unusual = replace(held, records={**held.records, "contact": persons})
     with account() as (_, present):
         plan = plan_state(unusual, present)
         assert [c.kind for c in plan.changes] == ["create"]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 import chatkit
@@ -26,14 +24,11 @@ def test_a_state_goes_by_names_and_has_no_ids_in_its_records(sandbox: chatkit.Sa
     assert ("order_ready", "pt_BR") in state.contents
     held = [*state.flows.values(), *state.contents.values(), *state.webhooks.values()]
     assert not {"id", "wa_status", "wa_flow_id", "webhook_secret"} & {n for f in held for n in f}
-    assert state.contacts is not None
-    assert state.contacts.columns.tolist()[:2] == ["country_code", "number"]
-    codes = list(zip(state.contacts.country_code, state.contacts.number, strict=True))
-    assert codes == sorted(codes)
+    assert list(state.contacts) == sorted(state.contacts)
 
 
 def test_contacts_are_read_only_when_they_are_asked_for(sandbox: chatkit.Sandbox) -> None:
-    assert state_of(sandbox).contacts is None
+    assert "contact" not in state_of(sandbox).records
 
 
 def test_what_a_record_does_not_say_is_as_by_itself(sandbox: chatkit.Sandbox) -> None:
@@ -70,19 +65,3 @@ def test_a_state_is_returned_as_it_is_and_nothing_else_is_taken(sandbox: chatkit
     assert state_of(state) is state
     with pytest.raises(chatkit.errors.InputError, match="not dict"):
         state_of({})  # type: ignore[arg-type]
-
-
-def test_a_state_and_a_folder_are_seeds_of_a_sandbox(
-    sandbox: chatkit.Sandbox, tmp_path: Path
-) -> None:
-    """A copy of the state has the ids, one of the folder new ones; both hold the same."""
-    with chatkit.connect(sandbox) as client:
-        client.templates.remember(["order_ready"])
-        folder = chatkit.Folder(tmp_path / "shop")
-        folder.pull(client, contacts=True)
-        state = state_of(client, contacts=True)
-        for seed, same_ids in ((state, True), (folder, False)):
-            with chatkit.Sandbox(seed=seed) as copy, chatkit.connect(copy) as copied:
-                copied.templates.remember(["order_ready"])
-                assert len(chatkit.compare(client, copied, contacts=True)) == 0
-                assert (state_of(copied).ids == state_of(client).ids) is same_ids

@@ -15,7 +15,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from volume import volume
 
-from chatkit.bulk.comparison import compare_frames, same_value
+from chatkit.bulk.comparison import same_value
 from chatkit.bulk.matching import Edits, Identity
 from chatkit.errors import InputError
 from chatkit.frames import frame as frames
@@ -524,48 +524,3 @@ def test_a_frame_that_cannot_be_read_as_a_whole_is_refused() -> None:
         Edits(pd.concat([BASE, BASE[["label"]]], axis=1), BASE, WHO)
     with pytest.raises(InputError, match="lost its name"):
         Edits(pd.concat([BASE, pd.DataFrame({"label": ["Eva"]})]), BASE, LABELLED)
-
-
-# --- two frames that both say all they have -------------------------------------------------
-
-TEXTS = st.sampled_from([None, "", "Ana", "Zoe", "a name that is longer than twelve characters"])
-EDGE = st.lists(
-    st.fixed_dictionaries(
-        {"code": st.sampled_from(["+1", "+44", None]), "number": st.sampled_from(["1", "11", "2"])}
-        | {"first": TEXTS, "last": TEXTS, "size": st.sampled_from([None, 1, 2])}
-    ),
-    max_size=9,
-    unique_by=lambda row: (row["code"], row["number"]),
-)
-SIDES: dict[str, frames.Kind] = {
-    "id": "number", "code": "text", "number": "text", "first": "text", "last": "text",
-    "size": "number",
-}  # fmt: skip
-
-
-def edge(rows: list[Row]) -> pd.DataFrame:
-    columns = frames.Columns(SIDES)
-    columns.add(json.dumps([{"id": n, **row} for n, row in enumerate(rows)]).encode())
-    return columns.frame("id").reset_index(drop=True)
-
-
-@given(EDGE, EDGE, st.booleans())
-def test_two_sides_are_compared_record_by_record_as_a_dict_would(
-    left: list[Row], right: list[Row], lacks: bool
-) -> None:
-    one, two = edge(left), edge(right)
-    if lacks:  # a side may not have a column at all
-        two, right = two.drop(columns="last"), [row | {"last": None} for row in right]
-    result = compare_frames(one, two, ("code", "number"))
-    mine = {(row["code"] or "", row["number"]): n for n, row in enumerate(left)}
-    other_records = {(row["code"] or "", row["number"]): n for n, row in enumerate(right)}
-    assert result.left.tolist() == [n for key, n in mine.items() if key not in other_records]
-    assert result.right.tolist() == [n for key, n in other_records.items() if key not in mine]
-    for name in ("first", "last", "size"):
-        rows = [
-            (mine[key], n)
-            for key, n in other_records.items()
-            if key in mine and (left[mine[key]][name] or None) != (right[n][name] or None)
-        ]
-        got = result.changed.get(name, (np.zeros(0, int), np.zeros(0, int)))
-        assert list(zip(*(edge.tolist() for edge in got), strict=True)) == rows

@@ -145,7 +145,7 @@ def test_records_that_cannot_be_copied_are_named(records: Any, output: str) -> N
 
 def test_a_seed_that_is_none_is_refused() -> None:
     wrong: Any = 7
-    with pytest.raises(ValueError, match="'demo', 'empty', a client, a folder or the state"):
+    with pytest.raises(ValueError, match="'demo', 'empty' or a client"):
         Sandbox(seed=wrong)
 
 

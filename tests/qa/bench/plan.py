@@ -126,21 +126,11 @@ def planned() -> Road:
     return plan
 
 
-def sides() -> Road:
-    """Two accounts side by side: contacts are found by their numbers, as there are no ids."""
-    from chatkit.bulk.comparison import compare_frames
-
-    key = ("country_code", "number")
-    columns = [*key, "name", "first_name", "middle_name", "last_name"]
-    return lambda base, frame: compare_frames(base[columns], frame[columns], key)
-
-
 ROADS = {
     "merge": ("`pandas.merge` alone", merge),
     "compared": ("`pandas.merge`, then each column compared", compared),
     "chatkit": ("chatkit, `compare`", chatkit),
     "planned": ("chatkit, the whole plan", planned),
-    "sides": ("chatkit, two accounts by number", sides),
 }
 #: At most this share of the time, and this share of the frame's memory.
 GOALS = {"chatkit": (0.45, 0.7), "planned": (3.0, None)}

@@ -204,8 +204,6 @@ def _planned(job: Job, client: Any) -> Any:
 
 def _plan_account(job: Job, client: Any) -> Any:
     """Plan the load as the state that the account is to have: what it has, edited."""
-    import pandas as pd
-
     from chatkit.account.folder import state_of
     from chatkit.account.planning import plan_state
 
@@ -215,26 +213,18 @@ def _plan_account(job: Job, client: Any) -> Any:
     held = {
         source: {name: dict(fields) for name, fields in state.of(noun).items()}
         for noun, source in NOUNS.items()
-        if noun != "contact"
     }
     names = {
         source: {key: name for name, key in state.ids[noun].items()}
         for noun, source in NOUNS.items()
-        if noun in ("flow", "webhook")
     }
-    persons, gone = state.contacts.copy(), []
+    gone = []
     for row in load.rows:
         fields = dict(row.fields)
-        if row.room == "contacts":
-            if row.kind == "update":
-                persons.loc[row.key, "name"] = fields["name"]
-            elif row.kind == "delete":
-                code, number = persons.loc[row.key, ["country_code", "number"]]
-                gone.append(("contact", f"{code} {number}"))
-                persons = persons.drop(index=row.key)
-            continue
         if row.room == "templates":
             name: Any = (row.code, fields.pop("lang_code", row.key))
+        elif row.kind == "create" and row.room == "contacts":
+            name = fields.pop("country_code"), fields.pop("number")
         elif row.kind == "create":
             name = fields.pop("name", None) or fields.pop("url")
         else:
@@ -245,12 +235,8 @@ def _plan_account(job: Job, client: Any) -> Any:
             gone.append((noun, name))
         else:
             held[row.room].setdefault(name, {}).update(fields)
-    new = [r.fields for r in load.of("create") if r.room == "contacts"]
-    expected = replace(
-        state,
-        records={noun: held[source] for noun, source in NOUNS.items() if source in held},
-        contacts=pd.concat([persons, pd.DataFrame(new)], ignore_index=True),
-    )
+    records = {noun: held[source] for noun, source in NOUNS.items()}
+    expected = replace(state, records=records)
     (job.folder / "wanted").write_bytes(pickle.dumps(expected))
     return plan_state(expected, client, delete=gone, broken=True)
 
