@@ -536,8 +536,7 @@ _RECEIVER_IS_UP = (
 def _doctor(args: _Arguments) -> int:
     """Check address, token and permissions; read-only."""
     report = chatkit.doctor(args.name)
-    coloured = args.output.isatty() and not os.environ.get("NO_COLOR")
-    args.show(report.painted() if coloured else report)
+    args.show(report)
     return report.status
 
 

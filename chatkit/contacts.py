@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import suppress
 from datetime import datetime
 from functools import cached_property
-from itertools import islice
 from os import PathLike
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-import msgspec
 from pydantic import AfterValidator, Field
 
 from chatkit.api.answer import Envelope
@@ -30,8 +28,6 @@ if TYPE_CHECKING:
     from chatkit.numbers import Plus
     from chatkit.report import Finding
 
-#: How many pages are looked through for who has a number.
-_MOST_PAGES = 100
 _NAME_PARTS = ("first_name", "middle_name", "last_name")
 
 
@@ -170,26 +166,16 @@ class ContactEndpoints(Endpoints[Contact]):
         )
 
     def _find_holder(self, body: Mapping[str, Any]) -> Contact | None:
-        """Find the contact with the number of a body; None if it is not in the list."""
-        number, named = str(body["number"]), self.name_fields()
-        filters = self.search(number) if self.profile.search_param else {}
-        holders: list[Contact] = []
-
-        def add(data: msgspec.Raw) -> int:
-            page = self.parse_records(self.list_call(filters=filters), data)
-            same = (one for one in page if one.number == number)
-            holders.extend(
-                one
-                for one in same
-                if "country_code" not in named or one.country_code == body.get("country_code")
-            )
-            return len(page)
-
-        with suppress(CallError), closing(self.list_reader(add, filters).read()) as pages:
-            for _ in islice(pages, _MOST_PAGES):
-                if holders:
-                    break
-        return holders[0] if holders else None
+        """Search for the contact with the number of a body; None if the list cannot show it."""
+        if self.profile.search_param is None:
+            return None
+        call = self.list_call(filters=self.search(str(body["number"])))
+        named = [name for name in self.name_fields() if name in body]
+        with suppress(CallError):
+            for one in self.parse_records(call, self.transport.send(call).data):
+                if all(getattr(one, name) == body[name] for name in named):
+                    return one
+        return None
 
     # --- the form of a number -------------------------------------------------------
 

@@ -6,7 +6,6 @@ service does at the points that the API document leaves open with the profile.
 
 from __future__ import annotations
 
-import re
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
@@ -84,10 +83,6 @@ class CheckupReport(Report):
         write_origin(frame)
         return frame
 
-    def painted(self) -> str:
-        """Return the text for a terminal that shows colours: what is wrong stands out."""
-        return _STATES.sub(lambda match: f"{_ANSI[match[1]]}{match[0]}\x1b[0m", repr(self))
-
     def _parts(self) -> Iterator[ReportPart]:
         known = [check for check in self.checks if check.state != "unknown"]
         unknown = self.checks[len(known) :]
@@ -115,11 +110,9 @@ class CheckupReport(Report):
             yield ReportPart(html=folded(summary, [_checks_table(hidden)]) if hidden else "")
 
 
-#: How checks are shown, with the class of the style and the colour of a terminal.
+#: How checks are shown, with the class of the style.
 _ORDER: tuple[State, ...] = ("problem", "warning", "ok", "unknown")
 _CLASSES = {"problem": "delete", "warning": "update", "ok": "create", "unknown": ""}
-_ANSI = {"problem": "\x1b[1;31m", "warning": "\x1b[33m", "ok": "\x1b[32m", "unknown": "\x1b[2m"}
-_STATES = re.compile(r"(?<=^  )(problem|warning|ok|unknown)(?= )", re.MULTILINE)
 
 
 def _checks_table(checks: Iterable[Check]) -> ReportPart:

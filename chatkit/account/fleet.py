@@ -17,7 +17,7 @@ from chatkit.account.fleet_plan import FleetPlan, load_fleet_plan, run_in_thread
 from chatkit.api.connection import account_words
 from chatkit.bulk import rendering
 from chatkit.bulk.stores import open_runs
-from chatkit.client import Client, open_client
+from chatkit.client import Client, open_client, resource_of
 from chatkit.errors import (
     CallError,
     ChatkitError,
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from chatkit.sandbox import Sandbox
-    from chatkit.templates.codes import Codes
 
 T = TypeVar("T")
 
@@ -188,10 +187,10 @@ class Fleet(Report, Mapping[str, Client]):
         closes: ExitStack | None = None,
     ) -> None:
         self.failed = dict(failed or {})
-        self.contacts = FleetContacts(self)
-        self.flows = FleetFlows(self)
-        self.templates = FleetTemplates(self)
-        self.webhooks = FleetWebhooks(self)
+        self.contacts = FleetResource(self, "contact")
+        self.flows = FleetResource(self, "flow")
+        self.templates = FleetResource(self, "content")
+        self.webhooks = FleetResource(self, "webhook")
         self._clients = dict(clients)
         self._closes = closes or ExitStack()
 
@@ -235,12 +234,14 @@ class Fleet(Report, Mapping[str, Client]):
         """Check address, token and open points of each account, as `chatkit.doctor` does.
 
         Returns:
-            The tables of all accounts as one, its first column the account, like those of `check`
-            and `board`. `attrs["stops"]` says of which accounts there is none, and why.
+            The tables of all accounts as one, its first column the account. `attrs["stops"]` says
+            of which accounts there is none, and why.
         """
         from chatkit.account.doctor import doctor
 
-        return _join_tables(*self._run_each(lambda _, client: doctor(client)))
+        reports, stops = self._run_each(lambda _, client: doctor(client))
+        tables = {label: report.frame().reset_index() for label, report in reports.items()}
+        return _report_stops(rendering.fleet_table(tables), stops)
 
     def close(self) -> None:
         """Close the connections that were opened for the fleet."""
@@ -317,20 +318,15 @@ def _token_state(client: Client) -> str:
 # --- its resources --------------------------------------------------------------------
 
 
-class _FleetResource:
-    """One resource of all accounts of a fleet."""
+class FleetResource:
+    """One resource of all accounts of a fleet, by its noun."""
 
-    _name: str
-    _noun: str
-
-    def __init__(self, fleet: Fleet) -> None:
-        self._fleet = fleet
+    def __init__(self, fleet: Fleet, noun: str) -> None:
+        self._fleet, self._noun = fleet, noun
 
     def __repr__(self) -> str:
-        return f"<{self._name} of {many(len(self._fleet), 'account')}: .frame() shows them>"
-
-    def _resource_of(self, client: Client) -> Any:
-        return getattr(client, self._name)
+        count = many(len(self._fleet), "account")
+        return f"<{self._noun}s of {count}: .frame() shows them>"
 
     def frame(self, *what: Any, **options: Any) -> pd.DataFrame:
         """Read the list of each account into one DataFrame, indexed by account first.
@@ -341,22 +337,14 @@ class _FleetResource:
             what: As for one account: the template codes, where they are not remembered.
             options: As for one account, like `search=`, `status=` or `full=True`.
         """
-        return self._read_frames("frame", *what, **options)
-
-    def _read_frames(self, method: str, *what: Any, **options: Any) -> pd.DataFrame:
-        """Call a method that reads a frame of each account; return them as one frame."""
-        frames, stops = self._call_each(method, *what, **options)
+        accessor.register()
+        frames, stops = self._fleet._run_each(
+            lambda _, client: cast("Any", resource_of(client, self._noun)).frame(*what, **options),
+            f"{self._noun}s",
+        )
         frame = rendering.fleet_frame(frames)
         write_part_origins(frame, frames)
         return _report_stops(frame, stops)
-
-    def _call_each(self, method: str, *what: Any, **options: Any) -> Any:
-        """Call a method of the resource of each account; return what `Fleet._run_each` does."""
-        accessor.register()
-        return self._fleet._run_each(
-            lambda _, client: getattr(self._resource_of(client), method)(*what, **options),
-            self._noun,
-        )
 
     def plan(
         self,
@@ -396,7 +384,7 @@ class _FleetResource:
             )
             if bases:
                 own["base"] = bases.get(label)
-            return self._resource_of(client).plan(parts.get(label), **own)
+            return cast("Any", resource_of(client, self._noun)).plan(parts.get(label), **own)
 
         done, stops = fleet._run_each(plan, labels=[label for label in labels if label in fleet])
         stops |= {label: why for label, why in fleet.failed.items() if label in labels}
@@ -476,92 +464,9 @@ def _split_keys(delete: pd.DataFrame | Iterable[Any] | None) -> dict[str, Any]:
     return parts
 
 
-def _join_tables(reports: Mapping[str, Any], stops: Mapping[str, str]) -> pd.DataFrame:
-    """Join the tables of reports, with the account as first column."""
-    tables = {}
-    for label, report in reports.items():
-        table = report.frame()
-        named = any(name is not None for name in table.index.names)
-        tables[label] = table.reset_index() if named else table
-    return _report_stops(rendering.fleet_table(tables), stops)
-
-
 def _report_stops(frame: pd.DataFrame, stops: Mapping[str, str]) -> pd.DataFrame:
     """Print which accounts could not be read, and store it in the frame of the others."""
     for label, why in stops.items():
         print_line(f"{visible(label)} could not be read: {why}")
     frame.attrs["stops"] = dict(stops)
     return frame
-
-
-class FleetContacts(_FleetResource):
-    """The contacts of all accounts of a fleet."""
-
-    _name = _noun = "contacts"
-
-    def check(self, frame: pd.DataFrame | Mapping[str, Any], **options: Any) -> pd.DataFrame:
-        """Return what is wrong in contacts, as `client.contacts.check` finds it in each account.
-
-        Args:
-            frame: What `frame()` gave, edited or not, or a frame for each account.
-            options: As for one account: `region` and `plus`.
-
-        Raises:
-            InputError: It names no account of the fleet, or there is no such region.
-        """
-        parts = self._split_by_account(frame)
-        self._check_labels(parts)
-        checked = self._fleet._run_each(
-            lambda label, client: client.contacts.check(parts[label], **options),
-            labels=[label for label in parts if label in self._fleet],
-        )
-        return _join_tables(*checked)
-
-
-class FleetFlows(_FleetResource):
-    """The flows of all accounts of a fleet."""
-
-    _name = _noun = "flows"
-
-    def check(self) -> pd.DataFrame:
-        """Check the document of each flow of each account, as `client.flows.check_all` does."""
-        return self._read_frames("check_all")
-
-
-class FleetWebhooks(_FleetResource):
-    """The webhook registrations of all accounts of a fleet."""
-
-    _name = _noun = "webhooks"
-
-    def check(self, *, quiet: float = 24) -> pd.DataFrame:
-        """Return how each webhook is by its last delivery, as `client.webhooks.health` does.
-
-        Args:
-            quiet: Hours without a delivery that are normal for you.
-        """
-        return self._read_frames("health", quiet=quiet)
-
-
-class FleetTemplates(_FleetResource):
-    """The message templates of all accounts of a fleet."""
-
-    _name, _noun = "templates", "contents"
-
-    def board(self, codes: Codes | None = None, source: str = "en", **options: Any) -> pd.DataFrame:
-        """Return every template of each account in every language, as the board of one account.
-
-        Args:
-            codes: The template codes, or a file of them; without them those that `remember` keeps.
-            source: The language that the others are translated from.
-            options: As for one account, like `languages`.
-        """
-        return _join_tables(*self._call_each("board", codes, source, **options))
-
-    def check(self, codes: Codes | None = None, source: str = "en") -> pd.DataFrame:
-        """Return what is wrong in contents, as `client.templates.check` finds it in each account.
-
-        Args:
-            codes: The template codes, or a file of them; without them those that `remember` keeps.
-            source: The language that the others are translated from.
-        """
-        return _join_tables(*self._call_each("check", codes, source))

@@ -20,11 +20,10 @@ import secrets
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from functools import partial
-from heapq import heapreplace
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
@@ -103,7 +102,6 @@ class FleetPlan(Report):
     Args:
         plans: The plans, each of another account.
         failed: Accounts that could not be planned, and why.
-        notes: What else is to be known.
         skip_invalid: Apply the plans of the others although some accounts could not be planned.
         run: The name of its run, if that has begun: then the plans are those of this run.
 
@@ -123,13 +121,11 @@ class FleetPlan(Report):
         plans: Mapping[str, Plan],
         *,
         failed: Mapping[str, str] | None = None,
-        notes: Sequence[str] = (),
         skip_invalid: bool = False,
         run: str = "",
     ) -> None:
         self.id = run or run_id()
         self.failed = dict(failed or {})
-        self.notes = list(notes)
         self._skip_invalid = skip_invalid
         self._began = bool(run)
         self._stop_by: Interrupt | None = None  # what is to stop its run, from another thread
@@ -190,12 +186,8 @@ class FleetPlan(Report):
 
     @property
     def seconds(self) -> float:
-        """About how long it takes to apply here, by as many threads as there are at most.
-
-        That is as long as the slowest account takes, if there are no more accounts than threads,
-        and if their journals lie where so many can be held at once.
-        """
-        return _total_seconds([plan.seconds for plan in self.plans.values()], THREADS)
+        """About how long it takes to apply: as long as the slowest account takes."""
+        return max((plan.seconds for plan in self.plans.values()), default=0.0)
 
     def objections(self, *, many: bool = False, irreversible: bool = False) -> list[str]:
         """Return the reasons why it cannot be applied, each with what would allow it."""
@@ -222,7 +214,6 @@ class FleetPlan(Report):
             "id": self.id,
             "accounts": list(self.plans),
             "failed": self.failed,
-            "notes": self.notes,
             "skip_invalid": self._skip_invalid,
         }
         save_plans(path, self.plans.values(), about)
@@ -247,7 +238,6 @@ class FleetPlan(Report):
             yield ReportPart(lines.split("\n") if lines else (), partial(_folded_plan, label, plan))
         if (more := len(busy) - FEW) > 0:
             yield ReportPart([f"… and {many_of(more, 'more account')}: plan[name] shows each."])
-        yield bullets("", map(visible, self.notes))
         if objections := self.objections():
             yield bullets("Blocked:", map(visible, objections), "objections", "  - ")
         elif any(self.counts.values()):
@@ -337,8 +327,7 @@ class FleetPlan(Report):
                 prepare_runs([*others, *([first] if first else [])], self.id)
                 self._began = True
             if watch is None:
-                most = THREADS if on is None else len(at_work)
-                self._print_duration(at_work, pace, most, goes_on=goes_on)
+                self._print_duration(at_work, pace, goes_on=goes_on)
             self._at_work = FleetProgress()
             outcomes: dict[str, pd.DataFrame | Exception]
             totals = {label: len(plan) for label, plan in at_work.items()}
@@ -355,19 +344,13 @@ class FleetPlan(Report):
         return self._result(at_work, outcomes, watch)
 
     def _print_duration(
-        self,
-        plans: Mapping[str, Plan],
-        pace: tuple[int, float | None],
-        most: int,
-        *,
-        goes_on: bool,
+        self, plans: Mapping[str, Plan], pace: tuple[int, float | None], *, goes_on: bool
     ) -> None:
         """Print how long it takes to apply, where that is long, and that it can be stopped.
 
         Args:
             plans: Those that are applied.
             pace: How: calls at once, and calls a second.
-            most: How many accounts at once.
             goes_on: Whether some of it may be done, as their journals know.
         """
         left: dict[str, Remaining] = {}
@@ -378,19 +361,15 @@ class FleetPlan(Report):
                     continue
                 with read_run(plan.id, plan._at) as kept:
                     left[label] = remaining(plan, *pace, (kept, rows_of_journal(kept)))
-        seconds = _total_seconds([each.seconds for each in left.values()], most)
-        if seconds < LONG:
+        slowest = max(left, key=lambda label: left[label].seconds, default="")
+        if not slowest or left[slowest].seconds < LONG:
             return
         changes = describe_changes_left(sum(each.changes for each in left.values()), len(self))
         calls = many_of(sum(each.calls for each in left.values()), "call")
-        slowest = max(left, key=lambda label: left[label].seconds)
-        if len(left) > most:
-            how = f"{many_of(most, 'account')} at a time, the slowest of them, {visible(slowest)},"
-        else:
-            how = f"which the slowest of them, {visible(slowest)}, takes"
         print_line(
-            f"{changes} in {many_of(len(plans), 'account')}, {calls}: {duration(seconds)}, {how} "
-            f"at {left[slowest].pace}. The stop button stops the run, and "
+            f"{changes} in {many_of(len(plans), 'account')}, {calls}: "
+            f"{duration(left[slowest].seconds)}, which the slowest of them, {visible(slowest)}, "
+            f"takes at {left[slowest].pace}. The stop button stops the run, and "
             f"{resume_hint(self.id, _journal_location(plans))}"
         )
 
@@ -450,7 +429,7 @@ def load_fleet_plan(path: str | PathLike[str], clients: Mapping[str, Client]) ->
     at_work = tuple(label for label, plan in named.items() if len(plan))
     for label in at_work:
         named[label]._fleet, named[label]._fleet_of = (about["id"], label), at_work
-    kept = {name: about[name] for name in ("failed", "notes", "skip_invalid")}
+    kept = {name: about[name] for name in ("failed", "skip_invalid")}
     plan = FleetPlan(named, **kept, run=about["id"])
     plan._began = False
     return plan
@@ -501,14 +480,6 @@ def _journal_location(plans: Mapping[str, Plan]) -> str:
     """Return where the journals of plans are kept; empty for the default store."""
     homes = (store_at(plan._at).location for plan in plans.values() if plan._at is not None)
     return next(homes, "")
-
-
-def _total_seconds(seconds: Collection[float], most: int) -> float:
-    """Estimate the seconds that accounts take together, `most` at once, begun in order."""
-    ends = [0.0] * max(min(most, len(seconds)), 1)
-    for each in seconds:
-        heapreplace(ends, ends[0] + each)  # the first that is free takes the next
-    return max(ends)
 
 
 def _read_result(plan: Plan, reason: str) -> tuple[pd.DataFrame, bool]:

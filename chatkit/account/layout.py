@@ -24,14 +24,12 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
 from itertools import islice
 from typing import Any, TypeAlias
 
-import msgspec
 from pydantic import BaseModel, ValidationError, create_model
 
 from chatkit.account.reading import (
@@ -248,16 +246,10 @@ class PathNames:
 
 def format_json(value: Mapping[str, Any]) -> bytes:
     """Write JSON with each entry on its own line, and keys sorted at any depth."""
-    with suppress(msgspec.MsgspecError, UnicodeEncodeError, OverflowError, RecursionError):
-        plain = msgspec.json.encode(value, order="sorted")
-        return bytes(msgspec.json.format(plain, indent=2)) + b"\n"
-    for ascii_only in (False, True):  # half a character can only be written as an escape
-        text = json.dumps(value, ensure_ascii=ascii_only, indent=2, sort_keys=True) + "\n"
-        try:
-            return text.encode()
-        except UnicodeEncodeError:
-            continue
-    raise AssertionError("ASCII can be encoded")
+    try:
+        return (json.dumps(value, ensure_ascii=False, indent=2, sort_keys=True) + "\n").encode()
+    except UnicodeEncodeError:  # half a character can only be written as an escape
+        return (json.dumps(value, indent=2, sort_keys=True) + "\n").encode()
 
 
 def record_text(noun: str, name: Any, fields: Fields, path: str) -> bytes:

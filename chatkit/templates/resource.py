@@ -135,7 +135,7 @@ class Templates(metaclass=HelpPage):
         """The glossary of translations, for every check of contents by this client.
 
         Those are `check`, `plan`, `board`, `queue`, `publish`, `read_translations` and forms.
-        Set it once to a .csv or .xlsx file, a frame or rows, or to None; `glossary=` of a method
+        Set it once to a .csv or .xlsx file, a frame or rows, or to None; `glossary=` of `check`
         counts before it. It lasts as long as this client.
 
         Raises:
@@ -334,7 +334,6 @@ class Templates(metaclass=HelpPage):
         source: str = "en",
         *,
         only: Iterable[UnitState] = ("missing", "stale", "unknown"),
-        glossary: GlossarySource | None = None,
         memory: Codes | None = None,
     ) -> Queue:
         """Make a queue of the texts that a person has to review, string by string.
@@ -348,17 +347,15 @@ class Templates(metaclass=HelpPage):
             codes: The template codes, or a file of them; without them those that `remember` keeps.
             source: The language that they are translated from.
             only: Which texts: some of missing, stale, unknown, draft and live.
-            glossary: What translations say and never say, as for `check`.
             memory: The templates from which translations are suggested, too; without it all
                 that are known: those remembered, used by this client, and in the ledger. They
                 are read, in these languages alone, when a suggestion is first asked for; with
                 an empty list none is.
 
         Raises:
-            InputError: No code is named, the service has no such language, or a state or a row
-                of the glossary is wrong.
+            InputError: No code is named, the service has no such language, or a state is wrong.
             NotFound: The service does not know some codes; all of them are named.
-            OSError: The ledger or the glossary cannot be read.
+            OSError: The ledger cannot be read.
 
         >>> queue = client.templates.queue(["de"], ["order_ready"])
         >>> queue.counts()
@@ -370,7 +367,6 @@ class Templates(metaclass=HelpPage):
         """
         from chatkit.localization.queue import Queue
 
-        words = self.glossary if glossary is None else _read_glossary(glossary)
         frame = self.frame(codes, full=True)
         known = self._known_codes() if memory is None else _codes_or_none(memory)
         read_codes = {*frame.index.get_level_values(0)}
@@ -379,7 +375,7 @@ class Templates(metaclass=HelpPage):
         return Queue(
             *(frame, self._target_languages(languages, frame), source, only),
             ledger=self.ledger,
-            glossary=words,
+            glossary=self.glossary,
             read_frame=partial(self.frame, full=True),
             plan_units=self._plan_units,
             read_other_frame=read_others if others else None,
@@ -580,7 +576,6 @@ class Templates(metaclass=HelpPage):
         codes: Codes | None = None,
         source: str = "en",
         *,
-        glossary: GlossarySource | None = None,
         broken: bool = False,
     ) -> Plan:
         """Plan to set drafts live that are complete, checked and not stale.
@@ -594,14 +589,12 @@ class Templates(metaclass=HelpPage):
             languages: One language, or several: "it", ["de", "fr"]; without it all.
             codes: The template codes, or a file of them; without them those that `remember` keeps.
             source: The language that the others are translated from.
-            glossary: What translations say and never say, as for `check`.
             broken: Set live what the platform would refuse, too.
 
         Raises:
-            InputError: No code is named, no template has such a language, or rows of the
-                glossary are wrong.
+            InputError: No code is named, or no template has such a language.
             NotFound: The service does not know some codes; all of them are named.
-            OSError: The ledger or the glossary cannot be opened.
+            OSError: The ledger cannot be opened.
 
         >>> found = client.templates.accept("ar", ["rental_reminder"])
         4 texts in 1 content are recorded as made from en as it is now.
@@ -610,10 +603,11 @@ class Templates(metaclass=HelpPage):
         """
         from chatkit.templates.edits import AGAINST_GLOSSARY, select_drafts
 
-        words = self.glossary if glossary is None else _read_glossary(glossary)
         contents = self.frame(codes, full=True)
         known = self.ledger.read()
-        ready = select_drafts(contents, languages, source, known, glossary=words, broken=broken)
+        ready = select_drafts(
+            contents, languages, source, known, glossary=self.glossary, broken=broken
+        )
         return self._bulk.plan_frame(
             ready.frame(),
             notes=ready.notes(),
@@ -682,7 +676,6 @@ class Templates(metaclass=HelpPage):
         paths: Paths,
         codes: Codes | None = None,
         *,
-        glossary: GlossarySource | None = None,
         any_order: bool = False,
         encoding: str | None = None,
         skip_invalid: bool = False,
@@ -699,7 +692,6 @@ class Templates(metaclass=HelpPage):
         Args:
             paths: A path, several, or a folder.
             codes: The template codes, or a file of them; without them those in the files.
-            glossary: What translations say and never say, as for `check`.
             any_order: Take placeholders in another order than in the source, too.
             encoding: That of CSV files, like "cp1252"; without it it is detected.
             skip_invalid: As for `plan`, like `broken`.
@@ -717,7 +709,6 @@ class Templates(metaclass=HelpPage):
         from chatkit.templates.codes import unit_codes
         from chatkit.templates.contents import MISSING
 
-        words = self.glossary if glossary is None else _read_glossary(glossary)
         with collector_paused():
             units = read_units(paths, encoding)
         if codes is None:  # what a translator has spoilt is rejected, not looked for
@@ -732,7 +723,7 @@ class Templates(metaclass=HelpPage):
                 units,
                 contents,
                 any_order=any_order,
-                glossary=words,
+                glossary=self.glossary,
                 ledger=known,
                 broken=broken,
             )

@@ -681,7 +681,7 @@ def _notes_html(plan: Plan | FleetPlan, *more: str) -> str:
         f"{', '.join(of) if len(of) <= FEW else many(len(of), 'account')}: {note}"
         for note, of in accounts_by_note.items()
     ]
-    return html_list("told", "", [*named, *map(visible, plan.notes), *more])
+    return html_list("told", "", [*named, *more])
 
 
 def _draw_account(

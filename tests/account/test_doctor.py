@@ -395,13 +395,6 @@ def test_what_is_wrong_comes_first_and_what_is_unknown_is_one_entry() -> None:
     assert '<span class="delete">problem</span>' in output
 
 
-def test_a_terminal_gets_colours_and_a_pipe_none() -> None:
-    painted = STRANGE.painted()
-    assert "\x1b[1;31mproblem\x1b[0m" in painted and "\x1b[32mok\x1b[0m" in painted
-    assert re.sub(r"\x1b\[[0-9;]*m", "", painted) == repr(STRANGE)
-    assert "\x1b" not in repr(STRANGE)
-
-
 def test_what_is_wrong_comes_first_in_the_report_of_an_account_too() -> None:
     service = ServiceProfile(page_base=0)
     permissions = tuple(view for view in VIEWS if view != VIEWS[1])

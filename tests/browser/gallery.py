@@ -254,8 +254,6 @@ all_done""",
     "fleet result": "all_done.result",
     "fleet runs": "chatkit.runs(fleet)",
     "fleet undo": "chatkit.undo(all_done.result)",
-    "fleet board": "fleet.templates.board(['order_ready', 'login_code'])",
-    "fleet check": "fleet.contacts.check(fleet.contacts.frame())",
     "fleet doctor": "fleet.doctor()",
     "fleet compared": "chatkit.compare(fleet, codes=['order_ready'])",
     # the last: its client waits for an answer as long as the page is looked at

@@ -16,8 +16,9 @@ codes = ["order_ready", "rental_reminder"]
 client.templates.accept("de", codes)
 text = "Hi {{1}}, <img src=x onerror=alert(1)> your rental of {{2}} is over on {{3}}, sadly."
 client.templates("rental_reminder").update("en", text=text)
-view = chatkit.widgets.QueueView(client.templates.queue(["de", "fr"], codes,
-    only=["stale", "unknown"], glossary=[{"language": "fr", "address": "formal"}]))
+client.templates.glossary = [{"language": "fr", "address": "formal"}]
+queue = client.templates.queue(["de", "fr"], codes, only=["stale", "unknown"])
+view = chatkit.widgets.QueueView(queue)
 view"""
 MADE = """view.plan_view.wait()
 print(client.templates("order_ready").get("fr").headers[0]["text"])"""

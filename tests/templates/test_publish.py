@@ -170,8 +170,8 @@ def test_words_that_the_glossary_keeps_may_be_those_of_the_source(client):
     fields = in_italian(client)
     fields["headers"][0]["text"] = "Your bike is ready"
     assert not begun(client, **fields).changes
-    glossary = [{"term": "Your bike is ready", "keep": "yes"}]
-    plan = client.templates.publish("it", ["order_ready"], glossary=glossary)
+    client.templates.glossary = [{"term": "Your bike is ready", "keep": "yes"}]
+    plan = client.templates.publish("it", ["order_ready"])
     assert labels(plan) == ["order_ready/it"]
 
 

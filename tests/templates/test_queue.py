@@ -88,11 +88,8 @@ def test_a_language_that_is_missing_becomes_a_draft_once_all_its_texts_are_there
 
 
 def test_rules_glossary_and_memory_help_with_each_text(client: Any) -> None:
-    queue = client.templates.queue(
-        ["de"],
-        [CODE, "rental_reminder"],
-        glossary=[{"term": "bike", "language": "de", "use": "Velo"}],
-    )
+    client.templates.glossary = [{"term": "bike", "language": "de", "use": "Velo"}]
+    queue = client.templates.queue(["de"], [CODE, "rental_reminder"])
     header = next(n for n, i in enumerate(queue.items) if i.unit.field == "headers.0.text")
     assert [each.code for each in queue.findings(header)] == ["glossary"]
     assert queue.findings(header, "Dein Velo ist fertig") == []
