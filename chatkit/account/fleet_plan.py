@@ -40,7 +40,6 @@ from chatkit.bulk.plan import (
     Plan,
     Remaining,
     describe_changes_left,
-    hash_plans,
     load_plans,
     plan_of_fleet,
     plan_of_run,
@@ -163,11 +162,6 @@ class FleetPlan(Report):
         """The signing secrets of webhooks that it has created, by account and id."""
         return {name: plan.secrets for name, plan in self.plans.items() if plan.secrets}
 
-    @property
-    def hash(self) -> str:
-        """The SHA-256 of what it would do in all accounts: an edited plan has another."""
-        return hash_plans(self.id, self.plans.values())
-
     def __len__(self) -> int:
         return sum(map(len, self.plans.values()))
 
@@ -179,15 +173,6 @@ class FleetPlan(Report):
         """Return its rows as a DataFrame: those of `Plan.frame`, indexed by account first."""
         frames = {name: plan.frame() for name, plan in self.plans.items()}
         return rendering.fleet_frame(frames, rendering.changes_frame((), _NO_NAMES))
-
-    def calls(self) -> int:
-        """Estimate how many calls it takes to apply, in all accounts."""
-        return sum(plan.calls() for plan in self.plans.values())
-
-    @property
-    def seconds(self) -> float:
-        """About how long it takes to apply: as long as the slowest account takes."""
-        return max((plan.seconds for plan in self.plans.values()), default=0.0)
 
     def objections(self, *, many: bool = False, irreversible: bool = False) -> list[str]:
         """Return the reasons why it cannot be applied, each with what would allow it."""

@@ -685,11 +685,6 @@ def _make_plan(read: Any, target: PlanTarget) -> Plan:
     return plan
 
 
-def hash_plans(fleet: str, plans: Iterable[Plan]) -> str:
-    """Hash the plans for several accounts as one, the run of a fleet."""
-    return _hash([fleet, [plan.hash for plan in plans]])
-
-
 def save_plans(path: str | Path, plans: Iterable[Plan], about: Mapping[str, Any]) -> None:
     """Write plans for several accounts to one file that only this user can read.
 

@@ -251,10 +251,55 @@ class ContentEndpoints(Endpoints[Content]):
     def texts_to_keep(
         self, changes: Sequence[Change], base: pd.DataFrame, full: ReadFull
     ) -> list[WrittenText]:
-        """Return the translated texts that changes write, each with its source."""
-        return written_texts(
-            changes, base, full, source=self.source, how=self.how, by_rule=self.by_rule
+        """Return the translated texts that changes write, each with its source text.
+
+        That is the source as it will be: as it was read, with what changes in it. A list shows no
+        footers, headers and buttons: where those are written too, the source is read in full.
+        """
+        from chatkit.localization import language
+        from chatkit.localization.content import texts_in
+        from chatkit.localization.ledger import WrittenText, text_digest
+
+        contents = _PlannedContents(changes, base, full)
+        languages: dict[str, list[str]] = {}
+        for code, lang in dict.fromkeys([*contents.before, *contents.edits]):
+            languages.setdefault(code, []).append(lang)
+        new: dict[Place, dict[str, str]] = {}
+        originals: dict[Place, Place] = {}
+        for place, (_, change) in contents.edits.items():
+            original = language.find(self.source, languages[place[0]])
+            before, after = map(texts_in, (change.before, change.after))
+            texts = {field: text for field, text in after.items() if before.get(field) != text}
+            if texts and original and original != place[1]:
+                new[place], originals[place] = texts, (place[0], original)
+        unread = (
+            originals[place]
+            for place, texts in new.items()
+            if texts.keys() - {"text"}
+            and _TEXTS - contents.before.get(originals[place], dict.fromkeys(_TEXTS)).keys()
         )
+        contents.read_in_full(dict.fromkeys(unread))
+        written = []
+        for place, texts in new.items():
+            source_place = originals[place]
+            sources = texts_in(contents.after(source_place))
+            # where texts are only replaced, each is as up to date as the one before
+            before = texts_in(contents.edits[place][1].before) if self.by_rule else {}
+            first = texts_in(contents.before.get(source_place, {}))
+            written += [
+                WrittenText(
+                    *(place[0], language.normal(place[1]), field, language.normal(source_place[1])),
+                    *(text_digest(text), sources[field], self.how),
+                    *(
+                        map(text_digest, (before[field], first[field]))
+                        if field in before and field in first
+                        else ()
+                    ),
+                )
+                for field, text in texts.items()
+                if sources.get(field)
+            ]
+        return written
 
     def keep(self, written: Sequence[Sequence[str]], run: str) -> None:
         """Record in the ledger the source that each translation was made from."""
@@ -782,74 +827,6 @@ def _contents_by_place(base: pd.DataFrame, codes: Collection[str]) -> dict[Place
 
 
 # --- from which source translations are made ---------------------------------------------
-
-
-def written_texts(
-    changes: Sequence[Change],
-    base: pd.DataFrame,
-    full: ReadFull,
-    *,
-    source: str,
-    how: str,
-    by_rule: bool,
-) -> list[WrittenText]:
-    """Return the translated texts that a plan writes, each with its source text.
-
-    That is the source as it will be: as it was read, with what the plan changes in it. A list
-    shows no footers, headers and buttons: where those are written too, the source is read in full.
-
-    Args:
-        changes: Creates, updates and deletes of contents.
-        base: The contents as they were read.
-        full: Reads some of them in full.
-        source: The language that the others are translated from.
-        how: What writes them.
-        by_rule: Whether texts are only replaced, so that each is as up to date as it was.
-    """
-    from chatkit.localization import language
-    from chatkit.localization.content import texts_in
-    from chatkit.localization.ledger import WrittenText, text_digest
-
-    contents = _PlannedContents(changes, base, full)
-    languages: dict[str, list[str]] = {}
-    for code, lang in dict.fromkeys([*contents.before, *contents.edits]):
-        languages.setdefault(code, []).append(lang)
-    new: dict[Place, dict[str, str]] = {}
-    originals: dict[Place, Place] = {}
-    for place, (_, change) in contents.edits.items():
-        original = language.find(source, languages[place[0]])
-        before, after = map(texts_in, (change.before, change.after))
-        texts = {field: text for field, text in after.items() if before.get(field) != text}
-        if texts and original and original != place[1]:
-            new[place], originals[place] = texts, (place[0], original)
-    unread = (
-        originals[place]
-        for place, texts in new.items()
-        if texts.keys() - {"text"}
-        and _TEXTS - contents.before.get(originals[place], dict.fromkeys(_TEXTS)).keys()
-    )
-    contents.read_in_full(dict.fromkeys(unread))
-    written = []
-    for place, texts in new.items():
-        source_place = originals[place]
-        sources = texts_in(contents.after(source_place))
-        # where texts are only replaced, each is as up to date as the one before
-        before = texts_in(contents.edits[place][1].before) if by_rule else {}
-        first = texts_in(contents.before.get(source_place, {}))
-        written += [
-            WrittenText(
-                *(place[0], language.normal(place[1]), field, language.normal(source_place[1])),
-                *(text_digest(text), sources[field], how),
-                *(
-                    map(text_digest, (before[field], first[field]))
-                    if field in before and field in first
-                    else ()
-                ),
-            )
-            for field, text in texts.items()
-            if sources.get(field)
-        ]
-    return written
 
 
 def snapshot_origin(transport: Transport) -> dict[str, str]:
