@@ -377,7 +377,8 @@ class Comparison(Report, Sequence[AccountDifference]):
         """Return the resources that a side does not hold, by noun, in words."""
         unread = {}
         for noun, declared in DECLARED.items():
-            without = [side.origin for side in (self.left, self.right) if noun not in side.records]
+            states = (self.left, self.right)
+            without = [state.origin for state in states if noun not in state.records]
             if without:
                 holds_none = f" ({visible(without[0])} has none)" if len(without) == 1 else ""
                 unread[noun] = f"{noun}s{holds_none}"
@@ -506,8 +507,7 @@ def _compare_records(
         one, two = left.get(key), right.get(key)
         if one is None or two is None:
             what: What = "only right" if one is None else "only left"
-            sides = [None if side is None else dict(side) for side in (one, two)]
-            yield AccountDifference(noun, name, "", sides[0], sides[1], what)
+            yield AccountDifference(noun, name, "", one and dict(one), two and dict(two), what)
             continue
         for field in changed_fields(noun, one, two):
             yield AccountDifference(noun, name, field, one.get(field), two.get(field), "changed")

@@ -220,10 +220,7 @@ class ContentEndpoints(Endpoints[Content]):
         """Return the findings that would stop one content, as it would be after these fields."""
         findings = check_edit(fields, live)
         if live is not None and not live and (lang := fields.get("lang_code")):
-            languages = self.checks.languages
-            if lang not in languages.used:
-                languages.read_lookup(self.code)
-            findings[:0] = languages.find_unknown(lang)
+            findings[:0] = self.checks.languages.find_unknown(lang, self.code)
         return findings
 
     def needs_live_record(self, fields: Mapping[str, Any]) -> bool:
@@ -556,34 +553,30 @@ class KnownLanguages:
         """Add the languages of a frame of contents to those in use."""
         self.used |= {str(lang) for lang in frame.index.unique(level=-1)}
 
-    def read_lookup(self, code: str) -> None:
-        """Read the lookup of a template, unless one was read."""
+    def find_unknown(self, lang: str, code: str) -> list[Finding]:
+        """Return a finding if no content is in a language, and the lookup does not have it.
+
+        Args:
+            lang: The language.
+            code: The template whose lookup is read, unless one was read.
+        """
+        from chatkit.localization import language
+        from chatkit.report import Finding
+
+        if lang in self.used:
+            return []
         if self._lookup is None:
             try:
                 self._lookup = list(read_languages(self._transport, code).index)
             except CallError:
                 self._lookup = []
-
-    def _is_unknown(self, lang: str) -> bool:
-        """Return whether the lookup was read, and does not have a language."""
-        return bool(self._lookup) and lang not in (*(self._lookup or ()), *self.used)
-
-    def _suggestion(self, lang: str) -> str:
-        """Return a hint on the languages of the lookup that may be meant by one that it lacks."""
-        from chatkit.localization import language
-
-        asked = language.did_you_mean(lang, self._lookup or ())
-        return asked[:1].upper() + asked[1:] or 'templates("code").languages() has all.'
-
-    def find_unknown(self, lang: str) -> list[Finding]:
-        """Return a finding if the lookup was read, and does not have a language."""
-        from chatkit.report import Finding
-
-        if not self._is_unknown(lang):
+        if not self._lookup or lang in self._lookup:
             return []
         severity: Severity = "error" if self._refuses_unknown else "warning"
         message = f"the lookup of languages does not have {values(lang)}"
-        return [Finding("language", severity, "/lang_code", message, self._suggestion(lang))]
+        near = language.did_you_mean(lang, self._lookup)
+        hint = near[:1].upper() + near[1:] or 'templates("code").languages() has all.'
+        return [Finding("language", severity, "/lang_code", message, hint)]
 
     def new_language_note(self, lang: str) -> str:
         """Return a note that no content is in a language yet; empty if one is, or if reported."""
@@ -619,12 +612,10 @@ class KnownLanguages:
             for n, each in enumerate(changes)
             if each.kind == "create" and str(each.key) not in used
         }
-        for each in new.values():
-            self.read_lookup(str(each.code))
         several = bool(used) and base.index.nlevels > 1  # one template does not tell what is in use
         findings = {}
         for n, each in new.items():
-            if wrong := self.find_unknown(lang := str(each.key)):
+            if wrong := self.find_unknown(lang := str(each.key), str(each.code)):
                 findings[n] = wrong[0]
             elif several and (message := self.new_language_note(lang)):
                 self.reported.add(lang)
@@ -646,12 +637,11 @@ class KnownLanguages:
         from chatkit.localization import language
 
         used = {language.normal(lang) for lang in self.used}
-        if new := [lang for lang in languages if language.normal(lang) not in used]:
-            self.read_lookup(code)
         problems = [
-            Problem("languages", values(lang), f"is not in the lookup of languages. {hint}")
-            for lang in new
-            if self._is_unknown(lang) and (hint := self._suggestion(lang))
+            Problem("languages", values(lang), f"is not in the lookup of languages. {each.hint}")
+            for lang in languages
+            if language.normal(lang) not in used
+            for each in self.find_unknown(lang, code)
         ]
         if problems and self._refuses_unknown:
             raise InputError("The service does not have these languages:", problems)
