@@ -18,7 +18,7 @@ from html import escape
 from itertools import count
 from threading import RLock
 from types import MappingProxyType, NoneType, UnionType
-from typing import Any, Literal, TypeAlias, Union, get_args, get_origin
+from typing import Any, Literal, Union, get_args, get_origin
 
 import anywidget
 import traitlets
@@ -286,6 +286,8 @@ def require_type(value: Any, kind: Any, name: str) -> Any:
 
 #: Stands for a value that must be there.
 NEEDED: Any = object()
+#: Stands for a property that is not there.
+ABSENT: Any = type("Absent", (), {"__repr__": lambda self: "(not set)"})()
 _REFERENCE = re.compile(r"\$\{|`")
 
 
@@ -295,15 +297,16 @@ def is_reference(value: Any) -> bool:
 
 
 class Text(Control):
-    """A text, on one line or on several.
+    """A text, on one line or on several; subclasses write other values as texts.
+
+    What was shown is read as it was while nobody edits it.
 
     Args:
         label: What it is called.
         placeholder: What an empty one shows.
         rows: The lines it is high, if they are several.
-        empty: The value of an empty one.
-        loose: Whether it may hold what is no text: that is written as JSON, and kept while nobody
-            edits it.
+        nothing: The value of an empty one; NEEDED if it may not be empty.
+        reference: Whether a reference can take the place of a value.
     """
 
     late = False  #: whether it counts when it is typed whole, not at each letter
@@ -316,31 +319,50 @@ class Text(Control):
         placeholder: str = "",
         *,
         rows: int = 0,
-        empty: str | None = "",
-        loose: bool = False,
+        nothing: Any = "",
+        reference: bool = False,
     ) -> None:
         super().__init__(label, "")
         self.placeholder, self.rows = placeholder, rows
-        self._empty, self._loose = empty, loose
-        self._unedited: tuple[str, Any] = ("", empty)
+        self._nothing, self._reference = nothing, reference
+        self._shown: tuple[str, Any] = ("", nothing)  #: the text that was shown, and its value
 
     def read(self) -> Any:
-        """Return the text, or what was shown if nobody has edited it."""
-        text, value = self._unedited
-        if self._loose and self.value == text:
+        """Return the value, or the reference. Raises `ValueError` if the text is neither."""
+        text, value = self._shown
+        if self.value == text and value is not NEEDED:
             return value
-        return self.value or self._empty
+        typed = self.value.strip()
+        if self._reference and is_reference(typed) and "\n" not in typed:
+            return typed
+        return self._parse(self.value)
 
     def show(self, value: Any) -> None:
-        """Show a text."""
-        text = value
-        if self._loose and not isinstance(value, str | None):
-            text = json.dumps(value, ensure_ascii=False)
-        self.value = "" if text is None else require_type(text, str, "text")
-        self._unedited = self.value, value
+        """Show a value or a reference. Raises `TypeError` if it is of another kind."""
+        if value is ABSENT or (value is None and self._nothing is not ABSENT):
+            value = self._nothing
+        if value is self._nothing:
+            text = ""
+        elif self._reference and is_reference(value):
+            text = value
+        else:
+            text = self._write(value)
+        self.value, self._shown = text, (text, value)
+
+    def _parse(self, text: str) -> Any:
+        """Return the value of a typed text. Raises `ValueError` if it has none."""
+        return text or self._nothing
+
+    def _write(self, value: Any) -> str:
+        """Return a value as a text. Raises `TypeError` if it is of another kind."""
+        return str(require_type(value, str, "text"))
 
 
-Noun: TypeAlias = Literal["whole number", "number"]
+class LooseText(Text):
+    """A text that may hold what is no text: that is written as JSON."""
+
+    def _write(self, value: Any) -> str:
+        return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 class NumberText(Text):
@@ -348,42 +370,26 @@ class NumberText(Text):
 
     Args:
         label: What it is called.
-        nothing: What an empty input holds; without it a number must be there.
-        noun: A whole number has no fraction.
-        reference: Whether a reference can take its place.
+        fraction: Whether it may have a fraction.
+        options: Those of `Text`.
     """
 
-    def __init__(
-        self,
-        label: str,
-        nothing: Any = NEEDED,
-        noun: Noun = "whole number",
-        *,
-        reference: bool = False,
-    ) -> None:
-        super().__init__(label)
-        self._nothing, self._noun, self._reference = nothing, noun, reference
-        fraction = "([.][0-9]{1,15})?" if noun == "number" else ""
-        self._pattern = re.compile(f"-?[0-9]{{1,15}}{fraction}")
+    def __init__(self, label: str, *, fraction: bool = False, **options: Any) -> None:
+        super().__init__(label, **options)
+        self._noun = "number" if fraction else "whole number"
+        self._pattern = re.compile(f"-?[0-9]{{1,15}}{'([.][0-9]{1,15})?' if fraction else ''}")
 
-    def read(self) -> Any:
-        """Return the number, or the reference. Raises `ValueError` for anything else."""
-        text = self.value.strip()
+    def _parse(self, text: str) -> Any:
+        text = text.strip()
         if not text and self._nothing is not NEEDED:
             return self._nothing
-        if self._reference and is_reference(text):
-            return text
         if self._pattern.fullmatch(text):
             return float(text) if "." in text else int(text)
         raise ValueError(f"must be a {self._noun}{' or ${…}' if self._reference else ''}")
 
-    def show(self, value: Any) -> None:
-        """Show a number or a reference."""
-        if value is (None if self._nothing is NEEDED else self._nothing):
-            value = ""
-        elif not (self._reference and is_reference(value)):
-            require_type(None if isinstance(value, bool) else value, int | float, f"a {self._noun}")
-        self.value = str(value)
+    def _write(self, value: Any) -> str:
+        number = None if isinstance(value, bool) else value
+        return str(require_type(number, int | float, f"a {self._noun}"))
 
 
 class Lines(Text):
@@ -395,26 +401,20 @@ class Lines(Text):
         reference: Whether a reference can take its place.
     """
 
-    def __init__(self, label: str, nothing: Any = None, *, reference: bool = False) -> None:
-        super().__init__(label, f"one on each line{', or ${data.…}' if reference else ''}", rows=3)
-        self._nothing, self._reference = nothing, reference
+    def __init__(self, label: str, *, nothing: Any = (), reference: bool = False) -> None:
+        hint = f"one on each line{', or ${data.…}' if reference else ''}"
+        nothing = nothing or []
+        super().__init__(label, hint, rows=3, nothing=nothing, reference=reference)
 
-    def read(self) -> Any:
-        """Return the lines that are not empty, or the reference."""
-        lines = [text for line in self.value.split("\n") if (text := line.strip())]
-        if self._reference and len(lines) == 1 and is_reference(lines[0]):
-            return lines[0]
-        return lines or ([] if self._nothing is None else self._nothing)
+    def _parse(self, text: str) -> Any:
+        return [line.strip() for line in text.split("\n") if line.strip()] or self._nothing
 
-    def show(self, value: Any) -> None:
-        """Show a list of texts, or a reference."""
-        if self._reference and is_reference(value):
-            self.value = value
-            return
-        listed = [] if value is self._nothing else require_type(value, list, "a list")
-        self.value = "\n".join(require_type(text, str, "text") for text in listed)
-        if self._reference and listed and self.read() != listed:
+    def _write(self, value: Any) -> str:
+        listed = require_type(value, list, "a list")
+        text = "\n".join(require_type(one, str, "text") for one in listed)
+        if self._reference and listed and (is_reference(text) or self._parse(text) != listed):
             raise TypeError("must be texts that are a line each")
+        return text
 
 
 class Json(Text):
@@ -427,23 +427,20 @@ class Json(Text):
     """
 
     def __init__(self, label: str, rows: int, nothing: Any = None) -> None:
-        super().__init__(label, "JSON", rows=rows)
-        self.css, self._nothing = "chatkit-json", nothing
+        super().__init__(label, "JSON", rows=rows, nothing=nothing)
+        self.css = "chatkit-json"
 
-    def read(self) -> Any:
-        """Return the JSON value. Raises `ValueError` with line and column."""
-        if not self.value.strip():
+    def _parse(self, text: str) -> Any:
+        if not text.strip():
             return self._nothing
         try:
-            return read_json(self.value)
+            return read_json(text)
         except JsonFault as fault:
             reason = "is not clear" if fault.kind == "duplicate" else "is not JSON"
             raise ValueError(f"{reason}: {fault}{fault.where}") from None
 
-    def show(self, value: Any) -> None:
-        """Write a value as JSON."""
-        empty = value is self._nothing
-        self.value = "" if empty else json.dumps(value, ensure_ascii=False, indent=2)
+    def _write(self, value: Any) -> str:
+        return json.dumps(value, ensure_ascii=False, indent=2)
 
 
 class Checkbox(Control):
@@ -627,8 +624,8 @@ class Rows(FormGroup, ABC):
     def add(self, value: Mapping[str, Any]) -> None:
         """Add a row with a value."""
         moves = [
-            FormButton("Move up", lambda: self._swap_with_neighbour(row, -1)),
-            FormButton("Move down", lambda: self._swap_with_neighbour(row, +1)),
+            FormButton("Move up", lambda: self._move(row, -1)),
+            FormButton("Move down", lambda: self._move(row, +1)),
         ]
         remove = FormButton(f"Remove {self._noun}", lambda: self.rows.remove(row))
         row = FormRow(self.inputs(), [*(moves if self._ordered else ()), remove])
@@ -655,16 +652,10 @@ class Rows(FormGroup, ABC):
         self._add.hidden = len(self.rows) >= self._most
         self.children = [*self.rows, self._add]
 
-    def _swap_with_neighbour(self, row: FormRow, step: int) -> None:
-        """Exchange the values of a row and its neighbour, so that the cursor stays."""
-        other = self.rows[self.rows.index(row) + step]
-        held = [
-            {name: each.read() for name, each in one.inputs.items()} | {"": one.before}
-            for one in (row, other)
-        ]
-        for one, value in zip((other, row), held, strict=True):
-            one.show(value)
-            one.before = value[""]
+    def _move(self, row: FormRow, step: int) -> None:
+        place = self.rows.index(row) + step
+        self.rows.remove(row)
+        self.rows.insert(place, row)
 
 
 class Pairs(Rows):
@@ -790,11 +781,11 @@ def input_for(name: str, field: FieldInfo, *, nested: bool = False) -> Control:
     if kind is bool:
         made = Checkbox(name)
     elif kind is int:
-        made = NumberText(name, None if none else NEEDED)
+        made = NumberText(name, nothing=None if none else NEEDED)
     elif kind is str or (kind is Any and nested):
         rows = 5 if name in _MULTILINE and not nested else 0
-        empty = None if field.default is None else ""
-        made = Text(name, rows=rows, empty=empty, loose=len(kinds) > 1 or kind is Any)
+        text_input = LooseText if len(kinds) > 1 or kind is Any else Text
+        made = text_input(name, rows=rows, nothing=None if field.default is None else "")
     elif origin is Literal:
         unset = "(none)" if none else "choose one"
         made = Choice(name, {text: text for text in get_args(kind)}, unset=unset)

@@ -25,6 +25,7 @@ from chatkit.widgets.editor.edits import ENDING_ACTIONS, new_item, unused_name
 from chatkit.widgets.editor.state import DocumentState, is_identical
 from chatkit.widgets.editor.tree import TreeRow
 from chatkit.widgets.fields import (
+    ABSENT,
     Checkbox,
     Choice,
     Control,
@@ -34,7 +35,6 @@ from chatkit.widgets.fields import (
     Html,
     Json,
     Lines,
-    Noun,
     NumberText,
     Rows,
     Status,
@@ -316,9 +316,6 @@ def _heading_html(row: TreeRow) -> str:
 
 # --- inputs of properties, which take a value or a reference ------------------------------
 
-#: Stands for a property that is not there.
-ABSENT: Any = type("Absent", (), {"__repr__": lambda self: "(not set)"})()
-
 _REFERENCE_HINT = "${data.…}, ${form.…} or `an expression`"
 _LONG_TEXT = 80  #: documented characters from which on a text gets several lines
 
@@ -341,10 +338,10 @@ def property_input_for(
         case Property(kind="choice"):
             made = property_choice(prop, {one: one for one in prop.enum})
         case Property(kind="integer" | "number"):
-            noun: Noun = "whole number" if prop.kind == "integer" else "number"
-            made = NumberText(prop.name, ABSENT, noun, reference=prop.binding)
+            fraction = prop.kind == "number"
+            made = NumberText(prop.name, fraction=fraction, nothing=ABSENT, reference=prop.binding)
         case Property(kind="strings" | "dates" | "choices"):
-            made = Lines(prop.name, ABSENT, reference=prop.binding)
+            made = Lines(prop.name, nothing=ABSENT, reference=prop.binding)
         case Property(kind="items"):
             made = ItemsInput(prop, version)
         case Property(kind="map" | "range" | "action" | "object" | "components" | "cases"):
@@ -389,26 +386,22 @@ class TextProperty(Text):
     """A text on one line or several; of a list each text is a line."""
 
     def __init__(self, prop: Property, version: Version, value: Any) -> None:
-        several = "strings" in prop.kinds(version)
-        long = several or (prop.length or 0) > _LONG_TEXT or "\n" in str(value)
-        super().__init__(prop.name, rows=3 if long else 0)
+        self._takes_list = "strings" in prop.kinds(version)
+        long = self._takes_list or (prop.length or 0) > _LONG_TEXT or "\n" in str(value)
+        super().__init__(prop.name, rows=3 if long else 0, nothing=ABSENT)
+        self._is_required = prop.is_required(version)
         self.late = prop.name in ("id", "name")  # a name is changed once it is typed whole
-        self._takes_list, self._is_required = several, prop.is_required(version)
-        self._is_list = False
 
-    def read(self) -> Any:
-        """Return the text."""
-        if self._is_list:
-            return self.value.split("\n")
-        return self.value if self.value or self._is_required else ABSENT
+    def _parse(self, text: str) -> Any:
+        if isinstance(self._shown[1], list):
+            return text.split("\n")
+        return text if text or self._is_required else ABSENT
 
-    def show(self, value: Any) -> None:
-        """Show a text, or a list of texts without line breaks."""
-        self._is_list = self._takes_list and isinstance(value, list)
-        if self._is_list and value and all(isinstance(v, str) and "\n" not in v for v in value):
-            self.value = "\n".join(value)
-        else:
-            self.value = "" if value is ABSENT else require_type(value, str, "text")
+    def _write(self, value: Any) -> str:
+        listed = self._takes_list and isinstance(value, list) and value
+        if listed and all(isinstance(one, str) and "\n" not in one for one in value):
+            return "\n".join(value)
+        return super()._write(value)
 
 
 class ItemsInput(Rows):

@@ -14,6 +14,7 @@ from chatkit.widgets.fields import (
     Choice,
     Json,
     Lines,
+    LooseText,
     NumberText,
     Pairs,
     Text,
@@ -36,7 +37,7 @@ BODIES: list[type[Body]] = [ContactBody, FlowBody, ContentBody, WebhookBody, Hea
         (ContentBody, "buttons", Bodies),
         (ContentBody, "auth_apps", Bodies),
         (ContentBody, "validity_period_seconds", NumberText),
-        (ContentBody, "connected_catalog_id", Text),
+        (ContentBody, "connected_catalog_id", LooseText),
         (ContentBody, "footer", Text),
     ],
 )

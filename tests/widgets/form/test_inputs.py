@@ -6,7 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatkit.widgets.fields import Checkbox, Choice, Json, Lines, NumberText, Text
+from chatkit.widgets.fields import (
+    NEEDED,
+    Checkbox,
+    Choice,
+    Json,
+    Lines,
+    LooseText,
+    NumberText,
+    Text,
+)
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
@@ -23,12 +32,12 @@ def test_a_text_comes_back_as_it_was(text: str) -> None:
 
 
 def test_nothing_typed_is_none_where_the_field_is_none_at_first_and_else_empty() -> None:
-    assert Text("a", empty=None).read() is None
+    assert Text("a", nothing=None).read() is None
     assert Text("a").read() == ""
 
 
 def test_digits_stay_text_unless_they_were_a_number_before() -> None:
-    line = Text("connected_catalog_id", empty=None, loose=True)
+    line = LooseText("connected_catalog_id", nothing=None)
     line.show("007")
     assert line.read() == "007"
     line.show(7)
@@ -39,14 +48,14 @@ def test_digits_stay_text_unless_they_were_a_number_before() -> None:
 
 @given(st.integers(-(10**15) + 1, 10**15 - 1) | st.none())
 def test_a_number_or_none_comes_back_as_it_was(value: int | None) -> None:
-    number = NumberText("seconds", None)
+    number = NumberText("seconds", nothing=None)
     number.show(value)
     assert number.read() == value
 
 
 @pytest.mark.parametrize("typed", ["x", "1.5", "1e3", "--1"])
 def test_what_is_no_whole_number_is_said_to_be_none(typed: str) -> None:
-    number = NumberText("seconds", None)
+    number = NumberText("seconds", nothing=None)
     number.enter(typed)
     with pytest.raises(ValueError, match="must be a whole number"):
         number.read()
@@ -54,7 +63,7 @@ def test_what_is_no_whole_number_is_said_to_be_none(typed: str) -> None:
 
 def test_a_number_that_must_be_there_cannot_be_empty() -> None:
     with pytest.raises(ValueError, match="must be a whole number"):
-        NumberText("seconds").read()
+        NumberText("seconds", nothing=NEEDED).read()
 
 
 def test_a_tick_is_true_or_false() -> None:
@@ -117,7 +126,7 @@ def test_json_that_would_be_read_otherwise_than_meant_is_refused(typed: str, mes
 
 @pytest.mark.parametrize("value", [None, "", "a", 7, {"a": 1}, ["b"]])
 def test_a_loose_text_keeps_what_nobody_touches(value: Any) -> None:
-    line = Text("dynamic_url", empty=None, loose=True)
+    line = LooseText("dynamic_url", nothing=None)
     line.show(value)
     assert line.read() == value
     line.enter("x")
