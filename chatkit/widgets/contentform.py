@@ -38,8 +38,9 @@ from chatkit.widgets.fields import (
     Text,
     require_type,
 )
+from chatkit.widgets.form import OpenedRecord
+from chatkit.widgets.planview import TOOK_EFFECT, PlanView
 from chatkit.widgets.preview import Preview
-from chatkit.widgets.saving import OpenedRecord, Saving
 from chatkit.widgets.table import finding_list
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ class ContentForm(Panel):
         self.resource, self.lang_code = resource, lang_code
         self._endpoints = endpoints_of(resource)
         self.audit = Audit((), (), ())  #: what the rules find in what is typed now
-        self.view: Saving | None = None  #: the plan that was last shown
+        self.view: PlanView | None = None  #: the plan that was last shown
         self._on_saved = saved or (lambda: None)
         self._read_contents(source)
         self._headers, self._samples = Bodies("headers", Header, most=1), Samples("variables")
@@ -212,7 +213,7 @@ class ContentForm(Panel):
             raise ChangedMeanwhile
         return plan
 
-    def review(self) -> Saving:
+    def review(self) -> PlanView:
         """Plan to save what is typed, and show the plan below the form, where it is applied.
 
         Raises:
@@ -232,7 +233,7 @@ class ContentForm(Panel):
             self._report("\n".join([text, *left]), wrong=True)
             raise
         self._report("")
-        self.view = Saving(plan, self._after_saving, self._lock)
+        self.view = PlanView(plan, self._after_saving, lock=self._lock)
         content = self.content
         self.view.bind(lambda: self.content == content, self.review)
         self._below.children = [self.view]
@@ -247,15 +248,17 @@ class ContentForm(Panel):
             if self._fields.wrong:
                 self._form.focus_on(self._fields.first)
 
-    def _lock(self, locked: bool) -> None:  # noqa: FBT001  (what Saving calls)
+    def _lock(self, locked: bool) -> None:  # noqa: FBT001  (what PlanView calls)
         self._fields.lock(locked=locked)
         self._form.draw()
 
-    def _after_saving(self, view: Saving) -> None:
+    def _after_saving(self, view: PlanView) -> None:
         """Show the content as the service has it now: saved, or changed by somebody else."""
-        if view.conflict:
+        if view is not self.view:
+            return
+        if "conflict" in view.states:
             self._merge_edits()
-        elif view.took_effect and self._reload({}, "It is saved"):
+        elif view.states.issubset(TOOK_EFFECT) and self._reload({}, "It is saved"):
             self._report(f"Saved {visible(self.resource.code)} in {language.name(self.lang_code)}.")
             self._on_saved()
 

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from html import escape
 from threading import RLock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import ipywidgets as w
 
 from chatkit.api.record import Record
 from chatkit.api.secret import Secret
+from chatkit.api.throttle import Throttle
+from chatkit.bulk.changes import Change
 from chatkit.bulk.endpoints import Key
-from chatkit.bulk.outcomes import agrees
+from chatkit.bulk.outcomes import Row, agrees
+from chatkit.bulk.reconcile import Search, ThrottledReader
 from chatkit.errors import (
     CallError,
     ChatkitError,
@@ -40,7 +44,9 @@ from chatkit.widgets.fields import (
     Html,
     Status,
 )
-from chatkit.widgets.saving import UnconfirmedWrite
+
+if TYPE_CHECKING:
+    from chatkit.bulk.plan import Plan
 
 
 class Form(Exported, FormModel):
@@ -346,6 +352,107 @@ class Form(Exported, FormModel):
             rest += ": see above." if len(left) < len(problems) else "."
         self._status.write("\n".join([rest, *left]), wrong=True)
         self._update_controls()
+
+
+class UnconfirmedWrite:
+    """One create or update that may have taken effect.
+
+    Args:
+        resource: The resource of its record.
+        key: The key of the updated record; None for a create.
+        sent: The fields that were sent.
+        taken: The keys that existed before.
+        error: The error that lost the answer.
+    """
+
+    def __init__(
+        self,
+        resource: Resource[Any],
+        key: Key | None,
+        sent: Mapping[str, Any],
+        taken: Collection[object],
+        error: UnknownOutcome,
+    ) -> None:
+        self.sent, self.error = sent, error
+        self._resource, self._key, self._taken = resource, key, taken
+        endpoints = self._endpoints = endpoints_of(resource)
+        retry = endpoints.transport.retry
+        settle = retry.settle_window(unique=endpoints.unique if key is None else None)
+        self._until = time.monotonic() + settle
+
+    def confirm(self) -> Record | None:
+        """Read whether it took effect: return the record if it did, None if it never will.
+
+        Raises:
+            UnknownOutcome: Nobody can tell yet.
+            Conflict: Somebody else has made such a record meanwhile.
+            CallError: It cannot be looked for now.
+        """
+        began = time.monotonic()
+        record = self._find_created() if self._key is None else self._find_updated(self._key)
+        if record is None and began < self._until:
+            seconds = self._until - began
+            reason = f"it is not there; it may still take effect for {seconds:.0f} s"
+            raise UnknownOutcome(self.error.call, reason)
+        return record
+
+    def _find_updated(self, key: Key) -> Record | None:
+        record: Record = self._resource.get(key)
+        fields = self._endpoints.visible_fields(record)
+        took_effect = all(
+            agrees(fields[name], value) for name, value in self.sent.items() if name in fields
+        )
+        return record if took_effect and fields.keys() & self.sent.keys() else None
+
+    def _find_created(self) -> Record | None:
+        endpoints = self._endpoints
+        key = self.sent[endpoints.key] if endpoints.chosen else None
+        row = Row(0, Change(0, "create", key, "", {}, self.sent, endpoints.code))
+        reader = ThrottledReader(endpoints.transport, Throttle(8, None), lambda: False)
+        search = Search(reader, endpoints)
+        verdict = search.find_verdicts([row], self._taken, thorough=not endpoints.unique)[0]
+        if verdict.what == "conflict":
+            raise Conflict(self.error.call, verdict.reason)
+        if verdict.what == "unknown":
+            raise UnknownOutcome(self.error.call, verdict.reason)
+        if verdict.record is None:
+            return None
+        record: Record = self._resource.get(getattr(verdict.record, endpoints.key))
+        return record
+
+
+class OpenedRecord:
+    """A record as it was when it was opened, to be saved as a plan; or one that a plan makes.
+
+    Args:
+        resource: Where it is, like `client.flows`.
+        key: Its key; None while there is no such record.
+        hidden: Fields that a service may not show: they count as empty then.
+    """
+
+    def __init__(
+        self, resource: Resource[Any], key: Key | None, hidden: Iterable[str] = ()
+    ) -> None:
+        self._resource, self._endpoints = resource, endpoints_of(resource)
+        self._key = key
+        self._frame = self._endpoints.full([] if key is None else [key])
+        for name in hidden:
+            if name not in self._frame:
+                self._frame[name] = None
+
+    def plan(self, fields: Mapping[str, Any], **options: Any) -> Plan:
+        """Plan to write these fields. Nothing is sent before `apply()`.
+
+        Args:
+            fields: The fields; None and "" clear one.
+            options: What else `plan` of the resource takes.
+        """
+        if self._key is None:
+            return self._resource.plan([fields], **options)
+        frame = self._endpoints.with_snapshot(self._frame.copy(), whole=False)
+        for name, value in fields.items():
+            frame[name] = ["" if value is None else value]
+        return self._resource.plan(frame, **options)
 
 
 class SecretHandover(Control):

@@ -96,6 +96,7 @@ class PlanView(Panel):
             `chatkit.undo(result)` made.
         applied: Called with the view when it was applied or stopped, and with the view of the
             plan that takes it back when that was.
+        lock: Called with True when it begins to be applied, and with False when that has ended.
         result: Its result so far, where another kernel has applied it.
         live: The name of the live account that it writes to; else that of the plan.
 
@@ -112,6 +113,7 @@ class PlanView(Panel):
         plan: Plan | FleetPlan,
         applied: Callable[[PlanView], object] | None = None,
         *,
+        lock: Callable[[bool], object] = bool,
         result: pd.DataFrame | None = None,
         live: str = "",
     ) -> None:
@@ -124,7 +126,7 @@ class PlanView(Panel):
         self._parts = parts_of(plan)
         self.result = result  #: what truly happened, once it was applied
         self.back: PlanView | None = None  #: the plan that takes it back, once asked for
-        self._applied = applied
+        self._applied, self._lock = applied, lock
         self._is_current: Callable[[], bool] = lambda: True
         self._review: Callable[[], object] = self.recheck
         self._outdated = False  #: as it is shown
@@ -229,9 +231,14 @@ class PlanView(Panel):
 
         A run with rows of unknown outcome can still be gone on with, which looks what landed.
         """
-        states = set() if self.result is None else set(self.result["state"])
+        states = self.states
         open_still = self.result is None or ("not sent" in states and "unknown" not in states)
         return open_still and not self.running and not self._is_current()
+
+    @property
+    def states(self) -> set[str]:
+        """The states of the rows of the result; empty while it has not been applied."""
+        return set() if self.result is None else set(self.result["state"])
 
     # --- what it does ---------------------------------------------------------------
 
@@ -280,6 +287,7 @@ class PlanView(Panel):
             self._draw_meter(0, len(self.plan))
             self._message.show("")
             self.running = True
+            self._lock(True)
             self._rows.fill(*plan_items(self.plan, self._running_outcome), stay=True)
             self._fill_accounts()
             self._update_controls()
@@ -460,6 +468,7 @@ class PlanView(Panel):
             self._rows.fill(*self._current_items(), stay=True)
             self._message.show(f"{type(self._error).__name__}: {self._error}", wrong=True)
         self._update_controls()
+        self._lock(False)
         if self._applied is not None and self.result is not None:
             self._applied(self)
 
@@ -483,7 +492,7 @@ class PlanView(Panel):
             summary += f" Taken back since: {many(len(self._undone_rows), 'row')}."
         if self.plan.secrets:
             summary += " Keep the signing secrets now: plan.secrets alone holds them."
-        not_applied = set(self.result["state"]).difference(TOOK_EFFECT, ["skipped"])
+        not_applied = self.states.difference(TOOK_EFFECT, ["skipped"])
         self._summary = summary
         self._message.show(summary, wrong=bool(not_applied))
 
@@ -583,7 +592,7 @@ class PlanView(Panel):
             left = sum(state in OPEN for state in states)  # the run can go on with these
             outdated = self._outdated = self.outdated
             can_apply = idle and not outdated and not self._block_reasons() and (fresh or left > 0)
-            rest = any(state in REST for state in states)
+            rest = bool(self.states.intersection(REST))
             rest = rest or (not fresh and any(map(refused_cells, self._parts.values())))
             below = self.back is not None and (self.back.at_work or self.back.result is None)
             undoes = any(setting_of(part).undoes for part in self._parts.values())

@@ -37,8 +37,9 @@ from chatkit.widgets.fields import (
     RepeatButton,
     Text,
 )
+from chatkit.widgets.form import OpenedRecord
+from chatkit.widgets.planview import TOOK_EFFECT, PlanView
 from chatkit.widgets.player import Player, screens_html
-from chatkit.widgets.saving import OpenedRecord, Saving
 
 if TYPE_CHECKING:
     from chatkit.bulk.endpoints import Key
@@ -90,7 +91,7 @@ class Editor(Panel):
         self.state = DocumentState(document)  #: the document, its text, and each step back
         self._selected, self._rows = "/screens/0", dict[str, TreeRow]()  # by pointer
         self._read_rows()
-        self._saving_view: Saving | None = None  #: the plan that was last shown
+        self._saving_view: PlanView | None = None  #: the plan that was last shown
         self._played_value: Any = None  #: the value that the phone shows
         self._create_widgets()
         super().__init__(self._arrange_widgets())
@@ -335,7 +336,7 @@ class Editor(Panel):
         # another flow of that name is not what was opened
         existing = "refuse" if self._flow is None else "update"
         plan = self._opened.plan(fields, existing=existing, broken=broken)
-        self._saving_view = Saving(plan, self._after_saving)
+        self._saving_view = PlanView(plan, self._after_saving)
         self._saving_view.bind(
             lambda: (
                 not self.state.broken
@@ -373,8 +374,10 @@ class Editor(Panel):
         self.state.write(text)
         self._refresh()
 
-    def _after_saving(self, view: Saving) -> None:
-        if view.took_effect and view.result is not None:
+    def _after_saving(self, view: PlanView) -> None:
+        if view is not self._saving_view or view.result is None:
+            return
+        if view.states.issubset(TOOK_EFFECT):
             self._open_flow(int(view.result["key"].iloc[0]))
             self._refresh()
 

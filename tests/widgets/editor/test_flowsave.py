@@ -14,7 +14,6 @@ from chatkit.errors import InputError, NotFound
 from chatkit.widgets.editor import Editor
 from chatkit.widgets.editor.edits import new_flow
 from chatkit.widgets.planview import PlanView
-from chatkit.widgets.saving import Saving
 
 
 @pytest.fixture
@@ -46,7 +45,7 @@ def test_a_change_by_somebody_else_is_not_written_over(client: Client) -> None:
     editor.plan()
     view = part(editor, PlanView)
     assert list(view.apply()["state"]) == ["conflict"]
-    assert view.conflict and not view.took_effect
+    assert view.states == {"conflict"}
     live = client.flows.get(301).flow_json
     assert live is not None and live["screens"][0]["title"] == "Theirs"
 
@@ -70,11 +69,11 @@ def test_what_is_no_object_is_not_planned_and_a_flow_must_be_there(client: Clien
 
 
 def test_a_plan_tells_when_it_was_applied(client: Client) -> None:
-    heard: list[bool] = []
+    heard: list[set[str]] = []
     plan = client.flows.plan(
         [{"name": "Hello", "template_name": "default", "flow_json": new_flow()}]
     )
-    view = Saving(plan, lambda view: heard.append(view.took_effect))
+    view = PlanView(plan, lambda view: heard.append(view.states))
     assert heard == []
     view.apply()
-    assert heard == [True]
+    assert heard == [{"applied"}]

@@ -9,8 +9,8 @@ from widgets.screen import Clock
 from chatkit.client import Client
 from chatkit.errors import Conflict, UnknownOutcome
 from chatkit.resource import Resource, endpoints_of
-from chatkit.widgets import saving
-from chatkit.widgets.saving import UnconfirmedWrite
+from chatkit.widgets import form
+from chatkit.widgets.form import UnconfirmedWrite
 
 CONTACT = {"number": "2025550142", "country_code": "+1", "name": "Ana Cruz"}
 FLOW = {"name": "survey", "template_name": "default", "flow_json": DOCUMENT}
@@ -19,7 +19,7 @@ FLOW = {"name": "survey", "template_name": "default", "flow_json": DOCUMENT}
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock()
-    monkeypatch.setattr(saving, "time", made)
+    monkeypatch.setattr(form, "time", made)
     return made
 
 

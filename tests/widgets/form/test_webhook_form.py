@@ -14,7 +14,7 @@ from widgets.screen import Clock, enter, find, html, label, parts, press, static
 
 from chatkit.client import Client
 from chatkit.errors import InputError, UnknownOutcome
-from chatkit.widgets import saving
+from chatkit.widgets import form as forms
 from chatkit.widgets.form import Form
 
 __all__ = ["account", "client", "sandbox"]
@@ -130,7 +130,7 @@ def test_what_has_not_landed_is_sent_again_once_it_cannot_land_any_more(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     clock = Clock()
-    monkeypatch.setattr(saving, "time", clock)
+    monkeypatch.setattr(forms, "time", clock)
     with wayward() as service, service.client() as client:
         form = filled(client, "*")
         service.on("POST", "webhooks", dropped)

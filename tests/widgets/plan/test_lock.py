@@ -1,4 +1,4 @@
-"""A plan locks its form while it is applied, and tells it what came of it."""
+"""A plan locks its form while it is applied, and calls it when that has ended."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 import chatkit
 from chatkit.errors import PlanRefused
-from chatkit.widgets.saving import Saving
+from chatkit.widgets.planview import PlanView
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def saving(report):
         frame = client.templates("order_ready").frame()
         frame.loc["de", "text"] = "Hallo {{1}}, dein {{2}} ist am {{3}} fertig."
         plan = client.templates("order_ready").plan(frame)
-        yield Saving(plan, lambda view: report.append(view.result["state"].iloc[0]), report.append)
+        yield PlanView(plan, lambda view: report.extend(view.states), lock=report.append)
 
 
 def test_the_form_is_locked_first_and_unlocked_before_it_goes_on(saving, report):
@@ -28,8 +28,8 @@ def test_the_form_is_locked_first_and_unlocked_before_it_goes_on(saving, report)
     assert report == [True, False, "applied"]
 
 
-def test_a_plan_that_cannot_begin_unlocks_the_form(saving, report, monkeypatch):
-    monkeypatch.setattr(Saving, "_block_reasons", lambda _: ["another kernel is at work"])
+def test_a_plan_that_cannot_begin_leaves_the_form_unlocked(saving, report, monkeypatch):
+    monkeypatch.setattr(PlanView, "_block_reasons", lambda _: ["another kernel is at work"])
     with pytest.raises(PlanRefused):
         saving.apply()
-    assert report == [True, False]
+    assert report == []
