@@ -378,15 +378,16 @@ class Grid(Panel):
         Raises:
             InputError: There is no such column.
         """
-        for name in {*contains, *values, *empty}:
-            self._check_column(name)
-        self._view.filter = RowFilter(
+        chosen = RowFilter(
             text,
             changed,
             {name: cell_text(held) for name, held in contains.items() if held},
             {name: sorted({*map(cell_text, texts)}) for name, texts in values.items()},
             dict(empty),
         )
+        for name in chosen.columns:
+            self._check_column(name)
+        self._view.filter = chosen
         self._refresh_rows()
         return len(self._view.rows)
 

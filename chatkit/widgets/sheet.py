@@ -635,21 +635,20 @@ class RowFilter(NamedTuple):
     values: dict[str, list[str]]  #: the texts of which it must be one
     empty: dict[str, bool]  #: whether it must be empty
 
-    def restricted_to(self, columns: Collection[str]) -> RowFilter:
-        """Return the filter for these columns alone."""
+    @property
+    def columns(self) -> set[str]:
+        """The columns that it filters by."""
+        return {*self.contains, *self.values, *self.empty}
 
-        def known(by: dict[str, Any]) -> dict[str, Any]:
-            return {name: chosen for name, chosen in by.items() if name in columns}
 
-        by_column = known(self.contains), known(self.values), known(self.empty)
-        return RowFilter(self.text, self.changed, *by_column)
+_ALL_ROWS = RowFilter("", False, {}, {}, {})
 
 
 class View:
     """The shown rows of a sheet, in their order."""
 
     def __init__(self, sheet: Sheet) -> None:
-        self.filter = RowFilter("", False, {}, {}, {})
+        self.filter = _ALL_ROWS
         self.column: str | None = None
         self.descending = False
         self._sheet = sheet
@@ -658,9 +657,9 @@ class View:
         self.rows: Rows = self._ordered
 
     def with_sheet(self, sheet: Sheet) -> View:
-        """Return a view of another sheet with the same filter and order."""
+        """Return a view of another sheet, with the same filter and order if it has the columns."""
         view = View(sheet)
-        view.filter = self.filter.restricted_to(sheet.columns)
+        view.filter = self.filter if self.filter.columns <= {*sheet.columns} else _ALL_ROWS
         view.column = self.column if self.column in sheet.columns else None
         view.descending = self.descending
         view.update_rows()

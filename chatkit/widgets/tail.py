@@ -11,7 +11,6 @@ import json
 import threading
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
 from html import escape
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -20,7 +19,7 @@ import traitlets
 
 from chatkit.api.secret import Secret
 from chatkit.errors import ChatkitError, InputError, steady
-from chatkit.inbox import Inbox, Replayed, read_bound
+from chatkit.inbox import Inbox, Replayed
 from chatkit.inbox.delivery import Delivery
 from chatkit.inbox.events import Event, parse_contact, parse_events
 from chatkit.profile import ServiceProfile
@@ -163,8 +162,9 @@ class Tail(Follower):
             if self.paused:
                 return 0
             top = self._inbox.last
+            low, high = self._time_bounds(top)
             begin = max(self._last_read, top - _SCAN_STEP)
-            fresh, seen = self._read_between(begin, top)
+            fresh, seen = self._read_between(max(begin, low), high)
             passed, self._last_read = begin - self._last_read, top
             self._rows.extend(fresh)
             renamed = self._name_rows()
@@ -218,8 +218,7 @@ class Tail(Follower):
         ends = [0, top]
         for n, bound in enumerate((self._chosen.since, self._chosen.until)):
             if bound:
-                at = read_bound(bound)
-                deliveries = self._inbox._deliveries(since=at, verified=None, repeats=True)
+                deliveries = self._inbox._deliveries(since=bound, verified=None, repeats=True)
                 first = next(deliveries, None)
                 ends[n] = top if first is None else first.id - 1
         return ends[0], ends[1]
@@ -228,16 +227,13 @@ class Tail(Follower):
         """Read rows that match between two ids, oldest first, and the number of all that match."""
         chosen = self._chosen
         contact = parse_contact(chosen.contact) or None
-        since, until = _bound_time(chosen.since), _bound_time(chosen.until)
         newest: deque[Delivery] = deque(maxlen=self._rows.maxlen)
         seen = 0
         choice = {"kinds": chosen.kind or None, "contact": contact}
         for delivery in self._inbox._deliveries(
             since=begin, until=top, verified=None, repeats=True, **choice
         ):
-            at = delivery.received_at
-            in_time = (since is None or at >= since) and (until is None or at < until)
-            if not (in_time and body_holds(delivery.body, chosen.search)):
+            if not body_holds(delivery.body, chosen.search):
                 continue
             events = parse_events(delivery, self._inbox._profile)
             if contact is None or contact in {event.contact for event in events}:
@@ -348,14 +344,6 @@ def _check_resend(resend: Mapping[str, Any]) -> dict[str, Any]:
         secret = covered["secret"]
         covered["secret"] = secret if isinstance(secret, Secret) else Secret(secret)
     return covered
-
-
-def _bound_time(bound: str) -> datetime | None:
-    """Parse a bound as a time with a zone, UTC by default; None if it is no time."""
-    time = read_bound(bound) if bound else None
-    if isinstance(time, datetime):
-        return time if time.tzinfo else time.replace(tzinfo=UTC)
-    return None
 
 
 _MAX_EVENTS = 1000  #: events of one delivery that are counted

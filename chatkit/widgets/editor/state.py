@@ -5,12 +5,12 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Any
 
 from chatkit.errors import InputError
-from chatkit.flowjson.document import DEEPEST, read_source
+from chatkit.flowjson.document import DEEPEST, DocumentSource, read_source
 from chatkit.flowjson.lint import Findings, lint
 from chatkit.flowjson.nodes import read_nodes
 from chatkit.report import Finding
@@ -34,15 +34,27 @@ _TOO_DEEP = f"The flow document is nested more than {DEEPEST} levels deep."
 _MOST_STEPS = 200  #: steps that can be taken back
 
 
-@dataclass(frozen=True)
+@dataclass
 class _State:
     """The document after one edit."""
 
-    value: Any
-    text: str | None  # as it was typed; None: written from the value
+    value: Any  # of a text that cannot be read, the value before
+    typed: str | None  # the text, as it was typed; None: written from the value
     about: str = ""  # what the edit did, in words
     line: str = ""  # the Python that does the same
     place: str | None = None  # what was edited: the next edit of the same place joins it
+    problem: str | None = None  # why the text cannot be read; "" where the lint has the reason
+
+    @cached_property
+    def text(self) -> str:
+        return document_text(self.value) if self.typed is None else self.typed
+
+    @cached_property
+    def findings(self) -> Findings:
+        if self.problem:
+            fault = Finding("INVALID_FLOW_JSON", "error", "", self.problem, line=1, column=1)
+            return Findings([fault], None, self.text)
+        return lint(f"{self.text}\n")  # with a line break it is never a file's name
 
 
 class DocumentState:
@@ -60,21 +72,15 @@ class DocumentState:
 
     def __init__(self, document: object) -> None:
         source = read_source(document)
-        self._broken: str | None = None  #: a text that cannot be read
-        self._problem = ""  #: the reason, where the lint gives none
-        value = source.value
         text = None if source.text is None else _normalize_newlines(source.text)
-        if text and "\n" not in text.strip() and not (source.fault or source.has_duplicates):
-            text = None  # all on one line: nobody has written it by hand
-        if source.fault or is_deeper(value, DEEPEST):
-            self._broken = _normalize_newlines(source.text or "")
-            self._problem = "" if source.fault else _TOO_DEEP
-            value, text = {}, None
-        self._has_document = self._broken is None  #: one that can be read, to go back to
-        self._states = [_State(value, text)]
+        problem = _read_problem(source)
+        if problem is not None:
+            self._states = [_State({}, text or "", problem=problem)]
+        else:
+            if text and "\n" not in text.strip() and not source.has_duplicates:
+                text = None  # all on one line: nobody has written it by hand
+            self._states = [_State(source.value, text)]
         self._index = 0
-        self._findings: Findings | None = None
-        self._written_text: tuple[_State, str] | None = None
 
     def __repr__(self) -> str:
         return f"<flow document: {self.findings.summary()}, {self._index} edits>"
@@ -89,47 +95,33 @@ class DocumentState:
     @property
     def text(self) -> str:
         """The text, as it was typed or as the last edit left it."""
-        state = self._state
-        if self._broken is not None:
-            return self._broken
-        if state.text is not None:
-            return state.text
-        if self._written_text is None or self._written_text[0] is not state:
-            self._written_text = state, document_text(state.value)
-        return self._written_text[1]
+        return self._state.text
 
     @property
     def broken(self) -> bool:
         """True while the text cannot be read."""
-        return self._broken is not None
+        return self._state.problem is not None
 
     @property
     def findings(self) -> Findings:
         """The findings of the lint, with lines of the text."""
-        if self._findings is None:
-            self._findings = lint(f"{self.text}\n")  # with a line break it is never a file's name
-            if self._broken is not None and self._problem:
-                fault = Finding("INVALID_FLOW_JSON", "error", "", self._problem, line=1, column=1)
-                self._findings = Findings([fault], None, self.text)
-        return self._findings
+        return self._state.findings
 
     @property
     def line(self) -> str:
         """The Python that does what the last edit did; empty where there is none."""
-        return "" if self.broken else self._state.line
+        return self._state.line
 
     @property
     def undoable(self) -> str:
         """The step that `undo` would take back, in words; empty if there is none."""
-        if self._broken is not None:
-            return "what cannot be read" if self._has_document else ""
         return self._state.about if self._index else ""
 
     @property
     def redoable(self) -> str:
         """The step that `redo` would do again, in words; empty if there is none."""
         later = self._states[self._index + 1 : self._index + 2]
-        return later[0].about if later and not self.broken else ""
+        return later[0].about if later else ""
 
     @property
     def _state(self) -> _State:
@@ -157,16 +149,16 @@ class DocumentState:
         """Replace the text; one that cannot be read leaves the value as it is."""
         if text == self.text:
             return
-        source = read_source(f"{text}\n")
-        self._findings = None
-        if source.fault or is_deeper(source.value, DEEPEST):
-            self._broken, self._problem = text, "" if source.fault else _TOO_DEEP
+        if self.broken and self._index and text == self._states[self._index - 1].text:
+            self._index -= 1
             return
-        self._broken = None
-        if not self._has_document:
-            self._states, self._has_document = [_State(source.value, text)], True
-        elif text != self.text:
+        source = read_source(f"{text}\n")
+        problem = _read_problem(source)
+        if problem is None:
             self._push_state(_State(source.value, text, "the text"))
+        else:
+            about = "what cannot be read"
+            self._push_state(_State(self.value, text, about, problem=problem))
 
     def set(self, pointer: str, value: Any) -> None:
         """Set the value at a pointer; missing objects around it are made."""
@@ -320,11 +312,7 @@ class DocumentState:
         """Undo the last edit; a text that cannot be read counts as one."""
         if not self.undoable:
             return False
-        if self._broken is not None:
-            self._broken = None
-        else:
-            self._index -= 1
-        self._findings = None
+        self._index -= 1
         return True
 
     def redo(self) -> bool:
@@ -332,12 +320,11 @@ class DocumentState:
         if not self.redoable:
             return False
         self._index += 1
-        self._findings = None
         return True
 
     def settle(self) -> None:
         """Make the next edit a step of its own, even one at the same pointer."""
-        self._states[self._index] = replace(self._state, place=None)
+        self._state.place = None
 
     # --- helpers --------------------------------------------------------------------
 
@@ -351,7 +338,7 @@ class DocumentState:
         joins: bool = False,
     ) -> None:
         """Change the object or list around a pointer, and add the outcome as a step."""
-        if self._broken is not None:
+        if self.broken:
             raise InputError(
                 "The text is not valid JSON now: correct it in the source, or undo the edit."
             )
@@ -363,11 +350,13 @@ class DocumentState:
             self._push_state(_State(value, None, about, line, pointer if joins else None))
 
     def _push_state(self, state: _State) -> None:
-        joined = state.place is not None and state.place == self._state.place and self._index
+        """Add a step; it replaces one of the same place, and a text that cannot be read."""
+        same_place = state.place is not None and state.place == self._state.place
+        joined = self._index and (same_place or self.broken)
         del self._states[self._index + (0 if joined else 1) :]
         self._states.append(state)
         del self._states[:-_MOST_STEPS]
-        self._index, self._findings = len(self._states) - 1, None
+        self._index = len(self._states) - 1
 
     def _find_item(self, pointer: str) -> tuple[list[Any], int]:
         """Return the list of an item, and its index."""
@@ -378,6 +367,13 @@ class DocumentState:
         if not isinstance(items, list):
             raise InputError(f"{pointer} is not an item of a list.")
         return items, int(key)
+
+
+def _read_problem(source: DocumentSource) -> str | None:
+    """Return why a source cannot be read, "" if the lint says why; None if it can be read."""
+    if source.fault:
+        return ""
+    return _TOO_DEEP if is_deeper(source.value, DEEPEST) else None
 
 
 def document_text(value: Any) -> str:
