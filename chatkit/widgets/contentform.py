@@ -7,7 +7,7 @@ a button only the fields that its type uses are shown, and others that hold some
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from html import escape
 from types import MappingProxyType
@@ -20,7 +20,7 @@ from chatkit.localization import language
 from chatkit.localization.audit import Audit
 from chatkit.localization.bubble import bubble, bubble_html
 from chatkit.localization.checks import FOOTER_LIMIT, NEAR, TEXT_LIMIT, Length, lengths
-from chatkit.localization.content import Entry, part
+from chatkit.localization.content import Entry
 from chatkit.localization.rules import ContentFinding
 from chatkit.resource import endpoints_of
 from chatkit.templates import Button, Contents, Header, checks_of
@@ -34,9 +34,8 @@ from chatkit.widgets.fields import (
     FormGroup,
     FormModel,
     Html,
+    Samples,
     Status,
-    Text,
-    require_type,
 )
 from chatkit.widgets.form import OpenedRecord
 from chatkit.widgets.planview import TOOK_EFFECT, PlanView
@@ -102,8 +101,9 @@ class ContentForm(Panel):
         self.view: PlanView | None = None  #: the plan that was last shown
         self._on_saved = saved or (lambda: None)
         self._read_contents(source)
-        self._headers, self._samples = Bodies("headers", Header, most=1), Samples("variables")
+        self._headers = Bodies("headers", Header, most=1)
         self._buttons = Bodies("buttons", Button, most=_MAX_BUTTONS)
+        self._samples = Samples("variables")
         self._fields = Fieldset(
             resource,
             self._live,
@@ -156,6 +156,7 @@ class ContentForm(Panel):
         for name, value in mine.items():
             if name not in self._fields.fixed:
                 self._fields.fields[name].show(value)
+        self._fields.show_samples()
         self._refresh_panes()
 
     # --- what is typed --------------------------------------------------------------
@@ -326,7 +327,6 @@ class ContentForm(Panel):
         code = self.resource.code
         content = {**self.content, "template_code": code}
         entry = Entry(content, code, self.lang_code)
-        self._samples.show_lines([slot.name for slot in entry.slots])
         original = [] if self._original is None else [{**self._original, "template_code": code}]
         source = self.source or self.lang_code
         audit = checks_of(self.resource).check([*original, content], source)
@@ -359,41 +359,6 @@ class ContentForm(Panel):
         parts = [self._title.value, *map(content_html, contents)]
         parts += [self.audit._repr_html_(), f"<pre>{escape(self._code.value)}</pre>"]
         return "".join(parts)
-
-
-class Samples(FormGroup):
-    """The inputs of samples: a line for each placeholder of the text."""
-
-    def __init__(self, label: str) -> None:
-        super().__init__((), label, "chatkit-rows cf-samples")
-        self.hints: Mapping[str, Any] = {}  #: what empty lines show
-        self._lines: dict[str, Text] = {}
-        self._values: dict[str, str] = {}
-
-    def read(self) -> dict[str, str]:
-        """Return the texts by placeholder, without the empty ones."""
-        return {name: line.value for name, line in self._lines.items() if line.value}
-
-    def show(self, value: Any) -> None:
-        """Show texts by placeholder."""
-        self._values = {
-            require_type(name, str, "text"): require_type(text, str, "text")
-            for name, text in require_type(value or {}, dict, "a dict").items()
-        }
-        self._lines = {}
-        self.show_lines(())
-
-    def show_lines(self, names: Iterable[str]) -> None:
-        """Show a line for each of these placeholders, and for those that are filled in."""
-        before, needed = self._lines, {*names, *self.read(), *self._values}
-        self._lines = {}
-        for name in sorted(needed, key=lambda name: (not name.isdecimal(), len(name), name)):
-            line = before.get(name) or Text("{{" + cut(name, 20) + "}}")
-            if name not in before:
-                line.show(self._values.get(name, ""))
-            line.placeholder = cut(part(self.hints, name), 100)
-            self._lines[name] = line
-        self.children = [*self._lines.values()]
 
 
 _MAX_FINDINGS = 8  #: findings that are shown at one field

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from html import escape
 from itertools import count
@@ -658,31 +658,39 @@ class Rows(FormGroup, ABC):
         self.rows.insert(place, row)
 
 
-class Pairs(Rows):
-    """Texts by names, like the sample texts of placeholders."""
+class Samples(FormGroup):
+    """The inputs of samples: a line for each placeholder of the text."""
 
     def __init__(self, label: str) -> None:
-        super().__init__(label, label.removesuffix("s"))
-
-    def inputs(self) -> dict[str, Control]:
-        """Make a row: the name and its text."""
-        return {name: Text(name) for name in ("name", "text")}
+        super().__init__((), label, "chatkit-rows cf-samples")
+        self.hints: Mapping[str, Any] = {}  #: what empty lines show
+        self._lines: dict[str, Text] = {}
+        self._values: dict[str, str] = {}
 
     def read(self) -> dict[str, str]:
-        """Return the texts by name. Raises `ValueError` for a repeated name."""
-        texts: dict[str, str] = {}
-        for row in self.rows:
-            name, text = (each.read() for each in row.inputs.values())
-            if name in texts:
-                raise ValueError(f"has {name!r} twice")
-            if name or text:
-                texts[name] = text
-        return texts
+        """Return the texts by placeholder, without the empty ones."""
+        return {name: line.value for name, line in self._lines.items() if line.value}
 
     def show(self, value: Any) -> None:
-        """Show texts by their names."""
-        pairs = require_type(value or {}, dict, "a dict").items()
-        self.fill([{"name": name, "text": text} for name, text in pairs])
+        """Show texts by placeholder."""
+        self._values = {
+            require_type(name, str, "text"): require_type(text, str, "text")
+            for name, text in require_type(value or {}, dict, "a dict").items()
+        }
+        self._lines = {}
+        self.show_lines(())
+
+    def show_lines(self, names: Iterable[str]) -> None:
+        """Show a line for each of these placeholders, and for those that are filled in."""
+        before, needed = self._lines, {*names, *self.read(), *self._values}
+        self._lines = {}
+        for name in sorted(needed, key=lambda name: (not name.isdecimal(), len(name), name)):
+            line = before.get(name) or Text("{{" + cut(name, 20) + "}}")
+            if name not in before:
+                line.show(self._values.get(name, ""))
+            line.placeholder = cut(part(self.hints, name), 100)
+            self._lines[name] = line
+        self.children = [*self._lines.values()]
 
 
 #: The fields of a header or a button that its type uses.
@@ -794,7 +802,7 @@ def input_for(name: str, field: FieldInfo, *, nested: bool = False) -> Control:
     elif origin is list and isinstance(inner[0], type) and issubclass(inner[0], Body):
         made = Bodies(name, inner[0], none=none)
     elif origin is dict and inner[1] is str:
-        made = Pairs(name)
+        made = Samples(name)
     else:
         made = Json(name, 1 if none or kind is Any else 10)
     if not field.is_required():
@@ -890,6 +898,13 @@ class Fieldset:
             each.mark([])
             self._first[name] = _comparable_value(each)
             self._before[name] = _typed_text(each)
+        self.show_samples()
+
+    def show_samples(self) -> None:
+        """Show a line for the sample of each placeholder of the text."""
+        for each in self.fields.values():
+            if isinstance(each, Samples):
+                each.show_lines(slot.name for slot in slots(self.fields["text"].value))
 
     def lock(self, *, locked: bool) -> None:
         """Lock or unlock the input."""
@@ -908,6 +923,7 @@ class Fieldset:
         self._before[name] = text
         if not (pasted and self._rearrange_field(name)):
             self._check_field(name)
+        self.show_samples()
         self._changed()
 
     def _rearrange_field(self, name: str) -> bool:

@@ -182,22 +182,19 @@ class Inspector(FormModel):
             group = FormGroup(parts, prop.name, "ce-group")
             group.help = prop.about
             return group
-        refused = self._refused.get(place)
         control = property_input_for(prop, self._version, value, self._screens)
-        return self._property_field(prop, pointer, refused[1] if refused else control)
+        names = prop.name in ("id", "name") and pointer == self._row.pointer
+        rename = names and bool(self._row.shape) and self._row.kind in ("screen", "component")
+        return self._add_field(place, prop, control, rename=rename)
 
-    def _property_field(self, prop: Property, pointer: str, control: Control) -> Control:
-        """Add the field of a property, which sets the property when somebody types."""
-        row = self._row
-        is_name = prop.name in ("id", "name") and pointer == row.pointer and row.shape
-        rename = bool(is_name) and row.kind in ("screen", "component")
-        place = child(pointer, prop.name)
-        if place not in self._refused:
-            control.entered = lambda: self._take_input(place, place, rename=rename)
-        return self._add_field(place, prop, control)
-
-    def _add_field(self, place: str, prop: Property, control: Control) -> Control:
-        """Register a control as the field of a property."""
+    def _add_field(
+        self, place: str, prop: Property, control: Control, *, rename: bool = False
+    ) -> Control:
+        """Add the field of a property, which sets it when somebody types; or a refused one."""
+        if place in self._refused:
+            control = self._refused[place][1]
+        else:
+            control.entered = lambda: self._take_input(place, rename=rename)
         control.help, control.required = help_text(prop), prop.is_required(self._version)
         self.fields[place] = control
         return control
@@ -213,8 +210,8 @@ class Inspector(FormModel):
         pick = property_choice(choice, allowed)
         if isinstance(name, str):
             pick.show(name)
-        pick.entered = lambda: self._change_action(place, pick.read())
         parts = [self._add_field(place, choice, pick)]
+        pick.entered = lambda: self._change_action(place, pick.read())
         shape = ACTIONS.get(name) if isinstance(name, str) else None
         known = shape.by_name if shape else {}
         props = [one for key, one in known.items() if key != "name"]
@@ -229,7 +226,7 @@ class Inspector(FormModel):
             if ticks and self._answers and (held is ABSENT or isinstance(held, dict)):
                 payload = PayloadInput(self._answers)
                 payload.show(held)
-                parts.append(self._property_field(one, place, payload))
+                parts.append(self._add_field(child(place, one.name), one, payload))
             else:
                 parts.append(self._make_field(one, place, held))
         return FormGroup(parts, prop.name, "ce-group")
@@ -241,28 +238,27 @@ class Inspector(FormModel):
         text = TextProperty(prop, self._version, name)
         text.show(name)
         text.label = "case"
-        place = row.pointer
-        text.entered = lambda: self._take_input(place, child(place, "id"), rename=True)
-        return self._add_field(place, prop, text)
+        return self._add_field(row.pointer, prop, text, rename=True)
 
     # --- edits --------------------------------------------------------------------------
 
-    def _take_input(self, field: str, place: str, *, rename: bool = False) -> None:
+    def _take_input(self, place: str, *, rename: bool = False) -> None:
         """Set what was typed in the document; show the reason at the field if that fails."""
-        control = self.fields[field]
-        self._refused.pop(field, None)
-        self._mark_field(field)
+        control = self.fields[place]
+        self._refused.pop(place, None)
+        self._mark_field(place)
         try:
             value = control.read()
             if rename and isinstance(value, str):
-                self._rename(place.rpartition("/")[0], value)
+                self._rename(value)
             else:
                 self._set_property(place, value)
         except (ValueError, ChatkitError) as error:
-            self._refused[field] = str(error), control, self._current_value(place)
-            self._mark_field(field)
+            self._refused[place] = str(error), control, self._current_value(place)
+            self._mark_field(place)
 
-    def _rename(self, pointer: str, name: str) -> None:
+    def _rename(self, name: str) -> None:
+        pointer = self._row.pointer
         place = self._document.rename(pointer, name)
         moved = place != pointer  # a case is found by its name
         self._refresh(typed=not moved, focus=place if moved else "")

@@ -16,7 +16,7 @@ from chatkit.widgets.fields import (
     Lines,
     LooseText,
     NumberText,
-    Pairs,
+    Samples,
     Text,
     input_for,
 )
@@ -33,7 +33,7 @@ BODIES: list[type[Body]] = [ContactBody, FlowBody, ContentBody, WebhookBody, Hea
         (Header, "type", Choice),
         (FlowBody, "flow_json", Json),
         (FlowBody, "categories", Lines),
-        (ContentBody, "variables", Pairs),
+        (ContentBody, "variables", Samples),
         (ContentBody, "buttons", Bodies),
         (ContentBody, "auth_apps", Bodies),
         (ContentBody, "validity_period_seconds", NumberText),
