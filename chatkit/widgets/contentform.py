@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import ipywidgets as w
 
-from chatkit.errors import ChatkitError, InputError, PlanRefused, steady
+from chatkit.errors import ChatkitError, InputError, steady
 from chatkit.localization import language
 from chatkit.localization.audit import Audit
 from chatkit.localization.bubble import bubble, bubble_html
@@ -25,7 +25,7 @@ from chatkit.localization.rules import ContentFinding
 from chatkit.resource import endpoints_of
 from chatkit.templates import Button, Contents, Header, checks_of
 from chatkit.util.display import cut, escaped, visible
-from chatkit.widgets.controls import Panel, boxed, style_sheet
+from chatkit.widgets.controls import boxed, style_sheet
 from chatkit.widgets.fields import (
     Bodies,
     CodeText,
@@ -38,7 +38,7 @@ from chatkit.widgets.fields import (
     Status,
 )
 from chatkit.widgets.form import OpenedRecord
-from chatkit.widgets.planview import TOOK_EFFECT, PlanView
+from chatkit.widgets.planview import TOOK_EFFECT, PlanPanel, PlanView
 from chatkit.widgets.preview import Preview
 from chatkit.widgets.table import finding_list
 
@@ -61,7 +61,7 @@ class ChangedMeanwhile(InputError):
         )
 
 
-class ContentForm(Panel):
+class ContentForm(PlanPanel):
     """A form for one language of a template, side by side with the source language.
 
     What is typed is seen at once as the customer will see it, and what the rules find stands at
@@ -98,7 +98,6 @@ class ContentForm(Panel):
         self.resource, self.lang_code = resource, lang_code
         self._endpoints = endpoints_of(resource)
         self.audit = Audit((), (), ())  #: what the rules find in what is typed now
-        self.view: PlanView | None = None  #: the plan that was last shown
         self._on_saved = saved or (lambda: None)
         self._read_contents(source)
         self._headers = Bodies("headers", Header, most=1)
@@ -221,8 +220,7 @@ class ContentForm(Panel):
             InputError: A field is missing or wrong; the form shows which.
             PlanRefused: The last plan is being applied.
         """
-        if self.view is not None and self.view.running:
-            raise PlanRefused("The last change is being saved.")
+        self._check_idle()
         try:
             plan = self.plan()
         except ChangedMeanwhile:
@@ -234,11 +232,10 @@ class ContentForm(Panel):
             self._report("\n".join([text, *left]), wrong=True)
             raise
         self._report("")
-        self.view = PlanView(plan, self._after_saving, lock=self._lock)
-        content = self.content
-        self.view.bind(lambda: self.content == content, self.review)
-        self._below.children = [self.view]
-        return self.view
+        return self._show_plan(plan, self.review, self._after_saving, self._lock)
+
+    def _edits(self) -> object:
+        return self.content
 
     def _on_click(self) -> None:
         try:
@@ -255,7 +252,7 @@ class ContentForm(Panel):
 
     def _after_saving(self, view: PlanView) -> None:
         """Show the content as the service has it now: saved, or changed by somebody else."""
-        if view is not self.view:
+        if view is not self.plan_view:
             return
         if "conflict" in view.states:
             self._merge_edits()
@@ -290,7 +287,6 @@ class ContentForm(Panel):
         self._button.css = "primary"
         bar = FormGroup([self._button], css="chatkit-actions chatkit-sticky", row=True)
         self._preview = Preview({"lang_code": self.lang_code})
-        self._below = w.VBox()
         heads, previews = [self.lang_code], [self._preview]
         if self.source is not None and self._original is not None:
             heads.insert(0, self.source)
@@ -317,8 +313,7 @@ class ContentForm(Panel):
 
     def _on_change(self) -> None:
         """Check the changed content, and whether the plan below is still of it."""
-        if self.view is not None:
-            self.view.recheck()
+        self._recheck_plan()
         self._report("")
         self._refresh_panes()
 

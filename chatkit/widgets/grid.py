@@ -22,7 +22,7 @@ import traitlets
 from chatkit.bulk.comparison import same_value
 from chatkit.bulk.matching import DELETE
 from chatkit.bulk.plan import RefusedCell, refused_cells
-from chatkit.errors import ChatkitError, InputError, PlanRefused, Problem, steady
+from chatkit.errors import ChatkitError, InputError, Problem, steady
 from chatkit.frames.frame import python_value, records
 from chatkit.resource import Resource, endpoints_of
 from chatkit.util.display import cut, many
@@ -31,14 +31,13 @@ from chatkit.widgets.controls import (
     START,
     ActionButton,
     Code,
-    Panel,
     boxed,
     call_code,
     packed_module,
     python_literal,
     style_sheet,
 )
-from chatkit.widgets.planview import TOOK_EFFECT, PlanView
+from chatkit.widgets.planview import TOOK_EFFECT, PlanPanel, PlanView
 from chatkit.widgets.sheet import EditedCell, ReplacedText, RowFilter, Sheet, View, cell_text
 
 if TYPE_CHECKING:
@@ -77,7 +76,7 @@ class GridTable(anywidget.AnyWidget):
         self.on_msg(lambda _, message, __: on_message(message))
 
 
-class Grid(Panel):
+class Grid(PlanPanel):
     """An editable table of the records of a resource: filter, sort, edit, paste, undo, plan.
 
     A cell that cannot be sent keeps what it held, and says why. Many cells are changed at once by
@@ -115,11 +114,9 @@ class Grid(Panel):
         self._arranged = 0  #: how often other rows were shown, or in another order
         self._renewed = 0  #: how often the account was read again: rows have other numbers then
         self._lock = RLock()  # a plan is applied in a thread of its own
-        self.plan_view: PlanView | None = None  #: the plan that was reviewed last, below
         self._reviewed: dict[tuple[int, str], EditedCell] = {}  #: what was entered then
-        self._planned = self._sheet.edits()  #: all that it was made of
         self._labels: dict[Any, int] = {}  #: which row is meant by a label of that plan
-        self._code, self._below = Code(), w.VBox()
+        self._code = Code()
         self._table = GridTable(
             self._receive,
             columns=describe_columns(self._sheet),
@@ -181,17 +178,14 @@ class Grid(Panel):
             InputError: The frame as a whole cannot be planned.
             PlanRefused: The plan that was reviewed before is being applied.
         """
-        if self.plan_view is not None and self.plan_view.running:
-            raise PlanRefused("The changes below are being applied: wait, or stop them there.")
+        self._check_idle()
         plan = self.plan(existing=existing, skip_invalid=skip_invalid)
-        view = self.plan_view = PlanView(plan, self._on_applied)
+        again = partial(self.review, existing=existing, skip_invalid=skip_invalid)
+        view = self._show_plan(plan, again, self._on_applied)
         sheet = self._sheet
-        self._reviewed, self._planned = dict(sheet.cells), sheet.edits()
+        self._reviewed = dict(sheet.cells)
         rows = sheet.rows() if self._has_keys else [*range(sheet.size), *sheet.rows()]
         self._labels = {sheet.label(row): row for row in rows}
-        view.bind(
-            self._is_reviewed, partial(self.review, existing=existing, skip_invalid=skip_invalid)
-        )
         buttons = []
         invalid = len({cell.row for cell in refused_cells(plan)})
         if invalid and not skip_invalid:
@@ -201,14 +195,15 @@ class Grid(Panel):
             words = f"Update {many(kept, self._endpoints.noun)} that would be kept"
             buttons.append(self._review_button(words, existing="update", skip_invalid=skip_invalid))
         self._message.show("")
-        self._below.children = [view, *([boxed(w.HBox, "chatkit-bar", buttons)] if buttons else [])]
+        if buttons:
+            self._below.children = [view, boxed(w.HBox, "chatkit-bar", buttons)]
         return view
 
     def _review_button(self, words: str, **options: Any) -> ActionButton:
         return ActionButton(words, partial(self._attempt, partial(self.review, **options)))
 
-    def _is_reviewed(self) -> bool:
-        return self._planned == self._sheet.edits()
+    def _edits(self) -> object:
+        return self._sheet.edits()
 
     @property
     def refused(self) -> list[RefusedCell]:
@@ -253,7 +248,7 @@ class Grid(Panel):
             InputError: There is no such cell, or it cannot hold that; it stays as it was.
         """
         number = self._sheet.row(row)
-        self._check_column(column)
+        self._check_columns(column)
         cell = self._sheet.check(column, {number: value})[number]
         if cell and cell.reason:
             problem = Problem(column, shortly(value), cell.reason)
@@ -270,7 +265,7 @@ class Grid(Panel):
         Raises:
             InputError: There is no such cell to begin with, or the block is too wide.
         """
-        self._check_column(column)
+        self._check_columns(column)
         names = self._visible_columns if column in self._visible_columns else [*self._sheet.columns]
         names = names[names.index(column) :]
         self._paste_cells(self._position(row), names, parse_clipboard(text))
@@ -292,8 +287,7 @@ class Grid(Panel):
         Raises:
             InputError: There is no such column.
         """
-        if column is not None:
-            self._check_column(column)
+        self._check_columns(column)
         replacements = [
             one for one in self._replacements(text, by, column, case=case) if not one.reason
         ]
@@ -385,8 +379,7 @@ class Grid(Panel):
             {name: sorted({*map(cell_text, texts)}) for name, texts in values.items()},
             dict(empty),
         )
-        for name in chosen.columns:
-            self._check_column(name)
+        self._check_columns(*chosen.columns)
         self._view.filter = chosen
         self._refresh_rows()
         return len(self._view.rows)
@@ -397,8 +390,7 @@ class Grid(Panel):
         Raises:
             InputError: There is no such column.
         """
-        if column is not None:
-            self._check_column(column)
+        self._check_columns(column)
         self._view.column, self._view.descending = column, descending
         self._refresh_rows()
 
@@ -408,8 +400,7 @@ class Grid(Panel):
         Raises:
             InputError: There is no such column.
         """
-        for name in names:
-            self._check_column(name)
+        self._check_columns(*names)
         widths = dict(self._table.column_layout)
         self._set_layout([[name, widths.get(name, 0)] for name in dict.fromkeys(names)])
         return self._visible_columns
@@ -421,10 +412,11 @@ class Grid(Panel):
         """True if the index of the frame has the keys of the records."""
         return self._sheet.head == self._endpoints.key
 
-    def _check_column(self, column: str) -> None:
-        if column not in self._sheet.columns:
-            names = ", ".join(self._sheet.columns)
-            raise InputError(f"The grid has no column {column!r}: it has {names}.")
+    def _check_columns(self, *columns: str | None) -> None:
+        for column in columns:
+            if column is not None and column not in self._sheet.columns:
+                names = ", ".join(self._sheet.columns)
+                raise InputError(f"The grid has no column {column!r}: it has {names}.")
 
     def _position(self, label: Any) -> int:
         """Return the position at which the row of a label is shown."""
@@ -542,7 +534,7 @@ class Grid(Panel):
             mine = view is self.plan_view
             rows = {label: self._reviewed_row(label) for label in (done if mine else ())}
             applied = {row for row in rows.values() if row is not None}
-            reviewed = self._is_reviewed()
+            reviewed = self._is_planned()
             keys = self._record_keys(read)
             keys |= {row: done[label] for label, row in rows.items() if row is not None}
             sheet = Sheet(endpoints, self._select_frame(read, keys, done.values()))
@@ -675,8 +667,7 @@ class Grid(Panel):
         self._table.state = self._state()
         if self._code.text:
             self._code.text = self.code or _NO_CODE
-        if self.plan_view is not None:
-            self.plan_view.recheck()
+        self._recheck_plan()
 
     def _send_rows(self, rows: Collection[int]) -> None:
         """Send edited rows to the page."""

@@ -8,9 +8,10 @@ import logging
 import re
 import threading
 import time
+from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
+from functools import cached_property, partial
 from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -628,6 +629,47 @@ class PlanView(Panel):
             # What is shown comes first: it takes the focus of what is hidden.
             for widget, seen in sorted(controls, key=lambda control: not control[1]):
                 widget.layout.display = None if seen else "none"
+
+
+class PlanPanel(Panel):
+    """A panel whose edits become a plan, which is reviewed and applied below it."""
+
+    plan_view: PlanView | None = None  #: the plan that was shown last
+    _planned: object = None  #: the edits that it was made of
+
+    @cached_property
+    def _below(self) -> w.VBox:
+        return w.VBox()
+
+    @abstractmethod
+    def _edits(self) -> object:
+        """Return a copy of all edits: a review of others is out of date."""
+
+    def _check_idle(self) -> None:
+        """Check that no plan is being applied. Raises `PlanRefused` otherwise."""
+        if self.plan_view is not None and self.plan_view.running:
+            raise PlanRefused("The changes below are being applied: wait, or stop them there.")
+
+    def _show_plan(
+        self,
+        plan: Plan,
+        again: Callable[[], object],
+        applied: Callable[[PlanView], object] | None = None,
+        lock: Callable[[bool], object] = bool,
+    ) -> PlanView:
+        """Show a plan of the edits; `again` makes another one, the rest is that of `PlanView`."""
+        view = self.plan_view = PlanView(plan, applied, lock=lock)
+        self._planned = self._edits()
+        view.bind(self._is_planned, again)
+        self._below.children = [view]
+        return view
+
+    def _is_planned(self) -> bool:
+        return self._planned == self._edits()
+
+    def _recheck_plan(self) -> None:
+        if self.plan_view is not None:
+            self.plan_view.recheck()
 
 
 def _required_overrides(plan: Plan | FleetPlan) -> list[str]:

@@ -10,14 +10,14 @@ import anywidget
 import ipywidgets as w
 import traitlets
 
-from chatkit.errors import ChatkitError, InputError, PlanRefused, steady
+from chatkit.errors import ChatkitError, InputError, steady
 from chatkit.localization import language
 from chatkit.localization.queue import Queue, Suggestion
 from chatkit.localization.rules import ContentFinding
 from chatkit.util.display import changed_words, cut, escaped, visible
 from chatkit.util.progress import working_for
-from chatkit.widgets.controls import ActionButton, Panel, boxed, joined_module, style_sheet
-from chatkit.widgets.planview import PlanView
+from chatkit.widgets.controls import ActionButton, boxed, joined_module, style_sheet
+from chatkit.widgets.planview import PlanPanel, PlanView
 from chatkit.widgets.preview import Preview
 
 _MAX_CODE_LENGTH = 80  #: characters of a template code
@@ -162,7 +162,7 @@ def _suggestion_origin(one: Suggestion) -> str:
     return f"{cut(one.template_code, 40)}{kind}"
 
 
-class QueueView(Panel):
+class QueueView(PlanPanel):
     """Texts to review, one after the other: source, translation, rules, preview, suggestions.
 
     Ctrl+Enter takes a translation as it stands and goes on, Alt+↑ and Alt+↓ go from text to
@@ -190,7 +190,6 @@ class QueueView(Panel):
                 f"{type(queue).__name__}."
             )
         self.queue = queue
-        self.plan_view: PlanView | None = None  #: the plan that was made last
         self._card = QueueCard(queue, self._show_preview, self._recheck_plan)
         self._preview = Preview(queue.content(0)) if len(queue) else None
         if len(queue):
@@ -198,7 +197,6 @@ class QueueView(Panel):
         self._review = ActionButton(
             "Review changes", lambda: self._attempt(self.plan), "primary", disabled=not len(queue)
         )
-        self._below = w.VBox()
         columns = [self._card, *([self._preview] if self._preview else [])]
         row = w.HBox(columns, layout=w.Layout(**_ROW_LAYOUT))
         bar = boxed(w.HBox, "chatkit-sticky", [self._review])
@@ -221,22 +219,13 @@ class QueueView(Panel):
             InputError: Nothing was answered.
             PlanRefused: The plan that was made before is being applied.
         """
-        if self.plan_view is not None and self.plan_view.running:
-            raise PlanRefused("The changes below are being applied: wait, or stop them there.")
-        view = PlanView(self.queue.plan())
-        answers = self._current_answers()
-        view.bind(lambda: self._current_answers() == answers, self.plan)
-        self.plan_view = view
-        self._below.children = [view]
+        self._check_idle()
+        view = self._show_plan(self.queue.plan(), self.plan)
         self._message.show("")
         return view
 
-    def _current_answers(self) -> list[tuple[str, str]]:
+    def _edits(self) -> object:
         return [(item.answer, item.text) for item in self.queue.items]
-
-    def _recheck_plan(self) -> None:
-        if self.plan_view is not None:
-            self.plan_view.recheck()
 
     @steady
     def __repr__(self) -> str:

@@ -41,7 +41,7 @@ ready = client.templates("order_ready")
 ready.update("en", footer="<img src=x onerror=alert(1)> $x^2$")
 form = ContentForm(ready, "ar")
 form"""
-SAVED = """form.view.wait()
+SAVED = """form.plan_view.wait()
 saved = ready.get("ar")
 print(saved.text[-3:], [button["type"] for button in saved.buttons])
 form"""
@@ -53,7 +53,7 @@ client = chatkit.connect(chatkit.Sandbox(seed="demo"))
 board = BoardGrid(client.templates, ["order_ready", "rental_reminder", "appointment_confirmed",
                                      "spring_offer", "login_code", "review_request"])
 board"""
-MADE = """board.form.view.wait()
+MADE = """board.form.plan_view.wait()
 print(client.templates("rental_reminder").get("ja").text, board.board.counts()["draft"])"""
 
 #: Draws the board, walks it and filters it: what each of these takes, in milliseconds.

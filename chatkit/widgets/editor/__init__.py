@@ -17,7 +17,6 @@ from chatkit.report import SEVERITIES, Finding
 from chatkit.util.display import cut, escaped, many, visible
 from chatkit.widgets.controls import (
     Code,
-    Panel,
     boxed,
     call_code,
     joined_module,
@@ -26,7 +25,7 @@ from chatkit.widgets.controls import (
 )
 from chatkit.widgets.editor.edits import additions_at, new_flow, with_addition
 from chatkit.widgets.editor.inspector import Inspector
-from chatkit.widgets.editor.state import DocumentState, is_identical
+from chatkit.widgets.editor.state import DocumentState
 from chatkit.widgets.editor.tree import Tree, TreeRow, nearest_pointer, tree_rows
 from chatkit.widgets.fields import (
     Checkbox,
@@ -38,7 +37,7 @@ from chatkit.widgets.fields import (
     Text,
 )
 from chatkit.widgets.form import OpenedRecord
-from chatkit.widgets.planview import TOOK_EFFECT, PlanView
+from chatkit.widgets.planview import TOOK_EFFECT, PlanPanel, PlanView
 from chatkit.widgets.player import Player, screens_html
 
 if TYPE_CHECKING:
@@ -50,7 +49,7 @@ if TYPE_CHECKING:
 _FORM_TAB, _SOURCE_TAB, _PYTHON_TAB = range(3)
 
 
-class Editor(Panel):
+class Editor(PlanPanel):
     """A flow document to be edited, by its tree and forms or in its source.
 
     Beside it a phone plays the flow as it is now; below stands what the platform would refuse.
@@ -91,7 +90,6 @@ class Editor(Panel):
         self.state = DocumentState(document)  #: the document, its text, and each step back
         self._selected, self._rows = "/screens/0", dict[str, TreeRow]()  # by pointer
         self._read_rows()
-        self._saving_view: PlanView | None = None  #: the plan that was last shown
         self._played_value: Any = None  #: the value that the phone shows
         self._create_widgets()
         super().__init__(self._arrange_widgets())
@@ -125,7 +123,6 @@ class Editor(Panel):
         controls = [self._title, self._undo, self._redo, *saving]
         self._bar = FormModel(FormGroup(controls, css="chatkit-form", row=True))
         self._bar.add_class("ce-bar").add_class("chatkit-sticky")
-        self._saving_area = w.VBox()
 
     def _arrange_widgets(self) -> list[w.Widget]:
         """Arrange tree, form and phone side by side, the bar of buttons, and the plan below."""
@@ -134,7 +131,7 @@ class Editor(Panel):
         middle = boxed(w.VBox, "ce-middle", within)
         right = boxed(w.VBox, "ce-right", [self._preview])
         main = boxed(w.HBox, "ce-main", [left, middle, right])
-        return [main, self._bar, self._saving_area]
+        return [main, self._bar, self._below]
 
     @steady
     def __repr__(self) -> str:
@@ -324,40 +321,33 @@ class Editor(Panel):
             raise InputError("It has no account: Editor(document, resource=client.flows) saves it.")
         if self.state.broken:
             raise InputError("The source is not valid JSON: correct it, or undo the edit.")
-        document, named = self.document, self._name.value
+        self._check_idle()
+        document, chosen = self.document, name or self._name.value
         if not isinstance(document, dict):
             raise InputError("A flow document is an object, with version and screens.")
         fields: dict[str, Any] = {"flow_json": document}
         if self._flow is None:
-            if not (name or named).strip():
+            if not chosen.strip():
                 problem = Problem("name", "", "give one; it cannot be changed")
                 raise InputError("A new flow needs a name:", [problem])
-            fields = {"name": name or named, "template_name": "default", **fields}
+            fields = {"name": chosen, "template_name": "default", **fields}
         # another flow of that name is not what was opened
         existing = "refuse" if self._flow is None else "update"
         plan = self._opened.plan(fields, existing=existing, broken=broken)
-        self._saving_view = PlanView(plan, self._after_saving)
-        self._saving_view.bind(
-            lambda: (
-                not self.state.broken
-                and is_identical(self.document, document)
-                and self._name.value == named
-            ),
-            lambda: self.plan(name, broken=broken),
-        )
-        self._saving_area.children = [self._saving_view]
+        self._show_plan(plan, partial(self.plan, name, broken=broken), self._after_saving)
         self._message.show("")
         return plan
 
+    def _edits(self) -> object:
+        return self.state.broken, repr(self.document), self._name.value
+
     # --- callbacks of the parts -------------------------------------------------------
 
-    def _on_tree_action(self, what: str, *arguments: Any, **options: Any) -> None:
-        """Run the action that the tree asks for."""
-        if what == "add":
-            self._selected = nearest_pointer(arguments[0], self._rows)
-            self._attempt(self.add, arguments[1])
-        else:
-            self._attempt(partial(getattr(self, what), *arguments, **options))
+    def _on_tree_action(self, action: str, **arguments: Any) -> None:
+        """Run the method that the tree asks for."""
+        if action == "add":
+            self._selected = nearest_pointer(arguments.pop("pointer"), self._rows)
+        self._attempt(partial(getattr(self, action), **arguments))
 
     def _show_open_tab(self) -> None:
         """Show the selected row on the open tab."""
@@ -375,7 +365,7 @@ class Editor(Panel):
         self._refresh()
 
     def _after_saving(self, view: PlanView) -> None:
-        if view is not self._saving_view or view.result is None:
+        if view is not self.plan_view or view.result is None:
             return
         if view.states.issubset(TOOK_EFFECT):
             self._open_flow(int(view.result["key"].iloc[0]))
@@ -451,8 +441,7 @@ class Editor(Panel):
 
     def _update_bar(self) -> None:
         state = self.state
-        if self._saving_view is not None:
-            self._saving_view.recheck()
+        self._recheck_plan()
         flow = self._flow_name
         title = f"Flow {self._flow} · {flow}" if flow else "New flow"
         if self._opened is None:

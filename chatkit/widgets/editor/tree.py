@@ -18,12 +18,15 @@ from chatkit.util.display import cut, many
 from chatkit.util.json import child
 from chatkit.widgets.controls import packed_module, style_sheet
 
+#: What the page can ask for: methods of the editor.
+_ACTIONS = ("select", "remove", "duplicate", "undo", "redo", "move", "drop", "add")
+
 
 class Tree(anywidget.AnyWidget):
     """Rows that unfold; one of them is selected, and can be moved, copied, removed, added to.
 
     Args:
-        act: Called with the name and the arguments of an action: `act("move", pointer, 1)`.
+        act: Called with an action and its arguments: `act("move", pointer=pointer, by=1)`.
     """
 
     _esm = packed_module(["keys.js", "elements.js", "editor/tree.js"])
@@ -58,31 +61,14 @@ class Tree(anywidget.AnyWidget):
             self.offers, self.locked, self.screen = offers, locked, screen
 
     def _receive(self, _: Any, message: Any, __: Any) -> None:
-        match message:
-            case {"do": "select", "pointer": str(pointer), "n": int(n)}:
-                self._perform("select", pointer)
-                self.answered = n
-            case {"do": "remove" | "duplicate" as what, "pointer": str(pointer)}:
-                self._perform(what, pointer)
-            case {"do": "undo" | "redo" as what}:
-                self._perform(what)
-            case {"do": "move", "pointer": str(pointer), "by": int(by)}:
-                self._perform("move", pointer, by)
-            case {
-                "do": "drop",
-                "pointer": str(pointer),
-                "target": str(target),
-                "after": bool(after),
-            }:
-                self._perform("drop", pointer, target, after=after)
-            case {"do": "add", "pointer": str(pointer), "what": str(kind)}:
-                self._perform("add", pointer, kind)
-
-    def _perform(self, what: str, *arguments: Any, **options: Any) -> None:
-        try:
-            self._act(what, *arguments, **options)
-        except ChatkitError:
-            logging.getLogger(__name__).info("the tree could not %s", what, exc_info=True)
+        arguments: dict[str, Any] = dict(message or {})
+        action, answered = arguments.pop("do", None), arguments.pop("n", self.answered)
+        if action in _ACTIONS:
+            try:
+                self._act(action, **arguments)
+            except ChatkitError:
+                logging.getLogger(__name__).info("the tree could not %s", action, exc_info=True)
+            self.answered = answered
 
 
 # --- a flow document of any shape as rows --------------------------------------------------

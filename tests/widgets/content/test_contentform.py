@@ -316,7 +316,7 @@ def test_what_is_wrong_is_said_at_its_field_and_nothing_is_planned(target):
     press(form, REVIEW)
     assert form.message == "Nothing was planned: see above."
     assert html(form).count("must be a whole number") == 1
-    assert form.view is None
+    assert form.plan_view is None
     with pytest.raises(InputError, match="cannot be sent"):
         form.plan()
     with pytest.raises(InputError, match="cannot be read"):

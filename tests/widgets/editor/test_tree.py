@@ -12,33 +12,31 @@ from chatkit.widgets.editor.tree import Tree, tree_rows
 
 
 def test_wishes_of_the_page_are_passed_on() -> None:
-    acted: list[tuple[Any, ...]] = []
-    tree = Tree(lambda *text: acted.append(text))
+    acted: list[tuple[str, dict[str, Any]]] = []
+    tree = Tree(lambda action, **arguments: acted.append((action, arguments)))
     tell(tree, {"do": "select", "pointer": "/screens/0", "n": 4})
     assert tree.answered == 4
     tell(tree, {"do": "move", "pointer": "/screens/0", "by": -1})
     tell(tree, {"do": "add", "pointer": "", "what": "Screen"})
-    tell(tree, {"do": "remove", "pointer": "/screens/0"})
     tell(tree, {"do": "undo"})
     assert acted == [
-        ("select", "/screens/0"),
-        ("move", "/screens/0", -1),
-        ("add", "", "Screen"),
-        ("remove", "/screens/0"),
-        ("undo",),
+        ("select", {"pointer": "/screens/0"}),
+        ("move", {"pointer": "/screens/0", "by": -1}),
+        ("add", {"pointer": "", "what": "Screen"}),
+        ("undo", {}),
     ]
 
 
 def test_other_messages_do_nothing() -> None:
     acted: list[tuple[Any, ...]] = []
     tree = Tree(lambda *text: acted.append(text))
-    for message in (None, {}, {"do": "__init__", "pointer": "x"}, {"do": "move", "pointer": 3}):
+    for message in (None, {}, {"do": "__init__", "pointer": "x"}, {"do": ["move"]}):
         tell(tree, message)
     assert acted == []
 
 
 def test_what_cannot_be_done_does_not_reach_the_page_as_an_error() -> None:
-    def refuse(*_: object) -> None:
+    def refuse(*_: object, **__: object) -> None:
         raise InputError("no")
 
     tell(Tree(refuse), {"do": "remove", "pointer": "/x"})
