@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import anywidget
@@ -119,8 +118,8 @@ class BoardGrid(Panel):
         height: int = 480,
     ) -> None:
         self._templates, self._source = templates, source
-        codes = None if codes is None else template_codes(codes)
-        self._read_board = partial(templates.board, codes, source, languages=list(languages))
+        self._codes = None if codes is None else template_codes(codes)
+        self._languages = list(languages)
         self.board = self._read_board()  #: the states that are shown
         self.form: ContentForm | None = None  #: the form of the cell that was opened last
         self._forms: dict[tuple[str, str], ContentForm] = {}
@@ -131,6 +130,9 @@ class BoardGrid(Panel):
         self._table.fill(self.board)
         self._below = w.VBox()
         super().__init__([self._table, self._message, self._below])
+
+    def _read_board(self) -> Board:
+        return self._templates.board(self._codes, self._source, languages=self._languages)
 
     def refresh(self) -> Board:
         """Read all contents anew and show their states."""

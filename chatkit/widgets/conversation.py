@@ -64,12 +64,11 @@ class Conversation(Follower):
         self._last, self._verified = last, verified
         self.thread: list[ThreadMessage] = []  #: the messages that were read, oldest first
         self._events: list[Event] = []
-        self._last_read = 0  #: the id of the last delivery that was looked at
-        self._verified_later = inbox._store.verified_later
+        self._state: tuple[int, int] | None = None  #: of the inbox when it was read
         super().__init__(inbox)
 
     def _initial_state(self) -> dict[str, Any]:
-        self._read_new()
+        self._read()
         return {"first": self._parts()}
 
     def look(self) -> int:
@@ -79,14 +78,11 @@ class Conversation(Follower):
             StoreError: The inbox cannot be read.
         """
         with self._looking:
-            newly_verified = self._inbox._store.verified_later - self._verified_later
-            if newly_verified:  # known ones may count now
-                self._events, self._last_read = [], 0
-            seen = self._read_new()
-            self._verified_later += newly_verified
-            if seen or newly_verified:
+            before = self._events
+            self._read()
+            if self._events != before:
                 self._send_all(None)
-            return seen
+            return max(len(self._events) - len(before), 0)
 
     def older(self) -> int:
         """Show a hundred older messages, and return the number of those shown."""
@@ -100,16 +96,13 @@ class Conversation(Follower):
             case {"older": True}:
                 self.older()
 
-    def _read_new(self) -> int:
-        """Read new events, update the thread, and return their number."""
-        top, fresh = self._inbox.last, list[Event]()
-        if top > self._last_read:
-            choice = {"contact": self.contact, "verified": self._verified}
-            fresh = list(self._inbox._events(since=self._last_read, until=top, **choice))
-            self._last_read = top
-        self._events += fresh
-        self.thread = thread(self._events) if fresh or not self._events else self.thread
-        return len(fresh)
+    def _read(self) -> None:
+        """Read the events of the contact, if anything has come or was verified since."""
+        state = (self._inbox.last, self._inbox._store.verified_later)
+        if state != self._state:
+            events = self._inbox._events(contact=self.contact, verified=self._verified)
+            self._events, self._state = list(events), state
+            self.thread = thread(self._events)
 
     @steady
     def __repr__(self) -> str:

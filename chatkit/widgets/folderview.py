@@ -150,15 +150,16 @@ class FolderView(Exported, anywidget.AnyWidget):
     def _page(self) -> str:
         parts, lines = [], 0
         alone = self._sources[1] is None
-        paths = [p for p in self._paths if alone or _file_state(*self._files[p]) != _SAME]
-        alike = [] if alone else [p for p in self._paths if _file_state(*self._files[p]) == _SAME]
+        states = self.files()
+        alike = [] if alone else [path for path, state in states.items() if state == STATES[_SAME]]
+        paths = [path for path in self._paths if path not in alike]
         for n, path in enumerate(paths):
             lines += max(text.count("\n") for text in self._files[path] if text is not None)
             if n == _MOST_FILES or lines > _MOST_SAVED:
                 rest = many(len(paths) - n, "more file")
                 parts.append(f"<p>… and {rest}: run the cell to see them.</p>")
                 break
-            state = "" if alone else f": {STATES[_file_state(*self._files[path])]}"
+            state = "" if alone else f": {states[path]}"
             summary = f"<summary>{marked(visible(path))}{state}</summary>"
             parts.append(f"<details>{summary}{self._draw_table(path)}</details>")
         if alike:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import escape
-from typing import Any, Protocol
+from typing import Any
 
 from chatkit.errors import ChatkitError
 from chatkit.flowjson.components import (
@@ -52,13 +52,6 @@ _SLOT_HELP = {
 }
 
 
-class Refresh(Protocol):
-    """Shows the document after an edit."""
-
-    def __call__(self, *, typed: bool = False, focus: str = "") -> None:
-        """Show it; with `typed` the form holds it already, `focus` is the field to focus."""
-
-
 class Inspector(FormModel):
     """The properties of a flow, screen, component or option, with labels and help.
 
@@ -67,10 +60,11 @@ class Inspector(FormModel):
 
     Args:
         state: The document.
-        refresh: Called after each edit.
+        refresh: Called after each edit, with `typed=True` if the form holds it already, and with
+            the pointer of the field to focus as `focus`.
     """
 
-    def __init__(self, state: DocumentState, refresh: Refresh) -> None:
+    def __init__(self, state: DocumentState, refresh: Callable[..., None]) -> None:
         self._document, self._refresh = state, refresh
         self.fields: dict[str, Control] = {}  #: the inputs by the pointers of their properties
         #: Refused entries by pointer: the reason, the input, and the value in the document.
