@@ -29,6 +29,5 @@ function render({ model, el }) {
     else if (!document.activeElement?.matches("input, select, textarea, button")) button.focus();
   };
   again(20);
-  return () => model.off("change", paint);
 }
 export default { render: hearing(render) };

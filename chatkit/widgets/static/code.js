@@ -18,6 +18,5 @@ function render({ model, el }) {
   keepKeys(root);
   model.on("change:text", paint);
   paint();
-  return () => model.off("change:text", paint);
 }
 export default { render: hearing(render) };

@@ -232,7 +232,6 @@ function render({ model, el }) {
     model.set("focused", 0);
     model.save_changes();
   };
-  const focusSoon = () => focus();
   const hear = (message) => drawn.get(message.id)?.hear?.(message);
   el.classList.add("chatkit-fields");
   el.addEventListener("keydown", (event) => {
@@ -241,7 +240,7 @@ function render({ model, el }) {
   });
   keepKeys(el);
   model.on("change:tree", draw);
-  model.on("change:focused", focusSoon);
+  model.on("change:focused", () => focus());
   model.on("msg:custom", hear);
   draw();
   focus();
@@ -250,9 +249,6 @@ function render({ model, el }) {
       if (one.now.kind === "secret") one.input.value = "";
       if (one.put) one.put(HIDDEN);
     }
-    model.off("change:tree", draw);
-    model.off("change:focused", focusSoon);
-    model.off("msg:custom", hear);
   };
 }
 export default { render: hearing(render) };

@@ -96,15 +96,8 @@ function render({ model, el }) {
   keepKeys(root);
   model.on("change:listed", paintList);
   model.on("change:chosen", paintChosen);
-  model.on("change:heading", paint);
-  model.on("change:difference", paint);
+  model.on("change:heading change:difference", paint);
   paintList();
   paint();
-  return () => {
-    model.off("change:listed", paintList);
-    model.off("change:chosen", paintChosen);
-    model.off("change:heading", paint);
-    model.off("change:difference", paint);
-  };
 }
 export default { render: hearing(render) };

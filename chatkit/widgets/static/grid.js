@@ -497,17 +497,12 @@ function render({ model, el }) {
   sized.observe(table);
   model.on("msg:custom", hear);
   model.on("change:state", changed);
-  model.on("change:column_layout", build);
-  model.on("change:columns", build);
+  model.on("change:column_layout change:columns", build);
   build();
   return () => {
     close(false);
     sized.disconnect();
     side.end();
-    model.off("msg:custom", hear);
-    model.off("change:state", changed);
-    model.off("change:column_layout", build);
-    model.off("change:columns", build);
   };
 }
 

@@ -103,8 +103,6 @@ function render({ model, el }) {
     free();
     side.end();
     fits.disconnect();
-    model.off("change:html", paint);
-    model.off("msg:custom", save);
   };
 }
 export default { render: hearing(render) };

@@ -189,9 +189,10 @@ function render({ model, el }) {
     moves[event.key]();
   };
   keepKeys(el);
-  const heard = { "change:cells": draw, "change:height": draw, "change:only": filter, "change:opened": mark };
-  for (const [name, act] of Object.entries(heard)) model.on(name, act);
+  model.on("change:cells change:height", draw);
+  model.on("change:only", filter);
+  model.on("change:opened", mark);
   draw();
-  return () => { side.end(); for (const [name, act] of Object.entries(heard)) model.off(name, act); };
+  return side.end;
 }
 export default { render: hearing(render) };

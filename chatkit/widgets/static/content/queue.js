@@ -210,6 +210,6 @@ function render({ model, el }) {
   model.on("change:answers", draw);
   draw();
   model.send({ look: 0 });
-  return () => { clearTimeout(timer); model.off("msg:custom", heard); model.off("change:answers", draw); };
+  return () => clearTimeout(timer);
 }
 export default { render: hearing(render) };

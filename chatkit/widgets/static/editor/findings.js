@@ -28,9 +28,7 @@ function render({ model, el }) {
     // The focus goes on to the finding that is now in the place of the one that was fixed.
     if (place >= 0) (buttons()[Math.min(place, buttons().length - 1)] ?? head).focus();
   };
-  model.on("change:listed", draw);
-  model.on("change:summary", draw);
+  model.on("change:listed change:summary", draw);
   draw();
-  return () => { model.off("change:listed", draw); model.off("change:summary", draw); };
 }
 export default { render: hearing(render) };

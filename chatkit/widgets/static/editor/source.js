@@ -148,11 +148,6 @@ function render({ model, el }) {
   take();
   draw();
   mark();
-  return () => {
-    send();
-    model.off("change:text", take);
-    model.off("change:marks", mark);
-    model.off("msg:custom", go);
-  };
+  return send;
 }
 export default { render: hearing(render) };

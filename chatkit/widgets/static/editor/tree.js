@@ -226,13 +226,14 @@ function render({ model, el }) {
     draw();
     follow();
   };
-  const all = [["change:rows", draw], ["change:selected", take], ["change:answered", take], ["change:movable", draw], ["change:locked", draw], ["change:offers", () => { if (!menu.hidden) offer(); draw(); }], ["change:screen", follow]];
-  for (const [name, act] of all) model.on(name, act);
+  model.on("change:rows change:movable change:locked", draw);
+  model.on("change:selected change:answered", take);
+  model.on("change:offers", () => { if (!menu.hidden) offer(); draw(); });
+  model.on("change:screen", follow);
   draw();
   return () => {
     document.removeEventListener("pointerdown", elsewhere, true);
     document.removeEventListener("keydown", elsewhere, true);
-    for (const [name, act] of all) model.off(name, act);
   };
 }
 export default { render: hearing(render) };

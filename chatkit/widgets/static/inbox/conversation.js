@@ -87,10 +87,6 @@ function render({ model, el }) {
   paint();
   requestAnimationFrame(() => (log.scrollTop = log.scrollHeight));
   model.send({ here: view });
-  return () => {
-    model.off("msg:custom", hear);
-    model.off("change:stopped", paint);
-    model.send({ gone: view });
-  };
+  return () => model.send({ gone: view });
 }
 export default { render: hearing(render) };

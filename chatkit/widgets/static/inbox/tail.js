@@ -270,15 +270,11 @@ function render({ model, el }) {
   kinds.onchange = () => set("kind", kinds.value);
   model.on("msg:custom", hear);
   model.on("change:paused change:stopped", changed);
-  const choices = "change:kind change:contact change:search change:since change:until change:kinds";
-  model.on(choices, options);
+  model.on("change:kind change:contact change:search change:since change:until change:kinds", options);
   options();
   fill(model.get("first"));
   model.send({ here: view });
   return () => {
-    model.off("msg:custom", hear);
-    model.off("change:paused change:stopped", changed);
-    model.off(choices, options);
     cancelAnimationFrame(frame);
     side.end();
     model.send({ gone: view });

@@ -195,10 +195,10 @@ function render({ model, el }) {
     phone.classList.toggle("ck-light", dark === false);
   };
   const renew = () => begin(run?.here?.id);
-  const all = [["msg:custom", heard], ["change:dark", dress], ["change:source", renew], ["change:opening", renew], ["change:problem", renew]];
-  for (const [name, act] of all) model.on(name, act);
+  model.on("msg:custom", heard);
+  model.on("change:dark", dress);
+  for (const name of ["source", "opening", "problem"]) model.on(`change:${name}`, renew);
   dress();
   begin();
-  return () => { for (const [name, act] of all) model.off(name, act); };
 }
 export default { render: hearing(render) };

@@ -88,6 +88,5 @@ function render({ model, el }) {
   };
   model.on("change", paint);
   paint();
-  return () => model.off("change", paint);
 }
 export default { render: hearing(render) };
