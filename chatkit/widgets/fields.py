@@ -911,22 +911,18 @@ class Fieldset:
         for name, each in self.fields.items():
             each.lock(locked=locked or name in self.fixed)
 
-    def rearrange(self) -> None:
-        """Distribute text that was typed into one field, but belongs into several."""
-        for name in self.fields:
-            self._rearrange_field(name)
-
     def _on_entry(self, name: str) -> None:
         """Check a field that has changed, and distribute what was pasted into it."""
         text = _typed_text(self.fields[name])
         pasted = len(text) - len(self._before[name]) >= _MIN_PASTED
         self._before[name] = text
-        if not (pasted and self._rearrange_field(name)):
+        if not (pasted and self.redirect(name)):
             self._check_field(name)
         self.show_samples()
         self._changed()
 
-    def _rearrange_field(self, name: str) -> bool:
+    def redirect(self, name: str) -> bool:
+        """Distribute text that was typed into one field, but belongs into several, if it does."""
         fixed = name in self.fixed
         parts = {} if fixed else self._endpoints.redirect_text(name, _typed_text(self.fields[name]))
         if not parts or self.fixed.intersection(parts):
@@ -1006,7 +1002,9 @@ class Fieldset:
         """Return the values that would be sent, and problems of those that cannot be read."""
         values, problems, edited = {}, [], self.edited
         for name, each in self.fields.items():
-            if name in edited or (each.required and self._has_initial_value(name)):
+            declared = self._endpoints.body.model_fields[name]
+            has_first = not declared.is_required() or name in self._defaults
+            if name in edited or (each.required and has_first):
                 try:
                     values[name] = each.read()
                 except ValueError as error:
@@ -1015,11 +1013,6 @@ class Fieldset:
             if name in values and values[name] in ("", None, []):
                 del values[name]  # what it began with was taken out, and it must hold something
         return values, problems
-
-    def _has_initial_value(self, name: str) -> bool:
-        """Return whether an untouched field has a value."""
-        declared = self._endpoints.body.model_fields[name]
-        return not declared.is_required() or name in self._defaults
 
     def checked(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Validate the fields; return their values, and the body of a call.

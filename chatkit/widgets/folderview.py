@@ -112,13 +112,13 @@ class FolderView(Exported, anywidget.AnyWidget):
 
     def _show_file(self, n: int) -> None:
         with self.hold_sync():
-            self.chosen = n
-            self.difference = "" if n < 0 else self._draw_file(self._paths[n])
-
-    def _draw_file(self, path: str) -> str:
-        state = STATES[_file_state(*self._files[path])] if self._sources[1] is not None else ""
-        title = f"{marked(visible(path))} <span>{state}</span>"
-        return f'<div class="fv-title" dir="auto">{title}</div>{self._draw_table(path)}'
+            self.chosen, self.difference = n, ""
+            if n >= 0:
+                path = self._paths[n]
+                state = "" if self._sources[1] is None else self.files()[path]
+                title = f"{marked(visible(path))} <span>{state}</span>"
+                title = f'<div class="fv-title" dir="auto">{title}</div>'
+                self.difference = f"{title}{self._draw_table(path)}"
 
     def _draw_table(self, path: str) -> str:
         columns = list(zip(self._names, self._files[path], strict=True))

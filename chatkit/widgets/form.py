@@ -211,7 +211,8 @@ class Form(Exported, FormModel):
             self.focus()
 
     def _save_record(self) -> Record:
-        self._fields.rearrange()
+        for name in self._fields.fields:
+            self._fields.redirect(name)
         values, body = self._fields.checked()
         line, key, taken = self.line, self.key, set[object]()
         try:

@@ -137,7 +137,12 @@ class Player(Exported, anywidget.AnyWidget):
 
     def _answer_request(self, request: dict[str, Any]) -> dict[str, Any]:
         try:
-            answer = self._call_endpoint(request)
+            answer: Any = None
+            if isinstance(self._endpoint, Mapping):
+                name = "INIT" if request.get("action") == "INIT" else request.get("screen")
+                answer = self._endpoint.get(str(name))
+            elif self._endpoint is not None:
+                answer = self._endpoint(request)
             if answer is None:
                 return {"answer": None}
             if not isinstance(answer, Mapping):
@@ -146,12 +151,6 @@ class Player(Exported, anywidget.AnyWidget):
         except Exception as error:  # whatever a function of the user raises
             logging.getLogger(__name__).exception("the endpoint of a flow failed")
             return {"wrong": f"The endpoint raised {type(error).__name__}: {cut(str(error), 300)}"}
-
-    def _call_endpoint(self, request: dict[str, Any]) -> Any:
-        if isinstance(self._endpoint, Mapping):
-            name = "INIT" if request.get("action") == "INIT" else request.get("screen")
-            return self._endpoint.get(str(name))
-        return None if self._endpoint is None else self._endpoint(request)
 
     # --- text and plain HTML ------------------------------------------------------------
 

@@ -93,8 +93,9 @@ class RunsView(Panel):
         record = _merge_fleets(self.runs).get(run) or _merge_fleets(self.runs.loc[[run]])[run]
         live = _account_text(record) if _is_live(record) else ""
         view = self.view = PlanView(plan, self._on_applied, result=result, live=live)
-        title = w.HTML(f"<p><strong>{_run_title(record)}</strong></p>")
-        self._below.children = [title, view]
+        started = f"Run of {_local_time(record['started'])}, {_account_text(record)}"
+        title = escaped(f"{started}{', live data' if live else ''}")
+        self._below.children = [w.HTML(f"<p><strong>{title}</strong></p>"), view]
         view.reveal()
         self._close.layout.display = None
         return view
@@ -276,12 +277,6 @@ def _count_text(run: Mapping[str, Any]) -> str:
     back = _local_time(run["taken_back"])
     parts += [f"taken back {back}"] if back else []
     return ", ".join(parts)
-
-
-def _run_title(run: Mapping[str, Any]) -> str:
-    """Return the title of a run: its time and its account."""
-    live = ", live data" if _is_live(run) else ""
-    return escaped(f"Run of {_local_time(run['started'])}, {_account_text(run)}{live}")
 
 
 def _local_time(time: Any) -> str:

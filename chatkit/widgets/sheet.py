@@ -652,6 +652,7 @@ class View:
         self.column: str | None = None
         self.descending = False
         self._sheet = sheet
+        #: The columns of the frame as texts.
         self._texts: dict[tuple[str, Write], pd.Series[Any]] = {}
         self._ordered: Rows = np.arange(sheet.size)
         self.rows: Rows = self._ordered
@@ -705,26 +706,22 @@ class View:
 
     def _current_texts(self, name: str, write: Write, *, typed: bool = False) -> pd.Series[Any]:
         """Return the current values of a column as texts, also refused ones if `typed`."""
-        texts, sheet = self._frame_texts(name, write), self._sheet
+        sheet = self._sheet
+        if (name, write) not in self._texts:
+            cells = sheet.base.index.to_series() if name == sheet.head else sheet.base[name]
+            written = [write(value) for value in python_values(cells)]
+            self._texts[name, write] = type(cells)(written, dtype="str")
+        texts = self._texts[name, write]
         rows = [row for row, column in sheet.cells if column == name and row < sheet.size]
         if rows:
             texts = texts.copy()
             values = map(write, sheet.values(name, rows))
-            cells = (sheet.cell(row, name) for row in rows)
+            entries = (sheet.cell(row, name) for row in rows)
             texts.iloc[rows] = [
                 f"{text}\n{write(cell.typed)}" if typed and cell.reason else text
-                for text, cell in zip(values, cells, strict=True)
+                for text, cell in zip(values, entries, strict=True)
             ]
         return texts
-
-    def _frame_texts(self, name: str, write: Write) -> pd.Series[Any]:
-        """Return a column of the frame as texts, from a cache."""
-        if (name, write) not in self._texts:
-            sheet = self._sheet
-            cells = sheet.base.index.to_series() if name == sheet.head else sheet.base[name]
-            texts = [write(value) for value in python_values(cells)]
-            self._texts[name, write] = type(cells)(texts, dtype="str")
-        return self._texts[name, write]
 
     def _sorted_rows(self, name: str) -> Rows:
         """Return all rows of the frame sorted by a column, empty cells last."""

@@ -244,18 +244,15 @@ class Inspector(FormModel):
         try:
             value = control.read()
             if rename and isinstance(value, str):
-                self._rename(value)
+                pointer = self._row.pointer
+                renamed = self._document.rename(pointer, value)
+                moved = renamed != pointer  # a case is found by its name
+                self._refresh(typed=not moved, focus=renamed if moved else "")
             else:
                 self._set_property(place, value)
         except (ValueError, ChatkitError) as error:
             self._refused[place] = str(error), control, self._current_value(place)
             self._mark_field(place)
-
-    def _rename(self, name: str) -> None:
-        pointer = self._row.pointer
-        place = self._document.rename(pointer, name)
-        moved = place != pointer  # a case is found by its name
-        self._refresh(typed=not moved, focus=place if moved else "")
 
     def _set_property(self, place: str, value: Any) -> None:
         """Set a property, or remove it with the value ABSENT."""

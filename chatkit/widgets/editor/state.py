@@ -72,7 +72,9 @@ class DocumentState:
 
     def __init__(self, document: object) -> None:
         source = read_source(document)
-        text = None if source.text is None else _normalize_newlines(source.text)
+        text = source.text
+        if text is not None:  # with the line ends of a page
+            text = text.replace("\r\n", "\n").replace("\r", "\n")
         problem = _read_problem(source)
         if problem is not None:
             self._states = [_State({}, text or "", problem=problem)]
@@ -389,11 +391,6 @@ def document_text(value: Any) -> str:
 def is_identical(a: Any, b: Any) -> bool:
     """Return whether two values are written alike: 1 is not True, and the order of keys counts."""
     return a is b or repr(a) == repr(b)
-
-
-def _normalize_newlines(text: str) -> str:
-    """Replace the line ends by those of a page."""
-    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _last_step(pointer: str) -> str:
