@@ -565,3 +565,17 @@ def test_its_text_form_is_one_stable_line_and_its_page_needs_no_widget(client: C
     view.apply()
     assert repr(view) == f"<plan view: All {count} changes applied.>"
     assert f"All {count} changes applied." in page_of(view)
+
+
+def test_a_form_is_locked_only_while_its_plan_is_applied(client: Client) -> None:
+    heard: list[object] = []
+    plan = client.contacts.plan([{"id": 50001, "name": "Ana Cruz"}])
+    view = PlanView(plan, lambda view: heard.extend(view.states), lock=heard.append)
+    current: list[bool] = []
+    view.bind(lambda: bool(current), lambda: None)
+    with pytest.raises(PlanRefused, match="Out of date"):
+        view.apply()
+    assert heard == []
+    current.append(True)
+    view.apply()
+    assert heard == [True, False, "applied"]
