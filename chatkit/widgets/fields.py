@@ -624,8 +624,8 @@ class Rows(FormGroup, ABC):
     def add(self, value: Mapping[str, Any]) -> None:
         """Add a row with a value."""
         moves = [
-            FormButton("Move up", lambda: self._move(row, -1)),
-            FormButton("Move down", lambda: self._move(row, +1)),
+            FormButton("Move up", lambda: self._swap(row, -1)),
+            FormButton("Move down", lambda: self._swap(row, +1)),
         ]
         remove = FormButton(f"Remove {self._noun}", lambda: self.rows.remove(row))
         row = FormRow(self.inputs(), [*(moves if self._ordered else ()), remove])
@@ -652,10 +652,13 @@ class Rows(FormGroup, ABC):
         self._add.hidden = len(self.rows) >= self._most
         self.children = [*self.rows, self._add]
 
-    def _move(self, row: FormRow, step: int) -> None:
-        place = self.rows.index(row) + step
-        self.rows.remove(row)
-        self.rows.insert(place, row)
+    def _swap(self, row: FormRow, step: int) -> None:
+        """Exchange the inputs of a row and its neighbour: the cursor stays on the button."""
+        other = self.rows[self.rows.index(row) + step]
+        row.inputs, other.inputs = other.inputs, row.inputs
+        row.before, other.before = other.before, row.before
+        for one in (row, other):
+            one.children = [*one.inputs.values(), one.children[-1]]
 
 
 class Samples(FormGroup):

@@ -215,9 +215,8 @@ function render({ model, el }) {
     return one;
   };
   const draw = () => {
-    const kept = new Map(), at = document.activeElement;
+    const kept = new Map();
     const { el: root } = paint(model.get("tree"), kept);
-    if (el.contains(at) && at !== document.activeElement) at.focus(); // a row that is moved keeps it
     if (root.parentElement !== el) el.append(root);
     drawn = kept;
   };
