@@ -325,11 +325,11 @@ class Text(Control):
         super().__init__(label, "")
         self.placeholder, self.rows = placeholder, rows
         self._nothing, self._reference = nothing, reference
-        self._shown: tuple[str, Any] = ("", nothing)  #: the text that was shown, and its value
+        self._unedited: tuple[str, Any] = ("", nothing)  #: the text that was shown, and its value
 
     def read(self) -> Any:
         """Return the value, or the reference. Raises `ValueError` if the text is neither."""
-        text, value = self._shown
+        text, value = self._unedited
         if self.value == text and value is not NEEDED:
             return value
         typed = self.value.strip()
@@ -347,7 +347,7 @@ class Text(Control):
             text = value
         else:
             text = self._write(value)
-        self.value, self._shown = text, (text, value)
+        self.value, self._unedited = text, (text, value)
 
     def _parse(self, text: str) -> Any:
         """Return the value of a typed text. Raises `ValueError` if it has none."""

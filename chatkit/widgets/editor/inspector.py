@@ -380,7 +380,7 @@ class TextProperty(Text):
         self.late = prop.name in ("id", "name")  # a name is changed once it is typed whole
 
     def _parse(self, text: str) -> Any:
-        if isinstance(self._shown[1], list):
+        if isinstance(self._unedited[1], list):
             return text.split("\n")
         return text if text or self._is_required else ABSENT
 
