@@ -13,6 +13,7 @@ import json
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from copy import deepcopy
 from functools import partial
 from html import escape
 from itertools import count
@@ -331,7 +332,7 @@ class Text(Control):
         """Return the value, or the reference. Raises `ValueError` if the text is neither."""
         text, value = self._unedited
         if self.value == text and value is not NEEDED:
-            return value
+            return _copy(value)
         typed = self.value.strip()
         if self._reference and is_reference(typed) and "\n" not in typed:
             return typed
@@ -347,7 +348,7 @@ class Text(Control):
             text = value
         else:
             text = self._write(value)
-        self.value, self._unedited = text, (text, value)
+        self.value, self._unedited = text, (text, _copy(value))
 
     def _parse(self, text: str) -> Any:
         """Return the value of a typed text. Raises `ValueError` if it has none."""
@@ -356,6 +357,11 @@ class Text(Control):
     def _write(self, value: Any) -> str:
         """Return a value as a text. Raises `TypeError` if it is of another kind."""
         return str(require_type(value, str, "text"))
+
+
+def _copy(value: Any) -> Any:
+    """Return a value that nobody else can change."""
+    return deepcopy(value) if isinstance(value, list | dict) else value
 
 
 class LooseText(Text):

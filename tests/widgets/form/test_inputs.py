@@ -133,3 +133,12 @@ def test_a_loose_text_keeps_what_nobody_touches(value: Any) -> None:
     assert line.read() == "x"
     line.enter("")
     assert line.read() == (value if value in (None, "") else None)
+
+
+def test_what_was_shown_is_sent_whatever_becomes_of_the_value() -> None:
+    value = [{"a": 1}]
+    field = Json("flow_json", 10)
+    field.show(value)
+    value[0]["a"] = 2
+    field.read()[0]["a"] = 3
+    assert field.read() == [{"a": 1}]
