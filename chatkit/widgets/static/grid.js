@@ -497,7 +497,8 @@ function render({ model, el }) {
   sized.observe(table);
   model.on("msg:custom", hear);
   model.on("change:state", changed);
-  model.on("change:column_layout change:columns", build);
+  model.on("change:column_layout", build);
+  model.on("change:columns", build);
   build();
   return () => {
     close(false);
