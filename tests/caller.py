@@ -45,7 +45,7 @@ def client_through(
 
 
 class Reply(NamedTuple):
-    """What came back: the status, the body read as JSON if it is, all headers, the bytes."""
+    """An answer: the status, the body (decoded if it is JSON), all headers, the bytes."""
 
     status: int
     json: Any

@@ -1,4 +1,4 @@
-"""What all tests share: the ../shared corpora, and the rule that nothing is skipped silently.
+"""Fixtures of all tests: the ../shared corpora, and the rule that no skip is silent.
 
 A test that cannot run because something is missing calls `pytest.skip(reason)`, and a person
 sees the reason at the end of the run. In CI (CI=true) such a skip is a failure. Two kinds of

@@ -1,4 +1,4 @@
-"""What a notebook shows of a value and keeps of it: asked for as a kernel asks."""
+"""The displayed and saved forms of a value, requested as a kernel does."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ class Line:
         self.sock.close()
 
     def wait(self, seconds: float = 60.0) -> None:
-        """Say nothing for a while, or until the server ends."""
+        """Send nothing for a while, or until the server ends."""
         self.over.wait(seconds)
 
     def ask(self) -> Asked | None:

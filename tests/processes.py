@@ -98,7 +98,7 @@ def run(
 
 
 def _order(asked: Mapping[str, Any], anew: bool) -> bytes | None:
-    """What a fork has to know, or None where only a new interpreter will do."""
+    """Return the data that a fork needs, or None where only a new interpreter will do."""
     command = asked["args"]
     if (
         sys.platform != "linux"
@@ -128,7 +128,7 @@ def _order(asked: Mapping[str, Any], anew: bool) -> bytes | None:
 
 
 def _of_the_interpreter(env: Mapping[str, str]) -> dict[str, str]:
-    """What an interpreter reads at its start, and a fork cannot read again."""
+    """Return the variables that an interpreter reads only at its start."""
     later = ("PYTHONPATH", "PYTHON_KEYRING_BACKEND", "PYTHONUNBUFFERED")
     return {
         name: value

@@ -34,7 +34,7 @@ FORMS = ("text_flow_json", "raw_flow_json")
 
 
 class Service(NamedTuple):
-    """What a service is like: a profile, which the client knows, and quirks, which it does not."""
+    """A service: a profile, known to the client, and quirks, which are not."""
 
     profile: ServiceProfile
     quirks: frozenset[str]

@@ -174,7 +174,7 @@ def test_a_profile_file_sets_the_open_points(
 
 
 def welcomed(process: "subprocess.Popen[str]") -> tuple[str, Path]:
-    """What a served sandbox says, and the access file that it names."""
+    """Return the output of a served sandbox, and the access file that it names."""
     assert process.stdout is not None and process.stderr is not None
     said = ""
     while "Then in a notebook" not in said:
@@ -534,7 +534,7 @@ def _assert_clean(runs: list[subprocess.CompletedProcess[str]]) -> None:
 def in_a_terminal(
     environment: dict[str, str], *answers: str, command: str = "login shop"
 ) -> tuple[int, bytes]:
-    """How a command ends in a terminal, and all that it shows there."""
+    """Return how a command ends in a terminal, and its whole output."""
     import pty
 
     terminal, others = pty.openpty()
@@ -603,7 +603,7 @@ def test_the_doctor_shows_what_is_wrong_first_and_in_colour_on_a_terminal(
 
 
 def _until(terminal: int, end: bytes) -> bytes:
-    """What comes from a terminal up to this end, or until the other side is closed."""
+    """Read from a terminal up to this end, or until the other side is closed."""
     seen = b""
     while not seen.endswith(end):
         try:
@@ -647,7 +647,7 @@ def lab_address(process: "subprocess.Popen[str]") -> str:
 
 
 def typed(address: str, command: str, end: str) -> str:
-    """What a new terminal of a JupyterLab shows up to a text, once a command was typed."""
+    """Return the output of a new terminal of JupyterLab up to a text, after a command was typed."""
     base, _, token = address.partition("/lab/tree/0_start.ipynb?token=")
     headers = {"Authorization": f"token {token}"}
     made = urllib.request.Request(f"{base}/api/terminals", method="POST", headers=headers)

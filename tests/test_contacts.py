@@ -298,7 +298,7 @@ def test_a_contact_without_a_country_code_is_shown_as_it_is():
 
 
 def test_a_number_that_begins_like_its_country_code_is_left_as_it_is():
-    """Where numbers are national, those digits belong to the number."""
+    """In national numbers those digits belong to the number."""
     output = {"id": 7, "country_code": "+1", "number": "1202555014"}
     assert scripted(lambda *_: (200, output)).contacts.get(7).number == "1202555014"
     international = scripted(lambda *_: (200, output), number_form="international")

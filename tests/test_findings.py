@@ -1,4 +1,4 @@
-"""What was found in documents, in the words of plans and errors."""
+"""Tests of findings in the words of plans and errors."""
 
 from dataclasses import replace
 from typing import Any
@@ -122,7 +122,7 @@ def test_a_summary_counts_and_begins_with_the_worst() -> None:
 
 
 def notes(noun: str, result: list[tuple[str, list[Finding]]]) -> list[str]:
-    """What is said of records, in which this was found."""
+    """Return the messages about records that have this finding."""
     counts = FindingCounts(noun)
     for label, each in result:
         counts.add(label, each)

@@ -178,7 +178,7 @@ def test_a_name_in_a_note_is_text_and_no_markup(empty: Client) -> None:
 
 
 def test_undo_and_saved_plans_need_no_second_word(empty: Client, tmp_path: Any) -> None:
-    """What was there is brought back, and what was reviewed is sent, whatever it is worth."""
+    """The undo restores the record, and the reviewed values are sent despite findings."""
     result = empty.flows.plan(new(A=BROKEN), broken=True).apply()
     key = int(result["key"].iloc[0])
     frame = empty.flows.frame(full=True)

@@ -62,7 +62,7 @@ def test_changed_tells_what_is_not_the_default():
 
 
 def test_a_kind_of_events_is_named_here_and_made_in_the_sandbox_and_nowhere_else() -> None:
-    """So that a new one is a change of two places: the client reads the kinds from the profile."""
+    """A new kind is a change of two places: the client reads the kinds from the profile."""
     package = Path(chatkit.__file__).parent
     names = [name for name in ServiceProfile.model_fields if name.startswith("event_kind_")]
     families = {name.removeprefix("event_kind_") for name in names} - {"field"}

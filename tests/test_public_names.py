@@ -85,7 +85,7 @@ def test_completion_shows_what_people_use(output: dict[str, object], name: str) 
 
 
 def example_of(thing: object) -> bool:
-    """Whether a thing shows how it is used; an exception may leave that to what it is a kind of."""
+    """Return whether a thing documents its use; an exception may leave that to its base."""
     kinds = type.mro(thing) if isinstance(thing, type) else [thing]
     ours = kinds if isinstance(thing, type) and issubclass(thing, Exception) else kinds[:1]
     return any(">>>" in (kind.__doc__ or "") for kind in ours)
@@ -100,7 +100,7 @@ def page(thing: object) -> str:
 
 @pytest.mark.parametrize("name", [*chatkit.__all__, *MOST])
 def test_help_reads_as_a_page(name: str, output: dict[str, object]) -> None:
-    """What it is for, an example (test_readme runs it), its methods, and nothing of a library."""
+    """A class has a purpose, an example (test_readme runs it), and its own methods only."""
     thing = output[name] if name in output else getattr(chatkit, name)
     documented = type(thing) if name in output else thing
     first, _, rest = inspect.cleandoc(documented.__doc__ or "").partition("\n")

@@ -1,4 +1,4 @@
-"""What README and docstrings show is run: documentation that is not run rots."""
+"""Tests that run the examples of README and docstrings."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_each_picture_is_taken_by_the_script_shown_and_small() -> None:
 def test_the_examples_of_the_docstrings_hold(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Who reads an example has imported chatkit, opened the demo account, and has an inbox."""
+    """The examples expect chatkit imported, the demo account opened, and an inbox."""
     module = importlib.import_module(name)
     monkeypatch.chdir(tmp_path)
     options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE

@@ -1,4 +1,4 @@
-"""What all rooms share: reading back, replacing updates, and tokens that may do little."""
+"""Tests of all resources: reading back, replacing updates, and tokens with few permissions."""
 
 import inspect
 import json
@@ -209,7 +209,7 @@ BROKEN = {
 @pytest.mark.parametrize("answer", BROKEN)
 @pytest.mark.parametrize("read", BROKEN)
 def test_only_our_own_errors_leave_an_update_whose_answers_are_all_broken(sandbox, answer, read):
-    """What landed and cannot be read back comes as what is known, with a warning."""
+    """A record that was created and cannot be read back comes from the request, with a warning."""
     key = chatkit.connect(sandbox).contacts.create(**ANA).id
 
     def channel(method, target, headers, body):

@@ -1,4 +1,4 @@
-"""How much a test tries: enough to notice in `make test`, ten times as much in `make full`."""
+"""The number of examples of a test: few in `make test`, ten times as many in `make full`."""
 
 import os
 

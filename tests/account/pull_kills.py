@@ -45,7 +45,7 @@ def touches(path: Path, kill_at: int) -> None:
 
 
 def held(state: AccountState) -> str:
-    """What a state holds, as one text."""
+    """Return what a state holds as one text."""
     records = {
         noun: {name_text(name): fields for name, fields in state.of(noun).items()}
         for noun in state.records

@@ -159,7 +159,7 @@ records = st.dictionaries(
 
 
 def edits(base: Mapping[str, Any], edge: Mapping[str, Any]) -> dict[str, Any]:
-    """What was done to get from one to the other: `gone`, or the fields that were set or cut."""
+    """Return the changes between two states: `gone`, or the fields that were set or cut."""
     result: dict[str, Any] = {}
     for name in {*base, *edge}:
         if name not in edge:

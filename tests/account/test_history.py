@@ -1,4 +1,4 @@
-"""What was applied: listed, read again, gone on with, and never told otherwise than it was."""
+"""Tests of runs: listing, reading again, resuming, and results that stay true."""
 
 from __future__ import annotations
 
@@ -495,7 +495,7 @@ def limited_over(base_url, sandbox):
 
 
 def test_a_run_on_a_sandbox_in_a_file_goes_on_after_both_have_restarted(tmp_path, lasting):
-    """It has its address and its token again, and the run knows the file that tells them."""
+    """The client has its address and token again, and the run knows the file that holds them."""
     file = tmp_path / "shop.db"
     with (
         chatkit.Sandbox(file) as sandbox,

@@ -163,7 +163,7 @@ def operations(shop: Path, client: chatkit.Client) -> dict[str, Callable[[], Any
 
 
 def snapshot(top: Path) -> dict[str, Any]:
-    """All that lies in a folder: kinds, bytes, rights and targets of links."""
+    """List everything in a folder: kinds, bytes, permissions and link targets."""
     result: dict[str, Any] = {}
     for path in sorted(top.rglob("*")):
         info = path.lstat()
@@ -325,7 +325,7 @@ def kept(path: Path, texts: dict[str, bytes | None], inode: int | None = None) -
 
 
 def data_of(shop: Path) -> Path:
-    """Where a pull into a folder keeps what it has begun."""
+    """Return the folder in which a pull keeps the state that it has begun."""
     name = sha256(os.fsencode(os.path.realpath(shop))).hexdigest()[:32]
     return journal_folder(passing=False) / "folders" / name / "pull.zip"
 

@@ -86,7 +86,7 @@ NUMBERS = st.tuples(
 
 
 class Holdings(NamedTuple):
-    """What an account is made of."""
+    """Return the resources of an account."""
 
     flows: dict[str, dict[str, Any]]
     contents: dict[tuple[str, str], dict[str, Any]]
@@ -128,14 +128,14 @@ def read(client: chatkit.Client) -> AccountState:
 
 
 def pulled(client: chatkit.Client, path: str) -> AccountState:
-    """What an account holds, by way of files."""
+    """Return the records of an account, read through files."""
     folder = chatkit.Folder(path)
     folder.pull(client, contacts=True, codes=CODES)
     return folder.state(contacts=True)
 
 
 def extras(held: AccountState, now: AccountState) -> list[tuple[str, str]]:
-    """What only the account has, by name, as a person would write it after a comparison."""
+    """List by name what only the account has, as a person would after a comparison."""
     frame = compare(held, now).frame()
     gone = frame[frame.what == "only right"]
     return list(zip(gone.resource, gone.key, strict=True))
@@ -158,7 +158,7 @@ def test_the_plan_of_an_account_for_itself_is_empty(held: Holdings) -> None:
 def test_an_account_brought_to_a_state_holds_it_and_its_undo_brings_it_back(
     expected: Holdings, present: Holdings
 ) -> None:
-    """What differs is written, what is named is deleted, all else stays, whatever was there."""
+    """Differences are written, named records are deleted, and everything else stays."""
     with (
         account() as (one, client),
         account() as (other, target),
@@ -194,7 +194,7 @@ def test_an_account_brought_to_a_state_holds_it_and_its_undo_brings_it_back(
 
 
 def both_flows(held: AccountState, now: AccountState, name: str) -> bool:
-    """Whether both have a flow whose categories differ: they are fixed once it exists."""
+    """Return whether both have a flow whose categories differ: those are fixed once it exists."""
     if name not in held.flows or name not in now.flows:
         return False
     one, two = held.flows[name], now.flows[name]
@@ -218,7 +218,7 @@ def test_a_name_that_comes_back_otherwise_is_told_before(name_split: str) -> Non
 def test_an_account_is_restored_whatever_the_service_is_like(
     service: Service,
 ) -> None:
-    """What is lost comes back, and what the service cannot show is not written again and again."""
+    """Lost records come back, and values that the service cannot show are written only once."""
     with (
         service.sandbox() as sandbox,
         chatkit.connect(sandbox) as client,

@@ -1,4 +1,4 @@
-"""What an account holds, by what names each record."""
+"""Tests of account states: records by their natural keys."""
 
 from __future__ import annotations
 

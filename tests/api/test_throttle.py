@@ -26,7 +26,7 @@ from chatkit.api.throttle import AdaptiveThrottle, Throttle, Window
 
 
 def sent(window: Window, asks: list[float]) -> list[float]:
-    """When calls went out, if somebody looked after each of these spans and sent all he could.
+    """Return the times of calls, if after each of these spans as many are sent as are allowed.
 
     Each is answered at once.
     """
@@ -82,7 +82,7 @@ def test_no_second_has_more_calls_than_the_rate_where_the_service_counts_them(
 
 
 def seconds(latencies: Iterator[float], calls: int = 1000) -> float:
-    """How long a window for 100 calls a second takes for so many, with answers that come then."""
+    """Return the seconds that a window for 100 calls a second takes for a number of calls."""
     window, now, out = Window(100), 0.0, list[float]()
     for _ in range(calls):
         while window.free(now) <= 0:

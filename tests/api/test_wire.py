@@ -126,7 +126,7 @@ def test_a_request_has_these_fields_and_no_others(echo: tuple[FaultServer, Wire]
 
 @pytest.mark.parametrize("content", [None, b'{"number":"919876543210"}'])
 def test_a_request_is_what_httpx_itself_would_have_made_of_it(content: bytes | None) -> None:
-    """It is made without httpx's own constructor, so what httpx adds to that must be noticed."""
+    """An error made without httpx's own constructor keeps the attributes that httpx sets."""
     url, fields = httpx.URL("http://127.0.0.1:9/contacts"), httpx.Headers({"Accept": "text/plain"})
     others = httpx.Request("POST", url, headers=fields, content=content, extensions={"timeout": {}})
     ours = wire_module._Request("POST", url, fields, content, 8.0)
@@ -768,7 +768,7 @@ def test_connecting_has_an_end_before_the_deadline_and_never_takes_long(left: fl
 
 
 def report(token: str, body: bytes, **headers: str) -> Answer:
-    """What a client knows of an answer to a call with this token."""
+    """Return everything that a client knows of the answer to a call with this token."""
 
     def echo(*_: object) -> tuple[int, dict[str, str], bytes]:
         return 200, {"content-type": "application/json", **headers}, body

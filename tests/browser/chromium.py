@@ -49,7 +49,7 @@ def _works(command: list[str]) -> bool:
 
 
 def _draws(language: str) -> bool:
-    """Whether a font of this system has the letters of a language."""
+    """Return whether a font of this system has the letters of a language."""
     if not shutil.which("fc-list"):
         return sys.platform == "darwin"  # macOS comes with fonts for all of them
     return bool(subprocess.check_output(["fc-list", f":lang={language}"]))

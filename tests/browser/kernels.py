@@ -50,7 +50,7 @@ told.read()  # until the kernel has ended
 
 @contextmanager
 def forked(house: Path) -> Iterator[Path]:
-    """Let the kernels of a Lab be forked; the folder is where it finds their specification."""
+    """Register a kernel specification whose kernels are forked."""
     folder = house / "data/kernels/python3"
     folder.mkdir(parents=True)
     # the path of a socket has at most 108 characters

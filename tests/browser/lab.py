@@ -83,7 +83,7 @@ class Lab:
         self._kernel_log = kernel_log
 
     def take_kernel_log(self) -> list[str]:
-        """What kernels tried to reach beyond loopback since the last call."""
+        """Return the addresses beyond loopback that kernels tried to reach since the last call."""
         lines = self._kernel_log.read_text().splitlines()
         self._kernel_log.write_text("")
         return lines
@@ -130,7 +130,7 @@ def serve(root: Path, house: Path) -> Iterator[Lab]:
 
 
 def _address(process: subprocess.Popen[bytes], runtime: Path, log: Path) -> str:
-    """Where the server listens, as soon as it answers."""
+    """Return the address of the server once it answers."""
     for _ in range(600):
         assert process.poll() is None, f"JupyterLab ended:\n{log.read_text()[-3000:]}"
         for file in runtime.glob("jpserver-*.json"):
@@ -178,7 +178,7 @@ class Window:
             self.left_loopback.append(url)
 
     def take_left_loopback(self) -> list[str]:
-        """What pages asked for beyond loopback since the last call."""
+        """Return the addresses beyond loopback that pages tried to reach since the last call."""
         left, self.left_loopback = self.left_loopback, []
         return left
 
@@ -271,7 +271,7 @@ class OpenNotebook:
         )
 
     def errors(self) -> list[str]:
-        """What the cells that raised said."""
+        """Return the error texts of the cells that raised."""
         return [
             f"{output['ename']}: {output['evalue']}"
             for cell in self.cells()

@@ -1,4 +1,4 @@
-"""What every page must show at its end: widgets with their style sheets, buttons that are there."""
+"""Checks of every page at its end: style sheets of widgets, and buttons that are in sight."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ _MISSING = """() => {
 
 
 def faults(page: Page, seconds: float = 5) -> list[str]:
-    """Tell which widgets of this page have no style sheet, and which buttons never show.
+    """Return the widgets of this page without a style sheet, and the buttons that never appear.
 
     What is being drawn at this moment is looked at again, until the seconds are over.
     """
@@ -102,7 +102,7 @@ _VIOLATIONS = """async ([parts, rules]) => {
 
 
 def violations(page: Page, parts: str, rules: Sequence[str] = ()) -> list[tuple[int, str]]:
-    """Tell what axe-core finds in the parts of a page, each with the number of its part.
+    """Return the findings of axe-core in the parts of a page, each with the number of its part.
 
     Args:
         page: The page.
@@ -142,7 +142,7 @@ _FAINT = """(root, apart) => {
 
 
 def faint(root: Locator, apart: str) -> list[str]:
-    """Tell which texts have less contrast than 4.5 to 1 to all that is behind them.
+    """Return the texts whose contrast to everything behind them is below 4.5 to 1.
 
     Args:
         root: They are below this.

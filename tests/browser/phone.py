@@ -148,7 +148,7 @@ class Bare:
         self.phone = Phone(page.locator(".fp-player"))
 
     def state(self, name: str) -> Any:
-        """What the page told Python."""
+        """Return the messages that the page sent to Python."""
         return json.loads(self.page.evaluate(f"() => JSON.stringify(player.state.{name} ?? null)"))
 
     def close(self) -> None:

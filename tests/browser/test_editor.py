@@ -30,7 +30,7 @@ editor"""
 
 
 class Hand:
-    """What a person does in one editor."""
+    """The steps of a person in one editor."""
 
     def __init__(self, root: Locator) -> None:
         self.root = root

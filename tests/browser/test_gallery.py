@@ -29,7 +29,7 @@ class Gallery:
         self._settle()
 
     def state(self, name: str) -> Locator:
-        """What the cell of a state shows."""
+        """Return the output of the cell of a state."""
         cell = self.page.locator(".jp-Notebook .jp-CodeCell").nth(1 + [*STATES].index(name))
         return cell.locator(".jp-OutputArea").first
 
@@ -160,7 +160,7 @@ ORDERS = [[*range(40)], [*range(40)][::-1], [n * 17 % 41 for n in range(41)]]
 
 
 def leaks(gallery: Gallery, names: list[str], orders: list[list[int]]) -> list[str]:
-    """How elements look other than alone where the sheets of all widgets are in the page."""
+    """Return the elements that look otherwise than alone, with all style sheets loaded."""
     cells = [1 + [*STATES].index(name) for name in names]
     own = [gallery.brought.get(str(n), []) for n in cells]
     result = gallery.page.evaluate(COMPARE, [cells, own, orders])
@@ -205,13 +205,13 @@ UNREACHED = """(outs) => [...document.querySelectorAll(outs)].flatMap((out, n) =
 
 
 def of_states(result: list[tuple[int, str]]) -> list[str]:
-    """What was found, by the name of the state; number 0 is the first cell, which shows none."""
+    """Return the findings by state; cell 0 has no widget."""
     return [f"{[*STATES][n - 1]}: {message}" for n, message in result if 0 < n <= len(STATES)]
 
 
 @pytest.mark.parametrize(("shade", "rules"), [("Dark", looks.COLOURS), ("Light", [])])
 def test_axe_finds_nothing_in_any_state(gallery: Gallery, shade: Any, rules: list[str]) -> None:
-    """What a theme changes are colours."""
+    """A theme changes colours only."""
     gallery.notebook.theme(shade)
     gallery.state("grid with options").scroll_into_view_if_needed()  # its dialog goes with it
     gallery.page.wait_for_timeout(300)  # colours fade

@@ -52,7 +52,7 @@ class Keyboard:
 
 
 def output(notebook: OpenNotebook, n: int) -> Locator:
-    """What a cell shows."""
+    """Return the output of a cell."""
     return notebook.page.locator(".jp-Notebook .jp-CodeCell").nth(n).locator(".jp-OutputArea").first
 
 

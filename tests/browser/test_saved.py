@@ -1,4 +1,4 @@
-"""What stays of widgets where their kernel has ended: in Lab, Notebook, Voila, and exported."""
+"""Tests of saved widgets whose kernel has ended: in Lab, Notebook, Voila, and exported."""
 
 from __future__ import annotations
 

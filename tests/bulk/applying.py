@@ -1,4 +1,4 @@
-"""How tests apply a plan otherwise than a user would: at once, stopped, or kept elsewhere."""
+"""Ways to apply a plan in tests: at once, interrupted, or with a journal elsewhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tests of journals share: small journals, and one that a killed process left."""
+"""Helpers for tests of journals: small journals, and one that a killed process left."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ class Operation:
         return getattr(client, self.room)
 
     def there(self, service: Service) -> list[Any]:
-        """What the room holds of it, in short."""
+        """Summarize the records of the resource."""
         match self.noun:
             case "contact":
                 return [(c["number"], c["first_name"]) for c in service.all("contacts")]

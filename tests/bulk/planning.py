@@ -1,4 +1,4 @@
-"""What the tests of plans share: small accounts of a sandbox in this process, and what it knows."""
+"""Helpers for tests of plans: small accounts of a sandbox in this process."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def untouched(sandbox: chatkit.Sandbox) -> Iterator[None]:
 
 
 def stored(sandbox: chatkit.Sandbox, room: str) -> dict[int, dict[str, Any]]:
-    """What the service has stored of one room, by id: also what is deleted, and never shown."""
+    """Return the stored records of one resource by id, with deleted ones and hidden fields."""
     outcome = sandbox._store.run(f"SELECT id, scope, active, item, more FROM {room} ORDER BY id")
     return {
         record_id: {
@@ -140,13 +140,13 @@ def stored(sandbox: chatkit.Sandbox, room: str) -> dict[int, dict[str, Any]]:
 
 
 def held(sandbox: chatkit.Sandbox) -> dict[str, dict[int, dict[str, Any]]]:
-    """All that the service has stored, by room: it is the same where nothing was written."""
+    """Return everything that the service stores, by resource, to prove that nothing was written."""
     sources = ("contacts", "flows", "contents", "webhooks")
     return {room: stored(sandbox, room) for room in sources}
 
 
 def active(sandbox: chatkit.Sandbox, room: str) -> dict[int, dict[str, Any]]:
-    """What the service has stored of one room and not deleted, without the stamps of writes."""
+    """Return the active records of one resource that the service stores, without write times."""
     return {
         record_id: {n: v for n, v in record.items() if n not in STAMPS}
         for record_id, record in stored(sandbox, room).items()
@@ -192,12 +192,12 @@ def answering(sandbox: chatkit.Sandbox, change: Change) -> Client:
 
 
 def cells(plan: chatkit.Plan) -> list[tuple[Any, str, str]]:
-    """What a plan refuses: row, column and reason."""
+    """Return the refused cells of a plan: row, column and reason."""
     return list(zip(*(plan.refused[name] for name in ("row", "column", "reason")), strict=True))
 
 
 def edits(plan: chatkit.Plan) -> dict[Any, dict[str, Any]]:
-    """What the updates of a plan send, by key."""
+    """Return the bodies that the updates of a plan send, by key."""
     return {c.key: dict(c.after) for c in plan.changes if c.kind == "update"}
 
 

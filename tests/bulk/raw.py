@@ -41,7 +41,7 @@ def after(script: Script) -> Fault:
 
 
 class Told(NamedTuple):
-    """What a result tells of a row, and whether that is so."""
+    """One row of a result, and whether it is true."""
 
     state: str
     evidence: str
@@ -104,7 +104,7 @@ def each(
     looks: Iterable[Fault] = (),
     operations: Sequence[Operation] = OPERATIONS,
 ) -> dict[str, Any]:
-    """What becomes of each operation whose calls meet these faults."""
+    """Return the outcome of each operation whose calls meet these faults."""
 
     def one(operation: Operation) -> tuple[str, Any]:
         with wayward() as service:
@@ -123,7 +123,7 @@ def applied(
 
 
 def at_once(works: dict[str, Callable[[], Any]]) -> dict[str, Any]:
-    """What comes of each of several works that mostly wait."""
+    """Run several coroutines that mostly wait, and return their results."""
     with ThreadPoolExecutor(len(works)) as threads:
         begun = {name: threads.submit(work) for name, work in works.items()}
         return {name: one.result() for name, one in begun.items()}
@@ -140,7 +140,7 @@ def share(fault: str) -> Sequence[Operation]:
 
 
 def these(wanted: dict[str, Any], told: dict[str, Any]) -> dict[str, Any]:
-    """What is wanted of the operations that are told of."""
+    """Return the expected outcomes of the operations."""
     return {name: wanted[name] for name in told}
 
 

@@ -156,7 +156,7 @@ class Account(RuleBasedStateMachine):
     def _kept_its_word(
         self, done: Done, plan: Any, result: pd.DataFrame, before: State, after: State
     ) -> None:
-        """What was promised is back; what somebody moved since is a conflict and untouched."""
+        """Promised rows are restored; a row that somebody changed since is a conflict."""
         states = dict(zip(result.index, result["state"], strict=True))
         refused = set(plan.refused["row"])
         touched = set()
@@ -307,7 +307,7 @@ class Account(RuleBasedStateMachine):
 
 
 def _different(actual: State, expected: State) -> list[tuple[Any, str, Any, Any]]:
-    """Where two states differ: the record, the field, what is there, what should be."""
+    """Compare two states: yield the record, the field, the actual and the expected value."""
     return [
         (key, name, actual.get(key, {}).get(name), record[name])
         for key, record in expected.items()
@@ -320,7 +320,7 @@ PARTS = ("first_name", "middle_name", "last_name")
 
 
 def as_shown(resource: str, fields: Mapping[str, Any]) -> Record:
-    """How a record shows what was sent: a contact has its name in parts."""
+    """Return a sent body as the record shows it: a contact has its name in parts."""
     if resource == "contacts" and "name" in fields:
         fields = {k: v for k, v in fields.items() if k != "name"} | {"whole": fields["name"]}
     return dict(fields)

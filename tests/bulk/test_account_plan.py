@@ -84,14 +84,14 @@ def joined(client, *, webhook_at=7, extra=()) -> Plan:
 
 
 def folder_of(client):
-    """Where the journals of an account of a sandbox in this process are."""
+    """Return the journal folder of an account of a sandbox in this process."""
     folder = journal_folder(passing=client.connection.passing)
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 
 
 def shape(sandbox):
-    """What the account holds, without its ids."""
+    """Return the records of the account without their ids."""
     outcome = {}
     for source in SOURCES:
         rows = [

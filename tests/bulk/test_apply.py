@@ -85,7 +85,7 @@ print(json.dumps(rows))
 
 
 def events_elsewhere(plan):
-    """What another process reads in the journal of a plan."""
+    """Read the journal of a plan in another process."""
     path = journal_folder(passing=True) / f"{plan.id}.db"
     done = subprocess.run(
         [sys.executable, "-S", "-c", READ, path], capture_output=True, text=True, check=True
@@ -371,7 +371,7 @@ def test_what_can_be_doubled_waits_and_what_cannot_does_not(monkeypatch) -> None
 
 
 def test_the_retry_policy_says_the_numbers_that_the_code_has() -> None:
-    """It stands once, for people: it must not say another number."""
+    """The number stands in one place for users, and must be the real one."""
     policy = " ".join((retry.__doc__ or "").split())
     calls = retry.DEFAULT
     assert f"It is sent {calls.tries} times at most" in policy

@@ -111,7 +111,7 @@ RETYPES: dict[frames.Kind, list[Retype]] = {
 
 @dataclass
 class Story:
-    """What a person and pandas did to a base."""
+    """Return a frame edited as a person would with pandas."""
 
     base: list[Row]
     kept: list[int]  # which rows, in which order
@@ -125,7 +125,7 @@ class Story:
     chunk: int = 3
 
     def cell(self, row: int, name: str) -> Any:
-        """What the edited frame says in a row that it kept."""
+        """Return the values of the edited frame in a kept row."""
         return self.edited.get((row, name), self.base[row][name])
 
     def expected(self) -> dict[str, list[int]]:

@@ -1,4 +1,4 @@
-"""What a frame was lives with it; where it is lost, nothing is written that may be old."""
+"""Tests of frame snapshots: where one is lost, no stale value is written."""
 
 from __future__ import annotations
 

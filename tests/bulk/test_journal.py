@@ -489,7 +489,7 @@ print(read > 0, flush=True)
 
 
 def test_processes_write_read_and_delete_journals_in_one_folder_at_once(folder):
-    """What can happen to a reader is that a journal is gone, and it is told so."""
+    """A reader whose journal is deleted gets a clear error."""
     with child(READER, folder) as reader:
         assert reader.stdout.readline() == "ready\n"
         with child(WRITER, folder, "a") as first, child(WRITER, folder, "b") as second:

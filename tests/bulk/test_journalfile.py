@@ -162,7 +162,7 @@ def test_a_log_that_was_left_is_in_the_database_before_anything_is_appended(kill
 
 @pytest.fixture
 def impatient(monkeypatch):
-    """Let nobody wait long for what another has locked."""
+    """Shorten the wait for a locked file."""
     monkeypatch.setattr(module, "_WAIT", 0.05)
 
 
@@ -190,7 +190,7 @@ def test_damage_that_would_hurt_later_is_refused_though_all_can_be_read(folder):
 
 
 def test_a_list_of_runs_reads_no_journal_wholly(folder):
-    """What is damaged far from header and last event shows where the journal is read."""
+    """Damage far from header and last event is reported when the journal is read."""
     with created(folder, [change(row="a" * 40_000)]) as journal:
         journal.write(None, "finished")
     path = path_of(journal)
@@ -238,7 +238,7 @@ def test_a_count_that_a_power_cut_spoilt_is_not_believed(killed):
 
 @pytest.mark.parametrize("lost", [0, 1])
 def test_a_journal_that_lost_its_last_committed_event_is_refused(folder, tmp_path, lost):
-    """What is left is a sound chain: only the count beside it tells."""
+    """The rest is a valid chain: only the count beside the file shows the loss."""
     with created(folder, [change()]) as journal:
         for _ in range(3):
             journal.write(0, "intent", attempt=1)

@@ -76,7 +76,7 @@ def test_a_deletion_in_doubt_is_adopted_where_the_deleted_can_be_read(faults) ->
 
 @pytest.mark.parametrize("raw", [False, True])
 def test_our_own_landing_is_not_taken_for_somebody_elses_change(raw: bool) -> None:
-    """What the service does not show cannot be compared; updated_at moved because we wrote."""
+    """Hidden fields cannot be compared, and updated_at changed through our own write."""
     with wayward(flow_json_in_get=raw) as service, service.client() as client:
         key = service.caller.flow("Order")
         seen = client.flows.get(key).updated_at.isoformat()
@@ -219,7 +219,7 @@ def test_an_answer_about_another_record_never_leads_to_its_deletion(change: Chan
 
 @pytest.mark.parametrize("other_records", ["", "Somebody Else"])
 def test_an_answer_about_another_record_proves_nothing(other_records: str) -> None:
-    """It is looked at: it has landed, or somebody has changed it since."""
+    """The outcome is looked up: the write took effect, or somebody changed the record since."""
     with wayward() as service, service.client() as client:
         key = service.caller.contact(number_of(1), name="Ana Cruz")
         other = service.caller.contact(number_of(2), name="Zoë Li")

@@ -251,7 +251,7 @@ BEYOND = ("retry-after: 3.1", "x-ratelimit-reset: 3.1")
 
 
 def waited(case: Case, deadline: float, least: float) -> tuple[Told, bool]:
-    """What is told of a row whose first write was refused, and whether the second was late."""
+    """Return the outcome of a row whose first write was refused, and if the second was late."""
     report = case.told(case.apply(deadline))
     one, two = (asked.at for asked in case.arrived)
     return report, two - one >= least
@@ -259,7 +259,7 @@ def waited(case: Case, deadline: float, least: float) -> tuple[Told, bool]:
 
 @pytest.fixture(scope="module")
 def throttled() -> dict[str, dict[str, tuple[Told, bool]]]:
-    """What becomes of each operation that meets a 429 of each form; all wait at once."""
+    """Return the outcome of each operation that meets a 429 of each form; all wait at once."""
     works: dict[str, Callable[[], Any]] = {}
     for form, (least, fields) in RETRY_AFTER.items():
         slow_down = before(answers(429, b"<html>Slow down</html>", *fields, kind="text/html"))

@@ -65,7 +65,7 @@ def test_what_a_person_wrote_is_an_edit(before: Any, value: Any) -> None:
 
 
 def damaged(frame: pd.DataFrame, writable: set[str]) -> pd.DataFrame:
-    """What a spreadsheet makes of the columns that nobody may write; no file keeps `attrs`."""
+    """Change the read-only columns as a spreadsheet does; no file keeps `attrs`."""
     frame = frame.copy()
     frame.attrs = {}
     for name in {*frame.columns} - writable:

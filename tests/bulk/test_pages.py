@@ -30,7 +30,7 @@ def renaming(client, rows, name="Zoë"):
 
 
 def calls_of(sandbox, work):
-    """What a piece of work has asked for: by method, pages of lists apart."""
+    """Return the requests of a piece of work by method, without pages of lists."""
     before = len(log(sandbox))
     work()
     return Counter(

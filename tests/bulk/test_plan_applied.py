@@ -1,4 +1,4 @@
-"""What a result says is what the service knows: row by row, and when a run stops early."""
+"""Tests of results: each row is true, and so is one of a run that stops early."""
 
 from __future__ import annotations
 

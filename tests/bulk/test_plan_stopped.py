@@ -1,4 +1,4 @@
-"""When a run stops by itself: a canary, a breaker, a token that may not, a busy account."""
+"""Tests of runs that stop by themselves: canary, breaker, missing permission, busy account."""
 
 from __future__ import annotations
 

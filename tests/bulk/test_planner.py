@@ -1,4 +1,4 @@
-"""What an edited frame means, row by row: which record, new ones, and what is to be deleted."""
+"""Tests of edited frames, row by row: matches, creates and deletes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What lists do not show: it is read in full to be compared, and weighed for the way back."""
+"""Tests of fields that lists leave out: read in full for comparison and for the undo."""
 
 from __future__ import annotations
 

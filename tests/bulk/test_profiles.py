@@ -40,7 +40,7 @@ def client(sandbox: chatkit.Sandbox) -> Iterator[Client]:
 
 
 def records(sandbox: chatkit.Sandbox, source: str) -> dict[Any, dict[str, Any]]:
-    """What is stored of a room, by its key; of a language that was made again the newest."""
+    """Return what is stored of a resource by key; of a language created twice the newer."""
     outcome = stored(sandbox, source)
     if source == "contents":
         return {record["lang_code"]: record for record in outcome.values()}

@@ -77,7 +77,7 @@ def refused(n: int = 1, **more: str) -> RefusedCell:
 
 
 class Page(HTMLParser):
-    """What a browser makes of it: elements with their attributes, and the text between them."""
+    """Parse HTML as a browser does: elements with attributes, and the text between them."""
 
     def __init__(self, source: str) -> None:
         super().__init__(convert_charrefs=True)

@@ -1,4 +1,4 @@
-"""What is sent first for a row: what is there is read, what has no key yet is sent at once."""
+"""Tests of the first call of a row: records are read before a write, new ones sent at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where journals lie: what at= takes, and what is refused before anything is sent."""
+"""Tests of journal stores: values of at=, and refusals before anything is sent."""
 
 import re
 from datetime import UTC, datetime, timedelta

@@ -56,7 +56,7 @@ def report(result: pd.DataFrame) -> list[tuple[str, str]]:
 
 
 def accounted(plan: chatkit.Plan, result: pd.DataFrame) -> bool:
-    """Whether each row of a run is taken back, or listed with a reason, once."""
+    """Return whether each row of a run is undone or listed once with a reason."""
     rows = [*{change.row for change in plan.changes}]
     rows += [*plan.refused["row"], *plan.left_out["row"]]
     reasons = [*plan.refused["reason"], *plan.left_out["state"]]
@@ -272,7 +272,7 @@ def test_a_deleted_record_that_comes_back_under_another_id_is_told_with_both() -
 
 
 def test_what_the_service_shows_beyond_the_document_is_no_change_of_somebody() -> None:
-    """It counts what is made; an undo whose answer is lost finds its content all the same."""
+    """The count holds, and an undo whose answer is lost still finds its content."""
     with wayward() as service, service.client() as client:
         made = []
 

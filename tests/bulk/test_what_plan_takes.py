@@ -1,4 +1,4 @@
-"""What plan takes, and the line to write instead where it takes something else."""
+"""Tests of the arguments of plan, and of the hint for anything else."""
 
 from __future__ import annotations
 

@@ -176,12 +176,12 @@ class Reply(checkup.Reply):
 
     @property
     def ok(self) -> bool:
-        """Whether the status is a success."""
+        """Return whether the status is a success."""
         return self.status is not None and 200 <= self.status < 300
 
     @property
     def refused(self) -> bool:
-        """Whether the status is a refusal of this call."""
+        """Return whether the status is a refusal of this call."""
         return self.status is not None and 400 <= self.status < 500 and self.status != 429
 
     @property

@@ -1,4 +1,4 @@
-"""Which account the facts are checked against: sandboxes, or the one that --account names."""
+"""The account under test: a sandbox, or the one that --account names."""
 
 from __future__ import annotations
 

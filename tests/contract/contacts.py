@@ -205,7 +205,7 @@ class ContactCalls(ResourceCalls):
         unknown("no number reserved for fiction was free")
 
     def _is_own(self, contact: NewContact) -> bool:
-        """Whether a contact is new, or was left inactive by an earlier run."""
+        """Return whether a contact is new, or was left inactive by an earlier run."""
         reply = self.caller.get(*PATH, contact.id)
         if not reply.has_object:
             return True

@@ -25,7 +25,7 @@ class Differs(Exception):
 
 
 class Unknown(Exception):
-    """Whether the fact holds cannot be known here."""
+    """Raised where a fact can be neither confirmed nor refuted."""
 
 
 def expect(holds: object, otherwise: str) -> None:
@@ -138,7 +138,7 @@ def _is_time(value: Any) -> bool:
 
 
 def _is_moment(value: Any) -> bool:
-    """Whether a value is a time in some form: ISO 8601, or a number since 1970."""
+    """Return whether a value is a time in some form: ISO 8601, or a number since 1970."""
     try:
         return as_time(value) is not None
     except (TypeError, ValueError, OverflowError):

@@ -1,4 +1,4 @@
-"""What a run writes: marked records only, and nothing of them stays, whatever happens meanwhile."""
+"""Tests of what a run writes: marked records only, all removed, whatever happens meanwhile."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def at(number: int, act: Callable[[], object]) -> Bend:
 
 @pytest.fixture(scope="module")
 def calls() -> int:
-    """How many calls a whole run makes."""
+    """Return the number of calls of a whole run."""
     count = itertools.count()
     with (
         chatkit.Sandbox(seed="demo") as sandbox,

@@ -1,4 +1,4 @@
-"""What the tests of comparing, upgrading and drawing share: any JSON, and one flow to edit."""
+"""Helpers for comparing, upgrading and drawing: any JSON, and one flow to edit."""
 
 from __future__ import annotations
 

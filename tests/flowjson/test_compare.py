@@ -91,7 +91,7 @@ def test_one_mutation_anywhere_is_one_difference_or_two_at_its_place(
 
 
 def _near(place: str, pointer: str) -> bool:
-    """Whether a pointer is in the list of a place, or is the new name that was given there."""
+    """Return whether a pointer is in the list of a place, or is the new name of it."""
     return pointer.startswith(place.rpartition("/")[0])
 
 

@@ -28,7 +28,7 @@ def test_a_wrong_name_is_an_attribute_error() -> None:
 
 
 def run(code: str) -> str:
-    """What a fresh interpreter prints."""
+    """Return the output of a fresh interpreter."""
     command = [sys.executable, "-c", code]
     return subprocess.run(command, check=True, capture_output=True, text=True, timeout=60).stdout
 

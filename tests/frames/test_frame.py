@@ -68,7 +68,7 @@ def framed(*pages: Any, expected: dict[str, frames.Kind] = KINDS, key: str = "id
 
 
 def cell(value: Any, field: str = "tags") -> Any:
-    """What stands in the frame where one row has this value, given as JSON text."""
+    """Return the cell of a frame whose one row has this value as JSON text."""
     row = json.dumps(WHOLE | {field: "HERE"}).replace('"HERE"', value)
     return framed(f"[{row}]".encode())[field].iloc[0]
 

@@ -1,4 +1,4 @@
-"""What a frame was when it was read: edits are held against that, and not against the moment."""
+"""Tests of snapshots: edits are compared with the frame as it was read."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def test_it_is_there_in_a_new_kernel(code: str) -> None:
 
 @pytest.fixture
 def output() -> HTMLFormatter:
-    """What a kernel asks for the HTML of a value."""
+    """Request the HTML of a value as a kernel does."""
     formatter = HTMLFormatter()
     show_frames(formatter)
     return formatter

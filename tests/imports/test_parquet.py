@@ -317,7 +317,7 @@ def test_a_list_that_has_moved_too_far_is_not_gone_on_with(
 def test_every_contact_is_there_once_or_the_folder_is_refused(
     order: str, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """It is stopped anywhere; meanwhile contacts are deleted, created, and pages change size."""
+    """The export is interrupted anywhere; meanwhile contacts and page sizes change."""
     folder = tmp_path_factory.mktemp("parquet") / "contacts"
     ids = [*range(100, 100 + data.draw(st.integers(0, 60), "rows"))]
     ids = ids[::-1] if order == "descending" else ids

@@ -59,7 +59,7 @@ def last(leaf: str) -> str:
 
 
 def lost(body: Any, profile: ServiceProfile | None = None) -> Counter[str]:
-    """What is in a body and in none of its events."""
+    """Return the parts of a body that are in none of its events."""
     result: set[str] = set()
     for event in taken(body, profile=profile):
         result |= {last(leaf) for part in (event.content, event.context) for leaf in leaves(part)}

@@ -232,7 +232,7 @@ def test_no_secret_is_in_the_database(tmp_path) -> None:
 
 
 def contacts(store: InboxStore) -> list[str | None]:
-    """What is stored of whom each delivery is."""
+    """Return the stored identifiers of each delivery."""
     with store.reading.connect() as connection:
         result = connection.exec_driver_sql("SELECT contact FROM delivery ORDER BY id")
         return [*result.scalars()]

@@ -1,4 +1,4 @@
-"""What is found of a delivery before it is stored: any bytes are taken."""
+"""Tests of intake before storage: any bytes are accepted."""
 
 import json
 

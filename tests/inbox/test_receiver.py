@@ -239,7 +239,7 @@ def test_it_shows_what_it_does_and_never_a_secret(store: InboxStore) -> None:
 def test_a_delivery_that_is_being_stored_when_a_secret_is_told_is_verified_too(
     store: InboxStore, monkeypatch
 ) -> None:
-    """It was judged by the old secrets and is in no database yet: nobody else would find it."""
+    """A delivery verified by the old secrets is not stored yet, and will not come again."""
     storing, go_on = threading.Event(), threading.Event()
     write = store.write
 

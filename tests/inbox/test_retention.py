@@ -1,4 +1,4 @@
-"""What is old, or about one person, is deleted: told before, and nothing of it stays in a file."""
+"""Tests of retention: old or personal data is listed, deleted, and gone from every file."""
 
 import json
 import tomllib

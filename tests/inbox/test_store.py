@@ -1,4 +1,4 @@
-"""What is stored stays as it came, on SQLite and on PostgreSQL alike."""
+"""Tests of the store: bodies stay as they came, on SQLite and PostgreSQL alike."""
 
 import json
 import sqlite3
@@ -239,7 +239,7 @@ def test_a_delivery_that_is_not_there_is_said_so(store: InboxStore) -> None:
 
 
 def plans(store: InboxStore, choice: Selection) -> list[str]:
-    """How the database finds what a read asks for, a text for each query."""
+    """Return the query plan of each query of a read."""
     asked: list[tuple[str, object]] = []
     sa.event.listen(
         store.reading,

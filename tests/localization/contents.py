@@ -44,7 +44,7 @@ def content(**fields: Any) -> dict[str, Any]:
 
 
 def audit(**fields: Any) -> Audit:
-    """What is found in a content that is good but for the fields named."""
+    """Return the findings of a content that is valid except for the named fields."""
     return check_contents(content(**fields))
 
 

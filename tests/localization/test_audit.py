@@ -123,12 +123,12 @@ def test_the_contents_are_not_changed(demo):
 
 @settings(max_examples=100)
 def deciding(result: Iterable[ContentFinding]) -> list[ContentFinding]:
-    """What decides on the states of contents."""
+    """The rules that decide on the states of contents."""
     return [each for each in result if each.refused or each.code in STRUCTURE]
 
 
 def for_states(contents: Contents) -> Iterator[ContentFinding]:
-    """What is found for a board."""
+    """Return the findings of a board."""
     for _, _, result in review_contents(entries(contents), "en", ("content", "state")):
         yield from result
 

@@ -1,4 +1,4 @@
-"""What users do wrong, line by line: each line is run, and what it says is in messages.txt.
+"""Mistakes of users, line by line; each line is run, and its message is in messages.txt.
 
 The lines of a part share a client of the demo sandbox, its frames, and a folder of files.
 """

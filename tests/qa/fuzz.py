@@ -331,7 +331,7 @@ def one_of(data: bytes, *readers: Callable[..., object]) -> Callable[..., object
 
 
 class suppressed:
-    """Let pass what chatkit says in words."""
+    """Ignore errors of chatkit."""
 
     def __enter__(self) -> None:
         pass
@@ -346,7 +346,7 @@ class suppressed:
 
 
 class Hang(BaseException):
-    """It took too long."""
+    """A file took too long to read."""
 
 
 def _late(number: int, frame: FrameType | None) -> None:

@@ -1,4 +1,4 @@
-"""Who may do what: tokens, the permission of each operation, calls a second."""
+"""Tests of access: tokens, the permission of each operation, calls a second."""
 
 import pytest
 from caller import FLOW, Caller

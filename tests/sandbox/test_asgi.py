@@ -1,4 +1,4 @@
-"""Who may come in: hosts, origins, content types, methods, on raw sockets."""
+"""Tests of the HTTP boundary on raw sockets: hosts, origins, content types, methods."""
 
 import logging
 from typing import Any

@@ -24,7 +24,7 @@ def heard() -> Iterator[tuple[Caller, Listener]]:
 
 
 def report(call: Caller, listener: Listener) -> list[dict[str, Any]]:
-    """What was told since the last time."""
+    """Return the events since the last call."""
     assert call.sandbox.settle()
     result = [json.loads(body) for body in listener.bodies]
     listener.requests.clear()

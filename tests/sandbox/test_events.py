@@ -56,7 +56,7 @@ def places(value: Any, place: str) -> Iterator[tuple[str, str]]:
 
 
 def about(body: dict[str, Any]) -> str:
-    """What a body is about: its field, which its places are compared within."""
+    """Return the field of a body, in which its places are compared."""
     return str(body["entry"][0]["changes"][0]["field"])
 
 

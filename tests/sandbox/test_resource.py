@@ -1,4 +1,4 @@
-"""What resources share: ids in paths, identifiers of the upstream platform."""
+"""Tests of all resources: ids in paths, identifiers of the upstream platform."""
 
 import pytest
 from hypothesis import given, settings

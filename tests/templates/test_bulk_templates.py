@@ -1,4 +1,4 @@
-"""Where plans for many templates read and write."""
+"""Tests of the reads and writes of plans for many templates."""
 
 import pytest
 from bulk.planning import ENGLISH, account, call

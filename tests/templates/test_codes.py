@@ -1,4 +1,4 @@
-"""Which templates are meant: given, out of a file, or remembered."""
+"""Tests of template codes: passed, read from a file, or remembered."""
 
 import os
 import stat

@@ -34,7 +34,7 @@ def replaced(old, new, *contents, fields=None):
 
 
 def text(old, new, before):
-    """What one text becomes."""
+    """Return the outcome of one text."""
     return replaced(old, new, {"lang_code": "en", "text": before})[1].text.iloc[0]
 
 

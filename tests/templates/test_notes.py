@@ -1,4 +1,4 @@
-"""What the rules say of contents that are about to be sent."""
+"""Tests of the findings of contents that are about to be sent."""
 
 import pytest
 from localization.contents import GOOD, content, frame, naughty
@@ -17,7 +17,7 @@ def change(kind="update", lang="en", code="order_ready", **after):
 
 
 def notes(changes, base, **how):
-    """What a plan would say of these changes."""
+    """Return the notes of a plan with these changes."""
     result = check_plan(changes, base, **how)
     return [
         f"{changes[n].label} has {summary(errors_and_warnings(each))}"
@@ -67,7 +67,7 @@ def test_what_is_live_already_stops_no_edit_of_something_else():
 
 
 def test_what_an_edit_makes_wrong_elsewhere_stops_it():
-    """What is found stays as it was: it did not count before."""
+    """Old findings of unchanged fields do not count."""
     live = content(is_draft=False, validity_period_seconds=5, is_custom_validity_period=False)
     counts = {"is_custom_validity_period": True}
     result = [("validity", "/validity_period_seconds")]

@@ -1,4 +1,4 @@
-"""What is silenced is silent wherever contents are checked, and a glossary counts there too."""
+"""Tests of silenced findings and of glossaries wherever contents are checked."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def client() -> Iterator[Any]:
 
 
 def report(client: Any, code: str) -> dict[str, bool]:
-    """Tell by whom a finding is told of the German content: by all that checks contents."""
+    """Return the checks that report a finding of the German content."""
     templates = client.templates
     frame = templates.frame([CODE], full=True)
     frame.loc[(CODE, "de"), "footer"] = "Larkspur"

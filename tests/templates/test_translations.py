@@ -1,4 +1,4 @@
-"""What translators sent back, as a plan, and what could not be taken."""
+"""Tests of returned translations: the plan, and the rejected texts."""
 
 import openpyxl
 import pytest

@@ -41,7 +41,7 @@ def test_a_taken_port_is_an_error_of_the_caller(server: Server) -> None:
 
 
 def ended(sock: socket.socket, within: float) -> bool:
-    """Whether the other side closes in time."""
+    """Return whether the other side closes in time."""
     sock.settimeout(within)
     try:
         while sock.recv(65536):

@@ -145,7 +145,7 @@ INF = float("inf")
 
 
 def notes(capsys, steps, after=""):
-    """What a forecast says at each of the steps: when, calls done, calls left, the limit."""
+    """Return the output of a forecast at each step: time, calls done, calls left, limit."""
     message = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(progress.time, "monotonic", lambda: 0.0)
@@ -191,7 +191,7 @@ def test_less_than_a_minute_is_not_told(capsys):
 
 
 def at_work(done, labels, of=4):
-    """What is done of some accounts that are half-way, and of others that are through."""
+    """Return the progress of some accounts: half-way, or done."""
     return {n: (of if n in done else of // 2, of) for n in labels}
 
 

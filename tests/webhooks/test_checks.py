@@ -1,4 +1,4 @@
-"""What is told of a webhook before it is registered."""
+"""Tests of the findings of a webhook before it is registered."""
 
 import pandas as pd
 import pytest

@@ -225,7 +225,7 @@ def test_health_judges_by_the_clock_that_stamps_the_deliveries(served):
 
 
 def test_health_without_a_date_in_the_answers_is_judged_by_this_machine():
-    """What this machine calls now, it calls now for a service that does not tell its own time."""
+    """Without a Date from the service, now is the time of this machine."""
 
     def silent(method, target, headers, body):
         status, fields, body = service.answer(method, target, headers, body)

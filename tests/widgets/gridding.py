@@ -1,4 +1,4 @@
-"""What the tests of the grid share: the demo account, and a grid spoken to as by its page."""
+"""Helpers for tests of the grid: the demo account, and messages as its page sends them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person sees of a widget and does to it: controls by their labels, words, messages."""
+"""A widget as a person uses it: controls by their labels, texts, messages."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def part(widget: Any, kind: type, css: str = "") -> Any:
 
 
 def label(widget: Any) -> str:
-    """What a control is called: the words on a button, or those beside an input."""
+    """Return the name of a control: the text on a button, or the label of an input."""
     words = getattr(widget, "description", "")
     named = hasattr(widget, "click") or kind(widget) in ("text", "checkbox", "choice")
     return words or (getattr(widget, "label", "") if named else "")
@@ -102,7 +102,7 @@ def buttons(widget: Any, but: tuple[type, ...] = ()) -> list[str]:
 
 
 def html(widget: Any) -> str:
-    """All that is written in a widget, as the page gets it."""
+    """Return all texts of a widget, as the page gets them."""
     result = []
     for one in parts(widget):
         if isinstance(one, RowsTable):
@@ -115,19 +115,19 @@ def html(widget: Any) -> str:
 
 
 def kind(widget: Any) -> str:
-    """How a part is drawn."""
+    """Return the drawing of a part."""
     if isinstance(widget, Control):
         return widget.kind
     return str(widget.get_state()["_view_name"])
 
 
 def static(widget: Any) -> dict[str, Any]:
-    """What a notebook keeps of a widget, for where it is not live."""
+    """Return the output of a widget that a notebook keeps for where it is not live."""
     return bundle_of(widget)
 
 
 def page_of(widget: Any) -> str:
-    """What a notebook keeps to be read in an exported page."""
+    """Return the output that a notebook keeps for an exported page."""
     return static(widget)["text/html"]
 
 
@@ -150,7 +150,7 @@ def tell(widget: Any, message: Any) -> None:
 
 
 def heard(widget: Any) -> list[Any]:
-    """What a widget sends to its page from now on."""
+    """Record the messages of a widget to its page from now on."""
     sent: list[Any] = []
     widget.send = lambda message, buffers=None: sent.append(wire(message))
     return sent

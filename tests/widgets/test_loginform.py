@@ -31,7 +31,7 @@ def own_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[No
 
 
 def everything(form: object) -> str:
-    """All that a notebook could save of a widget."""
+    """Return all output of a widget that a notebook could save."""
     return f"{form.get_state()}{form!r}{static(form)}{vars(form)}"
 
 

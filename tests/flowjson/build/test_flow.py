@@ -43,7 +43,7 @@ def same_text(a: object, b: object) -> bool:
 
 
 def form_of_three_screens(**more: Any) -> Flow:
-    """What the documentation promises: a form of three screens in some 25 lines."""
+    """The example of the documentation: a form of three screens in some 25 lines."""
     name = TextInput("name", "Your name", required=True)
     email = TextInput("email", "Your e-mail", input_type="email", required=True)
     size = RadioButtonsGroup(

@@ -1,4 +1,4 @@
-"""What all pieces share: reading without loss, writing in order, telling what is wrong."""
+"""Tests of all pieces: reading without loss, writing in order, reporting faults."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a class refuses is told in our words, each argument by its name."""
+"""Refusals of a class are chatkit errors that name each argument."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What may happen when a person taps or chooses."""
+"""Tests of actions on a tap or a choice."""
 
 import json
 from pathlib import Path

@@ -13,7 +13,7 @@ TYPES = {"text": "string", "count": "number", "flag": "boolean", "list": "array"
 
 
 def kind(text: str) -> tuple[str, list[str]]:
-    """Tell the type of an expression, and what is doubted in it."""
+    """Return the type of an expression, and its doubtful parts."""
     result, unknowns = infer_types(
         parse(text), lambda each: frozenset({TYPES[each.path[0]]} if each.path[0] in TYPES else ())
     )

@@ -1,4 +1,4 @@
-"""What is odd about a name; and that ordinary names, of any script, are never told."""
+"""Tests of unusual names, and of ordinary names of any script, which have no finding."""
 
 import tomllib
 from pathlib import Path

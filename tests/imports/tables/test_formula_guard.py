@@ -16,7 +16,7 @@ NASTY = st.text(alphabet="'\"=+-@＝ \t\r\n\0\x01;|,aé", max_size=12) | st.text
 
 
 def is_formula(cell: str) -> bool:
-    """What spreadsheet programs take for one, blanks and control characters aside."""
+    """Return whether a spreadsheet takes the text for a formula."""
     return cell.lstrip(" \t\r\n\0\x01\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0")[:1] in [*"=+-@＝＋－＠"]
 
 

@@ -89,7 +89,7 @@ def cost(base_url: str) -> None:
 
 
 def slow_line(base_url: str) -> None:
-    """How much of the ideal rate remains when each answer takes 50 ms."""
+    """Measure the share of the ideal rate that remains when each answer takes 50 ms."""
     clients = [name for name in NAMES if name not in ("requests", "httpx", "httpx_wide")]
     # Quick, ours stands beside the floor, which says how busy the machine is.
     clients = sized(clients, ["chatkit", "httpx_aiohttp", "aiohttp"], clients[:2])
@@ -117,7 +117,7 @@ def slow_line(base_url: str) -> None:
 
 
 def memory(base_url: str) -> None:
-    """How much memory many calls need."""
+    """Measure the memory that many calls need."""
     rows = []
     for calls in MANY:
         result = medians([child("loops.py", "chatkit", base_url, CONNECTIONS, calls)])

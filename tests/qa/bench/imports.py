@@ -66,7 +66,7 @@ def main() -> None:
 
 
 def cost() -> None:
-    """What an import costs beside one of nothing."""
+    """Compare the cost of an import with that of an empty one."""
     codes = ("pass", "import empty", "import chatkit")
     for code in codes:
         start(code)  # what is on disk only comes into memory
@@ -85,7 +85,7 @@ def cost() -> None:
 
 
 def steps() -> None:
-    """What is loaded when."""
+    """List the modules that are loaded, and when."""
     program = PROGRAM % (dict(list(STEPS.items())[: 1 if SMOKE else None]), HEAVY)
     alone = {name: value for name, value in os.environ.items() if not name.startswith("CHATKIT_")}
     command = [sys.executable, "-c", program]
@@ -101,7 +101,7 @@ def steps() -> None:
 
 
 def first_frame() -> None:
-    """How long a person waits for the first frame in a fresh kernel."""
+    """Measure the time to the first frame in a fresh kernel."""
     with server(sys.executable, HERE / "servers" / "fast.py") as fast:
         url = f"{fast.line}/api/business/public/channels/chat/accounts/1001/contacts"
         cells = {

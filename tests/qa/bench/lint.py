@@ -47,7 +47,7 @@ CHILD: Schema = {"$ref": "#/definitions/component"}
 
 
 def of_kind(prop: Property, kind: Kind, version: Version) -> Schema:
-    """Say in JSON Schema what a kind of value is."""
+    """Return the JSON Schema of a kind of value."""
     if kind in ("boolean", "integer", "number"):
         bounds = {"minimum": prop.low, "maximum": prop.high}
         return {"type": kind} | {key: value for key, value in bounds.items() if value is not None}
@@ -76,7 +76,7 @@ def of_kind(prop: Property, kind: Kind, version: Version) -> Schema:
 
 
 def of_shape(shape: Shape, version: Version) -> Schema:
-    """Say in JSON Schema which keys a shape has."""
+    """Return the JSON Schema of the keys of a shape."""
     keys: Schema = {}
     for prop in shape.properties:
         if prop.is_known(version):

@@ -87,7 +87,7 @@ def plan(base_url: str, connections: int) -> Send:
 
 
 def requests(base_url: str, connections: int) -> Send:
-    """What most people write: a loop over a requests.Session."""
+    """Send with a loop over a requests.Session, the usual code."""
     import requests
 
     session = requests.Session()
@@ -206,7 +206,7 @@ def aiohttp(base_url: str, connections: int) -> Send:
 
 
 def _workers(one: Callable[[dict[str, str]], Coroutine[Any, Any, None]], connections: int) -> Send:
-    """So many workers over one iterator, which is the cheapest way there is."""
+    """Run N workers over one iterator, the cheapest way."""
     loop = asyncio.new_event_loop()
 
     async def work(all_bodies: Iterator[dict[str, str]]) -> None:

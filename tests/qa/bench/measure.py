@@ -1,4 +1,4 @@
-"""What all benches share: shuffled rounds, processes with their CPU time, tables and goals."""
+"""Helpers of all benches: shuffled rounds, processes with CPU time, tables and goals."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def memory() -> float:
 
 
 def installed(peer: str, package: str) -> bool:
-    """Whether a package is here; otherwise say that a peer is left out of the next table."""
+    """Return whether a package is installed; otherwise print that a peer is left out."""
     outcome = find_spec(package) is not None
     if not outcome:
         left_out(peer, f"{package} is not installed")
@@ -79,7 +79,7 @@ def installed(peer: str, package: str) -> bool:
 
 
 def left_out(what: str, reason: str) -> None:
-    """Say loudly what the next table does not have."""
+    """Print what is missing from the next table."""
     print(f"\n**LEFT OUT: {what}**: {reason}.")
 
 

@@ -82,7 +82,7 @@ def merge() -> Road:
 
 
 def compared() -> Road:
-    """What most people write: a join, and each column compared with its other."""
+    """Compare by a join and column by column, the usual code."""
     import pandas
 
     def changes(base: Any, frame: Any) -> dict[str, Any]:

@@ -38,7 +38,7 @@ def chatkit() -> Road:
 
 
 def json_frame() -> Road:
-    """What most people write: all dicts in one list, and a DataFrame of it."""
+    """Put all dicts in one list and make a DataFrame of it, the usual code."""
     import pandas
 
     def frame(pages: Iterable[bytes]) -> Any:

@@ -272,7 +272,7 @@ def free_port() -> int:
 
 
 def find_wrk() -> bool:
-    """Whether wrk is here, or was to be installed and could be."""
+    """Return whether wrk is available, or can be installed as requested."""
     if INSTALL and not shutil.which("wrk") and shutil.which("apt-get") and os.geteuid() == 0:
         command = ["apt-get", "install", "--yes", "--no-install-recommends", "wrk"]
         subprocess.run(command, check=False, stdout=subprocess.DEVNULL, timeout=300)
@@ -280,7 +280,7 @@ def find_wrk() -> bool:
 
 
 def bring_prism() -> bool:
-    """Whether Prism is here, or was to be installed and could be."""
+    """Return whether Prism is available, or can be installed as requested."""
     if not shutil.which("node"):
         return False
     prism = MODULES / ".bin" / "prism"

@@ -59,7 +59,7 @@ def made(rows: int) -> pandas.DataFrame:
 
 
 def floor(kind: str, file: Path) -> object:
-    """What the format alone costs: rows of texts, and no frame."""
+    """Read the format alone: rows of texts, without a frame."""
     if kind == "csv":
         return list(csv.reader(io.StringIO(file.read_text("utf-8"))))
     if kind == "parquet":
@@ -73,7 +73,7 @@ def floor(kind: str, file: Path) -> object:
 
 
 def plain(kind: str, file: Path) -> object:
-    """What most people write."""
+    """Read with the usual code."""
     if kind == "csv":
         return pandas.read_csv(file, dtype=str, keep_default_na=False)
     if kind == "parquet":
@@ -90,7 +90,7 @@ def ours(kind: str, file: Path) -> object:
 
 
 def plainly_written(kind: str, file: Path) -> object:
-    """What most people write."""
+    """Write with the usual code."""
     frame, to = pandas.read_parquet(file), file.with_suffix(".out")
     return frame.to_csv(to, index=False) if kind == "csv" else frame.to_excel(to, engine="openpyxl")
 
@@ -201,7 +201,7 @@ def writes(folder: Path) -> dict[str, dict[str, Any]]:
 
 
 def table(title: str, roads: Callable[[Path], dict[str, dict[str, Any]]], folder: Path) -> None:
-    """How long each road takes, side by side."""
+    """Measure the time of each way, side by side."""
     lines, names = [], []
     for kind, runs in roads(folder).items():
         result = {road: medians(each) for road, each in rounds(runs, COUNT).items()}

@@ -101,7 +101,7 @@ def board(client: Any, named: list[str]) -> int:
 
 
 def one_by_one(client: Any, named: list[str]) -> int:
-    """What a loop does: one template after the other."""
+    """Read one template after the other in a loop."""
     return sum(len(client.templates(code).frame()) for code in named)
 
 
@@ -191,7 +191,7 @@ def measured(
 
 
 def beside(found: dict[str, dict[str, float]]) -> None:
-    """How long each road takes beside the bare calls."""
+    """Measure the time of each way beside the bare calls."""
     names = {
         "frame": "`frame(codes)`",
         "one_by_one": "a loop over the templates",
@@ -214,7 +214,7 @@ def beside(found: dict[str, dict[str, float]]) -> None:
 
 
 def growth(whole: dict[str, float], part: dict[str, float]) -> None:
-    """How much memory a board takes: as much for each content, however many there are."""
+    """Measure the memory of a board for each content, for several numbers of contents."""
     rows = [
         [f"{count * LANGUAGES:,}", found["mb"], found["mb"] * 1024 / (count * LANGUAGES)]
         for count, found in ((CODES // 4, part), (CODES, whole))
@@ -227,7 +227,7 @@ def growth(whole: dict[str, float], part: dict[str, float]) -> None:
 
 
 def remembered() -> None:
-    """How long a look-up in the translation memory takes, beside a plain walk over its texts."""
+    """Measure a lookup in the translation memory beside a plain loop over its texts."""
     from chatkit.localization.queue import TranslationMemory
 
     dice = random.Random(7)
@@ -262,7 +262,7 @@ def remembered() -> None:
 
 
 def reviewed() -> None:
-    """How long a queue takes until its first text can be read, beside the first rows of a grid.
+    """Measure the time until a queue shows its first text, beside the first rows of a grid.
 
     Both are made from a frame that is there already: what reading takes is none of theirs. What a
     person waits for is measured in JupyterLab; of that, Python alone has the share of the last row.

@@ -22,7 +22,7 @@ BENCHES = result[1].split() if result else []
 
 @pytest.fixture(scope="module")
 def printed() -> dict[str, dict[str, Any]]:
-    """What each bench printed, and its exit code: one process runs them all."""
+    """Return the output and exit code of each bench, run in one process."""
     command = [sys.executable, str(FOLDER / "smoke.py"), *BENCHES]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr

@@ -40,7 +40,7 @@ UNTOLD = 0.5  # what the client that is compared with waits where nothing is tol
 
 
 class Line(NamedTuple):
-    """What stray 429s did to a run."""
+    """The effect of stray 429s on a run."""
 
     before: float  # calls a second without them
     counted: int  # 429s, and the seconds it takes if each is a constant wait
@@ -136,14 +136,14 @@ def measured(form: str) -> Line:
 
 
 def told(base_url: str, what: str = "told") -> tuple[int, int]:
-    """Tell the server something, or ask it for its 429s and the most calls within one wait."""
+    """Send a command to the server, or read its 429s and the most calls within one wait."""
     with urlopen(f"{base_url}/{what}") as answer:
         message = json.load(answer)
     return tuple(message) if message else (0, 0)
 
 
 def creates(count: int) -> Iterator[Call]:
-    """So many creates."""
+    """Make creates."""
     return (Call("POST", ("contacts",), body={"number": str(n)}) for n in range(count))
 
 

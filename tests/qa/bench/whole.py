@@ -34,7 +34,7 @@ def frame(base_url: str, token: str) -> Any:
 
 
 def requests(base_url: str, token: str) -> Any:
-    """What most people write."""
+    """Send with the usual code."""
     import pandas
     import requests
 
@@ -50,7 +50,7 @@ def requests(base_url: str, token: str) -> Any:
 
 
 def tasks(base_url: str, token: str) -> Any:
-    """What most people write who know asyncio."""
+    """Send with the usual asyncio code."""
     import httpx
     import pandas
     from httpx_aiohttp import AiohttpTransport

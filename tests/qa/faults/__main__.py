@@ -97,7 +97,7 @@ def large(rows: int, kills: int, seed: int) -> Run:
 
 
 def size(parts: Sequence[Part]) -> int:
-    """How many rows some loads have."""
+    """Return the number of rows of some loads."""
     return sum(sum(counts) for _, *counts in parts)
 
 

@@ -34,7 +34,7 @@ class Account:
         self.base_url: str = self.about["base_url"]
 
     def tell(self, what: str, **values: Any) -> Any:
-        """Tell the service something, or ask it; none of its faults touches this."""
+        """Send a command to the service, past all its faults."""
         line = http.client.HTTPConnection(self.base_url.removeprefix("http://"), timeout=60)
         try:
             line.request("POST", f"/_control/{what}", json.dumps(values))
@@ -60,7 +60,7 @@ class Account:
         return [d["data"] for d in done]
 
     def truth(self) -> dict[str, Any]:
-        """All that happened since `forget`, and what the account holds; nothing is under way."""
+        """Return everything since `forget`, and the records; nothing is in progress."""
         truth: dict[str, Any] = self.tell("truth")
         return truth
 

@@ -1,4 +1,4 @@
-"""What a child of the killer does: make the plan or take it up, apply it, write the result."""
+"""The child of the killer: make or resume the plan, apply it, write the result."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def _undo(job: Job, client: Any, say: Say) -> int:
 
 
 def _places_of(job: Job, refused: list[Any], noted: Any) -> list[str]:
-    """Where the records of rows are that cannot be taken back, as the oracle writes it."""
+    """Return the places of the records whose rows cannot be undone, as the oracle writes them."""
     changes = {_label(c["row"]): c for c in job.read("changes")}
     outcome = [(row, changes[_label(row)]["key"]) for row in refused]
     outcome += [(row, d.get("key")) for row, d in zip(noted["row"], noted["detail"], strict=True)]

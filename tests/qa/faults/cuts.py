@@ -81,7 +81,7 @@ class Cutter(Killer):
 
 
 def lose_commits_at(commit: int, lost: int) -> None:
-    """Let the power go at a commit on a disk that lies: the last ones are gone, though synced."""
+    """Cut the power at a commit on a disk that lies: the last commits are gone, though synced."""
     real, commits = Journal.commit, count(1)
     states: list[tuple[Path, disk.Files]] = []
 
@@ -236,7 +236,7 @@ def fail_at(job: Job, case: Case, told: int) -> None:
 
 
 def disks() -> list[dict[str, Any]]:
-    """What became of each of the cases."""
+    """Return the outcome of each case."""
     with account() as served, tempfile.TemporaryDirectory() as folder:
         return [failed(served, Path(folder, str(n)), case) for n, case in enumerate(CASES)]
 

@@ -155,7 +155,7 @@ def _torn(old: bytes, new: bytes, rng: random.Random) -> bytes:
 
 
 def cut_power_at(commit: int, seed: int = 0) -> None:
-    """Let the power go while this process commits for the so-manieth time.
+    """Cut the power while this process makes its nth commit.
 
     The files of the journal are then as a power cut leaves them, and the process is gone.
     """

@@ -53,7 +53,7 @@ print("states", json.dumps(result.state.value_counts().to_dict()), flush=True)
 
 @dataclass
 class Verdict:
-    """What came of one run; all but the first three must be 0."""
+    """The outcome of one run; all but the first three must be 0."""
 
     killed: str
     rows: int = 0
@@ -131,7 +131,7 @@ def until(there: Callable[[], bool]) -> None:
 
 
 def rows(room: str, count: int) -> list[dict[str, Any]]:
-    """What each account gets."""
+    """Return the rows for each account."""
     if room == "flows":  # of which a second one of the same name would be there twice
         some = {"template_name": "default", "flow_json": DOCUMENT}
         return [{"name": f"Flow {n}"} | some for n in range(count)]
@@ -235,7 +235,7 @@ def kill(what: str, cluster: Cluster, notebook: subprocess.Popen[str], server: S
 
 
 def memory_of(pid: int, texts: Iterable[str]) -> set[str]:
-    """Tell which texts stand in the memory of a process. Linux shows it to its owner."""
+    """Return the texts in the memory of a process. Linux shows it to its owner."""
     expected, found = {text: text.encode() for text in texts}, set[str]()
     with open(f"/proc/{pid}/maps") as maps, open(f"/proc/{pid}/mem", "rb", 0) as memory:
         for line in maps:
@@ -253,7 +253,7 @@ def memory_of(pid: int, texts: Iterable[str]) -> set[str]:
 
 
 def found_in(folder: Path, texts: Iterable[str]) -> list[str]:
-    """Tell in which files of the cluster a text stands: logs, and what workers have spilled."""
+    """Return the files of the cluster that hold a text: logs, and spilled data of workers."""
     expected = [text.encode() for text in texts]
     files = [path for path in folder.rglob("*") if path.is_file()]
     assert any(path.suffix == ".log" and path.stat().st_size for path in files)

@@ -34,7 +34,7 @@ _FORK.set_forkserver_preload(
 
 
 class Outcome(NamedTuple):
-    """What came of one run."""
+    """The outcome of one run."""
 
     kills: int
     acknowledged: int

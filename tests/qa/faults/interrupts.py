@@ -61,7 +61,7 @@ TOLD = 'result[["change", "key", "label", "state"]].to_json(orient="values")'
 
 @dataclass
 class Tally:
-    """What some interrupts have come to."""
+    """The outcome of some interrupts."""
 
     interrupts: int = 0
     pressed_twice: int = 0
@@ -109,7 +109,7 @@ class Load:
         )
 
     def landed(self) -> Mapping[tuple[str, str | int], int]:
-        """How often each row has landed: creates by what they are called, others by id."""
+        """Count how often each row took effect: creates by natural key, others by id."""
         records = self.service.records(self.room)
         outcome: Counter[tuple[str, str | int]] = Counter()
         for record in records:

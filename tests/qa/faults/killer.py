@@ -34,7 +34,7 @@ class Broken(AssertionError):
 
 @dataclass
 class Run:
-    """What became of one load: how often it was killed, and what the oracle says."""
+    """The outcome of one load: the number of kills, and the findings of the oracle."""
 
     verdict: Verdict = field(default_factory=Verdict)
     kills: Counter[str] = field(default_factory=Counter)

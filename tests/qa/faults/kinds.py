@@ -87,7 +87,7 @@ def _throttled(line: Line, whole: bytes, rng: random.Random) -> None:
 
 
 def retry_after(rng: random.Random) -> dict[str, str]:
-    """Say when to come back in one of the forms services use, broken ones too; at most 1 s."""
+    """Write Retry-After in one of the forms of services, broken ones included; at most 1 s."""
     now = time.time()
     return rng.choice(
         (
@@ -123,7 +123,7 @@ KINDS = {
 
 
 def rates(total: float = 0.14) -> dict[str, float]:
-    """How often each kind is met so that all together are met this often."""
+    """Return how often each kind is met so that all together are met this often."""
     whole = sum(kind.share for kind in KINDS.values())
     return {name: total * kind.share / whole for name, kind in KINDS.items()}
 

@@ -66,7 +66,7 @@ def of_effect(effect: Mapping[str, Any]) -> Name:
 
 @dataclass
 class Load:
-    """What one plan is to do in one room."""
+    """The rows of one resource in a plan."""
 
     room: str
     rows: list[Row]
@@ -90,7 +90,7 @@ def _person(rng: random.Random) -> str:
 
 @dataclass
 class Sizes:
-    """How many rows of each kind a load has."""
+    """Return the number of rows of each kind in a load."""
 
     creates: int
     updates: int

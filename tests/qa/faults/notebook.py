@@ -67,7 +67,7 @@ class Served:
         return [self.call("GET", f"{room}/{record['id']}") for record in result]
 
     def writes(self) -> list[float]:
-        """When each write arrived."""
+        """Return the time of each write."""
         log = self.admin("GET", "requests")["requests"]
         return [
             datetime.fromisoformat(entry["time"]).timestamp() - entry["ms"] / 1000

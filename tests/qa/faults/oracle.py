@@ -18,7 +18,7 @@ Record = Mapping[str, Any]
 
 @dataclass
 class Verdict:
-    """What is wrong with a run, row by row; empty lists are what we want."""
+    """The faults of a run, row by row; all lists should be empty."""
 
     rows: int = 0
     states: Counter[str] = field(default_factory=Counter)
@@ -206,11 +206,11 @@ class _Records:
         return _place(room, record) if room == "contents" else str(record[fields[room]])
 
     def count(self, row: Row) -> int:
-        """How many active records there are of what a create names."""
+        """Count the active records that a create names."""
         return len(self._named(row))
 
     def hold(self, row: Row) -> bool:
-        """Whether the account is as the row wants it."""
+        """Return whether the account is as the row wants it."""
         if row.room == "templates" or row.kind == "create":
             outcome = self._named(row)
         else:

@@ -64,7 +64,7 @@ class Line(asyncio.Protocol):
         self.transport.close()
 
     def reset(self) -> None:
-        """Let what was sent arrive, then break the connection off."""
+        """Deliver the request, then break off the connection."""
 
         def now() -> None:
             if not self.transport.is_closing():
@@ -143,7 +143,7 @@ class Service:
         return [self._call(*call, token=token or self.sandbox.token, who=who) for call in calls]
 
     def arm(self, number: int, after: int, stage: str) -> None:
-        """Say `kill NUMBER` on standard output at a stage of the so-manieth request from now."""
+        """Print `kill NUMBER` at a stage of the nth request from now."""
         self.armed = (number, after, stage)
 
     def mark(self, name: str) -> int:
@@ -151,11 +151,11 @@ class Service:
         return self.marks.setdefault(name, self._next())
 
     def writes(self) -> int:
-        """Tell how many writes have arrived."""
+        """Return the number of writes that have arrived."""
         return sum(count for method, count in self.requests.items() if method != "GET")
 
     def truth(self) -> dict[str, Any]:
-        """Tell all that happened, and what the account holds."""
+        """Return everything that happened, and the records of the account."""
         return {
             "effects": self.effects,
             "reads": self.reads,

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.timeout(300)  # only what hangs ends there, however bus
 
 
 def test_the_harness_finds_what_a_naive_applier_does_wrong() -> None:
-    """It retries everything and calls what is refused failed; without faults that is right."""
+    """The naive client retries everything and fails refused calls; without faults it is right."""
     right = work(FEW, engine="naive", faults=0.0)
     assert (right["wrong"], right["states"]) == ([], {"applied": ROWS})
     wrong = work(FEW[:2], engine="naive", kills=5)

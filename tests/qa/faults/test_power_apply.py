@@ -40,7 +40,7 @@ def test_what_a_power_cut_leaves_is_taken_up_and_nothing_is_lost_doubled_or_fals
 
 
 def test_a_disk_that_loses_what_it_has_synced_would_be_noticed() -> None:
-    """So the test above can fail: intents that are lost with the power are sent twice."""
+    """Proof that the test above can fail: intents that are lost with the power are sent twice."""
     run = report("--json", "cuts", "--cuts", "5", "--seed", "2", "--lazy", "5")
     assert run["duplicated"] + run["false"] > 5
 

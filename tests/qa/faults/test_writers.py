@@ -51,7 +51,7 @@ def persons(served: Account, count: int) -> list[int]:
 
 
 def moved_to(served: Account, key: int, code: str) -> dict[str, str]:
-    """All that an update repeats where PUT replaces, with another country code."""
+    """Return a full body as PUT needs it, with another country code."""
     record = served.call("GET", f"contacts/{key}")
     name = f"{record['first_name']} {record['last_name']}"
     return {"name": name, "number": record["number"], "country_code": code}

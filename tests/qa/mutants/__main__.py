@@ -43,7 +43,7 @@ Judging = Generator[Run, str, str]
 
 
 class Verdict(NamedTuple):
-    """What became of a mutant."""
+    """The outcome of a mutant."""
 
     group: str
     mutant: Mutant
@@ -113,7 +113,7 @@ def place(mutant: Mutant) -> tuple[str, int, str]:
 
 
 def key(mutant: Mutant) -> tuple[str, ...]:
-    """What `equivalent.txt` names a mutant by; lines move, texts stay."""
+    """Return the name of a mutant in `equivalent.txt`: its texts, as line numbers change."""
     before, after = (" ".join(text.split()) for text in (mutant.before, mutant.after))
     return mutant.path.as_posix(), mutant.within, before, after
 

@@ -1,4 +1,4 @@
-"""What can be changed in a module so that some test should notice: one small fault each.
+"""Mutations of a module that some test should notice: one small fault each.
 
 Faults are of the kinds that people make: a comparison turned round or off by one, `and` for
 `or`, a condition negated, a guard that is gone, a statement that is gone, a number that is one
@@ -107,7 +107,7 @@ def _walk(node: ast.AST) -> Iterator[ast.expr | ast.stmt]:
 
 
 def _of_no_effect(node: ast.AST) -> bool:
-    """Tell what Python 3.11 gives no places for, and what only type checkers read."""
+    """Return the nodes without a place in Python 3.11, and those that only type checkers read."""
     if isinstance(node, ast.JoinedStr):
         return True
     if isinstance(node, ast.keyword):  # where a warning points
@@ -160,7 +160,7 @@ def _leaves(body: list[ast.stmt]) -> bool:
 
 
 def _can_go(node: ast.AST) -> bool:
-    """Tell whether a statement can be left out without a name that is missing then."""
+    """Return whether a statement can be left out without a missing name."""
     if isinstance(node, ast.Expr):
         return isinstance(node.value, ast.Call | ast.Await)
     if isinstance(node, ast.Assign):

@@ -42,7 +42,7 @@ class Failures:
         self._file = file
 
     def pytest_sessionstart(self) -> None:
-        """Let properties end at their first failure: to shrink it can take minutes."""
+        """End properties at their first failure: shrinking can take minutes."""
         phases = (Phase.explicit, Phase.generate)
         settings.register_profile("mutants", settings.default, phases=phases)
         settings.load_profile("mutants")

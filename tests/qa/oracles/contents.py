@@ -40,14 +40,14 @@ _EXPIRATION = range(60, 5_401)  # 1 to 90 minutes
 
 
 def _authenticates(content: dict[str, Any]) -> bool:
-    """Whether a content sends a code: its settings or the platform's own text show it."""
+    """Return whether a content sends a code, by its settings or the platform's own text."""
     text = content.get("text")
     preset = isinstance(text, str) and text.replace("*", "").startswith(_PRESET)
     return preset or any(map(content.get, _SETTINGS))
 
 
 def check_content(content: object) -> list[Finding]:
-    """Tell what the upstream platform would say about a template content, as far as is known.
+    """Return the platform's findings for a template content, as far as they are known.
 
     Takes any JSON value, never raises, and costs time linear in its size.
     """

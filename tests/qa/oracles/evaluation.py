@@ -1,4 +1,4 @@
-"""What an expression shows: the platform's arithmetic once more, to judge the player's by.
+"""Evaluation of expressions: the platform's arithmetic, written once more to test the player.
 
 An empty value counts as nothing, a division by nothing is nothing, and results have two digits.
 The player computes in the browser (`chatkit/widgets/static/player/expression.js`).
@@ -46,7 +46,7 @@ def evaluate(text: str, scope: Scope) -> Any:
 
 
 def holds(condition: object, scope: Scope) -> bool:
-    """Tell whether what an If asks, or what `visible` says, is true.
+    """Return whether the condition of an If, or of `visible`, is true.
 
     Raises:
         ExpressionError: The condition cannot be read.

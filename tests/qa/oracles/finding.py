@@ -1,4 +1,4 @@
-"""What a check finds: a code of the platform, how bad it is, and where."""
+"""A finding: a code of the platform, its severity, and its place."""
 
 from dataclasses import dataclass
 from typing import Literal

@@ -158,7 +158,7 @@ def test_any_values_of_its_fields_are_judged_without_an_exception(change: dict[s
 
 
 def refused(content: dict[str, Any]) -> tuple[bool, bool]:
-    """Whether the check and the oracle say that the platform refuses a content."""
+    """Return whether both the check and the oracle expect the platform to refuse a content."""
     ours = any(each.refused for each in checks.check_content(content))
     return ours, any(each.severity == "error" for each in check_content(content))
 

@@ -26,7 +26,7 @@ MANY = settings.default is not None and settings.default.max_examples > 50
 
 
 def refused(document: object) -> tuple[bool, bool]:
-    """Whether the lint and the oracle find an error."""
+    """Return whether both the lint and the oracle find an error."""
     other_records = any(each.severity == "error" for each in check_flow(document))
     return not lint(document).ok, other_records
 
@@ -121,7 +121,7 @@ COMPONENT = re.compile(r"(/screens/\d+/layout(?:/(?:children|then|else|cases/[^/
 
 
 def standing(document: Any, pointer: str) -> Any:
-    """What a pointer leads to, None where nothing is."""
+    """Return the value at a pointer, None where nothing is."""
     for key in pointer.split("/")[1:]:
         key = key.replace("~1", "/").replace("~0", "~")
         if isinstance(document, list):
@@ -154,7 +154,7 @@ def another_kind_of_next(result: Any, document: Any) -> bool:
 
 
 def computed_next(result: Any, document: Any) -> bool:
-    """Where a flow goes by an expression is known when it runs: the lint leaves that open."""
+    """The target of a computed navigation is known at run time only: the lint leaves it open."""
     text = standing(document, result.pointer)
     return result.pointer.endswith("/next/name") and str(text)[:1] in ("`", "$")
 
@@ -165,7 +165,7 @@ def blank_line(result: Any, document: Any) -> bool:
 
 
 def pattern_without_help(result: Any, document: Any) -> bool:
-    """It is documented, and the platform's checker is not known to look: the lint doubts it."""
+    """A documented rule that the platform's checker is not known to apply: the lint warns."""
     return bool(result.message == "pattern needs helper-text")
 
 
@@ -197,7 +197,7 @@ def picture_of_another_alphabet(result: Any, document: Any) -> bool:
 
 
 def part_of_a_choice(result: Any, document: Any) -> bool:
-    """How many are chosen is a whole number for the lint; the sources say number."""
+    """The number of choices is a whole number for the lint; the sources say number."""
     return bool(re.search(r"takes a whole number, not a number", result.message))
 
 
@@ -207,7 +207,7 @@ def no_kind_of_file(result: Any, document: Any) -> bool:
 
 
 def type_in_an_odd_schema(result: Any, document: Any) -> bool:
-    """What stands where a schema should, and is none, the lint looks into and the oracle not."""
+    """A value in place of a schema: the lint looks into it, the oracle does not."""
     return bool(re.search(r"/properties/[^/]+/(?!type$|items|properties)", result.pointer))
 
 

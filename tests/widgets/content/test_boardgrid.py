@@ -33,12 +33,12 @@ def table(grid):
 
 
 def output(grid):
-    """What stands below the table, above the form."""
+    """Return the text below the table and above the form."""
     return part(grid, Message).text if grid.form is None else grid.children[1].text
 
 
 def state(grid, code, lang):
-    """What the page is told of a cell."""
+    """Return the data of a cell that the page gets."""
     row = table(grid).cells[grid.board.codes.index(code)]
     return STATES[int(row[grid.board.languages.index(lang)])]
 

@@ -67,7 +67,7 @@ def target(client):
 
 
 def preview(form):
-    """What a customer sees of the language that is edited."""
+    """Return the preview of the language that is edited."""
     return next(one for one in parts(form) if isinstance(one, Preview)).message
 
 
@@ -78,14 +78,14 @@ def samples(form):
 
 
 def row(form, name):
-    """What is written at a field: its help, its lengths, what was found."""
+    """Return the texts at a field: its help, its lengths, its findings."""
     rows = [one for one in parts(form) if "cf-edit" in classes(one)]
     marks = {"buttons": "Add button"}
     return html(next(one for one in rows if controls(one, marks.get(name, name))))
 
 
 def body(form):
-    """What the preview shows of the text."""
+    """Return the text in the preview."""
     return "".join(text for text, _, _ in preview(form)["body"])
 
 

@@ -1,4 +1,4 @@
-"""What the source language has stands beside its translation, and begins a new one."""
+"""The text of the source language stands beside its translation, and begins a new one."""
 
 from __future__ import annotations
 

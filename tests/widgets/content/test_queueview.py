@@ -1,4 +1,4 @@
-"""What a queue of texts sends to its page, and what it does with what comes back."""
+"""Tests of the messages between a queue of texts and its page."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def card(view: Any) -> QueueCard:
 
 
 def heard(view: Any, message: dict[str, Any]) -> list[dict[str, Any]]:
-    """What the card answers to a message of its page."""
+    """Return the answer of the card to a message of its page."""
     sent = sent_by(card(view))
     tell(card(view), message)
     return sent

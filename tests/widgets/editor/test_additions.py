@@ -1,4 +1,4 @@
-"""What can be added at a row is what may stand there, and lands where a person expects it."""
+"""Additions at a row are those that are allowed there, and land where a person expects them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is new is filled in so far that the lint is content with it."""
+"""New components are filled in until the lint passes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is added is wired to the rest of the flow; what is taken out leaves nothing dangling."""
+"""New components are wired to the flow, and removed ones leave nothing dangling."""
 
 from __future__ import annotations
 

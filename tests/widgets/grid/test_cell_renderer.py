@@ -1,4 +1,4 @@
-"""What is shown of a sheet, in the page and where nothing is live."""
+"""Tests of cells, live and saved."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What columns hold, whether they can be written, and how what is typed is read."""
+"""Tests of columns: their values, whether they can be written, and typed input."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""Which rows are shown, in which order."""
+"""Tests of the visible rows and their order."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ VALUES = st.recursive(
 
 
 class Tree(HTMLParser):
-    """What stands in the page of a tree: the values, and the names of each."""
+    """Return the texts in the page of a tree: the values, and the names of each."""
 
     def __init__(self, body: bytes) -> None:
         super().__init__()

@@ -24,7 +24,7 @@ DAY = timedelta(days=1)
 
 
 class Page:
-    """What a page hears of a tail."""
+    """Return the messages of a tail to its page."""
 
     def __init__(self, tail: Tail) -> None:
         self.heard: list[dict] = []

@@ -341,7 +341,7 @@ def test_a_live_account_is_named_before_anything_is_written_to_it(
 
 
 def downloaded(view: PlanView) -> tuple[str, bytes]:
-    """What the browser saves when the rest is asked for."""
+    """Return the output that the browser saves when the rest is requested."""
     sent: list[Any] = []
     part(view, RowsTable).send = lambda content, buffers: sent.append((content, *buffers))
     press(view, "Download the rest as XLSX")

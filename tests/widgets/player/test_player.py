@@ -23,7 +23,7 @@ SMALL = {"version": "7.3", "screens": [{"id": "A", "title": "Hello", "terminal":
 
 @pytest.fixture
 def heard(monkeypatch):
-    """What the player sends to its page, through JSON as on the wire."""
+    """Return the messages of the player to its page, through JSON."""
     sent: list[dict] = []
     monkeypatch.setattr(Player, "send", lambda _, message: sent.append(wire(message)))
     return sent

@@ -25,7 +25,7 @@ CREATED = '{"success":true,"statusCode":201,"message":"Contact created","data":{
 
 
 class Service:
-    """What all connections share."""
+    """The state that all connections share."""
 
     def __init__(self) -> None:
         self.stray, self.chance = 0.0, random.Random(7)

@@ -183,7 +183,7 @@ PARTS = _read(_TABLE)
 
 
 class Component(NamedTuple):
-    """What the table of properties does not say about a type of component."""
+    """Return the findings of a component type that the table of properties does not cover."""
 
     since: str = VERSIONS[0]
     value: str | None = None  # JSON type of ${form.name}; None: not an input

@@ -17,7 +17,7 @@ _TOO_MANY = "COMPONENT_TYPE_MAX_NUMBER_PER_SCREEN"  # the documentation has one 
 
 
 def check_flow(document: object) -> list[Finding]:
-    """Tell what the upstream platform would say about a flow document, as far as is known.
+    """Return the platform's findings for a flow document, as far as they are known.
 
     Errors keep a flow from being published, warnings do not. Takes any JSON value, never
     raises, and costs time linear in the size of the document.
@@ -114,7 +114,7 @@ def _screen(screen: Screen, flow: Flow) -> None:
 
 
 def _data_problem(schema: Any) -> str | None:
-    """What is wrong with one field of a data model."""
+    """Return the findings of one field of a data model."""
     declared = declared_type(schema)
     if declared is None:
         return "a field is an object with a type"
@@ -161,7 +161,7 @@ def _known_type(kind: Any) -> bool:
 
 
 def _matches(value: Any, schema: Any) -> bool:
-    """Whether a value is of the type that a schema declares, in all of its parts."""
+    """Return whether a value has the type that a schema declares, in all of its parts."""
     waiting = [(value, schema)]
     while waiting:
         passed, declared = waiting.pop()
@@ -177,7 +177,7 @@ def _matches(value: Any, schema: Any) -> bool:
 
 
 def _component(node: Node, flow: Flow) -> None:
-    """What a component says beyond its single properties."""
+    """Return the findings of a component beyond its single properties."""
     raw, error, at = node.component, flow.findings.error, node.pointer
     for low, high in table.ORDERED.items():
         if json_type(raw.get(low)) == json_type(raw.get(high)) == "number" and raw[low] > raw[high]:
@@ -218,7 +218,7 @@ def _date_outside(raw: dict[str, Any]) -> bool:
 
 
 def _items(node: Node, findings: Findings) -> None:
-    """What a list and its items may not both say, and what an item excludes."""
+    """Return the conflicts of a list and its items, and of the properties of an item."""
     raw, error, at = node.component, findings.error, node.pointer
     listed = raw.get("list-items" if node.type == "NavigationList" else "data-source")
     items = [item for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
@@ -248,7 +248,7 @@ def _updates(raw: dict[str, Any], events: tuple[str, ...]) -> bool:
 
 
 def _counts(screen: Screen, findings: Findings) -> None:
-    """How many components stand on the screen, and how many of a type."""
+    """Count the components of the screen, all or of one type."""
     counts, at = screen.counts, screen.pointer
     for kind, count in counts.items():
         most = table.COMPONENTS[kind].per_screen

@@ -24,7 +24,7 @@ class Node:
 
     @property
     def media(self) -> bool:
-        """Whether it is a picker of files."""
+        """Return whether the component picks files."""
         return table.COMPONENTS[self.type].media
 
     def answers(self) -> str | None:
@@ -34,7 +34,7 @@ class Node:
         return table.COMPONENTS[self.type].value
 
     def takes(self, value: Any) -> bool:
-        """Whether an input can start with a value; what is computed is not judged."""
+        """Return whether an input can have an initial value; expressions are not evaluated."""
         if isinstance(value, str) and ("${" in value or value.startswith("`")):
             return True
         if self.component.get("input-type") == "number":
@@ -62,7 +62,7 @@ class Screen:
 
     @property
     def terminal(self) -> bool:
-        """Whether the flow can end here."""
+        """Return whether the flow can end here."""
         return self.raw.get("terminal") is True
 
     def of(self, kind: str) -> Iterator[Node]:

@@ -302,7 +302,7 @@ class Properties:
 
 
 def is_date(value: Any) -> bool:
-    """Whether a value is a day of the calendar as YYYY-MM-DD."""
+    """Return whether a value is a date as YYYY-MM-DD."""
     if not isinstance(value, str) or not _DATE.fullmatch(value):
         return False
     try:

@@ -43,7 +43,7 @@ def whole(text: str) -> Reference | None:
 
 
 def is_expression(text: str, version: str) -> bool:
-    """Whether a text is an expression: in backticks, known since 6.0."""
+    """Return whether a text is an expression: in backticks, known since 6.0."""
     return version >= "6.0" and len(text) > 1 and text[0] == text[-1] == "`"
 
 
@@ -66,7 +66,7 @@ def declared_type(schema: Any) -> str | None:
 
 
 def condition_problem(text: str, type_of: Callable[[str], str | None]) -> str | None:
-    """What is wrong with the condition of an If, or None.
+    """Return the fault of the condition of an If, or None.
 
     `type_of` tells the type of a reference, None when it is not known.
     """
