@@ -1,4 +1,4 @@
-"""What files lose is spelled out, and every text comes back."""
+"""Characters that a file format loses are escaped, and every text survives."""
 
 import pytest
 from hypothesis import example, given, settings

@@ -1,4 +1,4 @@
-"""What a file is to be its name says; what it is its content tells."""
+"""Tests of file formats: by the name when writing, by the content when reading."""
 
 from pathlib import Path
 from typing import get_args

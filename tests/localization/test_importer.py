@@ -1,4 +1,4 @@
-"""What comes back gets into the frame exactly, or is rejected with its reason; nothing is lost."""
+"""Translations come back exactly, or are rejected with a reason; nothing is lost."""
 
 import copy
 
@@ -45,7 +45,7 @@ def imported(paths, frame, **options):
 
 
 def same(one, other):
-    """Whether two frames have the same cells, whatever is nothing in them."""
+    """Return whether two frames have the same cells, with all kinds of NA alike."""
     assert one.index.equals(other.index)
     assert one.columns.equals(other.columns)
     assert one.dtypes.equals(other.dtypes)
@@ -440,7 +440,7 @@ def test_what_was_rejected_is_shown_with_the_counts_and_spelled_out(tmp_path):
 
 
 def came_back(n, verdict="stale", *, cell="E4", comment="", source="New text"):
-    """What became of one text, as the importer tells it."""
+    """Return the outcome of one text as the importer reports it."""
     unit = Unit(f"t{n}", "de", "text", "Old text", "came", comment=comment, place="a.xlsx, row 4")
     unit = unit._replace(cells={"translation": cell} if cell else {})
     stamp = Stamp("", "", "", "20261120T120000")

@@ -1,4 +1,4 @@
-"""What programs leave in translations is rejected, or taken out where that is certain."""
+"""Leftovers of translation programs are rejected, or removed where that is certain."""
 
 from __future__ import annotations
 

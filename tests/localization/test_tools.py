@@ -56,7 +56,7 @@ def noted(client, text="is this Sie or du?\nplease ask <b>Ana</b>" + " again" * 
 
 
 def report(path, form):
-    """What another program shows of the text: state, source before, comment and limit."""
+    """Return what another program shows of a text: state, previous source, comment, limit."""
     if form in ("xlsx", "csv"):
         read = pandas.read_csv if form == "csv" else pandas.read_excel
         row = read(path, dtype=str).set_index("field").loc["text"]

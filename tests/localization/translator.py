@@ -92,7 +92,7 @@ def translate(paths: Sequence[str], work: Work) -> None:
 
 
 def seen(cell: str) -> str:
-    """What a person takes a cell for: an apostrophe in front only says that it is text."""
+    """Return the text of a cell: a leading apostrophe only marks it as text."""
     return unescape_controls(unguard(cell))
 
 
