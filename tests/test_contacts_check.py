@@ -11,6 +11,7 @@ from collections import Counter
 import pandas as pd
 import pytest
 from bulk.planning import account, client, sandbox, states  # noqa: F401
+from internals import service_of
 
 import chatkit
 
@@ -136,7 +137,7 @@ def test_what_people_dial_is_read_or_told(client, shared):
 
 def test_tags_that_come_back_from_a_file_are_no_edit(client, sandbox):
     made = client.contacts.create(number="2025550143", country_code="+1", name="Ana")
-    sandbox._service.contacts.annotate(made.id, sandbox.account_id, tags=["vip", {"id": 7}])
+    service_of(sandbox).contacts.annotate(made.id, sandbox.account_id, tags=["vip", {"id": 7}])
     contacts = client.contacts.frame()
     assert contacts.loc[made.id, "tags"] == ["vip", {"id": 7}]
     for write in (contacts.chatkit.to_csv, contacts.chatkit.to_xlsx):

@@ -57,15 +57,16 @@ def main(top: Path, each: int) -> dict[str, Any]:
     """Pull an account, change it, and pull it again until no kill comes in time."""
     sandbox = chatkit.Sandbox(seed="demo")
     result: dict[str, Any] = {"old": 0, "new": 0, "interrupted": 0, "half": []}
+    codes = [*sandbox._template_codes]
     with chatkit.connect(sandbox) as client:
-        chatkit.Folder(top / "0").pull(client, codes=sandbox._template_codes, contacts=True)
+        chatkit.Folder(top / "0").pull(client, codes=codes, contacts=True)
         old = held(chatkit.Folder(top / "0").state(contacts=True))
         client.templates("order_ready").update("en", footer="Moved")
         client.templates("order_ready").delete("ja")
         client.templates("brand_new").create(lang_code="en", text="Hello there.")
         client.webhooks.create(url="https://new.example/hook", events=["*"])
         client.contacts.create(country_code="+44", number="2079469999", name="New One")
-        codes = [*sandbox._template_codes]
+        codes.append("brand_new")
         state = read_account(client, codes, contacts=True)
         folder_module.read_account = lambda *_, **__: state  # type: ignore[assignment]
         new, kill_at, ended = held(state), 1, False

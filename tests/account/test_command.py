@@ -17,6 +17,7 @@ from typing import Any
 
 import processes
 import pytest
+from internals import middleware_of
 
 import chatkit
 from chatkit.cli import main
@@ -57,7 +58,7 @@ def accounts(
 
 def writes(sandbox: chatkit.Sandbox) -> list[str]:
     """The calls that change something, which it has answered."""
-    log = sandbox._middleware.log
+    log = middleware_of(sandbox).log
     return [f"{one.method} {one.path}" for one in log if one.method != "GET"]
 
 

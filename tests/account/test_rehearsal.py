@@ -10,6 +10,7 @@ import pytest
 from bulk.planning import held
 from displayed import html_of
 from documents import DOCUMENT
+from internals import middleware_of
 
 import chatkit
 from chatkit.bulk.endpoints import ACCOUNT
@@ -42,9 +43,9 @@ def test_the_live_account_is_read_and_nothing_else() -> None:
     ):
         client.templates.remember(["order_ready"])
         plan = renamed(client)
-        before, known = held(live), len(live._middleware.log)
+        before, known = held(live), len(middleware_of(live).log)
         rehearsal = chatkit.rehearse(plan)
-        sent = list(live._middleware.log)[known:]
+        sent = list(middleware_of(live).log)[known:]
         assert rehearsal.ok
         assert {call.method for call in sent} == {"GET"}
         assert held(live) == before
@@ -53,9 +54,9 @@ def test_the_live_account_is_read_and_nothing_else() -> None:
 def test_contacts_are_read_only_if_the_plan_changes_some(account: Account) -> None:
     sandbox, client = account
     plan = client.webhooks.plan([{"id": 41, "is_active": False}])
-    known = len(sandbox._middleware.log)
+    known = len(middleware_of(sandbox).log)
     assert chatkit.rehearse(plan).ok
-    assert not [c for c in list(sandbox._middleware.log)[known:] if "/contacts" in c.path]
+    assert not [c for c in list(middleware_of(sandbox).log)[known:] if "/contacts" in c.path]
     assert "contact" not in chatkit.rehearse(plan).differences.left.records
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 import yaml
+from internals import middleware_of
 
 import chatkit
 from chatkit.cli import main
@@ -96,7 +97,7 @@ def test_its_commands_plan_comment_and_apply(account: chatkit.Sandbox, tmp_path:
     comment = (tmp_path / "comment.posted").read_text("utf-8")
     assert re.match("### Plan for account .*: 1 update\n", comment)
     assert '+     footer: "Bis bald"' in comment
-    assert all(call.method == "GET" for call in account._middleware.log)
+    assert all(call.method == "GET" for call in middleware_of(account).log)
 
     (tmp_path / "runner/plan").mkdir()  # where the other job downloads it
     (tmp_path / "runner/plan.json").rename(tmp_path / "runner/plan/plan.json")
@@ -104,4 +105,4 @@ def test_its_commands_plan_comment_and_apply(account: chatkit.Sandbox, tmp_path:
     assert applied.returncode == 0, applied.stderr
     assert account.token not in applied.stdout + applied.stderr + comment
     assert main(["diff", "shop/", "environment"]) == 0
-    assert sum(call.method != "GET" for call in account._middleware.log) == 1
+    assert sum(call.method != "GET" for call in middleware_of(account).log) == 1

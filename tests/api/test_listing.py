@@ -24,6 +24,7 @@ from chatkit.contacts import Contact
 from chatkit.errors import CallError, Fault, ListMoved, NotFound, NotPermitted, Refused
 
 SIZE = 10
+EMPTY_AT_END = listings._EMPTY_PAGES_AT_END
 FLYING = 8  # calls under way at a time
 AHEAD = 100  # so many pages may have overtaken the one that shows the end
 
@@ -83,7 +84,7 @@ def test_a_page_past_the_end_that_fails_does_not_break_the_list() -> None:
             self, calls: Iterable[Call]
         ) -> Generator[tuple[Call, Envelope] | Fault, None, None]:
             for call in list(calls):  # all under way at once
-                if int(call.query["page"]) > 1 + listings._EMPTY_PAGES_AT_END:
+                if int(call.query["page"]) > 1 + EMPTY_AT_END:
                     yield Fault(call, NotPermitted(call, "403", status=403))
                 else:
                     yield call, self.send(call)
@@ -391,7 +392,7 @@ def test_a_list_that_grows_as_fast_as_it_is_read_ends():
 @pytest.mark.parametrize("more", [0, 1])
 def test_how_far_a_list_may_grow_while_it_is_read(more):
     """Twice as far as it was at first, and a few pages; what is beyond that is told."""
-    most = 10 + 9 + listings._EMPTY_PAGES_AT_END
+    most = 10 + 9 + EMPTY_AT_END
 
     def page(number):
         pages = 10 if number < 5 else most + more

@@ -115,7 +115,7 @@ done.apply(done.phrase)
 done.undo()
 done""",
     "plan view stopped": """stopped = PlanView(edited(slow, 20))
-sandbox._middleware.faults.set({"latency": 0.1})
+sandbox.faults(latency=0.1)
 stopped.start(stopped.phrase)
 stopped.stop()
 stopped.wait()
@@ -257,7 +257,7 @@ all_done""",
     "fleet doctor": "fleet.doctor()",
     "fleet compared": "chatkit.compare(fleet, codes=['order_ready'])",
     # the last: its client waits for an answer as long as the page is looked at
-    "plan view running": """sandbox._middleware.faults.set({"latency": 60.0})
+    "plan view running": """sandbox.faults(latency=60.0)
 running = PlanView(plan_of_running)
 running.start(running.phrase)
 running""",

@@ -21,12 +21,12 @@ contacts.loc[50001, "name"] = "<img src=x onerror=alert(1)> $x^2$"
 contacts.loc[50003, "number"] = "12 34"
 plan = client.contacts.plan(contacts, delete=[50250], skip_invalid=True)
 plan""",
-    """sandbox._middleware.faults.set({"latency": 0.05})
+    """sandbox.faults(latency=0.05)
 result = plan.apply(many=True)
 result.head()""",
     """print(result.chatkit.summary().split(" It stopped")[0])
 chatkit.runs(client)[["noun", "changes", "state"]]""",
-    """sandbox._middleware.faults.set({})
+    """sandbox.faults()
 result = chatkit.resume(result)
 print(result.chatkit.summary())""",
     "back = chatkit.undo(result)\nback",

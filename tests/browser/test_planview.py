@@ -21,21 +21,21 @@ contacts["name"] = contacts.name.str.upper()
 contacts.loc[50001, "name"] = "<img src=x onerror=alert(1)> $x^2$"
 contacts.loc[50003, "number"] = "12 34"
 view = PlanView(client.contacts.plan(contacts, delete=[50250], skip_invalid=True))
-sandbox._middleware.faults.set({"latency": 0.2})
+sandbox.faults(latency=0.2)
 view""",
     """view.wait()
 writes = [entry for entry in sandbox._middleware.log if entry.method != "GET"]
 print(len(writes), client.contacts.get(50001).first_name[:4])
-sandbox._middleware.faults.set({})""",
+sandbox.faults()""",
     """view.back.wait()
 print(client.contacts.get(50002).name)""",
-    """sandbox._middleware.faults.set({"latency": 0.1})
+    """sandbox.faults(latency=0.1)
 again = client.contacts.plan(contacts.head(30), skip_invalid=True)
 stopped = PlanView(again)
 stopped.start(stopped.phrase)
 stopped.stop()
 stopped.wait()
-sandbox._middleware.faults.set({})
+sandbox.faults()
 chatkit.runs(client)""",
 ]
 

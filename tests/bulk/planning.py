@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from caller import Door, client_through
 from documents import DOCUMENT
+from internals import identity_of, store_of
 from profiles import Service
 
 import chatkit
@@ -127,7 +128,7 @@ def untouched(sandbox: chatkit.Sandbox) -> Iterator[None]:
 
 def stored(sandbox: chatkit.Sandbox, room: str) -> dict[int, dict[str, Any]]:
     """Return the stored records of one resource by id, with deleted ones and hidden fields."""
-    outcome = sandbox._store.run(f"SELECT id, scope, active, item, more FROM {room} ORDER BY id")
+    outcome = store_of(sandbox).run(f"SELECT id, scope, active, item, more FROM {room} ORDER BY id")
     return {
         record_id: {
             **json.loads(item),
@@ -172,7 +173,7 @@ def through(sandbox: chatkit.Sandbox, door: Door, token: str | None = None) -> C
         account_id=sandbox.account_id,
         token=token or sandbox.token,
         profile=sandbox.profile,
-        sandbox=sandbox._identity,
+        sandbox=identity_of(sandbox),
         passing=True,
     )
 

@@ -21,6 +21,7 @@ from documents import document
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+from internals import middleware_of, store_of
 from volume import volume
 
 import chatkit
@@ -211,10 +212,10 @@ class Account(RuleBasedStateMachine):
             result = chatkit.resume(result, self.client)
         else:
             raise AssertionError(result[["label", "state", "reason"]].to_string())
-        sent = len(self.sandbox._middleware.log)
+        sent = len(middleware_of(self.sandbox).log)
         again = plan.apply(**allowed)
         assert list(again["state"]) == list(result["state"])
-        assert len(self.sandbox._middleware.log) == sent
+        assert len(middleware_of(self.sandbox).log) == sent
         assert list(result.index) == [change.row for change in plan.changes]
         for row in result.itertuples():
             if row.state == "failed":  # of too many faults
@@ -295,7 +296,7 @@ class Account(RuleBasedStateMachine):
             assert self.caller(method, path, body, token=self.other).status < 300
 
     def _state(self, resource: str) -> State:
-        rows = self.sandbox._store.run(f"SELECT active, item, more FROM {resource} ORDER BY id")
+        rows = store_of(self.sandbox).run(f"SELECT active, item, more FROM {resource} ORDER BY id")
         state: State = {}
         for active, item, more in rows.fetchall():
             record = {"active": bool(active), **json.loads(item), **json.loads(more)}

@@ -25,6 +25,7 @@ from bulk.planning import (  # noqa: F401
     webhook,
 )
 from displayed import html_of
+from internals import middleware_of
 from widgets import screen
 
 import chatkit
@@ -237,7 +238,7 @@ def others():
         people(sandbox, 4)
         person(sandbox, 9)
         flow(sandbox, "One"), flow(sandbox, "Two")
-        with sandbox._middleware.transaction() as service:
+        with middleware_of(sandbox).transaction() as service:
             service.flows.move(flow(sandbox, "Three"), sandbox.account_id, "PUBLISHED")
         content(sandbox), content(sandbox, lang_code="de", text="Hallo", variables={})
         webhook(sandbox, 0), webhook(sandbox, 1, is_active=False)

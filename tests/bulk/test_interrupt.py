@@ -30,6 +30,7 @@ from bulk.wayward import (
     webhook,
 )
 from caller import Caller
+from internals import middleware_of
 
 import chatkit
 from chatkit.account import history
@@ -222,7 +223,7 @@ class Stopped(NamedTuple):
     room: str
 
     def arrivals(self) -> list[Any]:
-        return [entry for entry in self.sandbox._middleware.log if entry.method == "POST"]
+        return [entry for entry in middleware_of(self.sandbox).log if entry.method == "POST"]
 
     def there(self) -> list[str]:
         data = Caller(self.sandbox)("GET", f"/{self.room}?pageSize=100").data
@@ -248,18 +249,18 @@ def applied(kernel):
     """Run a plan in that process against a slow sandbox; press stop so many times."""
     process, sandbox, base_url = kernel
     sandbox.reset()
-    sandbox._middleware.log.clear()
+    middleware_of(sandbox).log.clear()
     yield lambda **how: stopped(process, sandbox, base_url, **how)
-    sandbox._middleware.faults.set({})
+    sandbox.faults()
 
 
 def stopped(
     process, sandbox, base_url, *, room="contacts", rows=40, latency=0.25, presses=1, deadline=2.0
 ):
-    sandbox._middleware.faults.set({"latency": latency})
+    sandbox.faults(latency=latency)
     process.stdin.write(json.dumps({"room": room, "rows": rows, "deadline": deadline}) + "\n")
     process.stdin.flush()
-    while len(sandbox._middleware.log) < 4:  # four have been answered
+    while len(middleware_of(sandbox).log) < 4:  # four have been answered
         time.sleep(0.01)
     time.sleep(0.4 * latency)  # and four are under way
     for press in range(presses):
@@ -302,7 +303,7 @@ def test_the_second_press_waits_for_nothing(applied) -> None:
 @pytest.mark.parametrize("presses", [1, 2])
 def test_a_resume_completes_what_was_stopped_and_doubles_nothing(applied, room, presses) -> None:
     run = applied(presses=presses, room=room)
-    run.sandbox._middleware.faults.set({})
+    run.sandbox.faults()
     with chatkit.Client(run.base_url, 1001, run.sandbox.token) as client:
         result = settled(history.resume, run.told["run"], client, settle=0.5)
     assert set(result.state) == {"applied"}

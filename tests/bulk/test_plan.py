@@ -23,6 +23,7 @@ from bulk.planning import (  # noqa: F401
     webhook,
     writes,
 )
+from internals import identity_of
 
 import chatkit
 from chatkit.api.throttle import AdaptiveThrottle
@@ -148,7 +149,7 @@ def test_a_frame_of_another_account_is_refused_unless_you_say_so(sandbox, client
         [contact] = people(others, 1)
         with pytest.raises(chatkit.errors.InputError, match="other_account=True") as caught:
             other.contacts.plan(frame)
-        assert sandbox._identity in str(caught.value) and others._identity in str(caught.value)
+        assert all(identity_of(each) in str(caught.value) for each in (sandbox, others))
         for passed in (frame.reset_index().set_index("number"), frame):
             plan = other.contacts.plan(passed, other_account=True, existing="update")
             kinds = [(c.kind, c.key) for c in plan.changes]

@@ -24,6 +24,7 @@ from bulk.planning import (  # noqa: F401
     webhook,
 )
 from displayed import html_of
+from internals import store_of
 
 import chatkit
 from chatkit.bulk.plan import _hash as hashed
@@ -277,7 +278,7 @@ def test_a_signing_secret_is_in_plan_secrets_and_nowhere_else(tmp_path, echoes, 
         assert plan.secrets == {}
         result = plan.apply(many=True)
         assert sorted(plan.secrets) == sorted(result["key"][result["change"] == "create"])
-        hidden = dict(sandbox._store.run("SELECT id, hidden FROM webhooks"))
+        hidden = dict(store_of(sandbox).run("SELECT id, hidden FROM webhooks"))
         for key, secret in plan.secrets.items():
             stored = json.loads(hidden[key])["webhook_secret"]
             assert secret.reveal() == stored and re.fullmatch("[0-9a-f]{64}", stored)

@@ -25,6 +25,7 @@ from bulk.planning import (  # noqa: F401
     untouched,
     writes,
 )
+from internals import middleware_of
 
 import chatkit
 from chatkit.bulk.apply import Interrupt
@@ -98,7 +99,7 @@ def test_each_kind_of_change_begins_with_five_rows(sandbox):
 def test_one_row_that_is_refused_does_not_stop_the_others_of_another_kind():
     with account(clash_status=422) as (sandbox, client):
         published = flow(sandbox, "Published")
-        with sandbox._middleware.transaction() as service:
+        with middleware_of(sandbox).transaction() as service:
             service.flows.move(published, sandbox.account_id, "PUBLISHED")
         new = pd.DataFrame({"name": [f"Flow {n}" for n in range(120)], "template_name": "default"})
         new["flow_json"] = [DOCUMENT] * 120

@@ -20,6 +20,7 @@ from bulk.planning import (  # noqa: F401
     untouched,
     webhook,
 )
+from internals import middleware_of
 
 import chatkit
 
@@ -223,7 +224,7 @@ def test_a_number_that_another_contact_has_is_refused(sandbox, client):
 
 def test_a_filtered_frame_makes_no_second_record_of_a_name_it_does_not_show(sandbox, client):
     published, draft = flow(sandbox, "Order"), flow(sandbox, "Other")
-    with sandbox._middleware.transaction() as service:
+    with middleware_of(sandbox).transaction() as service:
         service.flows.move(published, sandbox.account_id, "PUBLISHED")
     frame = client.flows.frame(status="DRAFT").reset_index()
     assert frame["id"].tolist() == [draft]

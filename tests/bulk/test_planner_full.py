@@ -17,6 +17,7 @@ from bulk.planning import (  # noqa: F401
     sandbox,
     states,
 )
+from internals import middleware_of
 
 import chatkit
 
@@ -80,7 +81,7 @@ def test_a_document_that_the_service_never_shows_is_sent_and_can_never_be_undone
 
 def test_what_can_be_undone_only_with_loss_is_marked_before(sandbox, client):
     key = flow(sandbox)
-    with sandbox._middleware.transaction() as service:
+    with middleware_of(sandbox).transaction() as service:
         service.flows.move(key, sandbox.account_id, "PUBLISHED")
     frame = client.flows.frame()
     frame["flow_json"] = [{**DOCUMENT, "version": "7.2"}]

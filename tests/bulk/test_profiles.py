@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 from bulk.planning import DOCUMENT, ENGLISH, STAMPS, content, flow, person, stored, webhook
 from documents import document
+from internals import middleware_of, quirks_of
 from profiles import SERVICES
 
 import chatkit
@@ -107,7 +108,7 @@ def _may_move(change: Change, sandbox: chatkit.Sandbox) -> set[str]:
     if "name" in change.after or change.undo == "not exactly":
         free |= {*PARTS}
     if "flow_json" in change.after or "flow_json_raw" in change.after:
-        free |= {"flow_json_raw"} if "raw_flow_json" in sandbox._quirks else set()
+        free |= {"flow_json_raw"} if "raw_flow_json" in quirks_of(sandbox) else set()
         free |= {"wa_status"} if change.undo != "exactly" else set()
         free |= (
             {"flow_json_raw"}
@@ -165,7 +166,7 @@ def test_contacts(sandbox: chatkit.Sandbox, client: Client) -> None:
     names = ["Ana María de la Cruz", "Bo", None, "Zoë Smith", "Ed  Poe ", "Old Name", "Kim Lee"]
     ids = [person(sandbox, n, name) for n, name in enumerate(names)]
     for contact in ids:
-        with sandbox._middleware.transaction() as service:
+        with middleware_of(sandbox).transaction() as service:
             service.contacts.annotate(contact, sandbox.account_id, tags=["vip"], meta_name="M")
     frame = client.contacts.frame()
     frame.loc[ids[0], "name"] = "Ana Cruz"
@@ -184,7 +185,7 @@ def test_contacts(sandbox: chatkit.Sandbox, client: Client) -> None:
 
 def test_flows(sandbox: chatkit.Sandbox, client: Client) -> None:
     ids = [flow(sandbox, f"Flow {n}", flow_json_raw=f"raw {n}") for n in range(5)]
-    with sandbox._middleware.transaction() as service:
+    with middleware_of(sandbox).transaction() as service:
         for published in (ids[1], ids[3]):
             service.flows.move(published, sandbox.account_id, "PUBLISHED")
     frame = client.flows.frame().reset_index()
@@ -242,7 +243,7 @@ def test_a_content_as_it_was_sent_is_whole(sandbox: chatkit.Sandbox, client: Cli
     header |= {"type": "text", "text": "Ready"}
     fields = {**ENGLISH, "lang_code": "en", "headers": [header]}
     frame = pd.DataFrame([{**fields, "template_code": "own"}])
-    if "unknown_template_404" in sandbox._quirks:
+    if "unknown_template_404" in quirks_of(sandbox):
         content(sandbox, "own", lang_code="de")
     plan = client.templates.plan(frame)
     assert plan.apply().state.tolist() == ["applied"]

@@ -35,6 +35,7 @@ from bulk.wayward import (
     wayward,
     webhook,
 )
+from internals import middleware_of, store_of
 
 import chatkit
 from chatkit.account import history
@@ -341,7 +342,7 @@ def test_where_deleted_contacts_are_listed_a_plan_makes_them_again() -> None:
 
 
 def _active(service: Service) -> list[str]:
-    rows = service.sandbox._store.run("SELECT item FROM contacts WHERE active").fetchall()
+    rows = store_of(service.sandbox).run("SELECT item FROM contacts WHERE active").fetchall()
     return [json.loads(item)["number"] for (item,) in rows]
 
 
@@ -556,4 +557,4 @@ def test_a_create_that_is_refused_and_not_there_was_refused_for_good():
         frame = pd.DataFrame({"lang_code": ["xx_no_such"], "text": ["?"], "is_draft": [True]})
         result = to.templates("order_ready").plan(frame, broken=True).apply()
         assert result.state.tolist() == ["failed"]
-        assert [call.method for call in sandbox._middleware.log].count("POST") == 1
+        assert [call.method for call in middleware_of(sandbox).log].count("POST") == 1

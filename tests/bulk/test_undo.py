@@ -24,6 +24,7 @@ from bulk.planning import (  # noqa: F401
     untouched,
     webhook,
 )
+from internals import middleware_of
 
 import chatkit
 from chatkit.bulk.outcomes import rows_of_journal
@@ -48,7 +49,7 @@ def test_updates_of_contacts_come_back_field_by_field(put):
     with account(put=put) as (sandbox, client):
         names = ["Ana María Cruz", "Bo", None, "Zoë Smith"]
         ids = [person(sandbox, n, name) for n, name in enumerate(names)]
-        with sandbox._middleware.transaction() as service:
+        with middleware_of(sandbox).transaction() as service:
             for contact in ids:
                 service.contacts.annotate(contact, sandbox.account_id, tags=["vip"])
         before = active(sandbox, "contacts")
@@ -64,7 +65,7 @@ def test_updates_of_contacts_come_back_field_by_field(put):
 
 def test_a_deleted_contact_comes_back_under_its_id(sandbox, client):
     ids = people(sandbox, 12)
-    with sandbox._middleware.transaction() as service:
+    with middleware_of(sandbox).transaction() as service:
         service.contacts.annotate(ids[0], sandbox.account_id, tags=["vip"], ref_id="R1")
     before = active(sandbox, "contacts")
     plan = client.contacts.plan(delete=ids[:2])
@@ -77,7 +78,7 @@ def test_a_deleted_contact_comes_back_under_its_id(sandbox, client):
 def test_what_a_restored_contact_loses_was_said_before():
     with account(restore_keeps="nothing") as (sandbox, client):
         ids = people(sandbox, 12)
-        with sandbox._middleware.transaction() as service:
+        with middleware_of(sandbox).transaction() as service:
             service.contacts.annotate(ids[0], sandbox.account_id, tags=["vip"])
         plan = client.contacts.plan(delete=ids[:1])
         assert plan.changes[0].undo == "not exactly" and "no tags" in plan.changes[0].loss

@@ -15,6 +15,7 @@ from typing import Any
 import aiohttp
 from caller import ROOT, Caller, client_through
 from documents import DOCUMENT
+from internals import identity_of
 
 import chatkit
 from chatkit.api.retry import DEFAULT, RetryPolicy
@@ -197,7 +198,7 @@ class Service:
             account_id=self.sandbox.account_id,
             token=Secret(self.sandbox.token),
             profile=self.sandbox.profile,
-            sandbox=self.sandbox._identity,
+            sandbox=identity_of(self.sandbox),
             passing=True,
         )
 

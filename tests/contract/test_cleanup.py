@@ -20,6 +20,7 @@ from contract.contacts import ContactCalls, fiction_numbers, name_of
 from contract.facts import FACTS, RESOURCES
 from contract.targets import whole
 from documents import DOCUMENT
+from internals import service_of
 from volume import volume
 
 import chatkit
@@ -55,7 +56,7 @@ def stored(sandbox: chatkit.Sandbox) -> dict[str, Any]:
         path: [read(f"{path}?page={page + 1}")[0] for page in range(read(path)[1])]
         for path in lists
     }
-    table = sandbox._service.templates.table
+    table = service_of(sandbox).templates.table
     contents = [table.get(number) for number in range(7000, 7400)]
     mark = MARK.replace(" ", "_")
     return {**records, mark: [row for row in contents if row and row.active and mark in row.scope]}

@@ -21,6 +21,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from internals import middleware_of
 from msgspec import Raw
 from volume import volume
 
@@ -549,14 +550,14 @@ def test_killed_again_and_again_it_reads_no_durable_part_twice(folder: Path) -> 
         with chatkit.Client(url, sandbox.account_id, sandbox.token) as client:
             client.contacts.frame()  # what was under way is answered meanwhile
         sandbox.faults()
-        sandbox._middleware.log.clear()
+        middleware_of(sandbox).log.clear()
         with processes.Popen(command, stdout=processes.PIPE, stderr=processes.PIPE) as process:
             out, errors = process.communicate(timeout=60)
             assert process.returncode == 0, errors.decode()
         assert out.split()[-1] == b"1203"
         pages = 61 - 5 * durable
         assert (
-            len(sandbox._middleware.log) == pages + 2
+            len(middleware_of(sandbox).log) == pages + 2
         )  # the first page, and the last that is known
         with chatkit.connect(sandbox) as client:
             frame = client.contacts.frame()

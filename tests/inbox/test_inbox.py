@@ -22,6 +22,7 @@ from inbox.bodies import (
     written,
 )
 from inbox.senders import OTHER, SECRET, post, signed
+from internals import deliveries_of, inbox_store
 from ports import own_ports
 
 from chatkit.errors import InputError
@@ -32,10 +33,10 @@ from chatkit.signature import sign
 
 
 def test_an_inbox_is_shown_without_counting_it(inbox: Inbox, store: InboxStore) -> None:
-    assert repr(inbox) == f"<inbox {inbox._store.address}: there are no deliveries yet>"
+    assert repr(inbox) == f"<inbox {inbox_store(inbox).address}: there are no deliveries yet>"
     keep(store, b"{}", verified=False)
     keep(store, *[b"{}"] * 1000)
-    assert repr(inbox) == f"<inbox {inbox._store.address}: the last delivery is 1,001>"
+    assert repr(inbox) == f"<inbox {inbox_store(inbox).address}: the last delivery is 1,001>"
 
 
 def test_a_repeat_is_one_message_and_two_raw_deliveries(inbox: Inbox) -> None:
@@ -55,7 +56,7 @@ def test_a_forger_is_seen_and_not_believed(inbox: Inbox) -> None:
     assert inbox.statuses(verified=False)["status"].tolist() == ["failed"]
     assert inbox.statuses(verified=None)["status"].tolist() == ["failed"]
     assert repr(inbox) == (
-        f"<inbox {inbox._store.address}: the last delivery is 2; of the last 1,000, 1 is not "
+        f"<inbox {inbox_store(inbox).address}: the last delivery is 2; of the last 1,000, 1 is not "
         "verified and left out of frames>"
     )
     assert inbox.raw()["reason"].tolist() == [
@@ -103,7 +104,7 @@ def test_the_158_samples_go_through_the_receiver_and_come_out_whole(inbox: Inbox
     for n, path in enumerate(paths):
         body = path.read_bytes()
         assert post(receiver.url, body, signed(body, f"msg_{n}")) == 200, path.name
-    assert [one.body for one in inbox._deliveries()] == [path.read_bytes() for path in paths]
+    assert [one.body for one in deliveries_of(inbox)] == [path.read_bytes() for path in paths]
     assert len(inbox.frame()) == 161
     for name in ("messages", "statuses", "reactions", "media", "flow_answers"):
         assert len(getattr(inbox, name)()), name
@@ -192,8 +193,8 @@ def test_the_past_is_verified_when_its_secret_is_found(inbox: Inbox) -> None:
     assert inbox.verify(SECRET) == 0, "the second time there is nothing left"
     assert inbox.statuses()["status"].tolist() == ["read"]
     assert len(inbox.frame(since=mark)) == 0
-    assert [one.verified for one in inbox._deliveries(verified=None)] == [True] * 3 + [False]
-    assert inbox._store.verified_later == 3
+    assert [one.verified for one in deliveries_of(inbox, verified=None)] == [True] * 3 + [False]
+    assert inbox_store(inbox).verified_later == 3
 
 
 def test_repeats_of_one_delivery_are_one_whenever_they_were_verified(inbox: Inbox) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from inbox.bodies import keep
 from inbox.senders import SECRET
+from internals import inbox_store
 
 from chatkit.api.secret import MASK
 from chatkit.errors import InputError
@@ -29,7 +30,7 @@ HEADERS = [
 def replay(address: str, **options: Any) -> Replayed:
     """Send a stored delivery again."""
     with TemporaryDirectory() as folder, Inbox(Path(folder) / "inbox.sqlite") as inbox:
-        keep(inbox._store, BODY, headers=json.dumps(HEADERS))
+        keep(inbox_store(inbox), BODY, headers=json.dumps(HEADERS))
         return inbox.replay(1, address, **options)
 
 

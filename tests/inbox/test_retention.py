@@ -15,6 +15,7 @@ from displayed import html_of
 from inbox import bodies
 from inbox.bodies import BEN, START, keep, message, moved, status
 from inbox.senders import SECRET, post, signed
+from internals import deliveries_of
 
 from chatkit.errors import InputError, PlanRefused, StoreError
 from chatkit.inbox import Inbox
@@ -28,7 +29,7 @@ written = partial(bodies.written, named=False)
 
 
 def ids(inbox: Inbox) -> list[int]:
-    return [one.id for one in inbox._deliveries(verified=None, repeats=True)]
+    return [one.id for one in deliveries_of(inbox, verified=None, repeats=True)]
 
 
 def after(seconds: int) -> datetime:
@@ -44,7 +45,7 @@ def test_what_is_old_is_told_in_numbers_and_deleted_by_apply_alone(
     keep(store, written(message(0)), written(message(1, who=BEN)), written(message(2)))
     keep(store, written(message(3), message(4, who=CARA)), b"no JSON", verified=False)
     keep(store, written(message(5)))
-    bodies = [one.body for one in inbox._deliveries(until=4, verified=None)]
+    bodies = [one.body for one in deliveries_of(inbox, until=4, verified=None)]
     deletion = inbox.prune(before=after(4))
     output = [deletion.deliveries, deletion.contacts, deletion.first, deletion.last]
     assert output == [4, 3, after(0), after(3)]
@@ -91,9 +92,9 @@ def test_a_repeat_that_stays_is_told(inbox: Inbox, store: InboxStore) -> None:
     deletion = inbox.prune(before=after(1))
     assert (deletion.deliveries, deletion.repeats) == (1, 1)
     assert "1 of them has a repeat that came later and stays" in repr(deletion)
-    assert [one.id for one in inbox._deliveries()] == [1, 3, 4]
+    assert [one.id for one in deliveries_of(inbox)] == [1, 3, 4]
     deletion.apply()
-    assert [one.id for one in inbox._deliveries()] == [2, 3, 4]
+    assert [one.id for one in deliveries_of(inbox)] == [2, 3, 4]
 
 
 def test_what_came_later_under_a_smaller_id_stays(inbox: Inbox, store: InboxStore) -> None:
@@ -224,7 +225,7 @@ def test_a_person_is_found_however_their_number_is_written(
     assert inbox.forget(notation).deliveries == 1
     assert inbox.messages(contact=notation).contact.tolist() == [f"+{CARA}"]
     assert [event.contact for event in inbox._events(contact=notation)] == [f"+{CARA}"]
-    assert len(list(inbox._deliveries(contact=notation))) == 1
+    assert len(list(deliveries_of(inbox, contact=notation))) == 1
 
 
 #: A number as JSON writers, programs and people write it, and what is not about it.

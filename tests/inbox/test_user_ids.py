@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from inbox.bodies import ANA, START, change, enveloped, keep, status
+from internals import inbox_store
 
 from chatkit.inbox import Inbox
 from chatkit.inbox.events import parse_timestamp
@@ -45,7 +46,7 @@ def test_the_frames_have_them_with_name_and_id(tmp_path: Path) -> None:
         arrived = [reached(recipient_user_id=PIA), reached(recipient_user_id=QUY) | {"id": "n"}]
         persons = (person(user_id=PIA), OTHER)
         keep(
-            inbox._store,
+            inbox_store(inbox),
             enveloped(batch(*persons, messages=several)),
             enveloped(batch(*persons, statuses=arrived)),
         )
@@ -56,7 +57,7 @@ def test_the_frames_have_them_with_name_and_id(tmp_path: Path) -> None:
 
 def test_a_status_without_contacts_has_no_name(tmp_path: Path) -> None:
     with Inbox(tmp_path / "inbox.sqlite") as inbox:
-        keep(inbox._store, enveloped(status("m", "sent")))
+        keep(inbox_store(inbox), enveloped(status("m", "sent")))
         assert inbox.statuses().contact.tolist() == [f"+{ANA}"]
         assert inbox.statuses().name.isna().all()
 

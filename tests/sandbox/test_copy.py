@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
+from internals import seed_records, service_of
 
 import chatkit
 from chatkit.client import Client
@@ -44,17 +45,17 @@ def test_a_copy_holds_what_the_account_shows(open_point: dict[str, Any]) -> None
     """Under every profile: what a service writes in another form is stored in that form."""
     profile = ServiceProfile(**open_point)
     with Sandbox(seed="demo", profile=profile) as sandbox, opened(sandbox) as client:
-        present = client._seed_records()
+        present = seed_records(client)
         with Sandbox(seed=client) as copy, opened(copy) as copied:
             assert copied.profile == profile
-            assert copied._seed_records() == present
+            assert seed_records(copied) == present
 
 
 def test_a_copy_is_made_anew_by_a_reset(demo: Client) -> None:
     with Sandbox(seed=demo) as sandbox, opened(sandbox) as client:
         client.contacts.delete(50001)
         sandbox.reset()
-        assert client._seed_records() == demo._seed_records()
+        assert seed_records(client) == seed_records(demo)
 
 
 def test_a_copy_goes_on_with_ids_of_its_own(demo: Client) -> None:
@@ -66,12 +67,12 @@ def test_a_copy_goes_on_with_ids_of_its_own(demo: Client) -> None:
 
 
 def test_writing_into_a_copy_changes_nothing_in_the_account(demo: Client) -> None:
-    before = demo._seed_records()
+    before = seed_records(demo)
     with Sandbox(seed=demo) as sandbox, opened(sandbox) as client:
         client.contacts.update(50001, name="Ana Cruz")
         client.templates("order_ready").delete("en")
         client.webhooks.delete(41)
-    assert demo._seed_records() == before
+    assert seed_records(demo) == before
 
 
 def test_secrets_and_tokens_are_not_those_of_the_account(demo: Client) -> None:
@@ -79,7 +80,7 @@ def test_secrets_and_tokens_are_not_those_of_the_account(demo: Client) -> None:
         tokens = {demo.connection.token.reveal(), one.token, other.token}
         assert len(tokens) == 3
         hooks = [
-            box._service.webhooks.find_subscribed("1001", "chat.message.status")
+            service_of(box).webhooks.find_subscribed("1001", "chat.message.status")
             for box in (one, other)
         ]
         secrets = [hook.secret for several in hooks for hook in several]
@@ -160,7 +161,7 @@ def test_reading_an_account_for_a_copy_sends_reads_only() -> None:
 
         sandbox.answer = counted  # type: ignore[method-assign]
         with opened(sandbox) as client:
-            records = client._seed_records(contacts=False)
+            records = seed_records(client, contacts=False)
     assert records["contacts"] == []
     assert set(sent) == {"GET"}
     assert json.dumps([records["flows"], records["contents"], records["webhooks"]])

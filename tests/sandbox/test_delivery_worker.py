@@ -14,6 +14,7 @@ from typing import Any
 import processes
 import pytest
 from caller import Caller
+from internals import middleware_of
 from listening import OK, Listener, answering, listening
 
 from chatkit import Sandbox
@@ -32,7 +33,7 @@ def heard(
 ) -> Iterator[tuple[Caller, Listener, dict[str, Any]]]:
     """A sandbox with one webhook that a listener hears."""
     with listening(reply) as listener, Sandbox(seed="empty") as sandbox:
-        worker = sandbox._middleware.delivery_worker
+        worker = middleware_of(sandbox).delivery_worker
         worker.timeout, worker.retries = 5.0, retries
         call = Caller(sandbox)
         sandbox.allow(HOOK, to=listener.url)
@@ -176,7 +177,7 @@ def test_who_waits_for_a_busy_receiver_is_told_so() -> None:
         sock.sendall(OK)
 
     with heard(slow) as (call, listener, hook):
-        middleware = call.sandbox._middleware
+        middleware = middleware_of(call.sandbox)
         first, second = middleware.deliver(
             [PublishedEvent("any", 1), PublishedEvent("any", 2)], wait=0.05
         )
@@ -237,7 +238,7 @@ def test_an_attempt_under_way_at_a_reset_is_nobodys_afterwards() -> None:
         sock.sendall(OK)
 
     with heard(slow) as (call, _, hook):
-        call.sandbox._middleware.deliver([PublishedEvent("any", 1)], wait=0)
+        middleware_of(call.sandbox).deliver([PublishedEvent("any", 1)], wait=0)
         assert entered.wait(20)
         call.sandbox.reset()
         assert call.webhook(HOOK).data["id"] == hook["id"]
@@ -249,7 +250,7 @@ def test_an_attempt_under_way_at_a_reset_is_nobodys_afterwards() -> None:
 
 def test_many_events_arrive_once_each_and_in_order() -> None:
     with heard() as (call, listener, _):
-        came = call.sandbox._middleware.deliver(
+        came = middleware_of(call.sandbox).deliver(
             [PublishedEvent("any", n) for n in range(150)], wait=20
         )
         assert {delivery.status for delivery in came} == {"delivered"}
@@ -269,13 +270,13 @@ def test_what_a_process_left_is_delivered_by_the_next_one(
         before = len(listener.requests)
         listener.reply = OK
         with Sandbox(path) as sandbox:
-            assert sandbox._middleware.service.queue.count() == 1
+            assert middleware_of(sandbox).service.queue.count() == 1
             assert sandbox.settle(0)  # nobody works on it before its receiver is named
-            with sandbox._middleware.transaction() as service:  # long enough has passed
+            with middleware_of(sandbox).transaction() as service:  # long enough has passed
                 service.store.write("UPDATE outbox SET due = 0")
             sandbox.allow(HOOK, to=listener.url)
             assert sandbox.settle()
-            assert sandbox._middleware.service.queue.count() == 0
+            assert middleware_of(sandbox).service.queue.count() == 0
     assert len(listener.requests) == before + 1
     assert len(set(listener.bodies)) == 1
 
@@ -285,7 +286,7 @@ def test_an_attempt_that_could_not_be_written_down_is_made_again(
 ) -> None:
     monkeypatch.setattr("chatkit.sandbox.delivery._PAUSE", 0.01)
     with heard() as (call, listener, _):
-        middleware, failures = call.sandbox._middleware, [2]
+        middleware, failures = middleware_of(call.sandbox), [2]
         record = middleware.service.webhooks.record_delivery
 
         def failing(*args: Any) -> None:
@@ -339,7 +340,7 @@ delivery.RETRIES = (0.01,) * 50
 sandbox = Sandbox(path)
 sandbox.allow("https://hooks.example/a", to=url)
 for number in range(first, first + 100_000):
-    sandbox._middleware.deliver([PublishedEvent("any", number)], wait=0)
+    middleware_of(sandbox).deliver([PublishedEvent("any", number)], wait=0)
     print(number, flush=True)
     time.sleep(0.002)
 """

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from caller import Caller
+from internals import middleware_of
 from listening import Listener, listening
 
 from chatkit import Sandbox
@@ -42,7 +43,7 @@ def test_upstream_tells_the_states_of_a_flow(heard: tuple[Caller, Listener]) -> 
     assert made["new_status"] == "DRAFT"
     assert "old_status" not in made
     assert made["flow_id"] == call("GET", f"/flows/{flow}").data["wa_flow_id"]
-    with call.sandbox._middleware.transaction() as service:
+    with middleware_of(call.sandbox).transaction() as service:
         service.flows.move(flow, "1001", "PUBLISHED")
     (published,) = report(call, listener)
     assert (published["old_status"], published["new_status"]) == ("DRAFT", "PUBLISHED")

@@ -7,6 +7,7 @@ import pytest
 from caller import Caller
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from internals import quirks_of, service_of
 from profiles import Service
 from pydantic import Field
 
@@ -90,7 +91,7 @@ def test_every_problem_of_a_body_is_listed_with_its_place():
 @pytest.mark.parametrize("text_ids", [False, True])
 def test_every_answer_fits_the_declared_fields(text_ids):
     with Service.of(text_ids=text_ids, secret_in_update=True).sandbox("demo") as sandbox:
-        call, service = Caller(sandbox), sandbox._service
+        call, service = Caller(sandbox), service_of(sandbox)
         call.content()
         output = [
             (service.contacts, "/contacts"), (service.flows, "/flows"),
@@ -108,5 +109,5 @@ def test_every_answer_fits_the_declared_fields(text_ids):
 
 
 def assert_fits(fields, sandbox, record):
-    jsonschema_rs.validator_for(record_schema(fields, sandbox._quirks)).validate(record)
+    jsonschema_rs.validator_for(record_schema(fields, quirks_of(sandbox))).validate(record)
     assert record.keys() == fields.model_fields.keys()

@@ -4,6 +4,7 @@ import json
 
 import pytest
 from caller import FLOW, Caller
+from internals import service_of
 from profiles import Service
 
 from chatkit.sandbox import Sandbox
@@ -22,7 +23,7 @@ def under(**points):
 
 
 def publish(call, flow):
-    call.sandbox._service.flows.move(flow, "1001", "PUBLISHED")
+    service_of(call.sandbox).flows.move(flow, "1001", "PUBLISHED")
 
 
 def test_a_new_flow_is_a_draft(call):

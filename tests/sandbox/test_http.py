@@ -236,7 +236,7 @@ def test_who_does_not_read_is_not_answered_further_and_holds_up_nobody(fresh: An
 
 
 def test_latency_does_not_change_the_order_of_pipelined_calls(fresh: Any) -> None:
-    fresh.sandbox._middleware.faults.set({"latency": 0.05})
+    fresh.sandbox.faults(latency=0.05)
     calls = [fresh.head(path=path, Connection="keep-alive") for path in ("/api/x", "/", "/api/y")]
     answers = fresh.raw(b"".join(calls) + fresh.head())
     assert [int(part[:3]) for part in answers.split(b"HTTP/1.1 ")[1:]] == [404, 404, 404, 200]

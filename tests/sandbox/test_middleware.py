@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from internals import middleware_of, store_of
 
 from chatkit import Sandbox
 from chatkit.sandbox.interface import Request, ServiceAnswer
@@ -46,7 +47,7 @@ def create(channel: Any, number: int) -> int:
 
 
 def test_no_answer_is_out_before_its_commit(fresh: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    store, waited = fresh.sandbox._middleware.store, []
+    store, waited = middleware_of(fresh.sandbox).store, []
     commit = store.commit
     with fresh.connect() as sock:
 
@@ -65,7 +66,7 @@ def test_no_answer_is_out_before_its_commit(fresh: Any, monkeypatch: pytest.Monk
 def test_a_commit_that_fails_is_answered_with_503_and_undone(
     fresh: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    run = fresh.sandbox._store.run
+    run = store_of(fresh.sandbox).run
     assert create(fresh, 90_000) == 201
 
     def full(statement: str, values: Any = ()) -> Any:
@@ -74,7 +75,7 @@ def test_a_commit_that_fails_is_answered_with_503_and_undone(
         return run(statement, values)
 
     with monkeypatch.context() as patched:
-        patched.setattr(fresh.sandbox._store, "run", full)
+        patched.setattr(store_of(fresh.sandbox), "run", full)
         assert create(fresh, 1) == 503
         assert total(fresh) == 1
         # In process too.
@@ -95,15 +96,15 @@ def test_a_full_disk_is_answered_with_503_and_loses_nothing_that_was_answered(
     tmp_path: Path, fresh: Any
 ) -> None:
     with Sandbox(tmp_path / "sandbox.db") as sandbox, sandbox.serve() as base_url:
-        store = sandbox._middleware.store
-        with sandbox._middleware.lock:
+        store = middleware_of(sandbox).store
+        with middleware_of(sandbox).lock:
             pages = store.run("PRAGMA page_count").fetchone()[0]
             store.run(f"PRAGMA max_page_count = {pages + 10}").fetchone()
         channel = fresh._replace(sandbox=sandbox, port=int(base_url.rpartition(":")[2]))
         statuses = [create(channel, number) for number in range(600)]
         assert set(statuses) == {201, 503}
         assert total(channel) == statuses.count(201)
-        with sandbox._middleware.lock:
+        with middleware_of(sandbox).lock:
             store.run("PRAGMA max_page_count = 1000000").fetchone()
         assert create(channel, 1000) == 201
         assert total(channel) == statuses.count(201) + 1
@@ -115,7 +116,7 @@ def test_a_full_disk_is_answered_with_503_and_loses_nothing_that_was_answered(
 def test_a_bug_is_answered_with_500_logged_without_secrets_and_undone(
     fresh: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    service, token = fresh.sandbox._middleware.service, fresh.sandbox.token
+    service, token = middleware_of(fresh.sandbox).service, fresh.sandbox.token
 
     def broken(asked: Request) -> ServiceAnswer:
         service.store.write("DELETE FROM contacts")
@@ -134,7 +135,7 @@ def test_a_bug_is_answered_with_500_logged_without_secrets_and_undone(
 
 
 def test_the_log_keeps_the_last_thousand_calls_and_nothing_secret(fresh: Any) -> None:
-    middleware = fresh.sandbox._middleware
+    middleware = middleware_of(fresh.sandbox)
     create(fresh, 1)
     fresh.call("GET", f"{fresh.root}/contacts?search=Ada")
     fresh.raw(fresh.head(Host="evil.example"))
@@ -165,36 +166,36 @@ def test_the_openapi_document_is_served_at_both_doors(fresh: Any) -> None:
 
 
 def test_a_call_that_meets_429_has_no_effect(fresh: Any) -> None:
-    fresh.sandbox._middleware.faults.set({"429": 1})
+    fresh.sandbox.faults(rate_limited=1)
     assert create(fresh, 1) == 429
     assert fresh.sandbox.answer(*inside(fresh, "POST", 2))[0] == 429
-    fresh.sandbox._middleware.faults.set({})
+    fresh.sandbox.faults()
     assert total(fresh) == 0
 
 
 @pytest.mark.parametrize("instant", ["before", "after"])
 def test_a_5xx_comes_before_or_after_the_effect(fresh: Any, instant: str) -> None:
-    fresh.sandbox._middleware.faults.set({"5xx": {instant: 1}})
+    fresh.sandbox.faults(server_errors={instant: 1})
     assert create(fresh, 1) >= 500
     assert fresh.sandbox.answer(*inside(fresh, "POST", 2))[0] >= 500
-    fresh.sandbox._middleware.faults.set({})
+    fresh.sandbox.faults()
     assert total(fresh) == (2 if instant == "after" else 0)
 
 
 @pytest.mark.parametrize("instant", ["before", "after"])
 def test_a_dropped_call_gets_no_answer_before_or_after_the_effect(fresh: Any, instant: str) -> None:
-    fresh.sandbox._middleware.faults.set({"dropped": {instant: 1}})
+    fresh.sandbox.faults(dropped={instant: 1})
     with pytest.raises((http.client.RemoteDisconnected, ConnectionResetError)):
         create(fresh, 1)
     with pytest.raises(ConnectionError):
         fresh.sandbox.answer(*inside(fresh, "POST", 2))
-    assert [entry.status for entry in fresh.sandbox._middleware.log] == [None, None]
-    fresh.sandbox._middleware.faults.set({})
+    assert [entry.status for entry in middleware_of(fresh.sandbox).log] == [None, None]
+    fresh.sandbox.faults()
     assert total(fresh) == (2 if instant == "after" else 0)
 
 
 def test_a_truncated_answer_ends_early_and_the_effect_stays(fresh: Any) -> None:
-    fresh.sandbox._middleware.faults.set({"truncated": 1})
+    fresh.sandbox.faults(truncated=1)
     with closing(http.client.HTTPConnection("127.0.0.1", fresh.port, timeout=20)) as connection:
         body = json.dumps(contact(1))
         headers = fresh.headers(Content_Type="application/json")
@@ -206,7 +207,7 @@ def test_a_truncated_answer_ends_early_and_the_effect_stays(fresh: Any) -> None:
     assert caught.value.partial.startswith(b'{"success":true')
     with pytest.raises(ConnectionError):
         fresh.sandbox.answer(*inside(fresh, "POST", 2))
-    fresh.sandbox._middleware.faults.set({})
+    fresh.sandbox.faults()
     assert total(fresh) == 2
 
 
@@ -218,14 +219,14 @@ def test_an_answer_without_a_body_cannot_end_early_and_is_dropped() -> None:
         with closing(http.client.HTTPConnection(host, timeout=20)) as connection:
             connection.request("POST", root, json.dumps(contact(1)), headers)
             record = json.loads(connection.getresponse().read())["data"]["id"]
-            sandbox._middleware.faults.set({"truncated": 1})
+            sandbox.faults(truncated=1)
             connection.request("DELETE", f"{root}/{record}", headers=headers)
             with pytest.raises((http.client.RemoteDisconnected, ConnectionResetError)):
                 connection.getresponse()
 
 
 def test_faults_leave_the_admin_door_and_the_document_alone(fresh: Any) -> None:
-    fresh.sandbox._middleware.faults.set({"dropped": 1, "latency": 30})
+    fresh.sandbox.faults(dropped=1, latency=30)
     assert fresh.call("GET", "/openapi.json")[0] == 200
     admin = {"Authorization": f"Bearer {fresh.sandbox.admin_token}"}
     assert fresh.call("POST", "/_sandbox/faults", {}, **admin)[0] == 200
@@ -234,19 +235,19 @@ def test_faults_leave_the_admin_door_and_the_document_alone(fresh: Any) -> None:
 
 def test_latency_delays_every_call(fresh: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     slept: list[float] = []
-    fresh.sandbox._middleware.faults.set({"latency": 0.25})
+    fresh.sandbox.faults(latency=0.25)
     monkeypatch.setattr("chatkit.sandbox.middleware.time.sleep", slept.append)
     assert fresh.sandbox.answer(*inside(fresh, "GET"))[0] == 200
     assert slept == [0.25]
     fresh.call("GET", f"{fresh.root}/contacts")
-    assert fresh.sandbox._middleware.log[-1].ms >= 240
+    assert middleware_of(fresh.sandbox).log[-1].ms >= 240
 
 
 def test_the_same_faults_meet_the_same_calls_at_both_doors() -> None:
     seen = []
     for _ in range(2):
         with Sandbox(seed="empty") as sandbox:
-            sandbox._middleware.faults.set({"5xx": 0.3, "429": 0.2, "seed": 11})
+            sandbox.faults(server_errors=0.3, rate_limited=0.2, seed=11)
             headers = {"authorization": f"Bearer {sandbox.token}"}
             target = "/api/business/public/channels/chat/accounts/1001/contacts"
             seen.append([sandbox.answer("GET", target, headers, b"")[0] for _ in range(60)])

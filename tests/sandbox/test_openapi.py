@@ -7,6 +7,7 @@ import jsonschema_rs
 import processes
 import pytest
 from caller import ROOT, Caller
+from internals import middleware_of, service_of
 from profiles import Service
 from volume import volume
 
@@ -49,7 +50,7 @@ def served(sandbox):
 def test_the_document_has_every_operation_and_its_permission():
     with Sandbox() as sandbox:
         made = served(sandbox)
-        service = sandbox._service
+        service = service_of(sandbox)
     assert made == openapi_document(service.resources, service.profile, service.replies)
     assert made["openapi"] == "3.1.0"
     described = {
@@ -142,5 +143,5 @@ def test_schemathesis_finds_nothing(profile, examples, tmp_path, monkeypatch):
         )
         assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
         assert "Tested: 20" in done.stdout
-        statuses = {entry.status for entry in sandbox._middleware.log}
+        statuses = {entry.status for entry in middleware_of(sandbox).log}
         assert not {status for status in statuses if status is None or status >= 500}

@@ -2,6 +2,7 @@
 
 import pytest
 from caller import Caller
+from internals import middleware_of, service_of
 from listening import answering, listening
 
 from chatkit import ServiceProfile
@@ -48,7 +49,9 @@ def test_a_file_has_real_secrets_even_with_a_seed(tmp_path):
 
 def test_nothing_shows_a_token():
     with Sandbox() as sandbox:
-        output = repr(sandbox) + str(sandbox) + repr(sandbox._service) + repr(sandbox._middleware)
+        output = (
+            repr(sandbox) + str(sandbox) + repr(service_of(sandbox)) + repr(middleware_of(sandbox))
+        )
         assert sandbox.token not in output
         assert sandbox.admin_token not in output
 
@@ -75,9 +78,9 @@ def test_a_demo_is_there_again_after_a_reset():
 
 def test_in_process_calls_pass_the_middleware():
     with Sandbox() as sandbox:
-        assert isinstance(sandbox._middleware, Middleware)
+        assert isinstance(middleware_of(sandbox), Middleware)
         Caller(sandbox)("GET", "/contacts")
-        assert sandbox._middleware.log[-1].status == 200
+        assert middleware_of(sandbox).log[-1].status == 200
 
 
 def test_the_profile_is_the_default_one_or_the_one_given():
@@ -104,7 +107,7 @@ def test_what_happens_in_a_seeded_sandbox_is_the_same_to_the_byte():
 
 def test_a_delivery_that_waits_and_the_attempts_are_told():
     with Sandbox(seed="empty") as sandbox, listening(answering(503)) as listener:
-        sandbox._middleware.delivery_worker.retries = (60.0,)
+        middleware_of(sandbox).delivery_worker.retries = (60.0,)
         sandbox.allow("https://hooks.example/", to=listener.url)
         hook = Caller(sandbox).webhook().data
         (came,) = sandbox.deliver("any", {})
@@ -121,7 +124,7 @@ def test_what_cannot_be_json_is_not_delivered():
         for payload in ({"n": float("nan")}, {"o": object()}, {"s": "\ud800"}):
             with pytest.raises((TypeError, ValueError)):
                 sandbox.deliver("any", payload)
-        assert sandbox._middleware.service.queue.count() == 0
+        assert middleware_of(sandbox).service.queue.count() == 0
 
 
 def test_only_a_receiver_can_be_allowed():
@@ -142,7 +145,7 @@ def test_faults_are_set_in_python_and_ended():
     with Sandbox(seed="empty") as sandbox:
         sandbox.faults(server_errors={"before": 1}, seed=3)
         assert read(sandbox)[0] in (500, 502, 503, 504)
-        assert sandbox._middleware.faults.current() == {"5xx": {"before": 1}, "seed": 3}
+        assert middleware_of(sandbox).faults.current() == {"5xx": {"before": 1}, "seed": 3}
         with pytest.raises(ValueError, match="429 must be a number from 0 to 1"):
             sandbox.faults(rate_limited=2)
         with pytest.raises(ConnectionError):

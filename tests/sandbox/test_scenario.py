@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from caller import Caller
+from internals import middleware_of
 from listening import Listener, answering, listening
 
 from chatkit import Sandbox
@@ -19,7 +20,7 @@ LINES = ["> Is my bike ready?", "< Yes, since noon.", "> [image] This one", "> +
 @pytest.fixture
 def call() -> Iterator[Caller]:
     with Sandbox(seed="empty") as sandbox:
-        sandbox._middleware.delivery_worker.retries = ()
+        middleware_of(sandbox).delivery_worker.retries = ()
         yield Caller(sandbox)
 
 

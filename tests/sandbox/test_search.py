@@ -8,6 +8,7 @@ from caller import Caller
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from internals import store_of
 from volume import volume
 
 from chatkit.sandbox import Sandbox
@@ -82,7 +83,7 @@ class Account(RuleBasedStateMachine):
 
     @rule()
     def lose_what_is_not_committed(self) -> None:
-        self.sandbox._store.rollback()
+        store_of(self.sandbox).rollback()
 
     @rule(term=TERMS, size=st.integers(1, 4))
     def search(self, term: str, size: int) -> None:

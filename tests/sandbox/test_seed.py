@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
 import pytest
+from internals import service_of
 
 from chatkit.flowjson.lint import lint
 from chatkit.localization.checks import check_content
@@ -89,7 +90,7 @@ def test_what_is_written_next_is_the_same_whichever_way_it_was_filled() -> None:
             headers = {"authorization": f"Bearer {each.token}", "content-type": "application/json"}
             answer = each.answer("POST", f"{ROOT}/webhooks", headers, hook)
             token = each.make_token("Chat Contacts, View")
-            written.append((answer, token, each._service.clock.now()))
+            written.append((answer, token, service_of(each).clock.now()))
         assert written[0] == written[1]
         assert written[0][0][0] == 201 and "webhook_secret" in json.loads(written[0][0][2])["data"]
 
@@ -211,10 +212,10 @@ def test_three_webhooks_one_of_them_inactive(sandbox: Sandbox) -> None:
 @pytest.mark.parametrize("change", [*OTHER_VALUES, NEEDY], ids=str)
 def test_the_seed_fits_under_every_profile(change: dict[str, Any]) -> None:
     with Sandbox(seed="demo", profile=ServiceProfile(**change)) as sandbox:
-        table = sandbox._service.contacts.table
+        table = service_of(sandbox).contacts.table
         assert len(table.rows(sandbox.account_id)) == 250
-        assert len(sandbox._service.flows.table.rows(sandbox.account_id)) == 5
-        assert len(sandbox._service.webhooks.table.rows(sandbox.account_id)) == 3
+        assert len(service_of(sandbox).flows.table.rows(sandbox.account_id)) == 5
+        assert len(service_of(sandbox).webhooks.table.rows(sandbox.account_id)) == 3
 
 
 def test_a_reset_brings_the_seed_back() -> None:

@@ -7,6 +7,7 @@ import pytest
 from caller import ROOT, Caller
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from internals import service_of, store_of
 from profiles import SERVICES
 from volume import volume
 
@@ -55,7 +56,7 @@ def test_a_store_that_fails_is_answered_with_503_and_nothing_is_kept(monkeypatch
         def fail(*_):
             raise sqlite3.OperationalError("disk I/O error")
 
-        monkeypatch.setattr(sandbox._service.contacts.table, "insert", fail)
+        monkeypatch.setattr(service_of(sandbox).contacts.table, "insert", fail)
         reply = call("POST", "/contacts", {"number": "2025550144", "country_code": "+1"})
         assert reply.status == 503
         monkeypatch.undo()
@@ -65,7 +66,7 @@ def test_a_store_that_fails_is_answered_with_503_and_nothing_is_kept(monkeypatch
 
 def test_a_write_leaves_the_transaction_open_and_a_read_does_not():
     with Sandbox(seed="empty") as sandbox:
-        service, store = sandbox._service, sandbox._store
+        service, store = service_of(sandbox), store_of(sandbox)
         headers = {"authorization": f"Bearer {sandbox.token}", "content-type": "application/json"}
         path = f"{ROOT}1001/contacts"
         assert service.answer(Request("GET", path, "", headers, b"")).status == 200

@@ -8,6 +8,7 @@ from select import select
 import pytest
 from bulk.journalling import child
 from caller import Caller
+from internals import service_of, store_of
 
 from chatkit import ServiceProfile
 from chatkit.errors import StoreError
@@ -143,7 +144,7 @@ def test_demo_fills_a_file_once(path):
 
 def test_a_commit_that_fails_undoes_every_write_since_the_last(monkeypatch):
     with Sandbox(seed="empty") as sandbox:
-        call, store = Caller(sandbox), sandbox._store
+        call, store = Caller(sandbox), store_of(sandbox)
         kept = call.contact(name="Ana")
         assert call("GET", "/contacts?search=ana").total == 1
         run = store.run
@@ -167,9 +168,9 @@ def test_a_commit_that_fails_undoes_every_write_since_the_last(monkeypatch):
 
 def test_a_rollback_undoes_all_writes():
     with Sandbox(seed="empty") as sandbox:
-        call, store = Caller(sandbox), sandbox._store
+        call, store = Caller(sandbox), store_of(sandbox)
         call.contact("2025550143")
-        table = sandbox._service.contacts.table
+        table = service_of(sandbox).contacts.table
         table.insert(60001, "1001", "1", "{}", "{}", "{}", "", "")
         assert store.dirty
         # The same id again: what no operation does, because each asks for the next.
@@ -183,7 +184,7 @@ def test_a_rollback_undoes_all_writes():
 
 def test_many_writes_wait_for_one_commit():
     with Sandbox(seed="empty") as sandbox:
-        call, service, store = Caller(sandbox), sandbox._service, sandbox._store
+        call, service, store = Caller(sandbox), service_of(sandbox), store_of(sandbox)
         from chatkit.sandbox.interface import Request
 
         headers = {"authorization": f"Bearer {sandbox.token}", "content-type": "application/json"}

@@ -5,6 +5,7 @@ import threading
 
 import pytest
 from caller import Caller
+from internals import service_of
 from profiles import Service
 
 from chatkit.sandbox import Sandbox
@@ -151,7 +152,7 @@ def test_active_webhooks_are_those_that_ask_for_the_kind(call):
     ask = {"a": ["*"], "b": ["chat.message.status"], "c": ["other"], "d": []}
     made = {name: call.webhook(f"https://hooks.example/{name}", events=events).data
             for name, events in ask.items()}  # fmt: skip
-    webhooks = call.sandbox._service.webhooks
+    webhooks = service_of(call.sandbox).webhooks
     result = webhooks.find_subscribed("1001", "chat.message.status")
     assert [webhook.url[-1] for webhook in result] == ["a", "b"]
     assert [webhook.secret for webhook in result] == [made[n]["webhook_secret"] for n in "ab"]
@@ -162,7 +163,7 @@ def test_active_webhooks_are_those_that_ask_for_the_kind(call):
 
 def test_the_latest_delivery_is_shown(call):
     made = call.webhook().data
-    call.sandbox._service.webhooks.record_delivery(
+    service_of(call.sandbox).webhooks.record_delivery(
         "1001", made["id"], "failed", 500, "the receiver answered 500"
     )
     (item,) = call("GET", "/webhooks").data
@@ -171,13 +172,13 @@ def test_the_latest_delivery_is_shown(call):
     assert item["last_delivery_at"] > made["created_at"]
     assert item["updated_at"] == made["updated_at"]
     call("DELETE", f"/webhooks/{made['id']}")
-    call.sandbox._service.webhooks.record_delivery("1001", made["id"], "delivered", 200, None)
+    service_of(call.sandbox).webhooks.record_delivery("1001", made["id"], "delivered", 200, None)
     assert call("GET", "/webhooks").data == []
 
 
 def test_a_delivery_needs_a_webhook_that_is_active(call):
     made = call.webhook().data
-    webhooks = call.sandbox._service.webhooks
+    webhooks = service_of(call.sandbox).webhooks
     result = webhooks.find_active("1001", made["id"])
     assert (result.url, result.secret) == (made["url"], made["webhook_secret"])
     assert webhooks.find_active("2002", made["id"]) is None

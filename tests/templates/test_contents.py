@@ -2,6 +2,7 @@
 
 import pytest
 from bulk.planning import content, log
+from internals import quirks_of
 from profiled import client, sandbox, scripted  # noqa: F401
 
 import chatkit
@@ -50,7 +51,7 @@ def test_the_frame_is_indexed_by_language(contents):
 
 
 def test_a_template_without_contents_is_empty_or_not_found(sandbox, contents):
-    if "unknown_template_404" not in sandbox._quirks:
+    if "unknown_template_404" not in quirks_of(sandbox):
         assert contents.frame().empty
     else:
         with pytest.raises(chatkit.errors.NotFound):

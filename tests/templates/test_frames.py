@@ -6,6 +6,7 @@ from collections import Counter
 
 import pytest
 from bulk.planning import account, call
+from internals import quirks_of
 from profiled import client, sandbox
 
 import chatkit
@@ -88,7 +89,7 @@ def test_codes_that_are_not_there_are_named_all_at_once(sandbox, client):
     for code in ("welcome", "order_ready"):
         client.templates(code).create(lang_code="en", text="Hi", is_draft=False)
     expected = ["welcome", "wellcome", "order_ready", "order_redy"]
-    if "unknown_template_404" in sandbox._quirks:
+    if "unknown_template_404" in quirks_of(sandbox):
         with pytest.raises(chatkit.errors.NotFound) as caught:
             client.templates.frame(expected)
         assert "2 of these 4 templates: wellcome, order_redy." in str(caught.value)

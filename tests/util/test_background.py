@@ -200,17 +200,18 @@ def test_imports_that_are_asked_for_while_others_run_are_left_to_who_needs_them(
         "begun.set()\nassert go_on.wait(30)\n"
     )
     (tmp_path / "asked_for_second.py").touch()
-    assert background._imported.wait(30)  # what another test has asked for
+    imported = background._imported
+    assert imported.wait(30)  # the modules of other tests
     background.preload("waits_for_us")
     until(lambda: hasattr(sys.modules.get("waits_for_us"), "go_on"))
     module = sys.modules["waits_for_us"]
     try:
         background.preload("asked_for_second")
         assert [t.name for t in threading.enumerate()].count("chatkit-imports") == 1
-        assert not background._imported.is_set()
+        assert not imported.is_set()
     finally:
         module.go_on.set()
-        assert background._imported.wait(30)
+        assert imported.wait(30)
     assert "asked_for_second" not in sys.modules
     monkeypatch.delitem(sys.modules, "waits_for_us")
 

@@ -9,6 +9,7 @@ from bulk.applying import settled
 from displayed import html_of
 from hypothesis import given
 from hypothesis import strategies as st
+from internals import middleware_of
 from listening import listening
 
 import chatkit
@@ -26,7 +27,7 @@ HOOK = "https://shop.example/hook"
 @pytest.fixture
 def sandbox() -> Iterator[Sandbox]:
     with Sandbox(seed="empty") as sandbox:
-        sandbox._middleware.delivery_worker.retries = ()
+        middleware_of(sandbox).delivery_worker.retries = ()
         yield sandbox
 
 
@@ -103,7 +104,7 @@ def test_a_lost_create_loses_its_secret_and_the_old_one_stays(
     old = client.webhooks.create(url=HOOK, events=["*"])
     rotation = client.webhooks.rotate(old.id)
     assert any("If that answer is lost, so is the secret" in note for note in rotation.plan.notes)
-    answer, lost = sandbox._middleware.answer, [True]
+    answer, lost = middleware_of(sandbox).answer, [True]
 
     def losing(request: Request, started: float) -> ServiceAnswer:
         answered = answer(request, started)
@@ -112,7 +113,7 @@ def test_a_lost_create_loses_its_secret_and_the_old_one_stays(
             raise Dropped
         return answered
 
-    monkeypatch.setattr(sandbox._middleware, "answer", losing)
+    monkeypatch.setattr(middleware_of(sandbox), "answer", losing)
     result = settled(rotation.apply, settle=0.01)
     assert not lost
     assert len(ids(client)) == 2  # it landed, and nobody has its secret

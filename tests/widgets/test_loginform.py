@@ -10,6 +10,7 @@ from pathlib import Path
 import keyring
 import keyring.backends.fail
 import pytest
+from internals import middleware_of
 from keyrings import FileKeyring
 from widgets.screen import find, heard, html, kind, parts, static, tell, type_into
 
@@ -98,7 +99,7 @@ def test_without_a_keyring_the_token_can_stay_in_a_variable_and_nothing_is_asked
         assert escape(settings.token_line()) in html(form)
         submit(form, base_url)
         assert form.kept and settings.token_line() in form.message
-        assert not sandbox._middleware.log and not (tmp_path / "shop.token").exists()
+        assert not middleware_of(sandbox).log and not (tmp_path / "shop.token").exists()
         monkeypatch.setenv("CHATKIT_TOKEN", sandbox.token)
         with chatkit.connect("shop") as client:
             assert len(client.contacts.frame()) == 0

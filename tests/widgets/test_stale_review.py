@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 import pytest
+from internals import middleware_of
 from widgets.screen import controls, html, is_seen, label, page_of, parts, press, type_into
 
 import chatkit
@@ -143,11 +144,11 @@ def test_a_later_edit_makes_a_review_out_of_date(
     assert view.outdated and "Out of date" in html(view) and "Out of date" in page_of(view)
     assert not is_seen(apply)
     assert [is_seen(one) for one in controls(view, "Review again")] == [True]
-    writes = len([entry for entry in sandbox._middleware.log if entry.method != "GET"])
+    writes = len([entry for entry in middleware_of(sandbox).log if entry.method != "GET"])
     with pytest.raises(PlanRefused, match="Out of date"):
         view.apply(view.phrase)
     apply.click()  # one that was on its way
-    assert len([entry for entry in sandbox._middleware.log if entry.method != "GET"]) == writes
+    assert len([entry for entry in middleware_of(sandbox).log if entry.method != "GET"]) == writes
 
     if case.undo is not None:
         case.undo()
@@ -170,11 +171,11 @@ def test_a_stopped_run_is_not_gone_on_with_after_an_edit(
     for key in range(50001, 50012):
         grid.set(key, "name", f"Name {key}")
     view = grid.review()
-    sandbox._middleware.faults.set({"latency": 0.1})
+    sandbox.faults(latency=0.1)
     view.start()
     view.stop()
     left = view.wait()
-    sandbox._middleware.faults.set({})
+    sandbox.faults()
     assert "not sent" in set(left["state"]) and not view.outdated
     grid.set(50011, "name", "Another")
     assert view.outdated
@@ -191,11 +192,11 @@ def test_a_plan_that_takes_back_is_of_the_result_it_was_made_of(
     frame = client.contacts.frame().head(12)
     frame["name"] = frame["name"] + "x"
     view = PlanView(client.contacts.plan(frame))
-    sandbox._middleware.faults.set({"latency": 0.1})
+    sandbox.faults(latency=0.1)
     view.start(view.phrase)
     view.stop()
     view.wait()
-    sandbox._middleware.faults.set({})
+    sandbox.faults()
     back = view.undo()
     view.apply(view.phrase)
     assert back.outdated

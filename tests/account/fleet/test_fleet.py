@@ -15,6 +15,7 @@ import pytest
 from bulk.applying import kept_at, stop_by
 from bulk.planning import active, content, flow, limited, number, people, through, webhook
 from displayed import html_of
+from internals import identity_of
 
 import chatkit
 from chatkit import settings
@@ -61,7 +62,7 @@ def test_a_fleet_says_what_it_is_connected_to_and_shows_its_accounts(capsys):
         report = capsys.readouterr().out
         assert report == "Connected to 2 accounts, of the sandbox: de, fr.\n"
         assert list(fleet) == ["de", "fr"]
-        assert fleet["de"].connection.sandbox == one._identity
+        assert fleet["de"].connection.sandbox == identity_of(one)
         assert repr(fleet).splitlines()[0] == "Fleet of 2 accounts."
         assert "<table>" in html_of(fleet)
         with pytest.raises(chatkit.errors.SettingsError, match="No account is called 'es'"):

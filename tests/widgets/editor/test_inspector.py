@@ -270,16 +270,17 @@ def test_what_is_typed_and_not_taken_stays_while_others_are_corrected() -> None:
     editor = chatkit.Editor(document)
     first, second = (f"/screens/0/layout/children/{n}" for n in range(2))
     editor.select(first)
-    field = editor._inspector.fields[f"{first}/min-chars"]
+    inspector = editor._inspector
+    field = inspector.fields[f"{first}/min-chars"]
     enter(editor, field, "many")
     editor.select(second)
     editor.set(f"{second}/label", "Bee")
     editor.select(first)
-    again = editor._inspector.fields[f"{first}/min-chars"]
+    again = inspector.fields[f"{first}/min-chars"]
     assert again.value == "many" and "must be" in again.problem
     enter(editor, again, "3")
     assert editor.state.find(f"{first}/min-chars") == 3 and not again.problem
     enter(editor, field, "many")
     editor.set(f"{first}/min-chars", 5)
     editor.select(first)
-    assert editor._inspector.fields[f"{first}/min-chars"].value == "5"
+    assert inspector.fields[f"{first}/min-chars"].value == "5"

@@ -89,13 +89,13 @@ def test_what_is_edited_while_a_plan_is_applied_stays_an_edit(
     grid.set(50001, "name", "Ana Cruz")
     grid.set(50002, "name", "Bo")
     view = grid.review()
-    sandbox._middleware.faults.set({"latency": 0.3})
+    sandbox.faults(latency=0.3)
     view.start(view.phrase)
     grid.set(50001, "name", "Ana Cruz Diaz")
     grid.set(50003, "name", "Cy")
     new = grid.add()
     grid.set(new, "name", "Di")
-    sandbox._middleware.faults.set({})
+    sandbox.faults()
     view.wait()
     assert client.contacts.get(50001).name == "Ana Cruz"
     assert repr(grid) == "Grid of 250 contacts: 2 cells changed, 1 row added."
@@ -184,11 +184,11 @@ def test_while_one_plan_is_applied_no_other_is_reviewed(
 ) -> None:
     grid.set(50001, "name", "Ana")
     view = grid.review()
-    sandbox._middleware.faults.set({"latency": 0.2})
+    sandbox.faults(latency=0.2)
     view.start()
     with pytest.raises(PlanRefused, match="are being applied"):
         grid.review()
-    sandbox._middleware.faults.set({})
+    sandbox.faults()
     view.wait()
     assert repr(grid) == "Grid of 250 contacts."
 

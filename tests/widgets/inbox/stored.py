@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from inbox.bodies import change, enveloped, keep, value
+from internals import inbox_store
 
 import chatkit
 from chatkit.client import Client
@@ -40,4 +41,4 @@ def echoed(*contents: dict[str, Any]) -> bytes:
 
 
 def put(inbox: Inbox, *bodies: bytes, **changed: Any) -> None:
-    keep(inbox._store, *bodies, **changed)
+    keep(inbox_store(inbox), *bodies, **changed)

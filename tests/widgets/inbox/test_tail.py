@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from inbox.bodies import ANA, BEN, message, status
 from inbox.senders import SECRET, post, signed
+from internals import deliveries_of, inbox_store
 from ports import reserved
 from widgets.inbox.stored import EVIL, inbox, moved, put, written
 from widgets.screen import page_of, static, tell
@@ -55,10 +56,10 @@ def no_thread_is_left() -> Iterator[None]:
 def test_it_goes_on_over_what_was_deleted(inbox: Inbox) -> None:
     put(inbox, *(written(message(n, who=BEN if n % 3 else ANA)) for n in range(9)))
     tail = Tail(inbox, limit=5)
-    inbox._store.delete([2, 3, 5, 8, 9])
+    inbox_store(inbox).delete([2, 3, 5, 8, 9])
     tail.look()
     assert ids(Tail(inbox, limit=3).rows) == [7, 6, 4]
-    inbox._store.delete([1, 4, 6, 7])
+    inbox_store(inbox).delete([1, 4, 6, 7])
     assert Tail(inbox).rows == []
     put(inbox, written(message(20)))
     tail.look()
@@ -259,8 +260,8 @@ def test_a_delivery_is_sent_again_signed_anew_and_the_page_hears_what_was_answer
             "resent": {"id": 1, "said": "answered 200: stored", "good": True}, "view": "a",
         }  # fmt: skip
         tail.close()
-        assert [one.verified for one in other._deliveries(repeats=True)] == [True, True]
-        assert {one.body for one in other._deliveries()} == {written(message(1))}
+        assert [one.verified for one in deliveries_of(other, repeats=True)] == [True, True]
+        assert {one.body for one in deliveries_of(other)} == {written(message(1))}
 
 
 def test_what_cannot_be_sent_again_is_told_and_leaves_this_machine_only_by_name(

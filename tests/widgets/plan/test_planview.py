@@ -16,6 +16,7 @@ import pytest
 from bulk.applying import stop_by
 from bulk.wayward import DOCUMENT, lost, says, wayward
 from caller import client_through
+from internals import middleware_of
 from widgets.gridding import client, sandbox  # noqa: F401
 from widgets.screen import (
     buttons,
@@ -56,7 +57,7 @@ def large(client: Client) -> Plan:
 
 
 def writes(sandbox: chatkit.Sandbox) -> int:
-    return sum(entry.method != "GET" for entry in sandbox._middleware.log)
+    return sum(entry.method != "GET" for entry in middleware_of(sandbox).log)
 
 
 def seen(view: PlanView) -> list[str]:
@@ -117,18 +118,18 @@ def test_applied_by_a_program_it_returns_what_the_plan_would(client: Client) -> 
 
 def test_showing_it_sends_nothing(client: Client, sandbox: chatkit.Sandbox) -> None:
     plan = small(client)
-    before = len(sandbox._middleware.log)
+    before = len(middleware_of(sandbox).log)
     view = PlanView(plan)
     static(view)
     type_into(view, "that hold", "ana")
-    assert len(sandbox._middleware.log) == before
+    assert len(middleware_of(sandbox).log) == before
 
 
 def test_it_cannot_be_started_twice_at_the_same_time(
     client: Client, sandbox: chatkit.Sandbox
 ) -> None:
     view = PlanView(small(client))
-    sandbox._middleware.faults.set({"latency": 0.02})
+    sandbox.faults(latency=0.02)
     view.start()
     with pytest.raises(PlanRefused, match="being applied already"):
         view.start()
@@ -204,7 +205,7 @@ def test_it_is_stopped_gone_on_with_and_taken_back(
     before = client.contacts.frame().name
     view = PlanView(large(client))
     count = len(view.plan)
-    sandbox._middleware.faults.set({"latency": 0.05})
+    sandbox.faults(latency=0.05)
     allow(view, view.phrase)
     press(view, f"Apply {count} changes")
     until(view, 10)
@@ -219,7 +220,7 @@ def test_it_is_stopped_gone_on_with_and_taken_back(
     rest = "Download the rest as XLSX"
     assert seen(view) == [f"Go on with {left}", "Take it back …", rest]
 
-    sandbox._middleware.faults.set({})
+    sandbox.faults()
     press(view, f"Go on with {left}")
     assert (view.wait().state == "applied").all()
     assert writes(sandbox) == count
@@ -235,7 +236,7 @@ def test_it_is_stopped_gone_on_with_and_taken_back(
 
 def test_a_second_stop_does_not_wait_for_answers(client: Client, sandbox: chatkit.Sandbox) -> None:
     view = PlanView(large(client))
-    sandbox._middleware.faults.set({"latency": 1.0})
+    sandbox.faults(latency=1.0)
     view.start(view.phrase)
     time.sleep(0.2)
     press(view, "Stop")
@@ -304,7 +305,7 @@ def test_while_it_runs_each_row_says_how_far_it_is(
 ) -> None:
     view = PlanView(large(client))
     name = client.contacts.get(50002).name
-    sandbox._middleware.faults.set({"latency": 0.05})
+    sandbox.faults(latency=0.05)
     view.start(view.phrase)
     assert f"<del>{name}</del>" in html(rows(view)) and "waiting" in html(rows(view))
     press(rows(view), "Next")

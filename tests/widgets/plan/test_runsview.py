@@ -15,6 +15,7 @@ import pytest
 from bulk.applying import kept_at, stop_by
 from bulk.journalling import journal_path
 from displayed import html_of
+from internals import identity_of, middleware_of
 from widgets.gridding import client, sandbox  # noqa: F401
 from widgets.screen import buttons, html, page_of, part, parts, press, seen, static, tell
 
@@ -121,7 +122,7 @@ def test_connections_have_names_and_times_are_dates(
     view = show(chatkit.runs(client))
     text = html(listed(view))
     shows = text.replace(name_of(result), "").replace(name_of(back), "")
-    assert "the sandbox" in shows and sandbox._identity not in shows
+    assert "the sandbox" in shows and identity_of(sandbox) not in shows
     started = chatkit.runs(client).started.iloc[-1].to_pydatetime().astimezone()
     assert f"{started.day} {started:%b %Y, %H:%M}" in shows
     assert "takes back the run of" in shows and "taken back" in shows
@@ -141,13 +142,13 @@ def test_a_run_is_opened_with_its_rows_as_the_journal_knows_them(
     before = client.contacts.get(50001)
     result = renamed(client)
     view = show(chatkit.runs(client))
-    calls = len(sandbox._middleware.log)
+    calls = len(middleware_of(sandbox).log)
     click(view, "open", name_of(result))
     text = html(opened(view))
     assert f"<del>{before.name}</del>" in text and "Ana Cruz" in text and before.number in text
     assert text.count('<tbody class="fine">') == 3 and "All 3 changes applied." in text
     assert labels(opened(view)) == ["Take it back …"]
-    assert len(sandbox._middleware.log) == calls, "looking sends nothing"
+    assert len(middleware_of(sandbox).log) == calls, "looking sends nothing"
     press(view, "Close this run")
     assert [one for one in parts(view) if isinstance(one, PlanView)] == []
 
@@ -168,10 +169,10 @@ def test_a_run_goes_on_where_its_rows_are_seen_and_not_before(
     result = stopped(client)
     view = show(chatkit.runs(client))
     assert "1 can be gone on with" in html(view)
-    calls = len(sandbox._middleware.log)
+    calls = len(middleware_of(sandbox).log)
     click(view, "resume", name_of(result))
     assert labels(opened(view)) == ["Go on with 3", "Download the rest as XLSX"]
-    assert len(sandbox._middleware.log) == calls
+    assert len(middleware_of(sandbox).log) == calls
     press(opened(view), "Go on with 3")
     assert set(opened(view).wait().state) == {"applied"}
     assert client.contacts.get(result.key.iloc[0]).name == EVIL
@@ -239,7 +240,7 @@ def test_a_run_at_work_is_not_left_for_another(
     first, second = renamed(client), stopped(client)
     view = show(chatkit.runs(client))
     click(view, "resume", name_of(second))
-    sandbox._middleware.faults.set({"latency": 0.2})
+    sandbox.faults(latency=0.2)
     opened(view).start()
     with pytest.raises(PlanRefused, match="is at work"):
         view.open_run(name_of(first))
@@ -247,7 +248,7 @@ def test_a_run_at_work_is_not_left_for_another(
     assert "is at work" in view.message and opened(view).running
     press(view, "Close this run")
     assert opened(view).at_work and "is at work" in view.message
-    sandbox._middleware.faults.set({})
+    sandbox.faults()
     opened(view).wait()
 
 
