@@ -716,10 +716,10 @@ class View:
         if rows:
             texts = texts.copy()
             values = map(write, sheet.values(name, rows))
-            entries = (sheet.cell(row, name) for row in rows)
+            sheet_cells = (sheet.cell(row, name) for row in rows)
             texts.iloc[rows] = [
                 f"{text}\n{write(cell.typed)}" if typed and cell.reason else text
-                for text, cell in zip(values, entries, strict=True)
+                for text, cell in zip(values, sheet_cells, strict=True)
             ]
         return texts
 

@@ -10,7 +10,7 @@ from chatkit.flowjson import lint
 from chatkit.flowjson.components import ACTIONS, COMPONENTS, FROZEN, RELEASED, Version
 from chatkit.widgets.editor.edits import new_action, new_component, new_flow, new_item, new_screen
 
-PUBLISHABLE = sorted(RELEASED.keys() - FROZEN.keys())
+PUBLISHABLE = sorted({*RELEASED} - FROZEN.keys())
 ALONE = ("Footer", "RichText", "NavigationList")
 
 
