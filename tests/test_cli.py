@@ -531,15 +531,13 @@ def _assert_clean(runs: list[subprocess.CompletedProcess[str]]) -> None:
         assert "Traceback" not in run.stderr
 
 
-def in_a_terminal(
-    environment: dict[str, str], *answers: str, command: str = "login shop"
-) -> tuple[int, bytes]:
-    """Return how a command ends in a terminal, and its whole output."""
+def in_a_terminal(environment: dict[str, str], *answers: str) -> tuple[int, bytes]:
+    """Return how a login ends in a terminal, and its whole output."""
     import pty
 
     terminal, others = pty.openpty()
     with processes.Popen(
-        [sys.executable, "-m", "chatkit", *command.split()], env=environment,
+        [sys.executable, "-m", "chatkit", "login", "shop"], env=environment,
         stdin=others, stdout=others, stderr=others, start_new_session=True,
     ) as process, contextlib.ExitStack() as stack:  # fmt: skip
         stack.callback(process.kill)
@@ -584,22 +582,13 @@ def test_login_offers_a_file_before_the_token_where_there_is_no_keyring(
     assert base_url in Path(environment["CHATKIT_CONFIG"]).read_text()
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="a terminal of POSIX")
-def test_the_doctor_shows_what_is_wrong_first_and_in_colour_on_a_terminal(
-    environment: dict[str, str],
-) -> None:
+def test_the_doctor_names_what_is_wrong_first(environment: dict[str, str]) -> None:
     with Sandbox(seed="empty") as sandbox, sandbox.serve() as base_url:
         environment |= {"CHATKIT_BASE_URL": base_url, "CHATKIT_ACCOUNT_ID": sandbox.account_id}
         environment["CHATKIT_TOKEN"] = MARKER
-        piped = chatkit("doctor", env=environment).stdout
-        status, seen = in_a_terminal(environment, command="doctor")
-        environment["NO_COLOR"] = "1"
-        plain = in_a_terminal(environment, command="doctor")[1]
-    assert status == 1
-    first = "problem  Access token"
-    assert piped.splitlines()[1].strip().startswith(first) and "\x1b" not in piped
-    assert plain.decode().splitlines()[1:] == piped.splitlines()
-    assert first.replace("problem", "\x1b[1;31mproblem\x1b[0m") in seen.decode()
+        run = chatkit("doctor", env=environment)
+    assert run.returncode == 1
+    assert run.stdout.splitlines()[1].strip().startswith("problem  Access token")
 
 
 def _until(terminal: int, end: bytes) -> bytes:

@@ -279,9 +279,9 @@ def test_a_second_account_goes_live_and_a_killed_run_is_resumed_and_undone(
 ) -> None:
     message = home.type(
         LOGIN.split(),
-        ("[Y/n]", ""),  # a token file, as there is no keyring
         ("Base address", served["base_url"]),
         ("Account id", served["account_id"]),
+        ("[Y/n]", ""),  # a token file, as there is no keyring
         ("hidden", served["token"]),
     )
     assert "Kept" in message

@@ -340,7 +340,7 @@ delivery.RETRIES = (0.01,) * 50
 sandbox = Sandbox(path)
 sandbox.allow("https://hooks.example/a", to=url)
 for number in range(first, first + 100_000):
-    middleware_of(sandbox).deliver([PublishedEvent("any", number)], wait=0)
+    sandbox._middleware.deliver([PublishedEvent("any", number)], wait=0)
     print(number, flush=True)
     time.sleep(0.002)
 """

@@ -340,8 +340,9 @@ FILES = {
     "sandbox/store": "the file of the sandbox that the user named, made where it is missing",
     "settings": "connections and token files in the configuration folder of the user",
     **dict.fromkeys(
-        ("flowjson/components", "imports/characters", "imports/headings", "numbers",
-         "imports/tables/delimited", "localization/language", "localization/rules",
+        ("flowjson/components", "flowjson/graph", "imports/accessor", "imports/characters",
+         "imports/columns", "imports/quality", "imports/tables/delimited", "localization/audit",
+         "localization/board", "localization/language", "localization/rules", "numbers",
          "sandbox/scenario", "sandbox/templates", "widgets/controls"),
         "a file of the package itself, only read",
     ),
