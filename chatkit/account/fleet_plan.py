@@ -44,6 +44,7 @@ from chatkit.bulk.plan import (
     plan_of_fleet,
     plan_of_run,
     prepare_runs,
+    raise_if_unsafe,
     refuse_other_home,
     remaining,
     resume_hint,
@@ -289,8 +290,7 @@ class FleetPlan(Report):
         """
         refuse_other_home(self.plans.values())
         Throttle(concurrency, rate)  # refuses what cannot be
-        if objections := self.objections(many=many, irreversible=irreversible):
-            raise PlanRefused("\n- ".join(["This plan is blocked, nothing was sent:", *objections]))
+        raise_if_unsafe(self.objections(many=many, irreversible=irreversible))
         at_work = {label: plan for label, plan in self.plans.items() if len(plan)}
         new = [label for label, plan in at_work.items() if plan._rehearsed != plan.hash]
         if rehearsed and new:

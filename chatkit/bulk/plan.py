@@ -52,6 +52,19 @@ MAX_SHARE, MIN_RECORDS = 0.3, 10
 MAX_DELETES = 100
 
 
+def raise_if_unsafe(objections: Sequence[str]) -> None:
+    """Refuse a plan that does more than it is allowed to.
+
+    Args:
+        objections: Those of the plan.
+
+    Raises:
+        PlanRefused: There are some; the text says which argument allows it.
+    """
+    if objections:
+        raise PlanRefused("\n- ".join(["This plan is blocked, nothing was sent:", *objections]))
+
+
 class RefusedCell(NamedTuple):
     """A cell that cannot be planned: where, what, why, and what to do instead."""
 
@@ -298,8 +311,7 @@ class Plan(Report):
         """
         refuse_other_home([self])
         Throttle(concurrency, rate)  # refuses what cannot be
-        if reasons := self.objections(many=many, irreversible=irreversible):
-            raise PlanRefused("\n- ".join(["This plan is blocked, nothing was sent:", *reasons]))
+        raise_if_unsafe(self.objections(many=many, irreversible=irreversible))
         if rehearsed and self._rehearsed != self.hash:
             raise PlanRefused(
                 "This plan is blocked, nothing was sent: it was not rehearsed without errors. "
