@@ -67,6 +67,15 @@ def parse_document(value: Any) -> Any:
     return value
 
 
+#: From here on floats are not exact: 2**53 + 1 has become 2**53.
+INEXACT = 2**53
+
+
+def is_whole_float(value: Any) -> bool:
+    """Check if a value is a float that is exactly a whole number."""
+    return isinstance(value, float) and value.is_integer() and abs(value) < INEXACT
+
+
 #: An id, which some services print as text.
 Id = Annotated[int, BeforeValidator(_reject_bool)]
 #: A time in a form that the API document does not show.

@@ -17,7 +17,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from chatkit.frames.frame import INEXACT, python_value, python_values
+from chatkit.api.record import INEXACT
+from chatkit.frames.frame import python_value, python_values
 
 Cells: TypeAlias = "pd.Series[Any]"
 Rows = NDArray[np.int64]  #: numbers of rows; the first row of a frame is 0

@@ -28,7 +28,7 @@ from chatkit.api.answer import Envelope
 from chatkit.api.call import Call
 from chatkit.api.connection import account_words
 from chatkit.api.listing import ListReader, Sender, answers_in_order, pages_of
-from chatkit.api.record import Body, Record
+from chatkit.api.record import Body, Record, is_whole_float
 from chatkit.api.secret import has_mask
 from chatkit.api.transport import Transport
 from chatkit.bulk.changes import Change
@@ -667,8 +667,7 @@ _DIGITS = re.compile("0|[1-9][0-9]{0,18}")
 
 def parse_id(value: Any) -> int | None:
     """Parse an id, whatever pandas or a file made of it; None for what is no whole number."""
-    digits = isinstance(value, str) and _DIGITS.fullmatch(value)
-    if digits or (isinstance(value, float) and value.is_integer() and abs(value) < 2**53):
+    if is_whole_float(value) or (isinstance(value, str) and _DIGITS.fullmatch(value)):
         value = int(value)
     whole = hasattr(value, "__index__") and not isinstance(value, bool)
     return int(value) if whole and -(2**63) <= int(value) < 2**63 else None

@@ -16,16 +16,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from chatkit.api.call import segment_problem
+from chatkit.api.record import INEXACT, is_whole_float
 from chatkit.bulk.comparison import Rows, find_differing_rows
 from chatkit.bulk.endpoints import parse_id
 from chatkit.errors import InputError, Problem
-from chatkit.frames.frame import (
-    INEXACT,
-    column_or_level,
-    is_whole_float,
-    python_value,
-    python_values,
-)
+from chatkit.frames.frame import column_or_level, python_value, python_values
 
 Cells: TypeAlias = "pd.Series[Any] | pd.Index[Any]"
 Mask = NDArray[np.bool_]  #: one for each row

@@ -485,8 +485,6 @@ def column_or_level(frame: pd.DataFrame, name: str) -> pd.Series[Any] | None:
 
 #: What JSON can hold, and most cells are.
 _PYTHON_TYPES = frozenset({bool, int, float, str, list, dict, type(None)})
-#: From here on floats are not exact: 2**53 + 1 has become 2**53.
-INEXACT = 2**53
 
 
 def python_value(value: Any) -> Any:
@@ -503,11 +501,6 @@ def python_values(cells: pd.Series[Any] | pd.Index[Any]) -> list[Any]:
         return texts
     values = zip(cells.astype(object).tolist(), cells.isna().tolist(), strict=True)
     return [None if absent else python_value(value) for value, absent in values]
-
-
-def is_whole_float(value: Any) -> bool:
-    """Check if a value is a float that is exactly a whole number."""
-    return isinstance(value, float) and value.is_integer() and abs(value) < INEXACT
 
 
 def none_if_missing(value: Any) -> Any:

@@ -13,8 +13,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from chatkit.api.record import is_whole_float
 from chatkit.bulk.comparison import same_value
-from chatkit.frames.frame import is_whole_float, python_value, python_values
+from chatkit.frames.frame import python_value, python_values
 
 NOON = datetime(2026, 1, 2, 12, 0, 0, 678_000, tzinfo=UTC)
 INDIA = timezone(timedelta(hours=5, minutes=30))
