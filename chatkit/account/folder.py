@@ -138,7 +138,7 @@ def merge_records(
     """Merge the records of one kind, field by field.
 
     Args:
-        noun: flow, content or webhook.
+        noun: The noun of the records.
         base: The records when the two sides were the same.
         files: One side.
         account: The other side.
@@ -317,9 +317,11 @@ class Folder:
         """Name the fields that a plan changes although nobody edited them in the files."""
         if base.account != folder_owner(client.connection):
             return []
+        updated = {change.noun for change in plan.changes if change.kind == "update"}
         versions = {
             (noun, name_text(name, declared.separator)): (was, state.of(noun).get(name, {}))
             for noun, declared in DECLARED.items()
+            if noun in updated
             for name, was in base.records.get(noun, {}).items()
         }
         fields: list[str] = []

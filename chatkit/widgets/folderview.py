@@ -115,7 +115,8 @@ class FolderView(Exported, anywidget.AnyWidget):
             self.chosen, self.difference = n, ""
             if n >= 0:
                 path = self._paths[n]
-                state = "" if self._sources[1] is None else self.files()[path]
+                texts = self._files[path]
+                state = "" if self._sources[1] is None else STATES[_file_state(*texts)]
                 title = f"{marked(visible(path))} <span>{state}</span>"
                 title = f'<div class="fv-title" dir="auto">{title}</div>'
                 self.difference = f"{title}{self._draw_table(path)}"
@@ -152,7 +153,7 @@ class FolderView(Exported, anywidget.AnyWidget):
         alone = self._sources[1] is None
         states = self.files()
         alike = [] if alone else [path for path, state in states.items() if state == STATES[_SAME]]
-        paths = [path for path in self._paths if path not in alike]
+        paths = [path for path in states if alone or states[path] != STATES[_SAME]]
         for n, path in enumerate(paths):
             lines += max(text.count("\n") for text in self._files[path] if text is not None)
             if n == _MOST_FILES or lines > _MOST_SAVED:
