@@ -164,7 +164,7 @@ class Label(Record):
 
 
 class LabelBody(Body):
-    """What may be sent of a label."""
+    """The fields of a label that can be sent."""
 
     title: str = Field(description="What people call it.")
     colour: str = Field("", description="Its colour.")

@@ -7,41 +7,30 @@ import io
 import openpyxl
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
-from localization.translator import ANY, unit
+from localization.translator import PAIRS, report, unit, units_of
 
 from chatkit.errors import InputError
 from chatkit.localization.files import COLUMNS, encode_csv, encode_workbook, read_csv, read_workbook
 
-TEXTS = ANY.filter(str.strip)
-PAIRS = st.lists(st.tuples(TEXTS, ANY), min_size=1, max_size=6)
 RISKY = ["=1+1", "+49", "-1", "@SUM(A1)", "'=1", "\t=1", '=HYPERLINK("x")', "00491", "1E5", "TRUE"]
-
-
-def units(pairs):
-    return [unit(s, t, field=f"buttons.{n}.label") for n, (s, t) in enumerate(pairs)]
-
-
-def report(result):
-    return [(each.text_key, each.source, each.target, each.stamp, each.problem) for each in result]
 
 
 @settings(max_examples=25)
 @given(pairs=PAIRS)
 def test_any_text_comes_back_from_csv(pairs):
-    sent = units(pairs)
+    sent = units_of(pairs)
     assert report(read_csv(encode_csv(sent))) == report(sent)
 
 
 @settings(max_examples=25)
 @given(pairs=PAIRS)
 def test_any_text_comes_back_from_a_workbook(pairs):
-    sent = units(pairs)
+    sent = units_of(pairs)
     assert report(read_workbook(encode_workbook(sent))) == report(sent)
 
 
 def test_no_cell_of_a_csv_file_can_be_taken_for_a_formula():
-    sent = units([(text, text) for text in RISKY])
+    sent = units_of([(text, text) for text in RISKY])
     rows = list(csv.reader(io.StringIO(encode_csv(sent).decode("utf-8-sig"), newline="")))
     cells = [cell for row in rows for cell in row]
     assert not [cell for cell in cells if cell.strip()[:1] in ("=", "+", "-", "@")]
@@ -49,7 +38,7 @@ def test_no_cell_of_a_csv_file_can_be_taken_for_a_formula():
 
 
 def test_all_cells_of_a_workbook_are_text():
-    sent = units([(text, text) for text in RISKY])
+    sent = units_of([(text, text) for text in RISKY])
     data = encode_workbook(sent)
     workbook = openpyxl.load_workbook(io.BytesIO(data))
     cells = [cell for row in workbook.active.iter_rows() for cell in row if cell.value is not None]

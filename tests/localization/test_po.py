@@ -4,37 +4,25 @@ import io
 
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
-from localization.translator import ANY, unit
+from localization.translator import PAIRS, report, unit, units_of
 from translate.storage.pypo import pofile
 
 from chatkit.errors import InputError
 from chatkit.localization.files import encode_po, read_po_units
 from chatkit.localization.language import SUPPORTED
 
-TEXTS = ANY.filter(str.strip)
-PAIRS = st.lists(st.tuples(TEXTS, ANY), min_size=1, max_size=6)
-
-
-def units(pairs):
-    return [unit(s, t, field=f"buttons.{n}.label") for n, (s, t) in enumerate(pairs)]
-
-
-def report(result):
-    return [(each.text_key, each.source, each.target, each.stamp) for each in result]
-
 
 @settings(max_examples=25)
 @given(pairs=PAIRS)
 def test_any_text_comes_back(pairs):
-    sent = units(pairs)
+    sent = units_of(pairs)
     assert report(read_po_units(encode_po(sent, "en"))) == report(sent)
 
 
 @settings(max_examples=25)
 @given(pairs=PAIRS)
 def test_any_text_comes_back_after_another_program_saved_the_file(pairs):
-    sent = units(pairs)
+    sent = units_of(pairs)
     store = pofile.parsestring(encode_po(sent, "en"))
     target = io.BytesIO()
     store.serialize(target)
@@ -55,7 +43,7 @@ def test_without_our_comment_the_language_of_the_header_counts():
 
 def test_the_file_is_what_gettext_says_it_must_be():
     """Like msgfmt --check: a header with its fields, no message twice, line ends that agree."""
-    sent = units([("a\nb\n", "c\nd\n"), ("{{1}} 100 % (s", "{0} %s %d"), ('\\n " \\\\', "x")])
+    sent = units_of([("a\nb\n", "c\nd\n"), ("{{1}} 100 % (s", "{0} %s %d"), ('\\n " \\\\', "x")])
     data = encode_po([*sent, unit("x", template_code="a b/c")], "en")
     store = pofile.parsestring(data)
     header = store.parseheader()

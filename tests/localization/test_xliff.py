@@ -4,28 +4,16 @@ from xml.etree import ElementTree
 
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
-from localization.translator import ANY, REWRITES, indented, unit
+from localization.translator import PAIRS, REWRITES, indented, report, unit, units_of
 
 from chatkit.errors import InputError
 from chatkit.localization.files import encode_xliff, read_xliff
-
-TEXTS = ANY.filter(str.strip)
-PAIRS = st.lists(st.tuples(TEXTS, ANY), min_size=1, max_size=6)
-
-
-def units(pairs):
-    return [unit(s, t, field=f"buttons.{n}.label") for n, (s, t) in enumerate(pairs)]
-
-
-def report(result):
-    return [(each.text_key, each.source, each.target, each.stamp) for each in result]
 
 
 @settings(max_examples=25)
 @given(pairs=PAIRS)
 def test_any_text_comes_back(pairs):
-    sent = units(pairs)
+    sent = units_of(pairs)
     assert report(read_xliff(encode_xliff(sent, "en"))) == report(sent)
 
 
@@ -33,7 +21,7 @@ def test_any_text_comes_back(pairs):
 @settings(max_examples=25)
 @given(pairs=PAIRS)
 def test_any_text_comes_back_after_another_program_saved_the_file(rewrite, pairs):
-    sent = units(pairs)
+    sent = units_of(pairs)
     assert report(read_xliff(rewrite(encode_xliff(sent, "en")))) == report(sent)
 
 
@@ -56,7 +44,7 @@ def names_of(element):
 @settings(max_examples=25)
 @given(pairs=PAIRS)
 def test_1_2_has_what_the_standard_requires(pairs):
-    sent = [*units(pairs), unit("x", template_code="b", field="text")]
+    sent = [*units_of(pairs), unit("x", template_code="b", field="text")]
     root = ElementTree.fromstring(encode_xliff(sent, "en"))
     space = "{urn:oasis:names:tc:xliff:document:1.2}"
     assert root.tag == f"{space}xliff"

@@ -31,6 +31,8 @@ ANY = st.text(st.characters(exclude_categories=["Cs"]), max_size=30) | st.text(
     ),
     max_size=30,
 )
+#: Sources, each with its translation.
+PAIRS = st.lists(st.tuples(ANY.filter(str.strip), ANY), min_size=1, max_size=6)
 #: Words without a placeholder in them.
 WORDS = ANY.map(lambda text: text.replace("{", "(").replace("}", ")"))
 
@@ -41,6 +43,16 @@ def unit(source: str = "Hello", target: str = "", **fields: Any) -> Unit:
     """A unit on its way out."""
     named = {"template_code": "order_ready", "lang_code": "de", "field": "text", **fields}
     return Unit(source=source, target=target, note="A note.", limit=60, **named).with_stamp("en")
+
+
+def units_of(pairs: Sequence[tuple[str, str]]) -> list[Unit]:
+    """Make units of sources and their translations."""
+    return [unit(s, t, field=f"buttons.{n}.label") for n, (s, t) in enumerate(pairs)]
+
+
+def report(units: Sequence[Unit]) -> list[tuple[Any, ...]]:
+    """Return what comes back of units, without their states and notes."""
+    return [(each.text_key, each.source, each.target, each.stamp, each.problem) for each in units]
 
 
 def full(*contents: Mapping[str, Any], template: str = "order_ready") -> pd.DataFrame:

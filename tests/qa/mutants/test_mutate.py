@@ -14,7 +14,7 @@ from volume import FULL
 ROOT = Path(__file__).parents[3]
 SOURCE = '''
 def price(number: int | None, *, many: bool = False) -> int:
-    """Tell a price."""
+    """Return a price."""
     if number is None:
         return 0
     self.asked += 1

@@ -180,7 +180,7 @@ def gap_in_a_payload(result: Any, document: Any) -> bool:
 
 
 def early_terminal_footer(result: Any, document: Any) -> bool:
-    """That the Footer of a last screen ends the flow is checked from 7.3; before it is doubted."""
+    """The Footer of a last screen must end the flow from 7.3 on; before, the lint warns."""
     return bool(document["version"] < "7.3" and result.message == "a terminal screen ends the flow")
 
 
