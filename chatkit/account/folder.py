@@ -477,7 +477,8 @@ class Folder:
         named = [*contents.codes, *client.templates.codes]
         named += [] if codes is None else template_codes(codes)
         read = () if flows_only else sorted({*named})
-        state = read_account(client, read, contacts=contacts, flows_only=flows_only)
+        nouns = FLOWS_ONLY if flows_only else NOUNS
+        state = read_account(client, read, nouns, contacts=contacts)
         ledger = LedgerFile(client.connection)
         done: dict[str, str] = {}
         saved: dict[str, None] = {}

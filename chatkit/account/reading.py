@@ -138,9 +138,9 @@ def name_cells(declared: type[Endpoints[Any]], name: Any) -> dict[str, Any]:
 def read_account(
     client: Client,
     codes: Iterable[str] | None = None,
+    nouns: Iterable[str] = NOUNS,
     *,
     contacts: bool = False,
-    flows_only: bool = False,
 ) -> AccountState:
     """Read the state of an account.
 
@@ -148,8 +148,8 @@ def read_account(
         client: The account.
         codes: The template codes to read contents of; without it those that are remembered. One
             that the account does not know has no contents, and gets a note.
+        nouns: The resources to read.
         contacts: Read contacts, too.
-        flows_only: Read no contents and no webhooks.
 
     Raises:
         CallError: It cannot be read.
@@ -162,7 +162,7 @@ def read_account(
     by_noun: dict[str, dict[Any, dict[str, Any]]] = {}
     ids: dict[str, Mapping[Any, int | str]] = {}
     unclear: dict[str, frozenset[Any]] = {}
-    for noun in (*(FLOWS_ONLY if flows_only else NOUNS), *([CONTACT] * contacts)):
+    for noun in (*nouns, *([CONTACT] * contacts)):
         frame, missing = resource_of(client, noun)._target.account_frame(named)
         if named or "template_code" not in DECLARED[noun].account_key:
             notes += missing
