@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from difflib import get_close_matches
 from functools import cache, wraps
 from types import UnionType
-from typing import Annotated, Any, ClassVar, Union, get_args, get_origin
+from typing import Annotated, Any, ClassVar, Self, Union, get_args, get_origin
 
 from pydantic import (
     BaseModel,
@@ -108,6 +108,15 @@ class Record(BaseModel, metaclass=_RecordPage):  # type: ignore[metaclass]
             f"{inspect.cleandoc(cls.__doc__ or '')}\n\nFields: {', '.join(cls.model_fields)}."
         )
 
+    @classmethod
+    def parse_list(cls, data: bytes) -> list[Self]:
+        """Parse records from a JSON list.
+
+        Raises:
+            ValidationError: It is not as documented.
+        """
+        return _record_adapter(cls).validate_json(data)
+
     @model_validator(mode="before")
     @classmethod
     def _mask_unknown_secrets(cls, fields: Any) -> Any:
@@ -116,6 +125,12 @@ class Record(BaseModel, metaclass=_RecordPage):  # type: ignore[metaclass]
             return fields
         known = cls.model_fields
         return {n: v if n in known else mask_secrets(n, v) for n, v in fields.items()}
+
+
+@cache
+def _record_adapter(record: type[Record]) -> TypeAdapter[list[Any]]:
+    """Return an adapter that parses a list of records, which is quicker than one by one."""
+    return TypeAdapter(list[record])  # type: ignore[valid-type]
 
 
 class Body(BaseModel):

@@ -22,7 +22,7 @@ from typing import (
 )
 
 import msgspec
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
 from chatkit.api.answer import Envelope
 from chatkit.api.call import Call
@@ -121,13 +121,6 @@ class Endpoints(Declaration, Generic[R]):
     Args:
         transport: Sends the calls.
     """
-
-    _adapter: ClassVar[TypeAdapter[Any]]
-
-    def __init_subclass__(cls) -> None:
-        """Make the adapter that reads many records at once."""
-        if hasattr(cls, "record"):
-            cls._adapter = TypeAdapter(list[cls.record])  # type: ignore[name-defined]
 
     def __init__(self, transport: Transport) -> None:
         self.transport = transport
@@ -282,7 +275,7 @@ class Endpoints(Declaration, Generic[R]):
             BadAnswer: It is not as documented.
         """
         try:
-            return self._read_form(self._adapter.validate_json(bytes(data)))
+            return self._read_form(cast("list[R]", self.record.parse_list(bytes(data))))
         except ValidationError as error:
             problems = error.errors(include_url=False, include_input=False)
             row_keys = _row_keys(self.key, data)
@@ -667,8 +660,11 @@ _DIGITS = re.compile("0|[1-9][0-9]{0,18}")
 
 def parse_id(value: Any) -> int | None:
     """Parse an id, whatever pandas or a file made of it; None for what is no whole number."""
-    if is_whole_float(value) or (isinstance(value, str) and _DIGITS.fullmatch(value)):
-        value = int(value)
+    match value:
+        case str() if _DIGITS.fullmatch(value):
+            value = int(value)
+        case float() if is_whole_float(value):
+            value = int(value)
     whole = hasattr(value, "__index__") and not isinstance(value, bool)
     return int(value) if whole and -(2**63) <= int(value) < 2**63 else None
 
