@@ -1,4 +1,4 @@
-"""The command `chatkit`: what it takes, what it prints, and how it ends.
+"""Command line interface of chatkit.
 
 Each command is a function under `@_command`, which lists its arguments. Its docstring is its help,
 with those arguments that it alone has; those that several commands have are listed here. Standard
@@ -86,7 +86,7 @@ class _Arguments(argparse.Namespace):
 
 
 class _Notes(io.TextIOBase):
-    """Redirects what is printed, here and by the package, to standard error."""
+    """Redirection of what is printed, here and by the package, to standard error."""
 
     def write(self, text: str) -> int:
         return sys.stderr.write(_as_commands(text))
@@ -173,7 +173,7 @@ def _as_commands(text: str) -> str:
 
 
 class _Parser(argparse.ArgumentParser):
-    """argparse that does not repeat what was typed: it may be a token."""
+    """Argument parser whose errors do not repeat the input, which may be a token."""
 
     _TYPED = re.compile(
         r"((?:unrecognized argument|invalid choice|invalid \w+ value|ignored explicit argument)s?)"
@@ -659,7 +659,7 @@ def _connections(args: _Arguments) -> None:
 
 @_command("remember", "codes", "name")
 def _templates(args: _Arguments) -> None:
-    """Keep the codes of templates with a connection, in place of those before.
+    """Replace the template codes stored with a connection.
 
     Every command takes them where --templates names none. Without a code: shows those kept.
 
@@ -788,7 +788,7 @@ def _diff(args: _Arguments) -> int:
 
 @_command("folder", "name", *_PLAN_OPTIONS, "--markdown", "--out", "--rehearse")
 def _plan(args: _Arguments) -> int:
-    """Show what would make an account as a folder is. Nothing is changed.
+    """Show the changes that would make an account equal to a folder.
 
     Options:
         --markdown: as a comment on a pull request: short, and safe
@@ -885,7 +885,7 @@ def _apply(args: _Arguments) -> int | None:
 
 @_command("folder", "name", *_PLAN_OPTIONS, *_APPLY_OPTIONS, rehearsed=False)
 def _restore(args: _Arguments) -> int:
-    """Bring an account back to what a folder holds.
+    """Restore an account from a folder.
 
     Plans what brings an account back to what a folder or a git revision of it holds, shows it,
     and applies it. In a terminal it asks first; without one it needs --yes.

@@ -132,7 +132,7 @@ class Client(metaclass=HelpPage):
         return load_plan(path, partial(source_of, self))
 
     def copy(self, codes: Collection[str] | None = None, *, contacts: bool = True) -> Client:
-        """Open a sandbox that begins with the records of the account, to try there what you like.
+        """Open a sandbox with a copy of the account's records.
 
         The account itself is only read. The copy has the same ids and the same profile, apart
         from the rate limit, and is gone when it is closed: `with client.copy() as copy`.

@@ -313,7 +313,7 @@ class ContactEndpoints(Endpoints[Contact]):
         return self.profile.inactive_readable
 
     def name_fields(self) -> tuple[str, ...]:
-        """Return the fields that name a contact: the country code only where it counts."""
+        """Return the fields that identify a contact; the country code if the service uses it."""
         apart = self.profile.contact_key == "number" and not self._is_international
         return ("number",) if apart else self.natural_key
 
@@ -331,7 +331,7 @@ class ContactEndpoints(Endpoints[Contact]):
     def unsettable(
         self, fields: Mapping[str, Any], live: Mapping[str, Any] | None
     ) -> tuple[str, str] | None:
-        """Return why the parts of a name cannot be as in `fields`, and the name: see rule 2."""
+        """Return why the name parts in `fields` cannot be set, and the name (Contacts, rule 2)."""
         if not {*_NAME_PARTS} <= fields.keys():
             return None
         name = fields.get("name")

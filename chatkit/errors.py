@@ -69,7 +69,7 @@ def steady(method: Callable[[Any], str]) -> Callable[[Any], str]:
 
 
 class HelpPage(type):
-    """A class whose page of help shows its own methods, and nothing of Python or a library."""
+    """A class whose `help()` lists only its own methods."""
 
     def __dir__(cls) -> list[str]:
         ours = [vars(base) for base in cls.__mro__ if base.__module__.startswith("chatkit.")]
@@ -89,7 +89,7 @@ class ChatkitError(Exception, metaclass=HelpPage):
     """
 
     def _render_traceback_(self) -> list[str]:
-        """Show the message alone in IPython: the place in our code helps nobody there."""
+        """Show only the message in IPython, without the traceback."""
         return [f"{type(self).__name__}: {self}"]
 
 
@@ -98,7 +98,7 @@ class SettingsError(ChatkitError):
 
 
 class BadSignature(ChatkitError, ValueError):
-    """A delivery is not what it claims to be, or a signing secret cannot be used.
+    """A signature cannot be verified, or a signing secret cannot be used.
 
     >>> try:
     ...     chatkit.verify(b"{}", {}, "a secret")

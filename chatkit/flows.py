@@ -178,7 +178,7 @@ class FlowEndpoints(Endpoints[Flow]):
 
     @classmethod
     def file_fault(cls, fields: Mapping[str, Any]) -> tuple[str, str] | None:
-        """Refuse a bare document, and one as text, which could name another file."""
+        """Refuse a flow document passed in place of a flow record."""
         if "screens" in fields and "flow_json" not in fields:
             step = 'put it under "flow_json", beside "name"'
             return "/screens", f"is a flow document and no flow: {step}"
@@ -287,7 +287,7 @@ class Flows(Resource[Flow], endpoints=FlowEndpoints):
     if not TYPE_CHECKING:  # for a type checker a missing method stays a mistake
 
         def __getattr__(self, name: str) -> Any:
-            """Explain what the API cannot do, where its name is tried."""
+            """Raise AttributeError with an explanation for operations that the API lacks."""
             if name in _NOT_IN_API:
                 raise AttributeError(f"client.flows has no {name}: {_NOT_IN_API[name]}")
             message = f"{type(self).__name__!r} object has no attribute {name!r}"

@@ -295,7 +295,7 @@ def read(text: str | None, country: Country | None, plus: Plus | None = None) ->
 
 
 def _refuse_text(raw: str, tidy: str, country: Country | None, plus: Plus | None) -> Number | None:
-    """Refuse a text that is more, or something else, than digits and punctuation."""
+    """Return the refusal of a text with anything but digits and punctuation."""
     if _DECIMAL.fullmatch(tidy):
         return _refuse("lost digits")
     if kind := next((kind for kind, each in _OTHER_VALUES.items() if each.fullmatch(tidy)), None):

@@ -295,7 +295,7 @@ class Resource(Generic[R], metaclass=HelpPage):
         return self._endpoints.frame(filters, full=full)
 
     def _note_written(self, before: R | None, made: R, sent: Mapping[str, Any]) -> None:
-        """Note a written record, where a resource keeps a ledger. Most keep none.
+        """Record the write in the ledger, for resources that have one.
 
         Args:
             before: The record before; None for a new one, or if it was not read.

@@ -303,7 +303,7 @@ def token_file(name: str) -> Path:
 
 
 def keyring_fault() -> str:
-    """Return why the keyring cannot keep a token; empty if it can. Tried without a secret."""
+    """Return why the keyring cannot store a token, by trying a dummy; empty if it can."""
     try:
         if not _keyring_keeps(_TRIAL_NAME, Secret("kept")):
             return "The keyring of this machine keeps nothing."

@@ -39,7 +39,7 @@ class Revealing(Protocol):
 
 
 class _CoveredSecret:
-    """A secret in a variable that a traceback shows without its text."""
+    """A secret whose repr hides its text in tracebacks."""
 
     __slots__ = ("_text",)
 

@@ -278,7 +278,7 @@ class Webhooks(Resource[Webhook], endpoints=WebhookEndpoints):
         return event_kinds(self._endpoints.profile)
 
     def activate(self, key: Key) -> Webhook:
-        """Have events delivered to a webhook again.
+        """Activate a webhook.
 
         Raises:
             NotFound: There is none with that id.
@@ -498,7 +498,7 @@ class Rotation(Report):
         plan.notes += _ROTATION_NOTES
 
     def apply(self, **how: Any) -> pd.DataFrame:
-        """Create the new webhook; what truly happened, as of any plan.
+        """Create the new webhook; return the result of the plan.
 
         Args:
             how: What `Plan.apply` takes.

@@ -1,4 +1,4 @@
-"""The account as a whole: what all four resources of it hold, kept, compared and planned."""
+"""Whole-account operations: save, compare and plan all four resources together."""
 
 from chatkit.util import lazy
 

@@ -1,4 +1,4 @@
-"""Comparison: what differs between two accounts, folders of accounts, or revisions of one.
+"""Comparison of two accounts, account folders or folder revisions.
 
 Each side is read into an `AccountState`, in which a thing is known by what it is called and never
 by its id; then they are compared thing by thing and field by field, and contacts column by column.
@@ -113,7 +113,7 @@ def compare(
     contacts: bool | None = None,
     codes: Iterable[str] | None = None,
 ) -> Comparison | FleetComparison:
-    """Compare two accounts, or what was kept of them, by what each thing is called.
+    """Compare two accounts, or saved folders of them, matching records by name.
 
     Each side is a client, a sandbox, a `Folder` or its path, or a git revision of one, like
     "shop/@HEAD~3". Flows are found again by their name, contents by template code and language,
@@ -168,7 +168,7 @@ def compare(
 def _read_states(
     sources: Mapping[str, Comparable], codes: tuple[str, ...] | None, *, contacts: bool | None
 ) -> dict[str, AccountState | Exception]:
-    """Read the sides of a comparison; accounts last, as the others name their template codes.
+    """Read both sides; folders first, because they supply the template codes.
 
     Returns:
         The state of each side, or the error of one that cannot be read.
@@ -262,7 +262,7 @@ class Comparison(Report, Sequence[AccountDifference]):
         broken: bool = False,
         skip_invalid: bool = False,
     ) -> Plan:
-        """Plan to make one side as the other one is. Nothing is sent before `apply()`.
+        """Plan the changes that make one side equal to the other. Nothing is sent before `apply()`.
 
         Args:
             target: The side that is changed, "left" or "right". It must be a client.
@@ -435,7 +435,7 @@ class FleetComparison(Report, Mapping[str, Comparison]):
         broken: bool = False,
         skip_invalid: bool = False,
     ) -> FleetPlan:
-        """Plan to make the accounts as the first one is. Nothing is sent before `apply()`.
+        """Plan the changes that make the accounts equal to the first. `apply()` sends them.
 
         Args:
             rows: Only these: some rows of `frame()`, like `frame[frame.resource == "content"]`.
@@ -514,7 +514,7 @@ def _compare_records(
 
 
 def _keep_chosen(source: AccountState, client: Client, chosen: set[_Location]) -> AccountState:
-    """Return the live state of an account, with the values of `source` where they were chosen.
+    """Return the account state with the selected differences replaced by values of `source`.
 
     The account is read again: later changes in it are not taken back.
     """
@@ -539,7 +539,7 @@ def _keep_chosen(source: AccountState, client: Client, chosen: set[_Location]) -
 
 
 def _difference_lines(one: AccountDifference) -> list[Line]:
-    """Return a difference as lines: of a document by meaning, of a list item by item."""
+    """Return the display lines of a difference; documents and lists are split into their parts."""
     if SECRET.search(one.field):
         return [Line(one.field, words(MASK), words(MASK))]
     if one.field == "flow_json" and isinstance(one.left, dict) and isinstance(one.right, dict):
@@ -681,7 +681,7 @@ def rehearse(plan: Plan) -> Rehearsal:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Rehearsal(Report):
-    """The outcome of a plan in a copy of its account.
+    """The result of applying a plan to a copy of its account.
 
     Attributes:
         plan: The plan; it is not applied.
@@ -721,7 +721,7 @@ class Rehearsal(Report):
         return [f"# rehearsal: {cut(each, 200)}" for each in (well, *self.plan.objections())]
 
     def frame(self) -> pd.DataFrame:
-        """Return what came of each row of the plan in the copy, with the index of the plan."""
+        """Return the result of each plan row in the copy, indexed as the plan."""
         return self.result
 
     def _parts(self) -> Iterator[ReportPart]:

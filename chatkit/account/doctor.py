@@ -258,7 +258,7 @@ class Reply:
 
 
 class Prober:
-    """Asks an account read-only questions: it makes no other calls than GET."""
+    """Source of read-only questions to an account: it makes no other calls than GET."""
 
     def __init__(self, transport: Transport) -> None:
         self.profile = transport.profile
@@ -331,7 +331,7 @@ def _proxy_address(connection: Connection) -> str:
 
 
 def _intermediary_sign(first: Reply) -> str | None:
-    """Return the sign that an intermediary has answered, not the service; None without one.
+    """Return evidence that a proxy answered instead of the service, or None.
 
     A proxy answers in HTML where the service has JSON, or with a status that only a proxy has
     (407), or that says that the call came to the wrong server (421), or that who is behind it did
@@ -512,7 +512,7 @@ def _observe_missing_status(prober: Prober, resource: str) -> Observation:
 def _observe_parameter(
     prober: Prober, field: str, resource: str, whole: Reply, usual: tuple[str, ...]
 ) -> Observation:
-    """Observe which parameter filters a list: with it, a text of no record finds nothing."""
+    """Find the parameter that filters a list, by searching for a text that no record has."""
     if not whole.records:
         return Observation(field, f"there are no {resource} to look among", known=False)
     assumed = getattr(prober.profile, field)

@@ -1,4 +1,4 @@
-"""Fleet: several accounts as one: read, checked, planned, applied and taken back together.
+"""Fleet: read, check, plan, apply and undo several accounts together.
 
 Each account keeps its own client, limits and journals, and is worked on by a thread of its own.
 What stops one of them never stops the others: it is said, and stands in `attrs["stops"]` of what
@@ -48,7 +48,7 @@ ACCOUNT = "account"
 
 
 def connect_all(accounts: str | Iterable[str] | Mapping[str, str | Client | Sandbox]) -> Fleet:
-    """Open several accounts as one fleet. Says in one line which, and whether they are live.
+    """Open several accounts as one fleet, and print their names and whether they are live.
 
     An account that cannot be opened is named with the reason, and the others open. Nothing is
     sent yet: a token that was revoked is refused with the first call, of that account alone. The
@@ -307,7 +307,7 @@ def _add_account_note(error: Exception, label: str) -> Exception:
 
 
 def _token_state(client: Client) -> str:
-    """Return "open", or that the account refused its token at its last answer."""
+    """Return "open", or a message if the last answer refused the token."""
     if not client.transport.token_refused:
         return "open"
     name = client.connection.name

@@ -256,7 +256,7 @@ class FleetPlan(Report):
         watch: Watch | None = None,
         on: Any = None,
     ) -> pd.DataFrame:
-        """Do what the plan shows in all accounts at once, and return what truly happened.
+        """Apply the plans of all accounts at once; return a row for each of their rows.
 
         The journals of all accounts are written before anything is sent: after an interrupt or a
         crash `chatkit.resume(plan.id)` goes on with all of them, `chatkit.undo(result)` takes

@@ -1,4 +1,4 @@
-"""Folder: an account as files that are at home in git, and its three-way merge.
+"""Folder: an account as files for git, with a three-way merge.
 
 A pull holds three sides together, record by record and field by field: the account as it was
 when it was pulled last, the files, and the account now. What was edited in files is kept, what
@@ -175,7 +175,7 @@ def merge_records(
 
 
 class Folder:
-    """An account as a folder of files: flows, template contents, webhooks, if asked contacts.
+    """An account as a folder of files: flows, template contents, webhooks, and contacts if asked.
 
     `pull` writes it and brings what has moved in the account; what you edit in the files is
     kept, and `plan` shows what it would change. `chatkit.compare` holds it against an account,
@@ -435,7 +435,7 @@ class Folder:
         conflicts: Conflicts = "refuse",
         other_account: bool = False,
     ) -> PullReport:
-        """Bring what has moved in the account into the files; what was edited in them is kept.
+        """Merge changes of the account into the files; local edits are kept.
 
         The account is only read. The folder is as it was or as it is to be, whenever the machine
         stops. Its ledger, from which source text each translation was made, is merged with that

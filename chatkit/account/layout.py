@@ -177,7 +177,7 @@ def _name_from_path(noun: str, path: str) -> dict[str, Any]:
 
 
 def safe_file_name(name: str, noun: str = "flow") -> str:
-    """Make a file name that every system takes of any text; empty if no letter is left.
+    """Convert any text to a portable file name; empty if nothing usable is left.
 
     Args:
         name: Any text.
@@ -197,7 +197,7 @@ def is_reserved(stem: str) -> bool:
 
 
 class PathNames:
-    """Makes paths for new records, which differ from all others on any system.
+    """Generator of unique record paths, safe on every file system.
 
     Args:
         paths: The paths of the records that have a file.
@@ -297,7 +297,7 @@ def contacts_text(contacts: Mapping[Any, Fields], columns: Sequence[str]) -> byt
 
 
 class FolderReader:
-    """Reads the files of a folder, and collects all their problems.
+    """Reader of the files of a folder, which collects all their problems.
 
     Args:
         folder: The files.
@@ -592,7 +592,7 @@ def _cell_column(head: Sequence[str], name: str, row: Sequence[str]) -> int:
 
 @cache
 def _base_model() -> type[BaseModel]:
-    """Make the model of the base: the types of all fields, without their value rules."""
+    """Build the pydantic model of the base file, which checks types only."""
     table: Any = dict
     fields: dict[str, Any] = {"account": (str, ...), "templates": (list[str], [])}
     for noun in NOUNS:

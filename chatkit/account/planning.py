@@ -1,4 +1,4 @@
-"""Planning: the plan that brings an account to what a state holds, over all of its resources.
+"""Planning of the changes that bring an account to a saved state.
 
 Records are found again by what names them: flows by name, contents by template code and language,
 webhooks by address, contacts by country code and number. Ids are never carried. What only the
@@ -55,7 +55,7 @@ def plan_state(
     broken: bool = False,
     skip_invalid: bool = False,
 ) -> Plan:
-    """Plan to bring an account to what a state holds. Nothing is sent before `plan.apply()`.
+    """Plan the changes that make an account equal to a state.
 
     What is missing is created, what differs is updated, in the order flows, contents, webhooks,
     contacts. What cannot be brought back as it was is in `plan.notes` and `plan.refused`.
@@ -263,7 +263,7 @@ def _refuse_ambiguous(
 def _refuse_delete(
     noun: str, text: str, live: Collection[str], held: Collection[str], origin: str
 ) -> RefusedCell | None:
-    """Refuse the delete of a record that is missing, or that the state holds as well."""
+    """Return the refusal of a delete whose record is missing or still in the state."""
     refuse = partial(RefusedCell, (noun, text), "delete", text)
     if text in held:
         return refuse(f"{origin} holds it, so it is to be there", "leave it out of delete=")

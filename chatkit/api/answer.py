@@ -68,7 +68,7 @@ class Answer:
     body: bytes
 
     def __repr__(self) -> str:
-        """Show which answer it is; the body may hold names and numbers and stays out."""
+        """Show call and status, without the body, which may hold personal data."""
         return f"<{self.status} to {self.call}, {len(self.body)} bytes>"
 
     def unwrap(self, profile: ServiceProfile) -> Envelope:
@@ -183,7 +183,7 @@ def _parse_field_errors(errors: Any) -> list[tuple[str, str]]:
 
 
 def printable(text: str) -> str:
-    """Replace the characters that a terminal would obey with question marks."""
+    """Replace control characters with question marks."""
     return "".join([c if c.isprintable() else "?" for c in text])
 
 

@@ -78,7 +78,7 @@ class Call:
         raise InputError(reason)
 
     def __repr__(self) -> str:
-        """Show method and path; the body may hold names and numbers and stays out."""
+        """Show method and path, without the body, which may hold personal data."""
         return f"{self.method} {self.target}"
 
 

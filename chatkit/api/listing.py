@@ -1,4 +1,4 @@
-"""Listing: reads every page of a list, and notices when the list moves meanwhile.
+"""Listing: read every page of a list, and detect changes during the read.
 
 How far a list goes is told by its pagination. Where that is missing, or its figures are
 smaller than what has come already, pages are read one by one until one has nothing new. What
@@ -98,7 +98,7 @@ class ListReader:
 
     @property
     def moved(self) -> list[str]:
-        """The signs that the list moved, each in a few words; none if it stayed quiet."""
+        """The indications that the list changed while it was read; empty if none."""
         signs = [what if n == 1 else f"{what} ({n} times)" for what, n in self._signs.items()]
         if len({*self._totals}) > 1:
             signs.append(f"its total was between {min(self._totals)} and {max(self._totals)}")
@@ -199,7 +199,7 @@ class ListReader:
 
 
 def check_list_is_whole(call: Call, envelope: Envelope, rows: int) -> None:
-    """Check that a list that has no pages in the API document came whole.
+    """Check that a list documented without pagination was returned in full.
 
     Raises:
         BadAnswer: Its pagination says that there are more rows than came.
@@ -247,7 +247,7 @@ def answers_in_order(
 
 
 def pages_of(rows: Iterable[bytes | Raw]) -> Iterator[bytes]:
-    """Join single records into JSON arrays: to read them one by one takes twice the time."""
+    """Join single records into JSON arrays, which decode twice as fast."""
     source = iter(rows)
     while page := list(islice(source, _JOINED_ROWS)):
         yield b"[" + b",".join(map(bytes, page)) + b"]"

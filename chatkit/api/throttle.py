@@ -36,7 +36,7 @@ _CONFIRMED_SECONDS = 180
 
 
 class Window:
-    """A sliding window: no second has more calls than the rate.
+    """A sliding window that limits the calls in any second.
 
     Services count calls a second in a sliding window, so this does too: what a token bucket
     lets through after an idle second (its bucket and its rate) is more than they take. A rate of
@@ -219,7 +219,7 @@ class AdaptiveThrottle(Throttle):
         return super().wait()
 
     def refused(self, retry_after: float | None, sent: float) -> float:
-        """Hold back all calls after a 429 to a call sent then; return the seconds to wait."""
+        """Pause all calls after a 429 to a call sent at `sent`; return the pause in seconds."""
         if sent >= self._held_until:  # the first since calls were let through
             self._backoff = min(2 * self._backoff, RATE_LIMITED.cap)
             self._refused_at, self._refused, self._passed, self._tried = sent, 0, 0, self.rate
@@ -237,7 +237,7 @@ class AdaptiveThrottle(Throttle):
         return wait
 
     def answered(self, sent: float) -> None:
-        """Allow more calls after an answer other than 429 to a call sent then."""
+        """Raise the rate after an answer other than 429 to a call sent at `sent`."""
         self._answered_calls.append(sent)
         while self._answered_calls[0] <= sent - 1:
             self._answered_calls.popleft()
@@ -248,7 +248,7 @@ class AdaptiveThrottle(Throttle):
         self._passed += sent > self._refused_at
 
     def _lower_rate(self, *, sure: bool) -> None:
-        """Lower the rate if the latest 429 met a limit: it is sure to, or the last counts agree."""
+        """Lower the rate if the latest 429 met a limit: surely, or by the last counts."""
         latest = [*self._peak_rates][-3:]
         agree = len(latest) == 3 and max(latest) - min(latest) <= max(1, max(latest) // 20)
         peak = min(latest[-1], self._tried) if agree else max(self._peak_rates)

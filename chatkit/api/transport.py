@@ -40,7 +40,7 @@ Completed = queue.SimpleQueue[Outcome | BaseException]
 
 
 class Transport:
-    """Sends calls to one account of one service.
+    """Sender of calls to one account of one service.
 
     Args:
         connection: Base address, account, token and profile.
@@ -311,7 +311,7 @@ class Flight:
 
 
 def _get_outcomes(completed: Completed, wait: float | None) -> list[Outcome | BaseException]:
-    """Wait for one outcome, and return it with all others that are there."""
+    """Wait for one outcome; return it with all others that have arrived."""
     end = math.inf if wait is None else time.monotonic() + wait
     while True:
         left = max(0.0, end - time.monotonic())

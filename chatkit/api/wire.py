@@ -51,7 +51,7 @@ _address = lru_cache(maxsize=1024)(httpx.URL)
 
 
 class Wire:
-    """Sends single requests to one account of one service.
+    """Sender of single requests to one account of one service.
 
     Raises:
         SettingsError: The proxy of the environment cannot be used.
@@ -70,7 +70,7 @@ class Wire:
         self._finalizer: weakref.finalize[..., Any] | None = None
 
     async def send_once(self, call: Call, content: bytes | None, left: float) -> Answer | CallError:
-        """Send a call once; `left` is how many seconds there are until its deadline.
+        """Send a call once, within `left` seconds.
 
         Returns:
             The answer whatever its status; `Unreachable` when the call cannot have left;
@@ -181,7 +181,7 @@ def _request_body(request: httpx.Request) -> bytes:
 
 
 class _Pool(httpx.AsyncBaseTransport):
-    """Carries requests over the kept connections of an aiohttp session."""
+    """Carrier of requests over the kept connections of an aiohttp session."""
 
     def __init__(self, session: aiohttp.ClientSession) -> None:
         self._session = session
@@ -222,7 +222,7 @@ class _Body(httpx.AsyncByteStream):
 
 
 class _InProcess(httpx.AsyncBaseTransport):
-    """Carries requests to a service in this process, through its handler."""
+    """Carrier of requests to a service in this process, through its handler."""
 
     def __init__(self, handler: Handler) -> None:
         self._handler = handler
@@ -280,7 +280,7 @@ def _decode_header_value(value: bytes) -> str:
 
 
 async def _read_body(response: httpx.Response) -> bytes | str:
-    """Read and decode a body of at most `MAX_ANSWER` bytes; a text says why it cannot be.
+    """Read and decode a body of at most `MAX_ANSWER` bytes; return the reason as text on failure.
 
     Decoded here in bounded steps: 292 KB of gzip can hold 300 MB.
     """
@@ -308,7 +308,7 @@ async def _read_body(response: httpx.Response) -> bytes | str:
 
 
 def _to_call_error(call: Call, error: BaseException) -> CallError:
-    """Return the error of a call that failed in aiohttp: whether it left, or its answer is lost."""
+    """Convert an aiohttp exception to the error of the call."""
     match error:
         case aiohttp.ClientConnectorDNSError():
             reason = f"no address is known for {error.host} ({error.strerror})"

@@ -1,4 +1,4 @@
-"""Apply: send the changes of a run so that what is reported of each is true.
+"""Apply: send the changes of a run and report the true outcome of each.
 
 Every row goes the same way: read, compare, record the intent, send, evaluate the outcome, verify
 (`chatkit.bulk.outcomes`). Here its calls are scheduled: intents are durable before the first byte
@@ -135,7 +135,7 @@ class Run:
                 self.state.stopped = f"{type(error).__name__}: {error}"
 
     def _note_duplicates(self) -> bool:
-        """Search for second records of creates, where nothing keeps a name unique; note them.
+        """Search for duplicates that creates made, where names are not unique.
 
         Returns:
             Whether all creates were searched for.
@@ -179,7 +179,7 @@ class Run:
         self._journal.commit()
 
     def _unfinished_reason(self) -> str:
-        """Return why rows are left although at most a person has stopped the run."""
+        """Return the reason for unfinished rows of a run that no error stopped."""
         if not self.interrupt.asked:
             return "some rows are not certain"
         if any(row.state in ("not sent", "unknown") for row in self.rows):
@@ -429,7 +429,7 @@ def _group_by_dependency(rows: list[RunRow]) -> list[list[RunRow]]:
 
 
 class Interrupt:
-    """Counts the interrupts of a `with` block in place of raising them.
+    """Counter of the interrupts of a `with` block, in place of raising them.
 
     An exception could come between a change and its record. The first interrupt asks to stop,
     the second not to wait for answers either. Only the main thread hears them; from any other
@@ -465,7 +465,7 @@ class Interrupt:
         self._asked += 1
 
     def sleep(self, seconds: float) -> None:
-        """Sleep, but not on after an interrupt."""
+        """Sleep until the time is over or an interrupt arrives."""
         end = time.monotonic() + seconds
         while not self.asked and (left := end - time.monotonic()) > 0:
             time.sleep(min(left, 0.1))

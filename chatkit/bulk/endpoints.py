@@ -461,7 +461,7 @@ class Endpoints(Declaration, Generic[R]):
 
     @classmethod
     def file_fault(cls, fields: Mapping[str, Any]) -> tuple[str, str] | None:
-        """Return a pointer and the reason why a file is no file of a record; None if it is one."""
+        """Return pointer and reason of a fault in a record file; None if it is valid."""
         return None
 
     @classmethod
@@ -472,7 +472,7 @@ class Endpoints(Declaration, Generic[R]):
     def unsettable(
         self, fields: Mapping[str, Any], live: Mapping[str, Any] | None
     ) -> tuple[str, str] | None:
-        """Return the field that keeps a record from getting these values, and why; or None.
+        """Return why an update cannot set these fields, and the record's name; None if it can.
 
         Args:
             fields: The record in a state.
@@ -530,7 +530,7 @@ class Endpoints(Declaration, Generic[R]):
         return {}
 
     def redirect_text(self, name: str, text: str) -> Mapping[str, Any]:
-        """Return the fields that a text typed into one field belongs to; empty if it stays."""
+        """Split a pasted text into the fields it belongs to; empty if it fits one field."""
         return {}
 
     # --- checks of fields before they are sent ---

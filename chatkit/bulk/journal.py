@@ -1,4 +1,4 @@
-"""Journal: what one run means to do and what came of it, durable before anything is sent.
+"""Journal: the planned changes and outcomes of one run, written before anything is sent.
 
 One journal on SQLAlchemy Core for every home: a SQLite file for each run in a folder of the user
 (`FolderStore`), or a PostgreSQL database that a team or a cluster shares (`DatabaseStore`).
@@ -176,7 +176,7 @@ _LONGEST_NAME = 40
 
 
 def person() -> str:
-    """Name who is at work: CHATKIT_USER if it is set, else the user of the operating system.
+    """Return the user: CHATKIT_USER, else the user of the operating system.
 
     It is a short name, never an address: of one the part before the @ counts. It is empty where
     nobody can be named.
@@ -222,7 +222,7 @@ class Journal:
         self._opened = opened.pop_all()
 
     def continue_on(self, connection: sa.Connection, opened: ExitStack) -> Self:
-        """Write on what was read, over a connection that may write; return the journal."""
+        """Reopen the journal for writing, and return it."""
         self._connection, self._opened, self._stopped = connection, opened.pop_all(), ""
         return self
 
@@ -287,7 +287,7 @@ class Journal:
         self._pending.clear()
 
     def close(self) -> None:
-        """Commit what is pending, unless a commit failed before, and let go of it."""
+        """Commit pending events unless a commit failed, and close the journal."""
         try:
             if not self._stopped:
                 self.commit()
@@ -424,7 +424,7 @@ class _Store(ABC):
         """Delete what killed processes left."""
 
     def check(self, connection: sa.Connection, run: str) -> int:
-        """Check what holds a journal before it is read; return how many events it has at least.
+        """Check the database before reading; return the least number of events.
 
         Raises:
             JournalError: It is damaged.
@@ -617,7 +617,7 @@ class FolderStore(_Store):
         _delete_files(self.path(run))
 
     def sweep(self) -> None:
-        """Delete half a new journal that a killed process left yesterday or before."""
+        """Delete incomplete journals older than a day, left by killed processes."""
         for new in self.folder.glob("*.new*"):
             with suppress(FileNotFoundError):  # another process sweeps at the same time
                 if new.stat().st_mtime < time.time() - 86_400:
@@ -649,7 +649,7 @@ class FolderStore(_Store):
         return self.folder / f"{run}.db-count"
 
     def _folded(self, run: str) -> None:
-        """Delete the number of events: once the log is in the journal, it has done its work."""
+        """Delete the event count, which is no longer needed once the log is merged."""
         if not (self.folder / f"{run}.db-wal").exists():
             self._count(run).unlink(missing_ok=True)
 
@@ -788,7 +788,7 @@ def prepare(connection: Any, mode: str = "WAL", wait: float = _WAIT) -> None:
 
 
 def pause() -> None:
-    """Wait a moment, never as long as another process that waits for the same."""
+    """Sleep for a short random time between attempts."""
     time.sleep(random.uniform(0.002, 0.02))  # noqa: S311  (no secret)
 
 
@@ -811,7 +811,7 @@ _HOST = re.compile("9p|drvfs|virtiofs|vboxsf|vmhgfs|prl_fs|fakeowner")
 
 
 def network_file_system(folder: Path, mounts: Path = Path("/proc/self/mountinfo")) -> str:
-    r"""Return the file system of another machine that a folder is on; empty if it is of this one.
+    r"""Return the name of the network file system of a folder; empty if it is local.
 
     A folder of the host of a virtual machine counts, too, unless it is the root of this one: then
     nobody else writes there. Linux lists what is mounted where; elsewhere only a path like

@@ -228,7 +228,7 @@ class Edits:
         return python_value(self._keys[row]) if self.has_key[row] else None
 
     def filled(self, rows: Rows) -> dict[str, Rows]:
-        """Return the rows with a value, by column, for columns of the frame in the base or not."""
+        """Return, by column, the rows that have a value; the column need not be in the base."""
         filled = {}
         for name in [*self.columns, *self.unknown] if len(rows) else ():
             with_value = rows[self._frame[name].iloc[rows].notna().to_numpy(bool)]
@@ -435,7 +435,7 @@ class Edits:
                 self._refuse(row, self._key_name, self.key(row), reason, step)
 
     def _detach_freed_keys(self) -> None:
-        """Make rows new whose natural key another row of the frame releases."""
+        """Treat rows as new records if another row gives up their natural key."""
         renames = self._find_renames()
         if not (renames or self._deleted):
             return
@@ -513,7 +513,7 @@ class Edits:
             self._refuse(row, self._name_column, text, reason, step)
 
     def _take_as_new(self) -> None:
-        """Make rows new whose record another row has matched already."""
+        """Treat rows as new records if another row already matched theirs."""
         taken = np.zeros(len(self._base), bool)
         taken[self.positions[self.has_key & (self.positions >= 0)]] = True
         for row in self._row_keys:
@@ -529,7 +529,7 @@ class Edits:
     def _natural_keys(
         self, frame: pd.DataFrame, rows: Rows, *, written: bool = True
     ) -> list[str | None]:
-        """Make the natural keys of rows; of `written` ones, by a person, cells may be invalid."""
+        """Return the natural keys of rows; with `written`, a person wrote them, perhaps wrongly."""
         identity = self._identity
         if identity.natural_keys is None or not len(rows):
             return [None] * len(rows)

@@ -223,7 +223,7 @@ class RunState:
         return self._unknown >= UNKNOWN_OUTCOMES
 
     def check_outage(self) -> None:
-        """After a suspected outage, go on only if anything took effect since the one before."""
+        """Continue after a suspected outage only if a row succeeded since the previous one."""
         if not self.outage_suspected:
             return
         self._unknown = 0
@@ -309,7 +309,7 @@ class RunRow(Row):
         return self.since + run.retry.settle_window(unique=unique if create else None)
 
     def call(self) -> Call:
-        """Make the call that its stage asks for.
+        """Build the call of the current stage.
 
         Raises:
             InputError: Its key or its fields cannot be sent.
@@ -527,7 +527,7 @@ class RunRow(Row):
         return True
 
     def _evaluate_look(self, *, held: bool | None) -> Stage | None:
-        """Evaluate a look for a record that met a 404, or that is shown when deleted.
+        """Evaluate the read-back after a 404, or after a delete that lists may still show.
 
         Args:
             held: Whether the record exists; None if the answer leaves it open.

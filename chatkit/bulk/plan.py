@@ -1,4 +1,4 @@
-"""Plan: what would happen to an account, to be read before it happens."""
+"""Plan: changes of an account, to be reviewed before they are applied."""
 
 from __future__ import annotations
 
@@ -188,7 +188,7 @@ class Plan(Report):
 
     @cached_property
     def hash(self) -> str:
-        """The SHA-256 of what it would do: an edited plan has another."""
+        """The SHA-256 of the changes, which detects an edited plan."""
         changes = [change.as_json() for change in self.changes]
         return _hash([self.id, self._setting.account, self._setting.noun, changes])
 
@@ -209,7 +209,7 @@ class Plan(Report):
         return rendering.changes_frame(self.changes, self._setting.names)
 
     def calls(self) -> int:
-        """Estimate how many calls it takes to apply: a limit of calls a second makes them time."""
+        """Estimate the number of calls that applying needs."""
         changes = group_by_resource(self.changes, self._setting.noun)
         return sum(
             self._count_calls(count_kinds(changes.get(noun, ())), part.total)
@@ -278,7 +278,7 @@ class Plan(Report):
         rehearsed: bool = False,
         watch: Watch | None = None,
     ) -> pd.DataFrame:
-        """Do what the plan shows, and return what truly happened, a row for each of its rows.
+        """Apply the plan; return the result, one row for each row of the plan.
 
         Everything is journalled: `chatkit.resume(run)` goes on after an interrupt or a crash,
         `chatkit.undo(result)` takes it back. Applied again, it goes on where it stopped; when
@@ -857,7 +857,7 @@ _to_json = json.JSONEncoder(ensure_ascii=False).encode
 
 @contextmanager
 def _open_plan_file(path: str | Path) -> Iterator[dict[str, Any]]:
-    """Yield the content of a plan file; errors of the block mean that it is none.
+    """Yield the content of a plan file; convert errors of the block to `PlanRefused`.
 
     Raises:
         FileNotFoundError: There is no such file.

@@ -510,7 +510,7 @@ class _RowFields:
 
 
 class _Planner:
-    """Finds the changes of a plan cell by cell, then refuses those that cannot be sent.
+    """Planner of changes, cell by cell, which then refuses those that cannot be sent.
 
     `changes` and `skips` are by row number, `met` marks the rows that matched an existing
     record without naming its key.
@@ -561,7 +561,7 @@ class _Planner:
         return matched if asked else np.zeros(len(edits.labels), bool)
 
     def _find_unsure_rows(self) -> tuple[Mask, Mask]:
-        """Find the rows whose differences may be an edit, or older than somebody else's.
+        """Find rows whose differences may be edits or outdated values.
 
         It is not known what they were when they were read. A record that still has the version
         of its row has not changed since.
@@ -910,7 +910,7 @@ class _Planner:
     def _find_blocked_rows(
         self, requests: Mapping[int, str | None], holders: Mapping[Any, Sequence[Any]]
     ) -> dict[int, tuple[str, str]]:
-        """Find rows that can be sent in no order; return the reason and the next step of each."""
+        """Find rows that block each other in any order; return reason and next step of each."""
         releasing = {c.key: row for row, c in self.changes.items() if c.kind == "delete"}
         releasing |= {self.changes[row].key: row for row in requests if self._is_update(row)}
         noun, key = self._endpoints.noun, self._endpoints.key

@@ -49,7 +49,7 @@ class Verdict(NamedTuple):
 
 
 class Search:
-    """Looks for the records of creates in doubt, all of one resource.
+    """Search for the records of creates in doubt, all of one resource.
 
     Args:
         reader: Sends the calls.
@@ -108,7 +108,7 @@ class Search:
         return verdicts
 
     def find_duplicates(self, rows: Sequence[Row], taken: Keys) -> dict[int, list[int]]:
-        """Find records just like those that these creates have made, which appeared with them.
+        """Find duplicates of created records that appeared at the same time.
 
         Where nothing keeps a name single, a request that the network delivered twice makes two.
         The keys of a row begin with its own, unless no record of its name has that.
@@ -252,7 +252,7 @@ class Search:
         return sure
 
     def _scan_list(self, matches: Matches) -> bool:
-        """Read the whole list once; return whether it kept still, so that nothing was missed."""
+        """Read the whole list once; return whether it stayed unchanged."""
         endpoints = self._endpoints
         keys: set[object] = set()
 
@@ -314,11 +314,11 @@ def read_listed(
 
 
 class Stopped(Exception):
-    """Raised when a person stops the run: calls under way are abandoned."""
+    """A person stopped the run: calls under way are abandoned."""
 
 
 class ThrottledReader:
-    """Sends the reads of a run as fast as its throttle lets them, until a person stops it.
+    """Sender of the reads of a run, as fast as its throttle lets them, until it is stopped.
 
     Args:
         transport: What sends them.

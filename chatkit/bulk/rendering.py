@@ -301,7 +301,7 @@ def part_heading(plan: Plan, noun: str) -> str:
 
 
 def footnote(change: Change, losses: Losses) -> str:
-    """Return the number of the note why a change cannot be undone exactly; empty if it can."""
+    """Return the footnote number of a change that cannot be undone exactly, else empty."""
     number, _ = losses.get((change.undo, change.loss), (0, ""))
     return f" [{number}]" if number else ""
 

@@ -1,4 +1,4 @@
-"""Stores: the homes of journals that `at=` and the environment name, and the runs in them.
+"""Stores: find the journal stores named by `at=` or the environment, and their runs.
 
 Journals are in a folder of this machine, unless `at=` or CHATKIT_RUNS names another home: a folder,
 or a PostgreSQL database that a run can outlive its machine in.
@@ -58,7 +58,7 @@ def journal_folder(*, passing: bool) -> Path:
 
 
 def hidden_at(at: At | None) -> Path | Secret | JournalStore | None:
-    """Return what `at=` names as what shows no password, in a traceback with variables either."""
+    """Return the store location with its password hidden, also from tracebacks."""
     return Secret(at) if isinstance(at, str) else at
 
 
@@ -66,7 +66,7 @@ def hidden_at(at: At | None) -> Path | Secret | JournalStore | None:
 def held(
     store: JournalStore, accounts: Collection[str], run: str, *, passing: bool = False
 ) -> Iterator[JournalStore]:
-    """Hold the locks of accounts where their journals lie, and on this machine.
+    """Lock accounts in their journal store and on this machine.
 
     So a run whose journal lies elsewhere and one whose journal lies here never work at once.
 
@@ -135,7 +135,7 @@ def known_stores() -> list[JournalStore]:
 def kept_runs(
     at: At | None = None, lost: Callable[[JournalError], object] | None = None
 ) -> Iterator[KeptRun]:
-    """Look at all runs there are, of each home the oldest first.
+    """List all runs, oldest first in each store.
 
     Args:
         at: What the user passed.
@@ -175,7 +175,7 @@ def named_runs(at: At | None = None) -> tuple[dict[str, JournalStore], JournalEr
 
 
 def find_run(run: str, at: At | None = None) -> tuple[JournalStore, str]:
-    """Find the home of a run, by its name or by as much of it as no other run has.
+    """Find the store of a run by its name or a unique prefix.
 
     Returns:
         The home, and the whole name.
@@ -214,7 +214,7 @@ def read_run(run: str, at: At | None = None) -> Journal:
 
 
 class WrittenChange(NamedTuple):
-    """A change that took effect: by which run, and when the last was heard of it."""
+    """A change that took effect, with its run and the time of its last event."""
 
     run: str
     at: str  #: ISO 8601, UTC
@@ -223,7 +223,7 @@ class WrittenChange(NamedTuple):
 
 
 def changes_since(account: str, noun: str, since: datetime) -> tuple[list[WrittenChange], set[str]]:
-    """Read in the journals what was changed since a time, the earliest first.
+    """List the changes since a time from the journals, oldest first.
 
     Journals are read in the data folder of this user and where CHATKIT_RUNS says. Runs that
     were kept elsewhere are not seen, nor what others, or the service itself, changed.

@@ -169,7 +169,7 @@ _TYPES: dict[Kind, _ColumnType] = {
 
 @contextmanager
 def collector_paused() -> Iterator[None]:
-    """Pause the garbage collector, which would look at all new objects again and again.
+    """Disable garbage collection during the block, which makes many allocations faster.
 
     None of them can be garbage yet. It saves half the time of a million rows.
     """
@@ -186,7 +186,7 @@ def collector_paused() -> Iterator[None]:
 
 
 class Columns:
-    """Collects pages of records, as JSON text, into the columns of one DataFrame.
+    """Collector of pages of records, as JSON text, into the columns of one DataFrame.
 
     Fields that are not expected become columns of Python objects: nothing is dropped. In place
     of what is a secret by its name they have a mask.

@@ -251,7 +251,7 @@ class Inbox(metaclass=HelpPage):
     # --- deleting ---
 
     def prune(self, before: date | timedelta | str) -> Deletion:
-        """Count the deliveries received before a time; `apply()` of the result deletes them.
+        """Plan the deletion of deliveries received before a time.
 
         Shows how far it is. Ids are never given again, so that who reads on misses nothing. A
         file keeps its size: what comes next is stored in the place that became free. A service
@@ -281,7 +281,7 @@ class Inbox(metaclass=HelpPage):
         return retention.plan_pruning(self._store, self._profile, bound.astimezone(UTC))
 
     def forget(self, contact: str) -> Deletion:
-        """Search for the deliveries about a person; `apply()` of the result deletes them for ever.
+        """Plan the deletion of all deliveries about a contact.
 
         Every delivery is searched for the number, whoever sent it, so it takes its time, and shows
         how far it is. Body, path and headers are read however a program has escaped them (gzip,

@@ -1,4 +1,4 @@
-"""Delivery: what is found in it when it comes, how it is stored, and how it is selected.
+"""Delivery: inspection, stored form and selection.
 
 Nothing of a delivery is ever thrown away. Of its body only what the profile says is assumed:
 which scheme signs it, and which field tells its kind. A body that is no JSON, or has no kind,
@@ -87,7 +87,7 @@ _LONGEST_KIND = 200
 
 
 class Intake:
-    """Inspects new deliveries: verifies the signature, finds kind, contact and identity.
+    """Inspector of new deliveries: verifies the signature, finds kind, contact and identity.
 
     Args:
         profile: Its `signature_scheme` and `event_kind_field` count.

@@ -46,7 +46,7 @@ class Arrival(NamedTuple):
 
 
 class Receiver(metaclass=HelpPage):
-    """Takes deliveries at `url` until `stop()`, or until its `with` block ends.
+    """Receiver of deliveries at `url` until `stop()`, or until its `with` block ends.
 
     Made by `Inbox.serve`.
 
@@ -82,7 +82,7 @@ class Receiver(metaclass=HelpPage):
         self.stop()
 
     def accept(self, *secrets: str | Secret) -> None:
-        """Replace the accepted signing secrets, by the old one and the new one in a change.
+        """Replace the accepted signing secrets; pass the old and the new one during a rotation.
 
         What came to this receiver before, and was not verified, is verified again: a
         registration is delivered to as soon as it is made, and its secret is told after that.
@@ -183,7 +183,7 @@ _MAX_WAITING_BYTES = 256_000_000  #: that may wait
 
 
 class Batches:
-    """Collects the deliveries of an event loop, and writes them in batches in a thread.
+    """Collector of the deliveries of an event loop, which a thread writes in batches.
 
     Args:
         write: Stores deliveries, all or none, and returns the answer to each.

@@ -209,7 +209,7 @@ _DEEPEST = 8  #: so often escapes are undone: each time that JSON stands in a te
 
 
 def _contact_pattern(contact: str) -> re.Pattern[str]:
-    """Return a pattern for a contact: a number, not within a longer one but for a 00."""
+    """Return a pattern for a contact's number, also after 00, but not inside a longer number."""
     digits = contact.removeprefix("+")
     if not (digits.isascii() and digits.isdigit()):
         return re.compile(re.escape(contact))

@@ -220,7 +220,7 @@ class InboxStore:
         return self._execute(sa.delete(_delivery).where(_delivery.c.id.in_(ids)), None, "deletion")
 
     def wipe(self, *, rewrite: bool = False) -> None:
-        """Remove what was deleted from a SQLite file too: empty its log.
+        """Purge deleted rows from the SQLite file and its log.
 
         Args:
             rewrite: Write the whole file anew: pages may hold copies of rows that were moved.

@@ -27,7 +27,7 @@ _GRACE = 2.0  # seconds for the attempts under way when a sandbox ends
 
 
 class Sandbox:
-    """The messaging service without the service: all its operations, offline.
+    """An offline stand-in for the messaging service, with all its operations.
 
     Without a path it lives in memory. With a seed, ids, secrets and times are the same
     at every run: `"empty"` begins with nothing, `"demo"` with a small business. A client as the

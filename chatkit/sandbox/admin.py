@@ -146,7 +146,7 @@ class Faults:
 
 
 def _parse_rates(kind: FaultKind, value: object) -> list[tuple[bool, float]]:
-    """Parse the rate of a fault into pairs: if it is after the effect of a call, and its rate."""
+    """Parse a fault into pairs of (after the effect, rate)."""
     if kind not in _BEFORE_OR_AFTER:
         return [(kind == "truncated", _check_number(kind, value))]
     if not isinstance(value, Mapping):

@@ -61,7 +61,7 @@ class PublishedEvent(NamedTuple):
 
 
 class EventPublisher:
-    """Queues events for the webhooks that subscribe to them; to be committed."""
+    """Queue of events for the webhooks that subscribe to them; to be committed."""
 
     def __init__(
         self, profile: ServiceProfile, clock: Clock, queue: DeliveryQueue, receivers: Receivers
@@ -358,7 +358,7 @@ def attempt_delivery(
 
 
 class DeliveryWorker:
-    """Delivers what is in the queue of a sandbox, in a thread for each webhook."""
+    """Sender of what is in the queue of a sandbox, in a thread for each webhook."""
 
     def __init__(self, middleware: Middleware) -> None:
         self._middleware = middleware

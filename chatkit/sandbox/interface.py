@@ -119,7 +119,7 @@ def _envelope_start(status: int, message: str | None) -> bytes:
 
 
 class Replies:
-    """Makes the answers of one service (section Response envelope, and the profile)."""
+    """Maker of the answers of one service (section Response envelope, and the profile)."""
 
     def __init__(self, profile: ServiceProfile, quirks: frozenset[Quirk] = frozenset()) -> None:
         self.quirks = quirks

@@ -250,7 +250,7 @@ def serve(sandbox: Sandbox, host: str = "127.0.0.1", port: int = 0) -> Iterator[
 
 
 def _listen_on_last_port(host: str, port: int) -> socket.socket | None:
-    """Listen on the port of the last time; return None if there was none, or it is taken."""
+    """Listen on the previously used port; None if unknown or taken."""
     from chatkit.util.asgi_server import listen
 
     if port == 0:

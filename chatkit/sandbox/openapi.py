@@ -1,4 +1,4 @@
-"""The OpenAPI 3.1 document of the interface, made from what the service itself works by."""
+"""The OpenAPI 3.1 document, generated from the sandbox's operations and models."""
 
 import re
 from collections.abc import Iterable, Sequence

@@ -104,7 +104,7 @@ class SandboxStore:
         self.run("CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL)")
 
     def check_facts(self, facts: Mapping[str, object]) -> None:
-        """Check that the file was written under these facts, and note them.
+        """Check the settings stored in the file, and store them in a new one.
 
         Raises:
             StoreError: It was not; the text says which differ. The store is closed.

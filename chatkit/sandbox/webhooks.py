@@ -1,4 +1,4 @@
-"""Webhooks: callback URLs that are told of events (sections Webhook registration, Events)."""
+"""Webhooks: callback URLs that receive events."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple

@@ -19,7 +19,7 @@ _HEAD_SECONDS = 10.0
 
 
 def _is_logged(record: logging.LogRecord) -> bool:
-    """Leave out what uvicorn logs as errors of calls that ended with the server."""
+    """Filter out uvicorn errors of calls cut off at shutdown."""
     raised = record.exc_info[1] if record.exc_info else None
     return not (isinstance(raised, asyncio.CancelledError) or "Cancel %s" in str(record.msg))
 

@@ -32,7 +32,7 @@ _current_account: ContextVar[tuple[str, Watch | None]] = ContextVar("whose", def
 
 @contextmanager
 def working_for(name: str, watch: Watch | None = None) -> Iterator[None]:
-    """Begin the lines that this thread prints with the name of an account.
+    """Prefix the lines that this thread prints with an account name.
 
     Args:
         name: What the account is called.
@@ -46,7 +46,7 @@ def working_for(name: str, watch: Watch | None = None) -> Iterator[None]:
 
 
 class Progress:
-    """Counts work done; shows a bar once it lasts, live in JupyterLab, text in a terminal.
+    """Counter of work done, with a bar once it lasts: live in JupyterLab, text in a terminal.
 
     Args:
         noun: What is counted, like "contacts".
@@ -160,7 +160,7 @@ class AccountBars:
 
 
 class Forecast:
-    """Prints how long work takes, as soon as that can be estimated, and again if it changes.
+    """Printer of how long work takes, as soon as that can be estimated and when it changes.
 
     It can be estimated when the limit of the service is known, or after some calls: as fast as
     these went. Nothing is printed of what takes less than a minute.

@@ -43,7 +43,7 @@ class BadReceiver(ValueError):
 
 
 class NotThisMachine(BadReceiver):
-    """A host that is another machine, and was not named as one that may be posted to."""
+    """The host is another machine and was not allowed."""
 
     def __init__(self, host: str, address: str) -> None:
         super().__init__(f"{host} is {address}, which is not this machine")
