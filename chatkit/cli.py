@@ -149,7 +149,7 @@ _ADVICE: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (r"\bdelete=(?![\w(\['\"])", "--delete"),
     (r", or plan the one that is meant by its id: client\..*?\}\]\)", ""),
     (
-        r"Say their codes with codes=, .*?remember\(codes\)",
+        r"Pass their codes with codes=, .*?remember\(codes\)",
         "Name them with --templates CODE …, or keep them: `chatkit templates remember CODE … NAME`",
     ),
     (r"\(codes=…\)", "(--templates CODE …)"),
@@ -989,7 +989,7 @@ def _apply_after_review(plan: Plan | FleetPlan, args: _Arguments) -> int:
         return DIFFERENT
     asks = sys.stdin.isatty() and sys.stderr.isatty() and not args.yes
     if not args.yes and not asks:
-        raise errors.InputError("Nothing was sent: no terminal can be asked. --yes applies it.")
+        raise errors.InputError("Nothing was sent: no terminal to confirm in. --yes applies it.")
     creates = {(c.code, c.noun) for c in getattr(plan, "changes", ()) if c.kind == "create"}
     secret = any(target_of(plan).of(*each).lost for each in creates)  # type: ignore[arg-type]
     with _secrets_file(args, needed=secret) as file:

@@ -161,7 +161,7 @@ class ContactEndpoints(Endpoints[Contact]):
         named = f", {holder.name!r:.60}," if holder.name else ""
         return (
             f"Contact {holder.id}{named} has {holder.country_code} {holder.number}: change that "
-            f"one with client.contacts.update({holder.id}, …), or let a plan meet it: "
+            f"one with client.contacts.update({holder.id}, …), or update it by a plan: "
             'client.contacts.plan([{…}], existing="update").'
         )
 

@@ -125,7 +125,7 @@ def resolve(name: str | None = None, *, one_of_several: bool = False) -> Connect
             raise SettingsError(
                 f"The connection is incomplete. It has no {absent}: "
                 f"`{command(f'login {name}')}` keeps it, in a file with --token-file. "
-                "(CHATKIT_TOKEN is of one account, and these are several.)"
+                "(CHATKIT_TOKEN is not used where several accounts are opened.)"
             )
         raise SettingsError(_missing_text(missing, name, set_aside=set_aside))
     return Connection(name="environment" if name is None else name, **values)
@@ -174,7 +174,7 @@ def _missing_text(missing: list[str], name: str | None, *, set_aside: bool) -> s
     ]
     if set_aside:
         lines.append(
-            "  CHATKIT_ACCOUNT_ID and CHATKIT_TOKEN are set aside: they belong to the address in "
+            "  CHATKIT_ACCOUNT_ID and CHATKIT_TOKEN are not used: they belong to the address in "
             "CHATKIT_BASE_URL, which is another one."
         )
     if name is None:
@@ -306,7 +306,7 @@ def keyring_fault() -> str:
     """Return why the keyring cannot store a token, by trying a dummy; empty if it can."""
     try:
         if not _keyring_keeps(_TRIAL_NAME, Secret("kept")):
-            return "The keyring of this machine keeps nothing."
+            return "The keyring of this machine stores nothing."
         ask_keyring(lambda keyring: keyring.delete_password(_KEYRING_SERVICE, _TRIAL_NAME))
     except _NoKeyring:
         return "This machine has no keyring."

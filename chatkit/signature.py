@@ -165,8 +165,8 @@ def verify(
         body = body.encode("utf-8", "surrogatepass")
     if not isinstance(body, bytes | bytearray | memoryview):
         raise BadSignature(
-            f"the body must be the bytes that came, not {type(body).__name__}: what was parsed and "
-            "is printed again is another text"
+            f"the body must be the bytes that came, not {type(body).__name__}: JSON that was "
+            "parsed and written again has another signature"
         )
     lower = {str(name).lower(): str(value) for name, value in dict(headers).items()}
     parts = _split_header(scheme, _require_header(lower, scheme.signature_header))

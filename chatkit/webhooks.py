@@ -346,7 +346,7 @@ class Webhooks(Resource[Webhook], endpoints=WebhookEndpoints):
         plan = self.plan(row.reset_index(drop=True).assign(url=[url]))
         if plan.counts["create"] == 1:
             return Rotation(self, old, plan)
-        reason = "; ".join(plan.refused["reason"]) or "a webhook has this address"
+        reason = "; ".join(plan.refused["reason"]) or "another webhook has this address"
         raise InputError(f"Webhook {old.id} cannot be rotated to {url}: {reason}.")
 
     def keep_secret(self, key: Key, secret: Secret) -> None:
@@ -477,8 +477,8 @@ _ROTATED_QUERY = re.compile(r"(?:^|&)rotated=([0-9]{1,6})$")
 _ROTATION_NOTES = (
     "Only the answer to this create holds the new signing secret. If that answer is lost, so is "
     "the secret: the old webhook goes on, so delete the new one and rotate again.",
-    "From then on every event is delivered to both. Teach your receiver the new secret beside "
-    "the old one, then delete the old webhook with rotation.finish().",
+    "From then on every event is delivered to both. Add the new secret to your receiver and "
+    "keep the old one, then delete the old webhook with rotation.finish().",
 )
 
 
@@ -539,7 +539,7 @@ class Rotation(Report):
         yield headline(f"Rotation of webhook {self.old_id}")
         steps = (
             f"1. A new webhook to {visible(str(self.plan.changes[0].after['url']))}: {made}.",
-            "2. Your receiver learns the new signing secret, and takes both for a while.",
+            "2. Add the new signing secret to your receiver, and accept both for a while.",
             f"3. rotation.finish() plans to delete webhook {self.old_id}.",
         )
         yield bullets("", steps)

@@ -458,7 +458,7 @@ def test_login_keeps_nothing_that_does_not_work(environment: dict[str, str]) -> 
     [
         ("keyring.backends.fail.Keyring", "This machine has no keyring."),
         ("keyrings.LoudKeyring", "The keyring failed (ValueError)."),
-        ("keyrings.ForgetfulKeyring", "The keyring of this machine keeps nothing."),
+        ("keyrings.ForgetfulKeyring", "The keyring of this machine stores nothing."),
         ("keyrings.NoSuchThing", "The keyring failed"),
     ],
 )

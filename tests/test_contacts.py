@@ -338,7 +338,7 @@ NOBODY = "client.contacts.frame() shows who has the number."
 def holder(key, name="", code="+44"):
     return (
         f"Contact {key}{name} has {code} 2025550143: change that one with "
-        f"client.contacts.update({key}, …), or let a plan meet it: "
+        f"client.contacts.update({key}, …), or update it by a plan: "
         'client.contacts.plan([{…}], existing="update").'
     )
 

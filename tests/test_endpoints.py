@@ -94,8 +94,8 @@ def test_lists_are_asked_for_in_pages_as_the_profile_counts_them(base):
         *[(key, "") for key in (7.5, -7.0, 2.0**53, float("nan"), float("inf"), b"7")],
         ("01", "write 1, without the leading zero"),
         ("00", "write 0, without the leading zero"),
-        (" 7", "begins or ends with a space"),
-        ("7\n", "begins or ends with a space"),
+        (" 7", "remove the space at its beginning or end"),
+        ("7\n", "remove the space at its beginning or end"),
         (-1, "it is negative"),
     ],
 )

@@ -112,7 +112,7 @@ def test_a_token_is_never_sent_to_an_address_it_was_not_given_with(
     set_environment(monkeypatch, base_url=OTHER, account_id="2002", token=MARKER)
     with pytest.raises(SettingsError, match="access token is missing") as named:
         resolve("staging")
-    assert "set aside" in str(named.value)
+    assert "are not used" in str(named.value)
 
 
 def test_a_token_variable_serves_a_named_connection_before_the_keyring(
@@ -387,7 +387,7 @@ def test_without_a_keyring_address_and_account_can_be_kept(
     [
         (FileKeyring(), ""),
         (keyring.backends.fail.Keyring(), "This machine has no keyring."),
-        (ForgetfulKeyring(), "The keyring of this machine keeps nothing."),
+        (ForgetfulKeyring(), "The keyring of this machine stores nothing."),
         (LoudKeyring(), "The keyring failed (ValueError)."),
     ],
 )

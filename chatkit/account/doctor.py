@@ -88,7 +88,7 @@ class CheckupReport(Report):
         unknown = self.checks[len(known) :]
         unknown_count = many(len(unknown), "check")
         names = ", ".join(check.check.removeprefix(_POINT) for check in unknown)
-        line = Check(unknown_count, "unknown", f"reading cannot tell, or nothing shows it: {names}")
+        line = Check(unknown_count, "unknown", f"not shown by reading: {names}")
         checks = [*known, *([line] if unknown else [])]
         width = max((len(check.check) for check in checks), default=0)
         lines = [printable(f"Checkup of {self.subject}")]
@@ -184,7 +184,7 @@ def _run_checks(connection: Connection, prober: Prober) -> Iterator[Check]:
     for group, reply in views.items():
         yield Check(f"{group}, View", *_check_view(reply, connection.profile, accepted=accepted))
         for operation in _WRITES[group]:
-            yield Check(f"{group}, {operation}", "unknown", "cannot be tried without a write")
+            yield Check(f"{group}, {operation}", "unknown", "not checked: it would change data")
     yield Check("Webhooks", *_check_webhooks(views["Chat Detail"]))
     observations = list(observe(prober, contacts, views["Chat Flows"]))
     denied = {reply.status for reply in replies} & {401, 403}
@@ -194,7 +194,7 @@ def _run_checks(connection: Connection, prober: Prober) -> Iterator[Check]:
         yield _check_profile_field(observation, connection.profile)
     seen_points = {observation.field for observation in observations}
     unseen = [name for name in ServiceProfile.model_fields if name not in seen_points]
-    yield Check("Other open points", "unknown", f"reading cannot tell: {', '.join(unseen)}")
+    yield Check("Other open points", "unknown", f"not shown by reading: {', '.join(unseen)}")
 
 
 # --- questions and replies ----------------------------------------------------------------
@@ -311,14 +311,14 @@ def _check_address(connection: Connection, first: Reply) -> _Outcome:
 _NO_ANSWER = (502, 504)
 _WAIT_STEP = (
     "It got no answer from what is behind it: try again in a few minutes. If that does not help, "
-    "tell who runs the service, or the proxy that HTTPS_PROXY names."
+    "ask who runs the service, or the proxy that HTTPS_PROXY names."
 )
 _TRUST_STEP = (
     "Ask who runs the service; SSL_CERT_FILE can name a certificate authority of your own."
 )
 _PROXY_STEP = (
-    "Check the address, and the proxy: HTTPS_PROXY names it, NO_PROXY what goes past it. A sign-in "
-    "page of a network wants a browser first."
+    "Check the address, and the proxy: HTTPS_PROXY names it, NO_PROXY what goes past it. If your "
+    "network has a sign-in page, open that in a browser first."
 )
 
 
@@ -354,7 +354,7 @@ def _check_account(connection: Connection, views: Iterable[Reply], *, accepted: 
     if all(isinstance(reply.error, NotFound) for reply in views):
         step = "Check the account id, and that the token is of this account."
         return "problem", f"{account_id} is not found", step
-    return "unknown", f"{account_id}: not told while the token is refused", ""
+    return "unknown", f"{account_id}: not checked, as the token is refused", ""
 
 
 def _check_token(connection: Connection, views: Iterable[Reply], *, accepted: bool) -> _Outcome:

@@ -302,7 +302,7 @@ class Fleet(Report, Mapping[str, Client]):
 
 def _add_account_note(error: Exception, label: str) -> Exception:
     """Add a note to an error that names its account; return it."""
-    error.add_note(f"That was said of the account {label}: its client is fleet[{label!r}].")
+    error.add_note(f"This error is of the account {label}; its client is fleet[{label!r}].")
     return error
 
 

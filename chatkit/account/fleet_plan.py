@@ -33,7 +33,7 @@ from chatkit.api.retry import TASK, WORKER
 from chatkit.api.secret import Secret
 from chatkit.api.throttle import Throttle
 from chatkit.bulk import rendering
-from chatkit.bulk.apply import Interrupt, PlanTarget
+from chatkit.bulk.apply import STOPPING, Interrupt, PlanTarget
 from chatkit.bulk.journal import run_id
 from chatkit.bulk.outcomes import Row, rows_of_journal
 from chatkit.bulk.plan import (
@@ -603,7 +603,6 @@ def run_in_threads(
 #: Seconds between two looks at the tasks, and between two reports of a worker on its progress.
 _POLL_SECONDS, _REPORT_SECONDS = 0.1, 0.5
 
-STOPPING = "Stopping: waiting for what is under way. Interrupt again to not wait."
 _STOPPED = "you stopped it"
 _VERSION = metadata.version("chatkit")
 
@@ -780,7 +779,7 @@ def apply_on_workers(
             client.unsubscribe_topic(name)
             if len(ends) < len(tasks):
                 stop.set()
-    return dict.fromkeys(tasks, f"{_STOPPED}; its worker ends what is under way") | ends
+    return dict.fromkeys(tasks, f"{_STOPPED}; its worker ends the calls in progress") | ends
 
 
 def _task_outcome(future: Any) -> str:
@@ -791,4 +790,4 @@ def _task_outcome(future: Any) -> str:
         if future.status == "error":
             error = future.exception()
             return f"the worker failed ({type(error).__name__}: {error})"
-    return "the Dask cluster is gone, or has lost the task; a worker that still lives may be at it"
+    return "the Dask cluster or the task was lost; a worker may still be running it"

@@ -102,7 +102,7 @@ _FINDING_TYPES = {"file": "str", "line": "int64", "column": "int64"} | dict.from
 )
 _LONG = 60  #: characters of a value in a conflict
 _NO_CODES = (
-    "No contents were pulled: the API has no list of templates. Say their codes with codes=, or "
+    "No contents were pulled: the API has no list of templates. Pass their codes with codes=, or "
     "keep them with client.templates.remember(codes)."
 )
 
@@ -521,7 +521,7 @@ class Folder:
         if account not in (None, own) and not other_account:
             raise InputError(
                 f"{self.path} holds {account_words(str(account))}, and this is "
-                f"{account_words(own)}: take another folder, or say other_account=True."
+                f"{account_words(own)}: use another folder, or pass other_account=True."
             )
 
 

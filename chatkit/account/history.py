@@ -416,9 +416,8 @@ def _check_begun(parts: Mapping[str, KeptRun]) -> None:
     fleet, kept = _fleet_id(parts), [*parts.values()]
     if not kept[0].store.has(fleet_part_id(fleet, 1)) and all(each.last is None for each in kept):
         raise JournalError(
-            f"The run {fleet} has no journal of its first account, which is written last: it "
-            "ended before, and nothing was sent to any of them, unless that journal was deleted "
-            "since. Plan again from a fresh frame."
+            f"The run {fleet} ended before its journals were complete, so nothing was sent, unless "
+            "the journal of its first account was deleted since. Plan again from a fresh frame."
         )
 
 
@@ -677,7 +676,7 @@ def _check_moved_account(
         raise SettingsError(
             f"This run belongs to {header.account}, and this client is of {to.account}: the "
             "same account id at another address. If it is the same account of the same "
-            "service, say moved=True; if it is another service, pass the client of the first."
+            "service, pass moved=True; if it is another service, pass the client of the first."
         )
     print_line(f"This run was applied at {was}. It is continued at {where}, account {account_id}.")
 

@@ -311,7 +311,7 @@ def _to_call_error(call: Call, error: BaseException) -> CallError:
     """Convert an aiohttp exception to the error of the call."""
     match error:
         case aiohttp.ClientConnectorDNSError():
-            reason = f"no address is known for {error.host} ({error.strerror})"
+            reason = f"the host {error.host} cannot be resolved ({error.strerror})"
             return Unreachable(call, reason, passing=error.os_error.errno == socket.EAI_AGAIN)
         case aiohttp.ClientProxyConnectionError():
             return Unreachable(call, f"the proxy {error.host}:{error.port} cannot be reached")
@@ -325,7 +325,7 @@ def _to_call_error(call: Call, error: BaseException) -> CallError:
             return Unreachable(call, f"TLS with {error.host} failed ({error.strerror})")
         case aiohttp.ClientConnectorError():
             where = f"{error.host}:{error.port}"
-            return Unreachable(call, f"nobody answers at {where} ({error.strerror})")
+            return Unreachable(call, f"{where} cannot be reached ({error.strerror})")
         case aiohttp.ConnectionTimeoutError():
             return Unreachable(call, "no connection could be made in time")
         case aiohttp.ClientResponseError():

@@ -40,6 +40,7 @@ CANARY_FROM, CANARY = 100, 5
 #: So many rows are written before they are read back, or twenty for each page of the list:
 #: then reading back takes a twentieth of a call a row.
 BATCH = 1000
+STOPPING = "Stopping: waiting for the calls in progress. Interrupt again to stop at once."
 #: What is sent first of a resource, and then.
 KINDS: tuple[Kind, ...] = ("delete", "update", "create")
 
@@ -164,9 +165,9 @@ class Run:
                     row.adopt(own, f"it is {own}; its answer named another record, {row.key}")
                 if others:
                     reason = (
-                        f"it is there twice: {own} is this one; {', '.join(map(str, others))}, "
-                        "just like it, appeared at the same time (the network delivered the "
-                        "request twice, or somebody else made it)"
+                        f"it exists twice: {own} is this one; {', '.join(map(str, others))}, "
+                        "with the same values, appeared at the same time (the network delivered "
+                        "the request twice, or somebody else created it)"
                     )
                     row.write_event("doubled", also=others, reason=reason)
         return True
@@ -283,9 +284,7 @@ class Run:
         with self._target.transport.flight() as flight:
             while self.interrupt.asked < 2:
                 if self.interrupt.asked and in_flight and not warned:
-                    print_line(
-                        "Stopping: waiting for what is under way. Interrupt again to not wait."
-                    )
+                    print_line(STOPPING)
                     warned = True
                 self._dispatch(ready, flight, in_flight)
                 if not in_flight:
@@ -302,7 +301,7 @@ class Run:
                     unknown += self._evaluate_outcome(in_flight.pop(id(call)), outcome, ready)
         for row in in_flight.values():
             if row.stage == "write":
-                row.write_event("in doubt", reason="its answer was not waited for")
+                row.write_event("in doubt", reason="the run was stopped before its answer came")
         return unknown
 
     def _evaluate_outcome(self, row: RunRow, outcome: Any, ready: deque[RunRow]) -> list[RunRow]:

@@ -205,11 +205,11 @@ class Endpoints(Declaration, Generic[R]):
             return number
         reason = f": {self.place}.frame() lists the ids"
         if number is not None:
-            reason = ": it is negative"
+            reason = ": it is negative, and ids are 0 or more"
         elif isinstance(key, str) and re.fullmatch("0[0-9]+", key):
             reason = f": write {int(key)}, without the leading zero, if that is meant"
         elif isinstance(key, str) and key.strip() != key:
-            reason = ": it begins or ends with a space"
+            reason = ": remove the space at its beginning or end"
         raise InputError(f"The id of a {self.noun} is a whole number, not {key!r:.60}{reason}.")
 
     def search(self, text: str | None) -> dict[str, str]:
@@ -426,7 +426,7 @@ class Endpoints(Declaration, Generic[R]):
             )
 
     def move_signs(self, listing: ListReader, doubles: int) -> list[str]:
-        """Return the signs that a list moved while it was read; `doubles` rows came twice."""
+        """Return the signs that a list changed while it was read; `doubles` rows came twice."""
         signs = listing.moved
         if doubles:
             signs.append(f"{doubles} rows came twice")
@@ -435,11 +435,11 @@ class Endpoints(Declaration, Generic[R]):
         return signs
 
     def warn_moved(self, signs: Sequence[str]) -> None:
-        """Warn that a list moved while it was read; nothing if there is no sign of that."""
+        """Warn that a list changed while it was read; nothing if there is no sign of that."""
         if signs:
             warnings.warn(
-                f"The list of {self.noun}s moved while it was read: {'; '.join(signs)}. "
-                "Read it again when it is quiet.",
+                f"The list of {self.noun}s changed while it was read: {'; '.join(signs)}. "
+                "Rows may be missing; read it again when nobody is changing it.",
                 ListMoved,
                 stacklevel=5,
             )

@@ -355,15 +355,15 @@ def _link(chain: int, n: Any, what: Any, at: Any, detail: Any) -> int:
 
 def _damaged(run: str, finding: str) -> JournalError:
     return JournalError(
-        f"The journal {run} is damaged: {finding}. It is not continued, and it is left as it is. "
-        "Plan again from a fresh frame: a plan is compared with what is live."
+        f"The journal {run} is damaged: {finding}. The run cannot go on. "
+        "Plan again from a fresh frame: rows that were applied will show no change."
     )
 
 
 def _header_as_json(header: RunHeader) -> str:
     """Return a header as JSON."""
     if not re.fullmatch("[0-9a-z-]+", header.run):  # it names a file
-        raise InputError(f"A run cannot be called {header.run!r}: run_id() makes names.")
+        raise InputError(f"{header.run!r} is no name of a run: run_id() makes names.")
     try:
         return msgspec.json.encode(header).decode()
     except (TypeError, ValueError) as error:

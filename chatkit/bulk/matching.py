@@ -299,7 +299,7 @@ class Edits:
             new = "" if identity.chosen else f", where new rows have no {self._key_name}"
             raise InputError(
                 f"The index of this frame holds the {self._key_name} of each row, but has lost its "
-                f"name (pd.concat does that): say frame.index.{name}, or make the frame with "
+                f"name (pd.concat does that): set frame.index.{name}, or make the frame with "
                 f"pd.concat([{self._noun}s.reset_index(), new]){new}."
             )
 
@@ -317,7 +317,7 @@ class Edits:
                 self.positions[row] = candidates[0]
             elif candidates:
                 reason = f"{len(candidates)} {self._noun}s have it"
-                step = f"say by its {self._key_name} which of them it is"
+                step = f"add the {self._key_name} of the one that is meant"
                 self._refuse(row, self._name_column, text, reason, step)
 
     # --- one record in several rows ---
@@ -476,7 +476,7 @@ class Edits:
                         f"is {self._label(self._base, place)}; the row says "
                         f"{self._label(self._frame, row)}"
                     )
-                    meant = f"say the {self._key_name} if that {self._noun} is meant"
+                    meant = f"add the {self._key_name} if that {self._noun} is meant"
                     step = f"correct the {name}, or {meant}"
                     self._refuse(row, name, own, reason, step)
 

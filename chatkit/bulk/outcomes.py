@@ -44,6 +44,8 @@ from chatkit.util.display import values
 State = Literal[
     "applied", "differs", "unchanged", "skipped", "conflict", "failed", "unknown", "not sent"
 ]
+CAME_TWICE = "the service reported it as existing: this run made it, and its call arrived twice"
+CREATED_MEANWHILE = "somebody else created it after the plan was made"
 #: Events after which nothing more is to be done for a row.
 _LAST = frozenset(
     {"adopted", "verified", "unchecked", "doubled", "differs", "unchanged", "conflict", "failed"}
@@ -430,12 +432,11 @@ class RunRow(Row):
             self.adopt(self.key, reason)
         elif same and len(comparable) == len(planned):
             if self.was_unknown or self.open:
-                reason = "the service said that it is there already: ours, delivered twice"
-                self.adopt(self.key, "" if self.was_unknown else reason)
+                self.adopt(self.key, "" if self.was_unknown else CAME_TWICE)
             else:
                 self.write_event("unchanged", reason="it is so already")
         elif change.kind == "create":
-            self.write_event("conflict", reason="somebody made it meanwhile", live=live)
+            self.write_event("conflict", reason=CREATED_MEANWHILE, live=live)
         elif moved := self._describe_conflict(stamp, live):
             self.write_event("conflict", reason=moved, live=live)
         elif change.kind == "delete" and endpoints.reads_deleted:  # it may be deleted already
@@ -506,7 +507,7 @@ class RunRow(Row):
         if differing:
             each = ", ".join(f"{n} is {live[n]!r:.60}, not {sent[n]!r:.60}" for n in differing)
             read = {n: live[n] for n in sent if n in live}
-            self.write_event("differs", reason=f"it reads back otherwise: {each}", live=read)
+            self.write_event("differs", reason=f"it was saved with other values: {each}", live=read)
         elif proves and hidden:
             self.write_event("unchecked", reason=f"the service does not show {', '.join(hidden)}")
         elif proves:
@@ -540,12 +541,14 @@ class RunRow(Row):
         elif held is None and self.endpoints.profile.forbidden_status != 404:
             self._record_missing()  # nothing else is a 404
         elif held is None:
-            reason = "404: it is deleted, or the token may not do this; this service does not tell"
+            reason = "the service answered 404: it is deleted, or the token lacks the permission"
             self.mark_unclear("unknown", reason)
         elif self.was_unknown:
-            self._record_unknown("404, although it is there")
+            self._record_unknown("the service answered 404, but the record exists")
         else:
-            self._record_failure("404, although it is there: may the token do this?")
+            self._record_failure(
+                "the service answered 404, but the record exists: has the token the permission?"
+            )
         return None
 
     def _record_missing(self) -> None:

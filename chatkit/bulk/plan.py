@@ -235,7 +235,7 @@ class Plan(Report):
             rows = len({repr(cell.row) for cell in self._cells})
             others = ", or plan the others alone with plan(…, skip_invalid=True)"
             reasons.append(
-                f"{rows} of its rows cannot be planned: correct them (plan.refused shows where)"
+                f"{many_of(rows, 'row')} cannot be planned: correct them (plan.refused shows where)"
                 f"{others if self.changes else ''}"
             )
         if self._setting.undoes:  # it can touch nothing but what its run has made

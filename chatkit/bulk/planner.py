@@ -402,7 +402,7 @@ def read_delete_keys(delete: Iterable[Any] | None, endpoints: Endpoints[Any]) ->
             f"{endpoints.key}: pass one of these."
         ) from None
     if keys and all(isinstance(key, bool | np.bool_) for key in keys):
-        raise InputError("delete= takes rows or keys, and this is a mask: say delete=frame[mask].")
+        raise InputError("delete= takes rows or keys, not a mask: pass delete=frame[mask].")
     return keys
 
 
@@ -814,7 +814,7 @@ class _Planner:
         for name in map(str, self._base.index.names):
             cells = column_or_level(self._basis.frame, name)
             if cells is None or pd.isna(cells[row]) or cells[row] == "":
-                self.cells.refuse(row, name, None, "is required", f"say the {name} of each row")
+                self.cells.refuse(row, name, None, "is required", f"fill in the {name} of each row")
 
     def _add_change(
         self,
@@ -935,8 +935,8 @@ class _Planner:
             more = f" and {len(cycle) - _NAMED_ROWS} more" if len(cycle) > _NAMED_ROWS else ""
             named = self._endpoints.name_fields()[-1]
             reason = (
-                f"rows {rows}{more} pass their {named}s round in a ring, and the service keeps "
-                "each of them single: none can be the first"
+                f"rows {rows}{more} exchange their {named}s, and the service keeps each {named} "
+                "unique: none of them can be sent first"
             )
             step = f"give one of these rows a free {named} in a plan of its own, then plan again"
             blocked |= dict.fromkeys(cycle, (reason, step))
@@ -966,8 +966,8 @@ class _Planner:
             rows = many(len(self._unsure_labels), "row")
             notes.append(
                 f"{rows} may be edited, or older than what somebody else has written: the frame "
-                "does not hold what it was when it was read, which merge, join and files lose. "
-                "Name the frame that it was made from: "
+                "does not hold the values that were read, which merge, join and files lose. "
+                "Pass the frame that it was made from: "
                 f"{plan}{noun}s). If all that differs is your edit: {plan}{again})."
             )
         if self._rewritten:
@@ -979,7 +979,7 @@ class _Planner:
             pairs = [f"{row!r} ({first!r})" for row, first in islice(united.items(), _NAMED_ROWS)]
             more = f" and {len(united) - _NAMED_ROWS} more" if len(united) > _NAMED_ROWS else ""
             notes.append(
-                f"Rows that say what an earlier row of the same {noun} says are one with it: "
+                f"Rows merged into an earlier row of the same {noun}: "
                 f"{', '.join(pairs)}{more}{each}."
             )
         counts = FindingCounts(noun)

@@ -22,7 +22,13 @@ from chatkit.api.retry import LIST_READS
 from chatkit.api.throttle import Throttle
 from chatkit.api.transport import Transport
 from chatkit.bulk.endpoints import Endpoints
-from chatkit.bulk.outcomes import Row, agrees, documented_fields
+from chatkit.bulk.outcomes import (
+    CAME_TWICE,
+    CREATED_MEANWHILE,
+    Row,
+    agrees,
+    documented_fields,
+)
 from chatkit.errors import BadAnswer, CallError, Fault, NotFound
 
 #: Fewer records than these are read one by one: they may be on any page.
@@ -98,7 +104,7 @@ class Search:
                 try:
                     if unread and name not in sure and not (self._endpoints.unique and new):
                         raise unread
-                    uncertain = "" if name in sure else "the list does not keep still"
+                    uncertain = "" if name in sure else "the list kept changing while it was read"
                     verdicts |= self._match(group, new, uncertain)
                 except CallError as error:
                     reason = f"it cannot be looked for: {error.reason}"
@@ -153,11 +159,11 @@ class Search:
             new.remove(own)
             why = "the answer was lost, it is there"
             if not row.was_unknown:  # it was refused, and no answer to it was lost
-                why = "the service said that it is there already: ours, delivered twice"
+                why = CAME_TWICE
             verdicts[row.n] = Verdict("adopted", why, own)
         for row in left:
             if new:  # nobody wants two of one name unawares
-                why = "somebody else made it meanwhile: " + self._differences(row, new[0])
+                why = f"{CREATED_MEANWHILE}: {self._differences(row, new[0])}"
                 verdicts[row.n] = Verdict("conflict", why, new[0])
             elif uncertain:
                 verdicts[row.n] = Verdict("unknown", uncertain)

@@ -114,8 +114,8 @@ def run_heading(plan: Plan) -> str:
 
 def _met_text(count: int, noun: str) -> str:
     """Return in words how many rows match an existing record; empty if none do."""
-    meet = "meets" if count == 1 else "meet"
-    return f"; {many(count, 'row')} {meet} an existing {noun}" if count else ""
+    match = "matches" if count == 1 else "match"
+    return f"; {many(count, 'row')} {match} an existing {noun}" if count else ""
 
 
 def losses_of(plan: Plan) -> Losses:

@@ -336,7 +336,7 @@ class _Export:
         self.listing.rows = rows + self.duplicates
         moved = endpoints.move_signs(self.listing, self.duplicates + repeated)
         when = endpoints.transport.service_time().isoformat(timespec="seconds")
-        notes = [f"The list moved while it was read: {'; '.join(moved)}"] if moved else []
+        notes = [f"The list changed while it was read: {'; '.join(moved)}"] if moved else []
         with replace_file(self.folder / _COMPLETE) as file:
             file.write(msgspec.json.encode(ExportTotals(len(self.parts), rows, when, notes)))
         if not self.resumed:

@@ -147,7 +147,7 @@ class Deletion(Report):
             return f"Stopped: {self.deleted:,} of them deleted; apply() goes on."
         if not self.deliveries:
             return "There is nothing to delete."
-        return "Nothing is deleted before apply(), and nothing brings it back after."
+        return "Nothing is deleted yet: apply() deletes them, and that cannot be undone."
 
     def _parts(self) -> list[ReportPart]:
         heading = f"{_count_text(self.deliveries)} {self._what}"

@@ -55,7 +55,7 @@ class ServiceAnswer:
 #: Reasons of refusals: the status, or the field of the profile that has it, and the meaning.
 REFUSALS: Mapping[str, tuple[int | str, str]] = {
     "malformed": (400, "The address or the body cannot be read."),
-    "unauthenticated": ("unauthenticated_status", "There is no access token, or nobody knows it."),
+    "unauthenticated": ("unauthenticated_status", "The access token is missing or unknown."),
     "forbidden": (
         "forbidden_status",
         "The access token is for another account or lacks the permission.",
@@ -64,7 +64,7 @@ REFUSALS: Mapping[str, tuple[int | str, str]] = {
     "not_found": ("not_found_status", "There is no such record."),
     "wrong_method": (405, "The path allows other methods."),
     "conflict": (409, "A record with that key exists."),
-    "clash": ("clash_status", "The record would be in the way of another, or of its own state."),
+    "clash": ("clash_status", "The record conflicts with another one, or with its own state."),
     "too_large": (413, "The body is too large."),
     "media_type": (415, "The body is not JSON by its content type."),
     "invalid": ("validation_status", "A field or a parameter breaks a rule."),

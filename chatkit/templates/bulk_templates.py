@@ -113,7 +113,7 @@ class BulkTemplates:
         absent = ", ".join([*reader.absent, *reader.empty])
         if not reader._templates:
             note = (
-                "No contents were read: the API has no list of templates. Say their codes with "
+                "No contents were read: the API has no list of templates. Pass their codes with "
                 "codes=, or keep them with client.templates.remember(codes)."
             )
             return frame, [note]

@@ -103,7 +103,7 @@ def _index(parent: Any, key: str) -> int:
 
 def nothing_at(pointer: str) -> InputError:
     """Return the error for a pointer that leads to nothing."""
-    return InputError(f"Nothing stands at {pointer or 'the top'}.")
+    return InputError(f"There is nothing at {pointer or 'the top'}.")
 
 
 def without_key(parent: Any, key: str) -> Any:

@@ -607,7 +607,7 @@ class PlanView(Panel):
             self._stop.label = _STOP[min(stops, 2)]
             self._stop.disabled = stops > 1
             if self.running and stops:
-                self._message.show("Stopping: waiting for what is under way.")
+                self._message.show("Stopping: waiting for the calls in progress.")
             asks = bool(self.phrase) and (fresh or not self._allowed_here)
             mark = f'<span class="chatkit-badge">{_OUTDATED}</span> ' if outdated else ""
             self._heading.value = f"<p>{mark}<strong>{escaped(self._head)}</strong></p>"

@@ -66,7 +66,7 @@ def test_every_permission_of_the_document_is_a_row_named_as_there(shared: Path) 
     assert sorted(check.check for check in permissions) == sorted(named)
     for check in permissions:
         assert (check.state == "ok") is check.check.endswith("View")
-        assert check.check.endswith("View") or "without a write" in check.detail
+        assert check.check.endswith("View") or "it would change" in check.detail
 
 
 def test_the_doctor_only_reads() -> None:
@@ -418,12 +418,12 @@ def test_the_notebook_form_is_escaped() -> None:
 def test_the_notebook_form_folds_what_is_as_assumed_and_what_could_not_be_told() -> None:
     calm = Check("Profile: put", "ok", "merge as assumed")
     unusual = Check("Profile: page_base", "warning", "0, not 1")
-    untold = Check("Chat Flows, Add", "unknown", "cannot be tried without a write")
+    untold = Check("Chat Flows, Add", "unknown", "not checked: it would change data")
     output = html_of(CheckupReport("an account", (calm, unusual, untold)))
     front, points, rest = output.split("<details>")
     assert "page_base" in front and "put" not in front
     assert "1 open points look as assumed" in points and "put" in points
-    assert "1 check could not be determined" in rest and "without" in rest
+    assert "1 check could not be determined" in rest and "it would change" in rest
 
 
 def test_the_frame_has_one_row_for_each_check() -> None:

@@ -592,7 +592,7 @@ def test_rows_that_move_to_the_next_page_are_kept_once_and_told():
     assert re.search(r"its total was between 2001 and 20\d\d; \d\d rows came twice", text)
     told = re.search(r"; (\d+) different rows came of", text)
     assert told and int(told[1]) == len(frame)
-    assert text.startswith("The list of contacts moved while it was read: ")
+    assert text.startswith("The list of contacts changed while it was read: ")
 
 
 def test_a_list_that_shrinks_until_its_last_page_is_refused():

@@ -84,7 +84,7 @@ def test_a_plan_is_read_applied_stopped_resumed_and_taken_back(
     notebook.shot("bulk_progress")
     notebook.command("notebook:interrupt-kernel")
     text = wait(1)
-    assert "Stopping: waiting for what is under way." in text
+    assert "Stopping: waiting for the calls in progress." in text
     assert "you stopped it" in text
     notebook.shot("bulk_stopped")
 

@@ -114,10 +114,10 @@ def test_a_plan_for_the_account_shows_each_resource_with_its_counts(sandbox, cli
     )
     heads = [line for line in text.splitlines() if re.match("(Flows|Contents|Webhooks|Con)", line)]
     assert heads == [
-        "Flows: 1 create, 1 update; 1 row meets an existing flow",
+        "Flows: 1 create, 1 update; 1 row matches an existing flow",
         "Contents: 1 create, 1 update, 1 delete",
-        "Webhooks: 1 create, 1 update; 1 row meets an existing webhook",
-        "Contacts: 1 create, 1 update; 1 row meets an existing contact",
+        "Webhooks: 1 create, 1 update; 1 row matches an existing webhook",
+        "Contacts: 1 create, 1 update; 1 row matches an existing contact",
     ]
     assert "The signing secrets are new." in text
     html = html_of(plan)
@@ -172,7 +172,7 @@ def test_cells_that_cannot_be_planned_say_their_resource(sandbox, client):
     plan = join_plans(source_of(client, "account"), [flows, client.contacts.plan([])])
     assert plan.refused["row"].tolist() == [("flow", 1)]
     assert "flow / 1" in repr(plan)
-    with pytest.raises(PlanRefused, match="1 of its rows cannot be planned"):
+    with pytest.raises(PlanRefused, match="1 row cannot be planned"):
         plan.apply()
 
 

@@ -86,7 +86,7 @@ def test_by_default_only_what_is_empty_is_filled_and_the_rest_is_shown_with_both
     )
     head, *lines = repr(plan).splitlines()
     assert head == (
-        "Plan for 3 contacts: 1 create, 1 update, 1 skipped; 3 rows meet an existing contact."
+        "Plan for 3 contacts: 1 create, 1 update, 1 skipped; 3 rows match an existing contact."
     )
     assert any('"Ana Cruz" ≠ "null Ng"' in line for line in lines)
     assert 'existing="update"' in repr(plan)
@@ -128,10 +128,10 @@ def test_html_and_the_plan_view_show_both_values_of_what_is_kept(sandbox, client
     people(sandbox, 1, "Ana <b>Cruz</b>")
     plan = client.contacts.plan(guests("Zoë <i>Quinn</i>", "New"))
     html = html_of(plan)
-    assert "1 row meets an existing contact" in html and "skip" in html
+    assert "1 row matches an existing contact" in html and "skip" in html
     assert "&lt;b&gt;" in html and "&lt;i&gt;" in html and "<i>Quinn" not in html
     view = PlanView(plan)
-    assert "1 row meets an existing contact" in screen.html(view)
+    assert "1 row matches an existing contact" in screen.html(view)
     assert {"skip", "create"} <= {
         kind for item in screen.part(view, PagedRows).items for kind in item.kinds
     }
@@ -159,7 +159,7 @@ def test_rows_that_say_what_is_there_are_no_change_whatever_existing_says(sandbo
     for existing in ("fill", "update", "skip", "refuse"):
         plan = client.contacts.plan(guests("Ana Cruz", "Ana Cruz"), existing=existing)
         assert (len(plan), cells(plan)) == (0, [])
-        assert "Nothing to do" in repr(plan) and "2 rows meet" in repr(plan)
+        assert "Nothing to do" in repr(plan) and "2 rows match" in repr(plan)
 
 
 def test_what_was_read_stays_an_edit_and_a_new_row_in_it_does_not(sandbox, client):
@@ -366,6 +366,6 @@ def test_what_is_to_be_deleted_is_not_a_frame_of_another_account(sandbox, client
 def test_an_undo_meets_nothing(sandbox, client):
     people(sandbox, 1, "Oliver Smith")
     plan = client.contacts.plan(guests("Somebody Else"), existing="update")
-    assert "1 row meets an existing contact" in str(plan)
+    assert "1 row matches an existing contact" in str(plan)
     back = chatkit.undo(plan.apply(), client)
     assert str(back).startswith("Plan that takes back a run of contacts: 1 update.")

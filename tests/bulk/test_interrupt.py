@@ -84,7 +84,7 @@ def test_a_second_press_does_not_wait_for_the_page_under_way() -> None:
 
 @pytest.mark.parametrize(
     ("method", "state", "reason"),
-    [("GET", "not sent", ""), ("PUT", "unknown", "its answer was not waited for")],
+    [("GET", "not sent", ""), ("PUT", "unknown", "the run was stopped before its answer came")],
 )
 def test_a_second_press_lets_go_of_a_read_that_changed_nothing_and_of_a_write_that_may_have(
     method: str, state: str, reason: str
@@ -122,7 +122,7 @@ def test_what_is_waited_for_is_said_once(monkeypatch) -> None:
         service.on("POST", "contacts", interrupting(held))
         result = plan_of(client.contacts, [contact(n) for n in range(3)]).apply(concurrency=1)
     assert list(result.state) == ["applied", "not sent", "not sent"]
-    stopping = "Stopping: waiting for what is under way. Interrupt again to not wait."
+    stopping = "Stopping: waiting for the calls in progress. Interrupt again to stop at once."
     assert message.count(stopping) == 1
 
 

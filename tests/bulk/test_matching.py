@@ -181,7 +181,7 @@ def test_ids_in_an_index_without_a_name_are_one_clear_problem() -> None:
         matched(pd.concat([BASE, new]))
     assert str(caught.value) == (
         "The index of this frame holds the id of each row, but has lost its name (pd.concat does "
-        "that): say frame.index.name = 'id', or make the frame with "
+        "that): set frame.index.name = 'id', or make the frame with "
         "pd.concat([contacts.reset_index(), new]), where new rows have no id."
     )
 
@@ -254,7 +254,7 @@ def test_a_natural_key_of_two_records_cannot_say_which() -> None:
     match = matched(pd.DataFrame({"number": ["1", "3"]}), base)
     assert match.positions.tolist() == [-1, 2]
     assert refusals(match) == [(0, "number", "+11", "2 contacts have it")]
-    assert match.refused[0].next_step == "say by its id which of them it is"
+    assert match.refused[0].next_step == "add the id of the one that is meant"
     assert matched(pd.DataFrame({"number": ["1"]}), base, duplicates=True).refused
 
 

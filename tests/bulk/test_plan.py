@@ -114,7 +114,7 @@ def test_rows_that_are_refused_ask_and_no_argument_of_apply_allows_them(sandbox,
     frame.iloc[5, frame.columns.get_loc("number")] = "?"
     plan = client.contacts.plan(frame)
     [message] = plan.objections(many=True, irreversible=True)
-    assert message.startswith("1 of its rows cannot be planned") and "skip_invalid=True" in message
+    assert message.startswith("1 row cannot be planned") and "skip_invalid=True" in message
     with untouched(sandbox), pytest.raises(chatkit.errors.PlanRefused):
         plan.apply(many=True, irreversible=True)
 

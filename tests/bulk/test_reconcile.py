@@ -309,7 +309,7 @@ def test_a_list_that_never_keeps_still_proves_nothing() -> None:
         service.arrival = arrive
         result = settled(plan_of(client.flows, [flow(1)], known=old).apply, settle=0)
         assert (result.state[1], result.sent[1]) == ("unknown", 1)
-        assert result.reason[1] == "the list does not keep still"
+        assert result.reason[1] == "the list kept changing while it was read"
         assert len(service.writes()) == 1
         service.arrival = lambda sent: None
         assert list(settled(history.resume, result, client, settle=0).state) == ["applied"]

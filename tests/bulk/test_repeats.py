@@ -43,7 +43,7 @@ def test_of_a_number_in_several_rows_one_contact_is_made(client, names, made, re
     assert states(plan.apply()) == ["applied"]
     assert client.contacts.plan(rows(names)).objections() == [] or refused
     united = len(names) - 1 - len(refused)
-    assert any("one with it" in note for note in plan.notes) is bool(united)
+    assert any("merged into" in note for note in plan.notes) is bool(united)
 
 
 def test_rows_that_differ_are_shown_side_by_side_with_a_choice(client):

@@ -54,7 +54,7 @@ def test_what_is_old_is_told_in_numbers_and_deleted_by_apply_alone(
         "4 deliveries received before 2025-06-15 15:06 UTC",
         "  received from 2025-06-15 15:06 to 2025-06-15 15:06 UTC, about 3 contacts, 1.3 kB",
         "",
-        "Nothing is deleted before apply(), and nothing brings it back after.",
+        "Nothing is deleted yet: apply() deletes them, and that cannot be undone.",
     ]
     assert "<strong>4 deliveries" in html_of(deletion)
     assert ids(inbox) == [1, 2, 3, 4, 5, 6]

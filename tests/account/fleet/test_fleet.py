@@ -422,7 +422,7 @@ def test_what_no_account_can_be_asked_for_is_an_error(opened):
     _, fleet = opened
     with pytest.raises(chatkit.errors.InputError) as caught:
         fleet.templates.frame()
-    assert caught.value.__notes__ == ["That was said of the account de: its client is fleet['de']."]
+    assert caught.value.__notes__ == ["This error is of the account de; its client is fleet['de']."]
     assert "templates.remember(codes)" in str(caught.value)
 
 

@@ -252,5 +252,5 @@ def test_a_doubled_create_must_be_told_with_both_ids(cases: dict[str, Case]) -> 
     case.truth["effects"].append(echo)
     assert any("9999" in line for line in case.verdict().false)
     for row in case.result:
-        row["reason"] = f"it is there twice: {effects[0]['id']}, 9999"
+        row["reason"] = f"it exists twice: {effects[0]['id']}, 9999"
     assert case.verdict().wrong == []

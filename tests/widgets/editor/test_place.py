@@ -21,7 +21,7 @@ def test_only_what_lies_on_the_way_is_copied() -> None:
 def test_objects_on_the_way_are_made_but_no_items_of_lists() -> None:
     made = change_at({}, ["a", "b"], "c", lambda around, key: with_value_at(around, key, 1))
     assert made == {"a": {"b": {"c": 1}}}
-    with pytest.raises(InputError, match="Nothing stands at 3"):
+    with pytest.raises(InputError, match="There is nothing at 3"):
         change_at({"a": [1]}, ["a", "3"], "c", lambda around, key: with_value_at(around, key, 1))
     with pytest.raises(InputError):
         change_at({"a": 7}, ["a"], "c", lambda around, key: with_value_at(around, key, 1))

@@ -81,7 +81,7 @@ def test_what_somebody_else_has_made_meanwhile_is_a_conflict() -> None:
     with wayward() as service, service.client() as client:
         unsure = doubtful(service, client.contacts, dropped, CONTACT)
         client.contacts.create(**CONTACT | {"name": "Somebody Else"})
-        with pytest.raises(Conflict, match="somebody else made it meanwhile"):
+        with pytest.raises(Conflict, match="somebody else created it"):
             unsure.confirm()
 
 
