@@ -58,7 +58,6 @@ from chatkit.account.reading import (
     AccountState,
     Fields,
     default_of,
-    name_text,
     read_account,
 )
 from chatkit.api.connection import Connection, account_words
@@ -69,7 +68,7 @@ from chatkit.flowjson.document import read_source
 from chatkit.flowjson.lint import lint
 from chatkit.localization.audit import check_contents
 from chatkit.localization.ledger import Ledger, LedgerFile
-from chatkit.report import FEW, SEVERITIES, Report, ReportPart, html_list, marked
+from chatkit.report import SEVERITIES, Report, ReportPart, html_list, marked
 from chatkit.templates.codes import Codes, template_codes
 from chatkit.util.display import cut, many, values, visible
 from chatkit.util.files import lock_file, make_folder, replace_file
@@ -283,8 +282,9 @@ class Folder:
     ) -> Plan:
         """Plan to bring an account to what the files hold. Nothing is sent before `apply()`.
 
-        The account may be another one than was pulled: records go by their names. What moved in
-        it since the pull, and would be set back, is in the notes of the plan.
+        The account may be another one than was pulled: records go by their names. What changed in
+        it since the pull is set back, as the notes of the plan say; what was changed on both sides
+        is in `refused`.
 
         Args:
             client: The account. It is read.
@@ -300,41 +300,12 @@ class Folder:
             CallError: The account cannot be read.
         """
         state, contents = self._read_state(revision, contacts=contacts)
-        plan = plan_state(state, client, delete=delete, broken=broken, skip_invalid=skip_invalid)
         base = contents.base if revision is None else None
-        if base is not None and (moved := self._find_reverted_fields(plan, state, client, base)):
-            few = ", ".join(moved[:FEW]) + (f" and {len(moved) - FEW} more" if moved[FEW:] else "")
-            plan.notes.insert(
-                0,
-                f"Moved in the account since the last pull, and set back by this plan: {few}. To "
-                "keep what moved, pull before you plan.",
-            )
-        return plan
-
-    def _find_reverted_fields(
-        self, plan: Plan, state: AccountState, client: Client, base: FolderContents
-    ) -> list[str]:
-        """Name the fields that a plan changes although nobody edited them in the files."""
-        if base.account != folder_owner(client.connection):
-            return []
-        updated = {change.noun for change in plan.changes if change.kind == "update"}
-        versions = {
-            (noun, name_text(name, declared.separator)): (was, state.of(noun).get(name, {}))
-            for noun, declared in DECLARED.items()
-            if noun in updated
-            for name, was in base.records.get(noun, {}).items()
-        }
-        fields: list[str] = []
-        for change in plan.changes:
-            noun, name = change.noun or "", str(change.row[1])
-            if change.kind == "update" and (noun, name) in versions:
-                was, mine = versions[noun, name]
-                fields += [
-                    f"{noun} {name} ({field})"
-                    for field in change.after
-                    if was.get(field) == mine.get(field)
-                ]
-        return fields
+        of_account = base is not None and base.account == folder_owner(client.connection)
+        return plan_state(
+            state, client, base=base.records if base is not None and of_account else None,
+            delete=delete, broken=broken, skip_invalid=skip_invalid,
+        )  # fmt: skip
 
     def check(self, source: str = "en") -> pd.DataFrame:
         """Check all flow documents and contents as the platform will, without an account.

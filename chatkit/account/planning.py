@@ -19,7 +19,9 @@ from chatkit.account.reading import (
     DECLARED,
     FIELDS,
     AccountState,
+    Fields,
     canonical_fields,
+    changed_fields,
     default_of,
     iter_records,
     name_cells,
@@ -51,6 +53,7 @@ def plan_state(
     state: AccountState,
     client: Client,
     *,
+    base: Mapping[str, Mapping[Any, Fields]] | None = None,
     delete: Iterable[Named] = (),
     broken: bool = False,
     skip_invalid: bool = False,
@@ -63,6 +66,8 @@ def plan_state(
     Args:
         state: What it is to hold: of an account, a folder or a revision of one.
         client: The account. It is read, as far as the state goes.
+        base: The records from which the state was edited, if they are known. What the account
+            has changed since is set back, with a note, and refused where the state changed it too.
         delete: What only the account has and is to be deleted, each by resource and name as a
             comparison shows them: `("flow", "Order survey")`, `("content", "order_ready/de")`,
             `("contact", "+1 2025550100")`, or as one text: `"flow Order survey"`.
@@ -82,7 +87,15 @@ def plan_state(
     deletions = _group_deletes(delete)
     notes = StateNotes(state.origin)
     plans = [
-        _plan_resource(noun, state, client, deletions[noun], notes, broken=broken)
+        _plan_resource(
+            noun,
+            state,
+            client,
+            deletions[noun],
+            notes,
+            None if base is None else base.get(noun),
+            broken=broken,
+        )
         for noun in DECLARED
         if deletions[noun] or state.of(noun)
     ]
@@ -125,6 +138,7 @@ class StateNotes:
 
     origin: str
     stays: dict[str, int] = field(default_factory=dict)  #: how many only the account has
+    reverted: list[str] = field(default_factory=list)  #: what the account alone has changed
     kept: dict[str, list[str]] = field(default_factory=dict)  #: what differs and is left, by why
 
     warnings: list[str] = field(default_factory=list)  #: for an empty plan, too
@@ -134,8 +148,19 @@ class StateNotes:
         """Note a record that the plan leaves as it is, and why."""
         self.kept.setdefault(why, []).append(name)
 
+    def refuse_conflict(self, noun: str, text: str, name: str, value: Any, reason: str) -> None:
+        """Refuse a field, or a whole record, that both sides have changed."""
+        step = "pull first: it asks which of the two to keep"
+        self.cells.append(RefusedCell((noun, text), name, values(value), reason, step))
+
     def texts(self, plan: Plan) -> Iterator[str]:
         """Yield the collected notes on a plan."""
+        if names := self.reverted:
+            more = f" and {len(names) - _MAX_NAMED:,} more" if names[_MAX_NAMED:] else ""
+            yield (
+                "Changed in the account since the last pull, and set back by this plan: "
+                f"{', '.join(names[:_MAX_NAMED])}{more}. To keep the changes, pull before you plan."
+            )
         for noun, declared in DECLARED.items():
             created = sum(each.kind == "create" and each.noun == noun for each in plan.changes)
             if created and (note := declared.created_note(created)):
@@ -160,6 +185,7 @@ def _plan_resource(
     client: Client,
     deletions: Sequence[str],
     notes: StateNotes,
+    base: Mapping[Any, Fields] | None,
     *,
     broken: bool,
 ) -> Plan:
@@ -189,10 +215,17 @@ def _plan_resource(
             notes.cells.append(_refuse_ambiguous(declared, text, matches))
             continue
         changed: Mapping[str, Any] = {}
+        was = None if base is None else base.get(name)
         if not matches:
+            if was is not None and changed_fields(noun, was, fields):
+                reason = "it was deleted in the account since the last pull, and edited here"
+                notes.refuse_conflict(noun, text, declared.account_key[-1], text, reason)
+                continue
+            if was is not None:
+                notes.reverted.append(f"{noun} {text} (deleted)")
             sent = {each: fields[each] for each in FIELDS[noun] if fields.get(each) is not None}
             rows[text] = name_cells(declared, name) | sent
-        elif changed := _changed_fields(declared, text, fields, matches[0], notes):
+        elif changed := _changed_fields(declared, text, fields, matches[0], was, notes):
             rows[text] = _key_cells(frame, matches[0]) | changed
         same = matches[0] if matches and not changed else None
         if declared.personal and (why := endpoints.unsettable(fields, same)):
@@ -220,6 +253,7 @@ def _changed_fields(
     text: str,
     record: Mapping[str, Any],
     live: Mapping[str, Any],
+    was: Fields | None,
     notes: StateNotes,
 ) -> dict[str, Any]:
     """Return the fields to write to a live record to make it equal; note those that cannot be."""
@@ -233,6 +267,13 @@ def _changed_fields(
             notes.note_unchanged(f"{noun.capitalize()}s with another {name}, {why}", text)
             continue
         value = record.get(name)
+        if was is not None and not same_field(noun, name, was.get(name), held.get(name)):
+            if not same_field(noun, name, was.get(name), value):
+                has = values(held.get(name))
+                reason = f"it was changed in the account, too, since the last pull: to {has}"
+                notes.refuse_conflict(noun, text, name, value, reason)
+                continue
+            notes.reverted.append(f"{noun} {text} ({name})")
         changed[name] = default_of(noun, name) if value is None else value
         if changed[name] is None:  # an empty cell would leave it as it is
             changed[name] = ""

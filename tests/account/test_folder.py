@@ -324,6 +324,29 @@ def test_a_plan_tells_what_it_sets_back_that_moved_since_the_pull(
     assert change.key == "en"
 
 
+def test_a_plan_refuses_what_was_changed_in_the_files_and_in_the_account(
+    client: chatkit.Client, folder: chatkit.Folder
+) -> None:
+    folder.pull(client, codes=CODES)
+    contents = client.templates("order_ready")
+    contents.update("en", footer="Another's")
+    contents.delete("de")
+    contents.delete("fr")
+    edited(folder, "templates/order_ready/en.json", footer="Mine")
+    edited(folder, "templates/order_ready/de.json", footer="Mine")
+    plan = folder.plan(client)
+    assert plan.refused[["row", "column"]].values.tolist() == [
+        [("content", "order_ready/de"), "lang_code"],
+        [("content", "order_ready/en"), "footer"],
+    ]
+    assert "Another's" in plan.refused.reason[1] and "pull first" in plan.refused.next_step[1]
+    assert "set back by this plan: content order_ready/fr (deleted)" in plan.notes[0]
+    with pytest.raises(chatkit.errors.PlanRefused):
+        plan.apply()
+    folder.pull(client, conflicts="files")
+    assert {change.kind for change in folder.plan(client).changes} == {"update", "create"}
+
+
 def test_all_files_are_checked_as_the_platform_does_without_an_account(
     client: chatkit.Client, folder: chatkit.Folder
 ) -> None:
