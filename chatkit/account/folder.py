@@ -12,11 +12,9 @@ import json
 import os
 import shlex
 import subprocess
-import zipfile
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
@@ -45,6 +43,7 @@ from chatkit.account.layout import (
     is_folder_file,
     record_text,
 )
+from chatkit.account.pending import GIT_FILES, IGNORE, PRIVATE, PendingPull, digest_of
 from chatkit.account.planning import Named, plan_state
 from chatkit.account.reading import (
     CONTACT,
@@ -61,7 +60,6 @@ from chatkit.account.reading import (
     read_account,
 )
 from chatkit.api.connection import Connection, account_words
-from chatkit.bulk.stores import journal_folder
 from chatkit.client import Client, client_of
 from chatkit.errors import InputError, Problem, command, steady
 from chatkit.flowjson.document import read_source
@@ -71,8 +69,6 @@ from chatkit.localization.ledger import Ledger, LedgerFile
 from chatkit.report import SEVERITIES, Report, ReportPart, html_list, marked
 from chatkit.templates.codes import Codes, template_codes
 from chatkit.util.display import cut, many, values, visible
-from chatkit.util.files import lock_file, make_folder, replace_file
-from chatkit.util.json import read_json
 from chatkit.util.progress import print_line
 
 if TYPE_CHECKING:
@@ -82,19 +78,7 @@ if TYPE_CHECKING:
 #: What becomes of a field that was changed both in a file and in the account.
 Conflicts = Literal["refuse", "files", "account"]
 
-_MANIFEST = "manifest.json"
-_IGNORE, _OURS_IGNORE, _OURS_ATTRIBUTES = (
-    *(".gitignore", f"{PRIVATE_FOLDER}/.gitignore", f"{PRIVATE_FOLDER}/.gitattributes"),
-)
-#: Git leaves out what is personal, and shows no differences of our copy.
-_GIT_FILES = {
-    _OURS_IGNORE: b"contacts.csv\n",
-    _OURS_ATTRIBUTES: b"base.json -diff linguist-generated=true\n",
-}
-_GIT_MAX_SIZE = 1 << 20  #: bytes of such a file
-#: The account as it was pulled, which is written after all else; and files for the owner alone.
-_BASES = (BASE, BASE_CONTACTS)
-_PRIVATE = (*_BASES, CONTACTS)
+_GIT_MAX_SIZE = 1 << 20  #: bytes of a file of git settings
 _ROUNDS = 5  #: so often a pull merges again what is saved while it runs
 _FINDING_TYPES = {"file": "str", "line": "int64", "column": "int64"} | dict.fromkeys(
     ("severity", "code", "message", "hint"), "str"
@@ -381,11 +365,11 @@ class Folder:
         return files
 
     @contextmanager
-    def _open_locked(self, *, write: bool = False) -> Iterator[tuple[Directory, _PendingPull]]:
+    def _open_locked(self, *, write: bool = False) -> Iterator[tuple[Directory, PendingPull]]:
         """Open the folder, locked against other processes of this user."""
         try:
             with Directory(self.path, make=write) as directory:
-                unfinished = _PendingPull(directory)
+                unfinished = PendingPull(directory)
                 with unfinished.lock(make=write):
                     yield directory, unfinished
         except OSError as error:
@@ -516,112 +500,6 @@ def _list_folder(
         files.add_problem(folder, error)
 
 
-# --- whole or not at all ----------------------------------------------------------------
-
-
-class _PendingPull:
-    """The files that a pull has to write, saved in the data directory until all are written.
-
-    They are not saved in the folder, which may come from a stranger and is not trusted.
-
-    Args:
-        directory: The folder, which is known by its path and its inode.
-    """
-
-    def __init__(self, directory: Directory) -> None:
-        digest = sha256(os.fsencode(directory.path)).hexdigest()[:32]
-        self._folder = journal_folder(passing=False) / "folders" / digest
-        self._path, self._inode = self._folder / "pull.zip", directory.inode
-        self._name = str(directory.path)
-
-    @contextmanager
-    def lock(self, *, make: bool) -> Iterator[None]:
-        """Lock the folder in a block; without `make` only if something was ever pulled."""
-        if make:
-            make_folder(self._folder)
-        if not os.access(self._folder, os.W_OK):
-            yield
-            return
-        with lock_file(self._folder / "folder"):
-            yield
-
-    def save(
-        self, texts: Mapping[str, bytes], gone: Iterable[str], before: Mapping[str, str | None]
-    ) -> None:
-        """Save the files to write and to remove, with the digest of each file before."""
-        manifest = {
-            "inode": self._inode,
-            "write": {path: [before[path], _digest(text)] for path, text in texts.items()},
-            "remove": {path: before[path] for path in gone},
-        }
-        with (
-            replace_file(self._path, first=self._path.with_name("new.zip")) as file,
-            zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as pending,
-        ):
-            pending.writestr(_MANIFEST, json.dumps(manifest))
-            for path, text in texts.items():
-                pending.writestr(path, text)
-
-    def finish(self, directory: Directory) -> list[str]:
-        """Write and remove the saved files.
-
-        Returns:
-            The files that have changed since they were merged: they are left, and the base too,
-            so that the next merge sees what was edited.
-        """
-        with self._open_archive() as pending:
-            if pending is None:
-                return []
-            archive, manifest = pending
-            written: list[str] = []
-            left: list[str] = []
-            for path, before in manifest["remove"].items():
-                if directory.digest(path) is not None and not directory.remove(path, before):
-                    left.append(path)
-            base_last = sorted(manifest["write"].items(), key=lambda each: each[0] in _BASES)
-            for path, (before, after) in base_last:
-                if directory.digest(path) == after or (left and path in _BASES):
-                    continue
-                mode = 0o600 if path in _PRIVATE else 0o666
-                with archive.open(path) as entry:
-                    done = directory.replace(path, entry, before, mode)
-                (written if done else left).append(path)
-            directory.sync(written)
-        self._path.unlink()
-        return left
-
-    def exists(self) -> bool:
-        """Return whether a pull into this folder is unfinished."""
-        with self._open_archive() as pending:
-            return pending is not None
-
-    @contextmanager
-    def _open_archive(self) -> Iterator[tuple[zipfile.ZipFile, dict[str, Any]] | None]:
-        """Open the saved files of this folder; yield them with their manifest, or None."""
-        if not self._path.exists():
-            yield None
-            return
-        try:
-            with zipfile.ZipFile(self._path) as archive:
-                manifest = read_json(archive.read(_MANIFEST), deepest=4)
-                known = (
-                    is_folder_file(path) or path in (_IGNORE, *_GIT_FILES)
-                    for path in manifest["write"]
-                )
-                if not all((*known, *map(is_folder_file, manifest["remove"]))):
-                    raise ValueError("a file in it has no place in a folder")
-                yield None if manifest["inode"] != self._inode else (archive, manifest)
-        except (zipfile.BadZipFile, ValueError, LookupError, TypeError, EOFError) as error:
-            raise InputError(
-                f"{self._path} is damaged ({error}), so that the interrupted pull into "
-                f"{self._name} cannot be ended. Delete it, and pull again."
-            ) from None
-
-
-def _digest(data: bytes | None) -> str | None:
-    return None if data is None else sha256(data).hexdigest()
-
-
 # --- one pull ---------------------------------------------------------------------------
 
 
@@ -697,7 +575,7 @@ class _Pull:
         about = self.contents.account, [*self.contents.codes], self.contents.flows_only
         if about != (self.account, self._codes, flows_only):
             self._texts[ACCOUNT] = account_text(self.account, self._codes, flows_only=flows_only)
-        for path, text in _GIT_FILES.items():
+        for path, text in GIT_FILES.items():
             if self._read_git_file(path) != text:
                 self._texts[path] = text
         if CONTACT in self.state.records:
@@ -712,14 +590,14 @@ class _Pull:
             data = self.directory.read(path, _GIT_MAX_SIZE)
         except FileNotFoundError:
             return b""
-        self._before[path] = _digest(data)
+        self._before[path] = digest_of(data)
         return data
 
     def _write_contacts(self, contacts: Mapping[Any, Fields], live: Mapping[Any, Fields]) -> None:
-        ignored = self._read_git_file(_IGNORE)
+        ignored = self._read_git_file(IGNORE)
         if b"/contacts.csv" not in ignored.split():
             gap = b"" if not ignored or ignored.endswith(b"\n") else b"\n"
-            self._texts[_IGNORE] = ignored + gap + b"/contacts.csv\n"
+            self._texts[IGNORE] = ignored + gap + b"/contacts.csv\n"
         if self.contents.records.get(CONTACT) != contacts:
             self._texts[CONTACTS] = contacts_text(contacts, EDITABLE)
         if self._base.records.get(CONTACT) != live:
@@ -767,20 +645,20 @@ class _Pull:
             self._texts[LEDGER] = text
         self.ledger = both if both != known else None
 
-    def commit(self, unfinished: _PendingPull) -> list[str]:
+    def commit(self, unfinished: PendingPull) -> list[str]:
         """Write the changed files.
 
         Returns:
             The files that were saved since they were merged, and so were not written.
         """
         touched = (*self._texts, *self._gone)
-        before = {path: _digest(self.files.get(path)) for path in touched} | self._before
+        before = {path: digest_of(self.files.get(path)) for path in touched} | self._before
         changed = [path for path in touched if self.directory.digest(path) != before[path]]
         if touched and not changed:
             unfinished.save(self._texts, self._gone, before)
             changed = unfinished.finish(self.directory)
         if CONTACT in self.state.records:
-            for path in _PRIVATE:
+            for path in PRIVATE:
                 self.directory.restrict(path)
         return changed
 

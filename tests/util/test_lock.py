@@ -324,7 +324,7 @@ def test_what_sixteen_processes_write_at_once_is_all_kept(name, tmp_path):
 FILES = {
     "util/files": "the one way to replace a file, locks, and the temporary folder of this process",
     "account/directory": "names without `..`, opened below a folder without following links",
-    "account/folder": "members of an archive in the data folder of the user",
+    "account/pending": "members of an archive in the data folder of the user",
     "account/comparison": "the journal of a rehearsal, by an id that was made here",
     "bulk/journal": "named by the run, whose name is checked, in the folder of journals",
     "bulk/plan": "the file of a plan that the user named, only read",
