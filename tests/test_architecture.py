@@ -55,6 +55,7 @@ IMPORTERS = {
             "errors",  # what is wrong, as a table
             "frames/",
             "bulk/planner",
+            "bulk/plan_input",
             "bulk/comparison",
             "bulk/matching",
             "bulk/rendering",

@@ -6,14 +6,12 @@ with theirs, and the changes are validated: what is refused, what is to be allow
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from functools import partial
 from graphlib import CycleError, TopologicalSorter
 from itertools import islice, repeat
-from os import PathLike
-from typing import Any, NamedTuple, Protocol, TypedDict, get_args
+from typing import Any, TypedDict, get_args
 
 import msgspec
 import numpy as np
@@ -21,16 +19,25 @@ import pandas as pd
 
 from chatkit.api.record import LOST_DIGITS
 from chatkit.api.secret import MASK, SECRET
-from chatkit.bulk.apply import PlanTarget
 from chatkit.bulk.changes import Change, Kind
 from chatkit.bulk.comparison import Rows, looks_unedited, same_value
 from chatkit.bulk.endpoints import Endpoints, Existing
 from chatkit.bulk.journal import PlanPart
-from chatkit.bulk.matching import DELETE, Edits, Identity, Mask
+from chatkit.bulk.matching import Edits, Mask
 from chatkit.bulk.plan import Plan, RefusedCell, Setting
+from chatkit.bulk.plan_input import (
+    PlanInput,
+    PlanSource,
+    as_frame,
+    has_service_fields,
+    join_columns,
+    read_input,
+    refuse_misspelt_columns,
+    unwrap_frame,
+)
 from chatkit.errors import InputError, Problem
 from chatkit.frames.frame import column_or_level, none_if_missing, records
-from chatkit.frames.snapshot import Snapshot, read_origin
+from chatkit.frames.snapshot import read_origin
 from chatkit.report import (
     Finding,
     FindingCounts,
@@ -58,23 +65,6 @@ class PlanOptions(TypedDict, total=False):
 _NAMED_ROWS = 4
 #: What to say to a plan for the other values, where rows met existing records.
 _UPDATE_HINT = 'plan(…, existing="update") writes the value of the frame'
-
-
-class PlanSource(PlanTarget, Protocol):
-    """A plan target whose records can also be read as frames."""
-
-    @property
-    def place(self) -> str:
-        """The code by which a person reaches these records."""
-
-    def snapshot(self, frame: pd.DataFrame) -> Snapshot | None:
-        """Return a frame as it was when it was read; None if it holds no snapshot."""
-
-    def base(self, frame: pd.DataFrame | None, *, now: bool = False) -> Snapshot:
-        """Return the snapshot that a frame holds; else read the records as they are now."""
-
-    def full(self, keys: Sequence[Any]) -> pd.DataFrame:
-        """Read records in full, into a frame indexed by key."""
 
 
 def make_plan(
@@ -109,12 +99,12 @@ def make_plan(
     rows = unwrap_frame(frame, "plan", endpoints)
     frame = None if rows is None else as_frame(rows, endpoints.file_call)
     # who writes rows of what can be sent says what is to be; other rows may be an older copy
-    states = frame is not rows and frame is not None and not _has_service_fields(endpoints, frame)
+    states = frame is not rows and frame is not None and not has_service_fields(endpoints, frame)
     states |= endpoints.chosen and existing is not None
     states |= frame is not None and read_origin(frame).get("cells") == "edits"
     if frame is not None:
-        _refuse_misspelt_columns(frame, endpoints)
-    basis = _read_input(
+        refuse_misspelt_columns(frame, endpoints)
+    basis = read_input(
         source,
         endpoints,
         frame,
@@ -144,340 +134,6 @@ def make_plan(
         skip_invalid=skip_invalid,
         written=endpoints.texts_to_keep(list(planner.changes.values()), basis.base, source.full),
     )
-
-
-# --- check the frame, and read what it is compared with -------------------------------
-
-
-def as_frame(source: Any, file_call: str) -> pd.DataFrame:
-    """Make a frame of what a plan takes: a frame, or a list of dicts, one for each record.
-
-    The rows of a list are counted from 1.
-
-    Args:
-        source: What was passed.
-        file_call: The call that reads such a frame from a file, for messages; {} is its name.
-
-    Raises:
-        InputError: It is neither; the text says how to make one of it.
-    """
-    if isinstance(source, pd.DataFrame):
-        return source
-    if isinstance(source, pd.Series):
-        raise InputError(
-            "plan takes a frame, and this is one column or one row of it: pass "
-            "frame[['name']] or frame.loc[[key]], with two brackets."
-        )
-    if isinstance(source, str | bytes | PathLike):
-        name = source.decode("utf-8", "replace") if isinstance(source, bytes) else str(source)
-        raise InputError(
-            f"plan takes a frame, not the name of a file. Read the file first: "
-            f"plan({file_call.format(repr(name[:60]))})."
-        )
-    if isinstance(source, Mapping):
-        raise InputError("plan takes a list of dicts, one for each record: plan([{…}, {…}]).")
-    rows = list(source) if isinstance(source, Iterable) else None
-    if rows is None or not all(isinstance(row, Mapping) for row in rows):
-        wrong = next((row for row in rows or () if not isinstance(row, Mapping)), source)
-        kind = f"{type(source).__name__}{'' if wrong is source else f' of {type(wrong).__name__}'}"
-        raise InputError(
-            f"plan takes a frame or a list of dicts, one for each record, not {kind}: "
-            "plan([{…}, {…}])."
-        )
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    cells = {name: [row.get(name) for row in rows] for name in names}
-    return pd.DataFrame(cells, index=pd.RangeIndex(1, len(rows) + 1), dtype=object)
-
-
-def unwrap_frame(passed: Any, method: str, endpoints: Endpoints[Any]) -> Any:
-    """Return the frame of what `check(…).fix()` returned; return all else as it is.
-
-    Raises:
-        InputError: It is a result of `check`, or a frame of another library.
-    """
-    call = f"{endpoints.place}.{method}"
-    if callable(getattr(passed, "fix", None)):
-        raise InputError(
-            f"This is the result of check, with suggestions that were not taken yet: call .fix(), "
-            f"as {call}(checked.fix())."
-        )
-    if not isinstance(passed, pd.DataFrame) and isinstance(
-        frame := getattr(passed, "frame", None), pd.DataFrame
-    ):
-        return frame
-    for made in ("to_pandas", "collect"):  # polars, pyarrow, Dask and others; a lazy frame
-        if hasattr(passed, made) and hasattr(passed, "columns"):
-            way = "to_pandas()" if made == "to_pandas" else "collect().to_pandas()"
-            raise InputError(
-                f"{method} takes a frame of pandas, and this one is of "
-                f"{type(passed).__module__.partition('.')[0]}: {call}(frame.{way})."
-            )
-    return passed
-
-
-def _refuse_misspelt_columns(frame: pd.DataFrame, endpoints: Endpoints[Any]) -> None:
-    """Refuse columns that are named like a field but for capitals and spaces.
-
-    Raises:
-        InputError: There are some; the text has the line that renames them.
-    """
-    known = {*endpoints.body.model_fields, endpoints.key, DELETE}
-    names = {*frame.columns, *frame.index.names}
-    wrong = {
-        name: right
-        for name in frame.columns
-        if isinstance(name, str)
-        and name not in known
-        and (right := re.sub(r"[\s-]+", "_", name.strip().lower())) in known - names
-    }
-    if wrong:
-        columns = ", ".join(f"{name!r}" for name in wrong)
-        raise InputError(
-            f"The columns {columns} are not called as the fields are. Rename them: "
-            f"frame = frame.rename(columns={wrong!r})"
-        )
-
-
-def _has_service_fields(endpoints: Endpoints[Any], frame: pd.DataFrame) -> bool:
-    """Return whether a frame has columns that only the service sets, as if it was read."""
-    known = endpoints.record.model_fields.keys() - endpoints.body.model_fields.keys()
-    return not known.isdisjoint({*frame.columns} - {endpoints.key, *endpoints.instead})
-
-
-class _PlanInput(NamedTuple):
-    """The input of a plan: an edited frame, and the records that it is compared with."""
-
-    frame: pd.DataFrame
-    base: pd.DataFrame  #: what was read, or what is there now
-    dated: Mask  #: for which of its rows each difference is known to be an edit
-    identity: Identity
-    deletes: Rows  #: the rows of `base` that `delete=` names
-    refused: list[RefusedCell]  #: the keys of `delete=` that cannot be deleted
-    other_account: bool  #: whether the frame is of another account
-    no_snapshot: bool  #: whether `base` is what is there now
-    deleted: int  #: records that the list shows, and that are deleted
-    named: bool  #: whether a person has named the frame it was made from
-
-
-def _read_input(
-    source: PlanSource,
-    endpoints: Endpoints[Any],
-    frame: pd.DataFrame | None,
-    delete: Iterable[Any] | None,
-    origin: pd.DataFrame | None,
-    *,
-    other_account: bool,
-    duplicates: bool,
-    states: bool,
-) -> _PlanInput:
-    """Check the account of the frame, and read the records that it is compared with."""
-    account = source.transport.connection.account
-    delete = unwrap_frame(delete, "plan", endpoints)
-    single = isinstance(delete, pd.DataFrame | str | bytes | Mapping)
-    if isinstance(delete, Iterable) and not single:
-        delete = list(delete)
-        if any(isinstance(row, Mapping) for row in delete):
-            delete = as_frame(delete, endpoints.file_call)
-    for each in (frame, delete):
-        if isinstance(each, pd.DataFrame):
-            _refuse_fleet(each)
-    owner = None if frame is None else read_origin(frame).get("account")
-    is_other = owner not in (None, account)
-    if is_other and not other_account:
-        raise InputError(
-            f"This frame is of {owner}, and the plan would be for {account}. "
-            "plan(frame, other_account=True) plans it anyway; records are then matched by "
-            f"{' and '.join(endpoints.name_fields())}, not by their ids."
-        )
-    snapshot = (
-        source.base(frame, now=is_other) if origin is None else _require_snapshot(source, origin)
-    )
-    base = snapshot.frame
-    known = len(base) if states or is_other or not snapshot.now else 0
-    if not snapshot.whole:  # of a search: the others count too, for names and for shares
-        whole = source.base(None).frame
-        base = pd.concat([base, whole[~whole.index.isin(base.index)]])
-    if frame is None:
-        frame = base.iloc[:0]
-    elif is_other and not endpoints.chosen:
-        frame = frame.reset_index(drop=endpoints.key in frame.index.names).drop(
-            columns=endpoints.key, errors="ignore"
-        )
-    keys = read_delete_keys(delete, endpoints)
-    dated = np.arange(len(base)) < (len(base) if states or is_other else known)
-    rows = (
-        delete
-        if isinstance(delete, pd.DataFrame) and "account" not in read_origin(delete)
-        else None
-    )
-    unknown_account = owner is None and origin is None and not endpoints.chosen
-    identity = _make_identity(endpoints, base)._replace(unknown_account=unknown_account)
-    deleted: set[Any] = set()
-    if endpoints.lists_deleted and not endpoints.reads_deleted:
-        deleted = _find_deleted_keys(source, Edits(frame, base, identity, duplicates=duplicates))
-        left = ~base.index.isin(deleted)
-        base, dated = base[left], dated[left]
-    places, refused = _find_deletes(keys, base, identity, rows)
-    return _PlanInput(
-        frame,
-        base,
-        dated,
-        identity,
-        places,
-        refused,
-        is_other,
-        no_snapshot=snapshot.now,
-        deleted=len(deleted),
-        named=origin is not None,
-    )
-
-
-def _require_snapshot(source: PlanSource, origin: Any) -> Snapshot:
-    """Return the snapshot that the frame passed as `base` holds.
-
-    Raises:
-        InputError: It holds none.
-    """
-    snapshot = source.snapshot(origin) if isinstance(origin, pd.DataFrame) else None
-    if snapshot is None:
-        raise InputError(
-            f"base= takes a frame that was read here and still holds what it was, like contacts = "
-            f"{source.place}.frame(): not one of a file, a merge or another account."
-        )
-    return snapshot
-
-
-def _find_deleted_keys(source: PlanSource, edits: Edits) -> set[Any]:
-    """Find deleted records of the list that rows without a key match; return their keys.
-
-    Most services list none. Where they do, and nothing in a list tells them from others, each
-    record that such a row meets is read on its own: what cannot be read is deleted.
-    """
-    met = np.flatnonzero((edits.positions >= 0) & ~edits.has_key)
-    keys = [edits.key(row) for row in met.tolist()]
-    return set(keys) - set(source.full(keys).index) if keys else set()
-
-
-def _refuse_fleet(frame: pd.DataFrame) -> None:
-    """Refuse the frame of a fleet, whose ids are those of several accounts.
-
-    Raises:
-        InputError: It is one, and names the account of its rows.
-    """
-    accounts = column_or_level(frame, "account") if "fleet" in read_origin(frame) else None
-    if accounts is not None:
-        names = ", ".join(repr(name) for name in dict.fromkeys(accounts))
-        raise InputError(
-            f"This frame is of several accounts ({names:.200}): give it to the plan of their "
-            f"fleet, or this one its own rows alone, as frame.loc[{next(iter(accounts), '')!r}]."
-        )
-
-
-def read_delete_keys(delete: Iterable[Any] | None, endpoints: Endpoints[Any]) -> list[Any]:
-    """Read the keys in `delete=`: of a frame, or of a list."""
-    if delete is None:
-        return []
-    if isinstance(delete, pd.DataFrame):
-        owner, account = read_origin(delete).get("account"), endpoints.transport.connection.account
-        if owner not in (None, account) and not endpoints.chosen:
-            raise InputError(
-                f"The frame in delete= is of {owner}, and the plan would be for {account}: its "
-                "ids mean other records here. plan(frame.assign(delete=True), other_account=True) "
-                f"finds them by {' and '.join(endpoints.name_fields())}."
-            )
-        named = column_or_level(delete, endpoints.key)
-        if named is None:
-            raise InputError(
-                f"The frame in delete= has no {endpoints.key}, in a column or the index: pass rows "
-                f"of {endpoints.place}.frame(), or a list of keys."
-            )
-        return named.tolist()
-    if isinstance(delete, str | bytes | Mapping) or not isinstance(delete, Iterable):
-        raise InputError(f"delete= takes a list of keys, like delete=[{delete!r}].")
-    try:
-        keys = list(dict.fromkeys(delete))
-    except TypeError:
-        raise InputError(
-            f"delete= takes keys, rows of {endpoints.place}.frame(), or dicts that hold "
-            f"{endpoints.key}: pass one of these."
-        ) from None
-    if keys and all(isinstance(key, bool | np.bool_) for key in keys):
-        raise InputError("delete= takes rows or keys, not a mask: pass delete=frame[mask].")
-    return keys
-
-
-def _make_identity(endpoints: Endpoints[Any], base: pd.DataFrame) -> Identity:
-    """Make the identity of the records of a resource."""
-    names = endpoints.name_fields()
-
-    def drop_invalid(cells: pd.DataFrame) -> pd.DataFrame:
-        """Replace cells that cannot be sent by NA."""
-        kept = {}
-        for name in cells.columns:
-            values = cells[name].astype(object)
-            texts = [value if isinstance(value, str) else None for value in values]
-            _, wrong = endpoints.body.column(name, texts) if any(texts) else ({}, {})
-            kept[name] = [None if n in wrong else text for n, text in enumerate(texts)]
-        return pd.DataFrame(kept, index=cells.index, dtype="str")
-
-    return Identity(
-        endpoints.noun,
-        tuple(map(str, base.index.names)),
-        names,
-        join_columns,
-        drop_invalid,
-        agree=tuple(name for name in endpoints.natural_key if name not in names),
-        labels=tuple(dict.fromkeys((*endpoints.natural_key, "name"))),
-        single=endpoints.single,
-        restores=endpoints.restores,
-        chosen=endpoints.chosen,
-        fields=endpoints.body.model_fields.keys(),
-    )
-
-
-def join_columns(rows: pd.DataFrame) -> pd.Series[Any]:
-    """Join the columns of a frame to one text a row; NA where a part is missing or no text."""
-    parts = []
-    for name in rows.columns:
-        part = rows[name]
-        if not isinstance(part.dtype, pd.StringDtype):
-            part = pd.Series([v if isinstance(v, str) else None for v in part], part.index, "str")
-        parts.append(part.where(part != ""))
-    first, *rest = parts
-    for part in rest:
-        first = first.str.cat(part, sep=" ")
-    return first
-
-
-def _find_deletes(
-    keys: Sequence[Any], base: pd.DataFrame, identity: Identity, rows: pd.DataFrame | None
-) -> tuple[Rows, list[RefusedCell]]:
-    """Find the records that `delete=` names.
-
-    Args:
-        keys: The keys in `delete=`.
-        base: The records that were read.
-        identity: The key and natural key of the records.
-        rows: The rows that held the keys, if the account of these is unknown.
-
-    Returns:
-        The rows of `base`, and the keys that cannot be deleted.
-    """
-    named = pd.DataFrame({identity.key[-1]: pd.Series(keys, dtype=object)})
-    edits = Edits(named, base, identity._replace(columns=(), natural_keys=None))
-    step = "read the frame again"
-    wrong = {row: (reason, step) for row, _, _, reason, _ in edits.refused}
-    missing = f"no {identity.noun} has it in what was read"
-    wrong |= dict.fromkeys(edits.new.tolist(), (missing, step))
-    places = edits.positions.copy()
-    if rows is not None and not identity.chosen:
-        rows = rows.reset_index(drop=True).assign(**{identity.key[0]: named.iloc[:, 0]})
-        deleted = rows.assign(**{DELETE: True})
-        edited_rows = Edits(deleted, base, identity._replace(unknown_account=True, fields=()))
-        wrong = {row: (reason, step) for row, _, _, reason, step in edited_rows.refused} | wrong
-        places[list(wrong)] = -1
-    refused = [RefusedCell(keys[n], "delete", in_words(keys[n]), *wrong[n]) for n in sorted(wrong)]
-    return places[places >= 0], refused
 
 
 # --- compare cells, and validate what changes --------------------------------------------
@@ -520,7 +176,7 @@ class _Planner:
         self,
         source: PlanSource,
         endpoints: Endpoints[Any],
-        basis: _PlanInput,
+        basis: PlanInput,
         existing: Existing,
         *,
         duplicates: bool,
@@ -995,6 +651,13 @@ class _Planner:
             notes.append(f"The frame is of another account{what}.")
         elif names:
             notes.append(f"What the service sets is ignored in rows without a key: {names}.")
+        if not (self.changes or self.skips or self.cells.refused or self._other_account):
+            missing = len(self._base) - len(np.unique(edits.positions[edits.positions >= 0]))
+            if missing and not self._basis.no_snapshot:
+                notes.append(
+                    f"{many(missing, noun)} that the frame does not have stay: plan(…, delete=[…]) "
+                    "deletes what it names."
+                )
         if self.skips:
             notes.append(
                 "Skipped rows (=) change nothing: the account has the left value, the frame "

@@ -22,7 +22,8 @@ from bulk.planning import (  # noqa: F401
 import chatkit
 from chatkit.bulk.matching import Edits, Identity
 from chatkit.bulk.plan import refused_cells
-from chatkit.bulk.planner import Cells, join_columns
+from chatkit.bulk.plan_input import join_columns
+from chatkit.bulk.planner import Cells
 from chatkit.resource import endpoints_of
 
 

@@ -14,7 +14,7 @@ from chatkit.bulk.changes import Change
 from chatkit.bulk.journal import JournalEvent
 from chatkit.bulk.outcomes import Row
 from chatkit.bulk.plan import RefusedCell, setting_of
-from chatkit.bulk.planner import join_columns
+from chatkit.bulk.plan_input import join_columns
 
 COLUMNS = ["change", "key", "label", "state", "reason", "evidence", "sent", "checked_ago"]
 
