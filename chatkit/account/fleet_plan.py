@@ -346,6 +346,8 @@ class FleetPlan(Report):
                     continue
                 with read_run(plan.id, plan._at) as kept:
                     left[label] = remaining(plan, *pace, (kept, rows_of_journal(kept)))
+        if goes_on and left and not any(each.changes for each in left.values()):
+            print_line("This plan was already applied: nothing is sent again.")
         slowest = max(left, key=lambda label: left[label].seconds, default="")
         if not slowest or left[slowest].seconds < LONG:
             return

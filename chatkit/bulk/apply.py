@@ -29,9 +29,10 @@ from chatkit.api.throttle import Throttle
 from chatkit.api.transport import Flight, Transport
 from chatkit.bulk.changes import Change, Kind
 from chatkit.bulk.endpoints import Endpoints
-from chatkit.bulk.journal import Journal
+from chatkit.bulk.journal import Journal, planned_at
 from chatkit.bulk.outcomes import RunRow, RunState, count_states, replay_journal
 from chatkit.bulk.reconcile import PAGES_FROM, Search, Stopped, ThrottledReader, read_listed
+from chatkit.bulk.stores import changes_since
 from chatkit.errors import CallError, Fault, InputError, JournalError
 from chatkit.util.progress import Progress, Watch, print_line
 
@@ -93,7 +94,7 @@ class Run:
         self._journal, self._target = journal, target
         self._watch = watch
         past = [event.what for event in journal.events() if event.n is None]
-        self._fresh, self._finished = not past, past[-1:] == ["finished"]
+        self._fresh, self.finished = not past, past[-1:] == ["finished"]
         self._reader = ThrottledReader(target.transport, throttle, self._must_stop)
         self._unproved: list[RunRow] = []  # those that were written, and are to be read back
         self._batch_size = BATCH  # the number of rows that are written before they are read back
@@ -111,7 +112,7 @@ class Run:
     def execute(self) -> None:
         """Send the rows that are not done, until all are or the run must stop."""
         left = sum(not row.done for row in self.rows)
-        if not left and self._finished:
+        if not left and self.finished:
             return
         for row in self.rows:
             row.counted = row.done or row.state == "applied"
@@ -379,12 +380,18 @@ class Run:
         resent = any(row.attempts > 1 for row in new)
         began = time.monotonic()
         waiting = []
+        refused = any(row.refusal is not None for row in new)
+        creators = self._find_creators(endpoints.noun) if refused else {}
         verdicts = Search(self._reader, endpoints).find_verdicts(new, new[0].taken, thorough=resent)
         for row in new:
             verdict = verdicts.get(row.n)
             if verdict is None:  # stopped
                 continue
-            if verdict.what == "adopted":
+            name = endpoints.natural_name(row.change.after)
+            if verdict.what == "adopted" and not row.was_unknown and name in creators:
+                key = getattr(verdict.record, endpoints.key)
+                row.write_event("unchanged", reason=f"the run {creators[name]} made it", key=key)
+            elif verdict.what == "adopted":
                 row.adopt(getattr(verdict.record, endpoints.key), verdict.reason)
             elif verdict.what != "absent":
                 row.mark_unclear(verdict.what, verdict.reason)
@@ -395,6 +402,16 @@ class Run:
                 ready.append(row)
             self._advance_progress(row)
         return waiting
+
+    def _find_creators(self, noun: str) -> dict[str | None, str]:
+        """Return by natural name which later run created a record, as far as journals tell."""
+        header, name_of = self._journal.header, self._target.of(None, noun).natural_name
+        changes, _ = changes_since(header.account, noun, planned_at(header))
+        return {
+            name_of(each.change.after): each.run
+            for each in changes
+            if each.run != header.run and each.change.kind == "create"
+        }
 
 
 def _group_by_dependency(rows: list[RunRow]) -> list[list[RunRow]]:

@@ -171,6 +171,14 @@ def run_id() -> str:
     return f"{now:%Y%m%d-%H%M%S}-{fraction:03x}{secrets.randbelow(4096):03x}"
 
 
+def planned_at(header: RunHeader) -> datetime:
+    """Return when the plan of a run was made, which its name tells; else when the run began."""
+    try:
+        return datetime.strptime(header.run[:15], "%Y%m%d-%H%M%S").replace(tzinfo=UTC)
+    except ValueError:  # a name that a person has written into a plan file
+        return datetime.fromisoformat(header.started)
+
+
 #: Characters of a person's name; a token is longer.
 _LONGEST_NAME = 40
 
@@ -363,7 +371,7 @@ def _damaged(run: str, finding: str) -> JournalError:
 def _header_as_json(header: RunHeader) -> str:
     """Return a header as JSON."""
     if not re.fullmatch("[0-9a-z-]+", header.run):  # it names a file
-        raise InputError(f"{header.run!r} is no name of a run: run_id() makes names.")
+        raise InputError(f"{header.run!r} cannot be the name of a run: run_id() makes names.")
     try:
         return msgspec.json.encode(header).decode()
     except (TypeError, ValueError) as error:

@@ -44,7 +44,7 @@ from chatkit.util.display import values
 State = Literal[
     "applied", "differs", "unchanged", "skipped", "conflict", "failed", "unknown", "not sent"
 ]
-CAME_TWICE = "the service reported it as existing: this run made it, and its call arrived twice"
+CAME_TWICE = "it exists with these values, probably because the network delivered the request twice"
 CREATED_MEANWHILE = "somebody else created it after the plan was made"
 #: Events after which nothing more is to be done for a row.
 _LAST = frozenset(
@@ -120,6 +120,7 @@ class Row:
             case "differs" | "unchanged" | "conflict" | "failed":
                 self.open, self.state = False, what
                 self.after = detail.get("live")
+                self.key = detail.get("key", self.key)
                 self.evidence = detail.get("evidence", self.evidence)
             case _:
                 raise JournalError(

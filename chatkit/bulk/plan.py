@@ -342,7 +342,13 @@ class Plan(Report):
                 )
                 if self._written:
                     self._target.keep(self._written, self.id)
-                if begun and watch is None:
+                if run.finished and watch is None:
+                    started = journal.header.started.replace("T", " ")
+                    print_line(
+                        f"This plan was already applied on {started:.16} UTC: nothing is sent "
+                        "again. chatkit.runs() shows what became of its run."
+                    )
+                elif begun and watch is None:
                     left = remaining(self, concurrency, rate, (journal, run.rows))
                     self._print_time(left, where)
                 self._at_work = run.rows

@@ -26,6 +26,7 @@ def undo_plan(
     *,
     include_adopted: bool,
     only: Collection[int] | None = None,
+    undone: Collection[int] = (),
 ) -> Plan:
     """Make the plan that takes back what a run has done, its last rows first.
 
@@ -40,18 +41,20 @@ def undo_plan(
         include_adopted: Take back also what was found after a lost answer: it looks like
             ours, but somebody else may have made it, or deleted it.
         only: The numbers of the rows to take back; the others are left as they are.
+        undone: The numbers of rows that an earlier undo has taken back.
     """
     changes: list[Change] = []
     refused: list[RefusedCell] = []
     header = journal.header
     all_rows = rows_of_journal(journal)
     rows = all_rows if only is None else [row for row in all_rows if row.n in only]
+    done = [row for row in rows if _may_have_taken_effect(row) and row.n not in undone]
+    kept = {row.n for row in done}
     left_out = [
-        LeftOutRow(row.change.row, row.change.kind, row.change.label, row.state, row.reason)
+        LeftOutRow(row.change.row, row.change.kind, row.change.label, state, row.reason)
         for row in rows
-        if not _may_have_taken_effect(row)
+        if row.n not in kept and (state := "taken back" if row.n in undone else row.state)
     ]
-    done = [row for row in rows if _may_have_taken_effect(row)]
     for row in reversed(done):
         change, endpoints = row.change, target.of(row.change.code, row.change.noun)
         if reason := _refusal_reason(row, endpoints, include_adopted=include_adopted):
@@ -71,7 +74,9 @@ def undo_plan(
         undoes=header.run,
     )
     lossy = Counter(row.change.loss for row in done if row.change.undo not in ("exactly", "never"))
-    notes = [f"{count:,} rows cannot be restored exactly: {why}" for why, count in lossy.items()]
+    notes = [
+        f"{many(count, 'row')} cannot be restored exactly: {why}" for why, count in lossy.items()
+    ]
     duplicates = sum(len(row.duplicates) for row in done)
     if duplicates and not include_adopted:
         notes.append(
@@ -87,8 +92,8 @@ def undo_plan(
         states = Counter(row.state for row in left_out)
         counts = ", ".join(f"{count:,} {state}" for state, count in states.items())
         notes.append(
-            f"{many(len(left_out), 'row')} of the run changed nothing ({counts}): plan.left_out "
-            "shows them"
+            f"{many(len(left_out), 'row')} of the run left nothing to take back ({counts}): "
+            "plan.left_out shows them"
         )
     return Plan(target, setting, changes, refused, notes=notes, skip_invalid=True, left=left_out)
 
@@ -143,7 +148,7 @@ def _refusal_reason(row: Row, endpoints: Endpoints[Any], *, include_adopted: boo
     if row.evidence == "gone" and not include_adopted:
         return row.reason
     if row.evidence == "adopted" and create and not include_adopted:
-        return "its answer was lost; it was found, but somebody else may have made it"
+        return f"{row.reason}: somebody else may have made it"
     if create and endpoints.natural_name({**after, **(row.after or {})}) != endpoints.natural_name(
         after
     ):

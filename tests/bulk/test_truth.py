@@ -79,6 +79,31 @@ def test_a_write_that_is_delivered_twice_is_ours(operation: Operation) -> None:
         assert accounted(chatkit.undo(result, client), result)
 
 
+def test_a_create_that_another_run_has_made_is_not_counted_twice() -> None:
+    rows = [{"number": "7700900999", "country_code": "+44", "name": "Ana"}]
+    with chatkit.Sandbox() as sandbox, chatkit.connect(sandbox) as client:
+        plan, same = client.contacts.plan(rows), client.contacts.plan(rows)
+        assert report(same.apply()) == [("applied", "answered")]
+        result = plan.apply()
+        assert report(result) == [("unchanged", "")]
+        assert same.id in result.reason.item()
+        undo = chatkit.undo(result, client)
+        assert accounted(undo, result) and len(undo) == 0
+
+
+def test_what_was_taken_back_is_not_taken_back_again(capsys: pytest.CaptureFixture[str]) -> None:
+    with chatkit.Sandbox(seed="demo") as sandbox, chatkit.connect(sandbox) as client:
+        plan = client.contacts.plan([{"id": 50001, "name": "Ana"}, {"id": 50002, "name": "Ben"}])
+        result = plan.apply()
+        chatkit.undo(result, client, rows=[1]).apply()
+        undo = chatkit.undo(result, client)
+        assert [change.row for change in undo.changes] == [2]
+        assert undo.left_out.state.tolist() == ["taken back"]
+        capsys.readouterr()
+        assert plan.apply().state.tolist() == ["applied"] * 2
+        assert "already applied" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("kind", ["contact", "content"])
 def test_a_delete_that_meets_a_404_is_listed_and_not_taken_back(kind: str) -> None:
     """Nothing shows whose it was: it is brought back only if a person says so."""
@@ -201,7 +226,7 @@ def test_an_undo_accounts_for_every_row_of_its_run(tmp_path: Any) -> None:
         assert dict(zip(back.left_out["row"], back.left_out["state"], strict=True)) == {
             2: "failed", 3: "conflict", 4: "unchanged", 6: "not sent",
         }  # fmt: skip
-        assert any("4 rows of the run changed nothing" in note for note in back.notes)
+        assert any("4 rows of the run left nothing" in note for note in back.notes)
         again = client.load_plan(back.save(tmp_path / "undo.json"))
         assert accounted(again, result) and again.left_out.equals(back.left_out)
 
