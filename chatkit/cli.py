@@ -141,7 +141,7 @@ _ADVICE: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (r" plan\.secrets holds them by id, or the dict .*? keeps one in the keyring\.", ""),
     (r"(?:apply|plan)\((?:…, )?(many|irreversible|broken)=True\)", r"--\1"),
     (r"undo\(…, include_adopted=True\)", "--include-adopted"),
-    (r"say other_account=True", "use --other-account"),
+    (r"pass other_account=True", "use --other-account"),
     (r"\b(broken|moved)=True", r"--\1"),
     (r"plan\(…, skip_invalid=True\)|skip_invalid=True", "--skip-invalid"),
     (r"\bconflicts='(\w+)'", r"--conflicts \1"),

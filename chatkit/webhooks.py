@@ -14,6 +14,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 from difflib import get_close_matches
 from itertools import count
@@ -28,7 +29,7 @@ from chatkit.api.record import Body, Id, Record, Time
 from chatkit.api.secret import SECRET, Secret
 from chatkit.bulk.changes import Change
 from chatkit.bulk.endpoints import Endpoints, Key, ReadFull, Undo
-from chatkit.errors import InputError, NotFound, SettingsError
+from chatkit.errors import CallError, InputError, NotFound, Refused, SettingsError
 from chatkit.profile import ServiceProfile
 from chatkit.report import Finding, Report, ReportPart, Severity, bullets, headline
 from chatkit.resource import Resource
@@ -189,6 +190,17 @@ class WebhookEndpoints(Endpoints[Webhook]):
     def _finish_frame(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Drop secrets, should a service show them in a list."""
         return frame.drop(columns="webhook_secret", errors="ignore")
+
+    def next_step(self, error: Refused, key: Key | None, body: Mapping[str, Any]) -> str:
+        """Name the webhook that has the address."""
+        if error.status in (409, self.profile.clash_status) and "url" in body:
+            call = self.list_call()
+            with suppress(CallError):
+                for record in self.parse_records(call, self.transport.send(call).data):
+                    if record.url == body["url"]:
+                        key = record.id
+                        return f"Webhook {key} has it: change that one with update({key}, …)."
+        return super().next_step(error, key, body)
 
     def undo(self, kind: str, known: Mapping[str, Any], after: Mapping[str, Any]) -> Undo:
         """Return how well a change can be undone: a deleted registration loses its secret."""

@@ -26,7 +26,6 @@ from chatkit.errors import (
     NotAuthenticated,
     SettingsError,
     command,
-    first_line,
 )
 from chatkit.frames.snapshot import read_part_origins, write_part_origins
 from chatkit.imports import accessor
@@ -282,7 +281,7 @@ class Fleet(Report, Mapping[str, Client]):
                 done[label] = outcome
             elif isinstance(outcome, ChatkitError):
                 advice = outcome.advice if isinstance(outcome, CallError) else ""
-                reason = first_line(outcome)
+                reason = " ".join(str(outcome).split())
                 stops[label] = f"{reason.rstrip('.')}. {advice}" if advice else reason
             else:
                 raise _add_account_note(outcome, label)
@@ -327,6 +326,16 @@ class FleetResource:
     def __repr__(self) -> str:
         count = many(len(self._fleet), "account")
         return f"<{self._noun}s of {count}: .frame() shows them>"
+
+    if not TYPE_CHECKING:  # type checkers report a name that does not exist
+
+        def __getattr__(self, name: str) -> Any:
+            """Raise AttributeError with the account that has the method."""
+            place = f"{self._noun}s"
+            raise AttributeError(
+                f"A fleet has frame and plan of its {place}, and no {name}: call "
+                f"fleet['name'].{place}.{name}(…) of one account."
+            )
 
     def frame(self, *what: Any, **options: Any) -> pd.DataFrame:
         """Read the list of each account into one DataFrame, indexed by account first.

@@ -137,7 +137,7 @@ class StateNotes:
     """Notes on a plan for the account, collected resource by resource."""
 
     origin: str
-    stays: dict[str, int] = field(default_factory=dict)  #: how many only the account has
+    stays: dict[str, list[str]] = field(default_factory=dict)  #: what only the account has
     reverted: list[str] = field(default_factory=list)  #: what the account alone has changed
     kept: dict[str, list[str]] = field(default_factory=dict)  #: what differs and is left, by why
 
@@ -168,11 +168,13 @@ class StateNotes:
         for why, names in self.kept.items():
             more = f" and {len(names) - _MAX_NAMED:,} more" if len(names) > _MAX_NAMED else ""
             yield f"{why}: {', '.join(names[:_MAX_NAMED])}{more}."
-        if stay := [many(count, noun) for noun, count in self.stays.items() if count]:
-            verb = "it stays" if sum(self.stays.values()) == 1 else "they stay"
+        if stay := {noun: names for noun, names in self.stays.items() if names}:
+            counts = ", ".join(many(len(names), noun) for noun, names in stay.items())
+            verb = "it stays" if sum(map(len, stay.values())) == 1 else "they stay"
+            noun, names = next(iter(stay.items()))
             yield (
-                f"The account has {', '.join(stay)} that {self.origin} does not have: {verb}. "
-                "delete= names what is to be deleted."
+                f"The account has {counts} that {self.origin} does not have: {verb}. delete= names "
+                f"what is to be deleted, like {f'{noun} {names[0]}'!r}."
             )
 
 
@@ -239,7 +241,7 @@ def _plan_resource(
         else:
             rows[text] = _key_cells(frame, matches[0]) | {"delete": True}
     if noun in state.records:
-        notes.stays[noun] = len(live.keys() - of_state.keys() - rows.keys())
+        notes.stays[noun] = sorted(live.keys() - of_state.keys() - rows.keys())
     return resource.plan(_make_plan_frame(rows, frame), existing="update", broken=broken)
 
 

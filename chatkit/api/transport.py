@@ -206,7 +206,8 @@ class Transport:
             try:
                 async with asyncio.timeout(left):
                     outcome = await wire.send_once(call, content, left)
-                self.latency += 0.1 * (time.monotonic() - began - self.latency)
+                weight = 0.1 if self.latency else 1.0  # the first one is all that is known
+                self.latency += weight * (time.monotonic() - began - self.latency)
                 if isinstance(outcome, Answer):
                     self._date = outcome.headers.get("date")
                     refusals = (401, self.profile.unauthenticated_status)
