@@ -1,4 +1,4 @@
-"""The large run: `make faults`. Thousands of rows in every room, faults, and a thousand kills.
+"""The large run: `make faults`. Thousands of rows in every resource, faults, and a thousand kills.
 
 `python -m faults --rows 10000 --kills 1000 --seed 0` prints a Markdown table and ends with 1
 if a row was lost, doubled or falsely reported. `--job JSON` does the campaign that a test asks
@@ -65,7 +65,7 @@ def large(rows: int, kills: int, seed: int) -> Run:
     """Do the large run and print its table, a line as soon as it is known."""
     share = (rows - size(WEBHOOKS)) / size([*PARTS, *LISTED, *POSTGRES])
     parts, listed, kept = (
-        [[source, *(round(n * share) for n in counts)] for source, *counts in some]
+        [[resource, *(round(n * share) for n in counts)] for resource, *counts in some]
         for some in (PARTS, LISTED, POSTGRES)
     )
     parts += WEBHOOKS
@@ -73,8 +73,8 @@ def large(rows: int, kills: int, seed: int) -> Run:
     print(line("---", *["---:"] * len(summary(Run()))))
 
     def show(part: Part, run: Run) -> None:
-        source, creates, updates, deletes = part
-        name = f"{source} +{creates} ~{updates} -{deletes}"
+        resource, creates, updates, deletes = part
+        name = f"{resource} +{creates} ~{updates} -{deletes}"
         for what, report in ((name, run), ("its undo", run.back)):
             if report is not None:
                 print(line(what, *summary(report).values()), flush=True)
@@ -82,7 +82,7 @@ def large(rows: int, kills: int, seed: int) -> Run:
                     print(f"    {wrong}", file=sys.stderr)
 
     begun = time.monotonic()
-    how = {"service": {"html": 0.03, "odd": True}, "killer": {"undoes": True}, "show": show}
+    how = {"service": {"html": 0.03, "extras": True}, "killer": {"undoes": True}, "show": show}
     few, some = (round(kills * size(part) / rows) for part in (listed, kept))
     runs = work(parts, seed=seed, kills=kills - few - some, points="each", **how)
     points = {"profile": {"inactive_in_lists": True}, "points": "each"}

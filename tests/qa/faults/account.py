@@ -1,4 +1,4 @@
-"""The parent's hold on a fault service: start it, tell it what to do, ask it what is true."""
+"""The client of a fault service: start it, send it commands, read the true state."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Account:
         self.about: dict[str, Any] = json.loads(process.stdout.readline())
         self.base_url: str = self.about["base_url"]
 
-    def tell(self, what: str, **values: Any) -> Any:
+    def command(self, what: str, **values: Any) -> Any:
         """Send a command to the service, past all its faults."""
         line = http.client.HTTPConnection(self.base_url.removeprefix("http://"), timeout=60)
         try:
@@ -45,7 +45,7 @@ class Account:
 
     def faults(self, rates: Mapping[str, float], **more: Any) -> None:
         """Set how often a write meets each kind of fault, and the rest of `Service.faults`."""
-        self.tell("faults", rates=dict(rates), **more)
+        self.command("faults", rates=dict(rates), **more)
 
     def call(self, method: str, path: str, body: Any = None, *, other: bool = False) -> Any:
         """Make one call past all faults, as the client or as somebody else; its data."""
@@ -54,14 +54,14 @@ class Account:
     def calls(self, calls: Sequence[tuple[str, str, Any]], *, other: bool = False) -> list[Any]:
         """Make calls past all faults; the data of each."""
         token = self.about["writer_token"] if other else self.about["token"]
-        done = self.tell("call", calls=[list(call) for call in calls], token=token)
+        done = self.command("call", calls=[list(call) for call in calls], token=token)
         wrong = [d for d in done if d["status"] >= 300]
         assert not wrong, wrong
         return [d["data"] for d in done]
 
     def truth(self) -> dict[str, Any]:
         """Return everything since `forget`, and the records; nothing is in progress."""
-        truth: dict[str, Any] = self.tell("truth")
+        truth: dict[str, Any] = self.command("truth")
         return truth
 
 

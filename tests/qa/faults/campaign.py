@@ -18,7 +18,7 @@ from faults.kinds import rates
 from faults.load import load
 from faults.points import BEGINNINGS, ENDS, POINTS, Home, points_in
 
-#: Room, and how many creates, updates and deletes.
+#: The resource, and how many creates, updates and deletes.
 Part = Sequence[Any]
 #: More loads at most, for points that were not reached in those that were asked for.
 _MORE = 8
@@ -41,7 +41,7 @@ def work(
     home: Home = "folder",
     show: Callable[[Part, Run], object] = lambda part, run: None,
 ) -> list[Run]:
-    """Do a campaign; what became of each load.
+    """Do a campaign, and return the outcome of each load.
 
     Args:
         parts: The loads.
@@ -56,7 +56,7 @@ def work(
         service: For `Service.faults`.
         profile: What the service is like.
         home: Where the journals lie. In PostgreSQL, some of the kills are of all its sessions.
-        show: Called with each load and what became of it.
+        show: Called with each load and its outcome.
 
     Raises:
         Broken: The engine raised, hung, or sent something again.
@@ -71,14 +71,14 @@ def work(
         tempfile.TemporaryDirectory() as folder,
         addresses(home) as address,
     ):
-        for n, (source, *counts) in enumerate(todo):
+        for n, (resource, *counts) in enumerate(todo):
             if points == "each" and n:
                 where = named(rng, points, home)
             if n < len(parts):
                 left += kills * sum(counts) / rows
             else:
                 left = sum(map(len, where)) + _SPARE
-            expected = load(served, source, seed + n, *counts)
+            expected = load(served, resource, seed + n, *counts)
             met = rates(faults)
             if not (killer or {}).get("undoes"):
                 del met["twice"]  # a doubled flow whose answer is lost too stays unknown
@@ -90,7 +90,7 @@ def work(
             run = Killer(rng, round(left), *where, **(killer or {})).apply(job)
             left -= sum(run.kills.values())
             runs.append(run)
-            show((source, *counts), run)
+            show((resource, *counts), run)
             if points == "once" and any(where) and n + 1 == len(todo) < len(parts) + _MORE:
                 todo.append(("contacts", 20, 10, 10))
     return runs
@@ -109,14 +109,14 @@ def addresses(home: Home) -> Iterator[Callable[[], str]]:
 
 
 def named(
-    rng: random.Random, which: str, home: Home = "folder"
+    rng: random.Random, points: str, home: Home = "folder"
 ) -> tuple[list[str], list[str], list[str]]:
     """Name the points of the beginning, the middle and the end, each with the call it is met at."""
-    if which == "none":
+    if points == "none":
         return [], [], []
     begin, middle, end = (points_in(home, some) for some in (BEGINNINGS, POINTS, ENDS))
     begin, often = list(begin), [f"{point}:1" for point in middle]
-    if which == "each":
+    if points == "each":
         rng.shuffle(begin)  # a child that has made the journal leaves none to make for the others
         rng.shuffle(often := [f"{point}:{rng.choice((1, 1, 2, 3, 5, 10))}" for point in middle])
     return [f"{point}:1" for point in begin], often, [f"{point}:1" for point in end]

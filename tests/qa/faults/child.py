@@ -18,8 +18,8 @@ from faults.load import NOUNS, Load, edits
 
 #: How a child ends: its work is done; it could not even plan; the engine broke.
 DONE, NO_PLAN, BROKEN = 0, 3, 4
-#: Tells the killer one thing, in one line: "applying", or the point at which it now dies.
-Say = Callable[[str], object]
+#: Sends the killer one line: "applying", or the point at which this process now ends.
+Notify = Callable[[str], object]
 
 
 @dataclass
@@ -49,24 +49,24 @@ class Job:
         half.replace(self.folder / name)
 
 
-def run(job: Job, points: list[str], say: Say) -> int:
+def run(job: Job, points: list[str], notify: Notify) -> int:
     """Do the work in this process, which is a fork; the code to end with."""
     os.environ["CHATKIT_DATA"] = str(job.folder / "data")
     if job.at:
         os.environ["CHATKIT_RUNS"] = job.at
-    quiet = os.open(job.folder / "said", os.O_CREAT | os.O_APPEND | os.O_WRONLY)
+    quiet = os.open(job.folder / "output", os.O_CREAT | os.O_APPEND | os.O_WRONLY)
     os.dup2(quiet, 1)
     os.dup2(quiet, 2)  # progress bars
     try:
         for point in points:
-            crash.install(point, say)
-        return _work(job, say)
+            crash.install(point, notify)
+        return _work(job, notify)
     except BaseException:  # noqa: BLE001  (the killer shows it)
         (job.folder / "broken").write_text(traceback.format_exc())
         return BROKEN
 
 
-def _work(job: Job, say: Say) -> int:
+def _work(job: Job, notify: Notify) -> int:
     import chatkit
 
     about = job.account.about
@@ -80,10 +80,10 @@ def _work(job: Job, say: Say) -> int:
         retry=chatkit.RetryPolicy(settle=job.settle),
     ) as client:
         work = {"naive": _naive, "chatkit": _chatkit}[job.engine]
-        return _undo(job, client, say) if job.undoing else work(job, client, say)
+        return _undo(job, client, notify) if job.undoing else work(job, client, notify)
 
 
-def _undo(job: Job, client: Any, say: Say) -> int:
+def _undo(job: Job, client: Any, notify: Notify) -> int:
     """Take the run back, with what was found after a lost answer; go on where it stopped."""
     import chatkit
 
@@ -107,9 +107,9 @@ def _undo(job: Job, client: Any, say: Say) -> int:
             },
         )
         plan.save(path)
-    say("applying")
+    notify("applying")
     result = client.load_plan(path).apply(concurrency=job.concurrency)
-    job.write("undone", _told(result))
+    job.write("undone", _rows_of(result))
     job.write("undo events", chatkit.account.journal(result).event.value_counts().to_dict())
     return DONE
 
@@ -122,9 +122,9 @@ def _places_of(job: Job, refused: list[Any], noted: Any) -> list[str]:
     places = []
     for row, key in outcome:
         change = changes[_label(row)]
-        source = NOUNS.get(change["noun"], job.load.room)
+        resource = NOUNS.get(change["noun"], job.load.resource)
         if key is not None:
-            places.append(f"{change['code']}/{key}" if source == "templates" else f"{source}/{key}")
+            places.append(f"{change.get('code') or resource}/{key}")
     return places
 
 
@@ -133,20 +133,20 @@ def _label(row: Any) -> str:
     return json.dumps(row, default=str)
 
 
-def _naive(job: Job, client: Any, say: Say) -> int:
+def _naive(job: Job, client: Any, notify: Notify) -> int:
     job.write("changes", naive.changes(job.load))
     _mark(job, "planned", "apply")
-    say("applying")
+    notify("applying")
     job.write("result", naive.apply(client, job.load, job.folder, job.concurrency))
     return DONE
 
 
 def _mark(job: Job, *names: str) -> None:
     for name in names:
-        job.account.tell("mark", name=name)
+        job.account.command("mark", name=name)
 
 
-def _chatkit(job: Job, client: Any, say: Say) -> int:
+def _chatkit(job: Job, client: Any, notify: Notify) -> int:
     import chatkit
 
     path = job.folder / "plan"
@@ -159,8 +159,8 @@ def _chatkit(job: Job, client: Any, say: Say) -> int:
         plan.save(path)
     _mark(job, "planned", "apply")
     if job.writer:
-        job.account.tell("writer", edits=edits(job.load), rate=job.writer)
-    say("applying")
+        job.account.command("writer", edits=edits(job.load), rate=job.writer)
+    notify("applying")
     runs = chatkit.runs(client)
     if "open" in list(runs.state):
         result = chatkit.resume(
@@ -170,36 +170,36 @@ def _chatkit(job: Job, client: Any, say: Say) -> int:
         result = client.load_plan(path).apply(
             many=True, irreversible=True, concurrency=job.concurrency
         )
-    job.write("result", _told(result))
+    job.write("result", _rows_of(result))
     _check_state(job, client)
     job.write("events", chatkit.account.journal(result).event.value_counts().to_dict())
     return DONE
 
 
 def _planned(job: Job, client: Any) -> Any:
-    """Plan the load as a person would: from a frame of the room, edited."""
+    """Plan the load as a person would: from a frame of the resource, edited."""
     import pandas as pd
 
     load = job.load
-    if load.room == "account":
+    if load.resource == "account":
         return _plan_account(job, client)
     new = pd.DataFrame([row.fields for row in load.of("create")])
-    if load.room == "templates":
+    if load.resource == "templates":
         rows = [
             {"template_code": row.code, "lang_code": row.key, "delete": row.kind == "delete"}
             | row.fields
             for row in load.rows
         ]
         return client.templates.plan(rows)
-    source = getattr(client, load.room)
-    frame = source.frame()
+    resource = getattr(client, load.resource)
+    frame = resource.frame()
     old = frame.loc[[row.key for row in load.of("update")]]
     for field in {name for row in load.of("update") for name in row.fields}:
         values = [row.fields.get(field) for row in load.of("update")]
         old[field] = pd.Series(values, index=old.index)
     edited = pd.concat([old.reset_index(), new], ignore_index=True)
-    edited.attrs = frame.attrs  # concat drops what tells that it was read in this account
-    return source.plan(edited, delete=[row.key for row in load.of("delete")])
+    edited.attrs = frame.attrs  # concat drops the account from which it was read
+    return resource.plan(edited, delete=[row.key for row in load.of("delete")])
 
 
 def _plan_account(job: Job, client: Any) -> Any:
@@ -211,33 +211,33 @@ def _plan_account(job: Job, client: Any) -> Any:
     codes = {row.code for row in load.rows if row.code}
     state = state_of(client, contacts=True, codes=sorted(codes))
     held = {
-        source: {name: dict(fields) for name, fields in state.of(noun).items()}
-        for noun, source in NOUNS.items()
+        resource: {name: dict(fields) for name, fields in state.of(noun).items()}
+        for noun, resource in NOUNS.items()
     }
     names = {
-        source: {key: name for name, key in state.ids[noun].items()}
-        for noun, source in NOUNS.items()
+        resource: {key: name for name, key in state.ids[noun].items()}
+        for noun, resource in NOUNS.items()
     }
     gone = []
     for row in load.rows:
         fields = dict(row.fields)
-        if row.room == "templates":
+        if row.resource == "templates":
             name: Any = (row.code, fields.pop("lang_code", row.key))
-        elif row.kind == "create" and row.room == "contacts":
+        elif row.kind == "create" and row.resource == "contacts":
             name = fields.pop("country_code"), fields.pop("number")
         elif row.kind == "create":
             name = fields.pop("name", None) or fields.pop("url")
         else:
-            name = names[row.room][row.key]
+            name = names[row.resource][row.key]
         if row.kind == "delete":
-            del held[row.room][name]
-            noun = next(noun for noun, source in NOUNS.items() if source == row.room)
+            del held[row.resource][name]
+            noun = next(n for n, resource in NOUNS.items() if resource == row.resource)
             gone.append((noun, name))
         else:
-            held[row.room].setdefault(name, {}).update(fields)
-    records = {noun: held[source] for noun, source in NOUNS.items()}
+            held[row.resource].setdefault(name, {}).update(fields)
+    records = {noun: held[resource] for noun, resource in NOUNS.items()}
     expected = replace(state, records=records)
-    (job.folder / "wanted").write_bytes(pickle.dumps(expected))
+    (job.folder / "expected").write_bytes(pickle.dumps(expected))
     return plan_state(expected, client, delete=gone, broken=True)
 
 
@@ -246,15 +246,15 @@ def _check_state(job: Job, client: Any) -> None:
     import chatkit
     from chatkit.account.planning import plan_state
 
-    if not (job.folder / "wanted").exists():
+    if not (job.folder / "expected").exists():
         return
-    expected = pickle.loads((job.folder / "wanted").read_bytes())
+    expected = pickle.loads((job.folder / "expected").read_bytes())
     with suppress(chatkit.errors.CallError):
         lacks = [f"{c.kind} {c.noun} {c.label}" for c in plan_state(expected, client).changes]
         job.write("lacks", lacks)
 
 
-def _told(result: Any) -> list[dict[str, Any]]:
+def _rows_of(result: Any) -> list[dict[str, Any]]:
     return [
         {"label": label}
         | {name: getattr(row, name) for name in ("change", "state", "reason", "evidence")}

@@ -31,7 +31,7 @@ from faults.child import BROKEN, DONE, Job
 from faults.killer import Broken, Killer, Run
 from faults.kinds import rates
 from faults.load import load
-from faults.oracle import judge
+from faults.oracle import evaluate
 
 from chatkit.bulk.journal import Journal
 from chatkit.errors import JournalError
@@ -96,21 +96,21 @@ def lose_commits_at(commit: int, lost: int) -> None:
     Journal.commit = dying  # type: ignore[method-assign]
 
 
-def cuts(wanted: int, seed: int = 0, *, faults: float = 0.07, lazy: int = 0) -> list[Run]:
-    """Apply loads until the power was cut so often; what became of each.
+def cuts(total: int, seed: int = 0, *, faults: float = 0.07, lazy: int = 0) -> list[Run]:
+    """Apply loads until the power was cut so often, and return the outcome of each.
 
     Args:
-        wanted: How many cuts.
+        total: How many cuts.
         seed: Of the loads, the faults and the cuts.
         faults: How many of the writes meet a fault.
         lazy: How many commits each cut loses: proves that losing some would be noticed.
     """
-    rng, left, runs = random.Random(seed), wanted, []
+    rng, left, runs = random.Random(seed), total, []
     with account() as served, tempfile.TemporaryDirectory() as folder:
-        for n, (room, *counts) in enumerate(cycle(PARTS)):
+        for n, (resource, *counts) in enumerate(cycle(PARTS)):
             if left <= 0:
                 break
-            job = _job(served, Path(folder, str(n)), room, seed + n, counts)
+            job = _job(served, Path(folder, str(n)), resource, seed + n, counts)
             served.faults(rates(faults), seed=seed + n, reads=faults / 7, late=0.15)
             cutter = Cutter(rng, left)
             cutter.lazy = lazy
@@ -120,10 +120,10 @@ def cuts(wanted: int, seed: int = 0, *, faults: float = 0.07, lazy: int = 0) -> 
     return runs
 
 
-def _job(served: Account, place: Path, room: str, seed: int, counts: Sequence[int]) -> Job:
+def _job(served: Account, place: Path, resource: str, seed: int, counts: Sequence[int]) -> Job:
     place.mkdir()
     served.faults({})
-    return Job(served, load(served, room, seed, *counts), place, **SPEED)
+    return Job(served, load(served, resource, seed, *counts), place, **SPEED)
 
 
 # --- disks that fail for good ---------------------------------------------------------------
@@ -147,7 +147,7 @@ class Case(NamedTuple):
     silent journal keeps quiet about the failure, as none may.
     """
 
-    room: str
+    resource: str
     failure: str
     commit: int
     lossy: bool = False
@@ -164,22 +164,22 @@ CASES = (
 
 
 def failed(served: Account, place: Path, case: Case) -> dict[str, Any]:
-    """Apply a load on a disk that fails, and go on when it works again; what was told and true."""
-    counts = {room: counts for room, *counts in PARTS}[case.room]
-    job = _job(served, place, case.room, CASES.index(case), counts)
+    """Apply a load on a failing disk, resume it on a working one; return reports and truth."""
+    counts = {resource: counts for resource, *counts in PARTS}[case.resource]
+    job = _job(served, place, case.resource, CASES.index(case), counts)
     served.faults({"dropped after": 0.3, "drip": 0.2} if case.lossy else {})
-    served.tell("forget")
+    served.command("forget")
     before = served.truth()["state"]
     with _pipe() as (reader, writer):
         _must(job, forked(job, lambda: fail_at(job, case, writer)))
         outcome = case._asdict() | json.loads(os.read(reader, 4096))
     truth = served.truth()
-    verdict = judge(job.load, job.read("changes"), job.read("result"), before, truth)
+    verdict = evaluate(job.load, job.read("changes"), job.read("result"), before, truth)
     outcome |= {
         "later": sum(truth["requests"].values()) - outcome["requests"],
         "states": verdict.states,
         "wrong": verdict.wrong,
-        "said": (job.folder / "said").read_text(),
+        "output": (job.folder / "output").read_text(),
     }
     if case.silent:
         return outcome
@@ -187,7 +187,7 @@ def failed(served: Account, place: Path, case: Case) -> dict[str, Any]:
     (job.folder / "result").unlink()
     _must(job, forked(job, int))
     truth = served.truth()
-    verdict = judge(job.load, job.read("changes"), job.read("result"), before, truth)
+    verdict = evaluate(job.load, job.read("changes"), job.read("result"), before, truth)
     return outcome | {"resumed": verdict.states, "wrong": outcome["wrong"] + verdict.wrong}
 
 
@@ -208,8 +208,8 @@ def _pipe() -> Iterator[tuple[int, int]]:
         os.close(writer)
 
 
-def fail_at(job: Job, case: Case, told: int) -> None:
-    """Have the disk fail at a commit of this process; tell what the service knows by then."""
+def fail_at(job: Job, case: Case, pipe: int) -> None:
+    """Have the disk fail at a commit; write the number of requests so far to a pipe."""
     real, commits, broken = Journal.commit, count(1), False
 
     def failing(self: Journal) -> None:
@@ -221,8 +221,8 @@ def fail_at(job: Job, case: Case, told: int) -> None:
         if not broken and (next(commits) == case.commit or (last and case.commit == _LAST)):
             broken = True
             time.sleep(0.1)  # what has left has arrived by now
-            requests = sum(job.account.tell("truth")["requests"].values())
-            os.write(told, json.dumps({"requests": requests}).encode())
+            requests = sum(job.account.command("truth")["requests"].values())
+            os.write(pipe, json.dumps({"requests": requests}).encode())
             FAILURES[case.failure](self)
         try:
             real(self)

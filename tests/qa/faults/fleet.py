@@ -40,13 +40,13 @@ NOTEBOOK = """
 import json, os, sys
 import chatkit
 from distributed import Client
-told = json.load(sys.stdin)
-os.environ["CHATKIT_RUNS"] = told["at"]
-fleet = chatkit.connect_all(told["accounts"])
-plan = getattr(fleet, told["room"]).plan({label: told["rows"] for label in fleet})
+job = json.load(sys.stdin)
+os.environ["CHATKIT_RUNS"] = job["at"]
+fleet = chatkit.connect_all(job["accounts"])
+plan = getattr(fleet, job["resource"]).plan({label: job["rows"] for label in fleet})
 print("run", plan.id, flush=True)
-with Client(told["scheduler"], set_as_default=False) as dask:
-    result = plan.apply(on=dask, concurrency=2, rate=told["rate"], watch=lambda *_: None)
+with Client(job["scheduler"], set_as_default=False) as dask:
+    result = plan.apply(on=dask, concurrency=2, rate=job["rate"], watch=lambda *_: None)
 print("states", json.dumps(result.state.value_counts().to_dict()), flush=True)
 """
 
@@ -61,11 +61,11 @@ class Verdict:
     lost: int = 0
     doubled: int = 0
     false: int = 0
-    found: list[str] = field(default_factory=list)  #: where a token or a password was
+    leaks: list[str] = field(default_factory=list)  #: where a token or a password was
 
     @property
     def wrong(self) -> int:
-        return self.lost + self.doubled + self.false + len(self.found)
+        return self.lost + self.doubled + self.false + len(self.leaks)
 
 
 @dataclass
@@ -122,26 +122,26 @@ def kill_session(process: subprocess.Popen[bytes]) -> None:
         return
 
 
-def until(there: Callable[[], bool]) -> None:
+def until(condition: Callable[[], bool]) -> None:
     """Wait for a condition."""
     end = time.monotonic() + _PATIENCE
-    while not there():
+    while not condition():
         assert time.monotonic() < end, "it has not come"
         time.sleep(0.05)
 
 
-def rows(room: str, count: int) -> list[dict[str, Any]]:
+def rows(resource: str, count: int) -> list[dict[str, Any]]:
     """Return the rows for each account."""
-    if room == "flows":  # of which a second one of the same name would be there twice
+    if resource == "flows":  # of which a second one of the same name would be there twice
         some = {"template_name": "default", "flow_json": DOCUMENT}
         return [{"name": f"Flow {n}"} | some for n in range(count)]
     return [{"number": f"2025550{n:03}", "country_code": "+1"} for n in range(count)]
 
 
 def work(
-    server: Server, killed: str, room: str = "flows", count: int = 40, accounts: int = 8
+    server: Server, killed: str, resource: str = "flows", count: int = 40, accounts: int = 8
 ) -> Verdict:
-    """Begin a run over some accounts, kill something, resume, and hold the result against truth."""
+    """Begin a run over some accounts, kill something, resume, and compare the result with truth."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="fleet-")))
         report, clients = {}, dict[str, Client]()
@@ -154,12 +154,12 @@ def work(
         secret = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="connections-")))
         os.environ["CHATKIT_CONFIG"] = write_connections(secret, report)
         cluster = stack.enter_context(dask(folder, at))
-        names = [row.get("name") or row["number"] for row in rows(room, count)]
+        names = [row.get("name") or row["number"] for row in rows(resource, count)]
 
         def made() -> dict[str, Counter[str]]:
-            column = "name" if room == "flows" else "number"
+            column = "name" if resource == "flows" else "number"
             return {
-                label: Counter(getattr(client, room).frame()[column])
+                label: Counter(getattr(client, resource).frame()[column])
                 for label, client in clients.items()
             }
 
@@ -173,8 +173,8 @@ def work(
         stack.enter_context(notebook)
         stack.callback(kill_session, notebook)  # type: ignore[arg-type]
         assert notebook.stdin is not None and notebook.stdout is not None
-        passed = {"accounts": list(report), "room": room, "rows": rows(room, count), "rate": 12}
-        json.dump(passed | {"scheduler": cluster.address, "at": at}, notebook.stdin)
+        job = {"accounts": list(report), "resource": resource, "rows": rows(resource, count)}
+        json.dump(job | {"rate": 12, "scheduler": cluster.address, "at": at}, notebook.stdin)
         notebook.stdin.close()
         run = next(line.split()[1] for line in notebook.stdout if line.startswith("run "))
         until(lambda: total() >= accounts * count // 3)
@@ -183,7 +183,7 @@ def work(
         verdict = Verdict(killed, rows=accounts * count)
         memory = memory_of(cluster.scheduler.pid, {*expected, run})
         assert run in memory, "the memory of the scheduler was not read"
-        verdict.found += [f"scheduler: {each[:6]}…" for each in memory - {run}]
+        verdict.leaks += [f"scheduler: {each[:6]}…" for each in memory - {run}]
         kill(killed, cluster, notebook, server)
         if killed == "notebook":
             until(lambda: total() >= accounts * count)  # the workers need nobody for that
@@ -198,11 +198,11 @@ def work(
             if result.state.eq("applied").all() or time.monotonic() > end:
                 break
             time.sleep(0.5)
-        there = made()
-        verdict.lost = sum((Counter(names) - each).total() for each in there.values())
-        verdict.doubled = sum((each - Counter(names)).total() for each in there.values())
+        created = made().values()
+        verdict.lost = sum((Counter(names) - each).total() for each in created)
+        verdict.doubled = sum((each - Counter(names)).total() for each in created)
         verdict.false += int(len(result) != verdict.rows) + int((result.state != "applied").sum())
-        verdict.found += found_in(folder, expected)
+        verdict.leaks += files_containing(folder, expected)
         return verdict
 
 
@@ -236,7 +236,7 @@ def kill(what: str, cluster: Cluster, notebook: subprocess.Popen[str], server: S
 
 def memory_of(pid: int, texts: Iterable[str]) -> set[str]:
     """Return the texts in the memory of a process. Linux shows it to its owner."""
-    expected, found = {text: text.encode() for text in texts}, set[str]()
+    expected, matches = {text: text.encode() for text in texts}, set[str]()
     with open(f"/proc/{pid}/maps") as maps, open(f"/proc/{pid}/mem", "rb", 0) as memory:
         for line in maps:
             span, rights, *_ = line.split()
@@ -248,11 +248,11 @@ def memory_of(pid: int, texts: Iterable[str]) -> set[str]:
                 part = memory.read(last - first)
             except (OSError, OverflowError):
                 continue  # not backed by memory
-            found |= {text for text, each in expected.items() if each in part}
-    return found
+            matches |= {text for text, each in expected.items() if each in part}
+    return matches
 
 
-def found_in(folder: Path, texts: Iterable[str]) -> list[str]:
+def files_containing(folder: Path, texts: Iterable[str]) -> list[str]:
     """Return the files of the cluster that hold a text: logs, and spilled data of workers."""
     expected = [text.encode() for text in texts]
     files = [path for path in folder.rglob("*") if path.is_file()]
@@ -270,12 +270,12 @@ def main() -> int:
     wrong = 0
     with tempfile.TemporaryDirectory() as data, postgresql(durable=False) as server:
         os.environ["CHATKIT_DATA"] = data
-        for room in ("flows", "contacts"):
+        for resource in ("flows", "contacts"):
             for killed in passed.kills:
-                verdict = work(server, killed, room, passed.rows)
+                verdict = work(server, killed, resource, passed.rows)
                 cells = [getattr(verdict, name) for name in names]
-                cells[-1] = ", ".join(verdict.found) or 0
-                cells[0] = f"{killed}, {room}"
+                cells[-1] = ", ".join(verdict.leaks) or 0
+                cells[0] = f"{killed}, {resource}"
                 print(f"| {' | '.join(map(str, cells))} |", flush=True)
                 wrong += verdict.wrong
     return int(wrong > 0)

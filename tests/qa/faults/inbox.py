@@ -47,10 +47,10 @@ class Outcome(NamedTuple):
         return " ".join(f"{value:>12,}" for value in self)
 
 
-def serve(url: str, tell: Connection) -> None:
-    """Be a receiver until somebody kills us."""
+def serve(url: str, pipe: Connection) -> None:
+    """Serve a receiver until it is killed; send its URL through the pipe."""
     receiver = Inbox(url).serve(SECRET)
-    tell.send(receiver.url)
+    pipe.send(receiver.url)
     receiver.wait()
 
 
@@ -112,11 +112,11 @@ def run(url: str, kills: int, seed: int = 0, senders: int = 4) -> Outcome:
     rng = random.Random(seed)
     load = Load(senders)
     for last in [False] * kills + [True]:
-        listen, tell = _FORK.Pipe(duplex=False)
-        process = _FORK.Process(target=serve, args=[url, tell], daemon=True)
+        parent, child = _FORK.Pipe(duplex=False)
+        process = _FORK.Process(target=serve, args=[url, child], daemon=True)
         process.start()
-        tell.close()
-        load.url = listen.recv()
+        child.close()
+        load.url = parent.recv()
         if last:
             load.stop()
         else:
@@ -124,7 +124,7 @@ def run(url: str, kills: int, seed: int = 0, senders: int = 4) -> Outcome:
             time.sleep(rng.uniform(0, 0.01))  # at any moment of what is under way
         process.kill()
         process.join()
-        listen.close()
+        parent.close()
     with Inbox(url) as inbox:
         kept = [delivery.body for delivery in inbox._deliveries()]
         every = sum(1 for _ in inbox._deliveries(repeats=True, verified=None))

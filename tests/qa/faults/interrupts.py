@@ -24,8 +24,8 @@ from faults.notebook import Kernel, Served, kernel, served
 
 #: Seconds for a call; a cell ends in a second more after the stop button.
 DEADLINE = 1.0
-ROOMS = ("contacts", "flows")
-#: What the updates of a room set.
+RESOURCES = ("contacts", "flows")
+#: What the updates of a resource set.
 EDIT: dict[str, dict[str, Any]] = {
     "contacts": {"name": "Zoë"},
     "flows": {"flow_json": DOCUMENT | {"version": "7.2"}},
@@ -38,14 +38,14 @@ import pandas as pd
 client = chatkit.Client({base_url!r}, {account_id!r}, {token!r}, deadline={deadline})
 """
 PLAN = """
-room, load, result = client.{room}, json.loads({load!r}), None
-frame = room.frame()
+resource, load, result = client.{resource}, json.loads({load!r}), None
+frame = resource.frame()
 edited = frame.loc[load["updates"]]
 for name, value in load["edit"].items():
     edited[name] = pd.Series([value] * len(edited), index=edited.index)
 new = pd.DataFrame(load["creates"])
 frame = pd.concat([edited.reset_index(), new], ignore_index=True)
-plan = room.plan(frame, delete=load["deletes"])
+plan = resource.plan(frame, delete=load["deletes"])
 """
 APPLY = "result = plan.apply(many=True, irreversible=True)"
 #: A cell that was interrupted before it began has left no run: it is run again.
@@ -54,7 +54,7 @@ result = chatkit.resume(result) if result is not None else plan.apply(
     many=True, irreversible=True
 )
 """
-TOLD = 'result[["change", "key", "label", "state"]].to_json(orient="values")'
+RESULT = 'result[["change", "key", "label", "state"]].to_json(orient="values")'
 
 # --- one interrupt ----------------------------------------------------------------------------
 
@@ -74,7 +74,7 @@ class Tally:
     longest: float = 0.0  #: seconds from the first press to the end of the cell
     writes_after: int = 0
     false: int = 0
-    no_frame: int = 0  #: something was sent, and nobody was told
+    no_frame: int = 0  #: something was sent, and there is no frame
     lost: int = 0
     duplicated: int = 0
     wrong: list[str] = field(default_factory=list, metadata={"hidden": True})
@@ -84,7 +84,7 @@ class Tally:
         return Tally(**sums | {"longest": max(self.longest, other.longest)})
 
     def figures(self) -> dict[str, Any]:
-        """The figures, in the order of a table."""
+        """Return the figures, in the order of a table."""
         output = [f.name for f in fields(Tally) if not f.metadata]
         return {name.replace("_", " "): getattr(self, name) for name in output} | {
             "longest": f"{self.longest:.2f} s"
@@ -92,66 +92,66 @@ class Tally:
 
 
 class Load:
-    """Some creates, updates and deletes in one room of an empty account."""
+    """Some creates, updates and deletes in one resource of an empty account."""
 
     def __init__(self, service: Served, rng: random.Random) -> None:
-        self.service, self.room = service, rng.choice(ROOMS)
+        self.service, self.resource = service, rng.choice(RESOURCES)
         creates, updates, deletes = rng.randint(15, 50), rng.randint(3, 8), rng.randint(2, 5)
-        old = [service.call("POST", self.room, body(self.room, n))["id"] for n in range(13)]
+        old = [service.call("POST", self.resource, body(self.resource, n))["id"] for n in range(13)]
         self.updates, self.deletes = old[:updates], old[-deletes:]
-        self.creates = [body(self.room, n) for n in range(100, 100 + creates)]
+        self.creates = [body(self.resource, n) for n in range(100, 100 + creates)]
         self.rounds = 4 + creates / 8  #: of calls, eight at once; what is there is read before
 
     def as_json(self) -> str:
         return json.dumps(
             {"creates": self.creates, "updates": self.updates, "deletes": self.deletes}
-            | {"edit": EDIT[self.room]}
+            | {"edit": EDIT[self.resource]}
         )
 
-    def landed(self) -> Mapping[tuple[str, str | int], int]:
+    def effects(self) -> Mapping[tuple[str, str | int], int]:
         """Count how often each row took effect: creates by natural key, others by id."""
-        records = self.service.records(self.room)
+        records = self.service.records(self.resource)
         outcome: Counter[tuple[str, str | int]] = Counter()
         for record in records:
-            outcome["create", called(self.room, record)] += 1
-            outcome["update", record["id"]] += edited(self.room, record)
+            outcome["create", called(self.resource, record)] += 1
+            outcome["update", record["id"]] += edited(self.resource, record)
         present = {record["id"] for record in records}
         outcome.update({("delete", key): 1 for key in self.deletes if key not in present})
         return outcome
 
     def rows(self) -> list[tuple[str, str | int]]:
-        """Every row, as `landed` calls it."""
+        """Return the name of each row, as `effects` has it."""
         return [
-            *(("create", called(self.room, fields)) for fields in self.creates),
+            *(("create", called(self.resource, fields)) for fields in self.creates),
             *(("update", key) for key in self.updates),
             *(("delete", key) for key in self.deletes),
         ]
 
 
-def body(room: str, n: int) -> dict[str, Any]:
-    if room == "contacts":
+def body(resource: str, n: int) -> dict[str, Any]:
+    if resource == "contacts":
         return {"number": f"2025{n:06d}", "country_code": "+1", "name": "Ana"}
     return {"name": f"Flow {n}", "template_name": "default", "flow_json": DOCUMENT}
 
 
-def called(room: str, record: Mapping[str, Any]) -> str:
-    return f"+1 {record['number']}" if room == "contacts" else str(record["name"])
+def called(resource: str, record: Mapping[str, Any]) -> str:
+    return f"+1 {record['number']}" if resource == "contacts" else str(record["name"])
 
 
-def edited(room: str, record: Mapping[str, Any]) -> bool:
-    if room == "contacts":
-        return bool(record["first_name"] == EDIT[room]["name"])
-    return bool(record["flow_json"] == EDIT[room]["flow_json"])
+def edited(resource: str, record: Mapping[str, Any]) -> bool:
+    if resource == "contacts":
+        return bool(record["first_name"] == EDIT[resource]["name"])
+    return bool(record["flow_json"] == EDIT[resource]["flow_json"])
 
 
 def interrupted(service: Served, kernel: Kernel, rng: random.Random, twice: float = 0.3) -> Tally:
-    """Have a cell apply a load, press the stop button, and compare what it tells with the truth.
+    """Have a cell apply a load, press the stop button, and compare its frame with the truth.
 
     `twice` is the chance that the button is pressed a second time.
     """
     service.admin("POST", "reset")
     load = Load(service, rng)
-    kernel.run(PLAN.format(room=load.room, load=load.as_json()))
+    kernel.run(PLAN.format(resource=load.resource, load=load.as_json()))
     before = len(service.writes())
     latency = rng.choice([0.02, 0.05, 0.05, 0.1, 0.1, 0.5 * DEADLINE])
     service.admin("POST", "faults", latency=latency, dropped=rng.choice([0, 0, 0.1]))
@@ -172,9 +172,9 @@ def interrupted(service: Served, kernel: Kernel, rng: random.Random, twice: floa
 
     tally.longest = max(0.0, ended - pressed)
     tally.writes_after = sum(instant > ended for instant in arrived)
-    told = kernel.value(f"{TOLD} if result is not None else '[]'")
-    if told:
-        _compare(load, told, tally)
+    rows = kernel.value(f"{RESULT} if result is not None else '[]'")
+    if rows:
+        _compare(load, rows, tally)
         tally.too_late = int(ended < pressed)
     elif arrived:
         tally.no_frame = 1
@@ -187,31 +187,31 @@ def interrupted(service: Served, kernel: Kernel, rng: random.Random, twice: floa
     return tally
 
 
-def _compare(load: Load, told: list[list[Any]], tally: Tally) -> None:
-    """Hold a frame against the account: what it does not call unknown must be so."""
-    landed = load.landed()
-    states = Counter(state for *_, state in told)
-    tally.rows, tally.applied = len(told), states["applied"]
+def _compare(load: Load, rows: list[list[Any]], tally: Tally) -> None:
+    """Compare a frame with the account: each row that is not unknown must be true."""
+    effects = load.effects()
+    states = Counter(state for *_, state in rows)
+    tally.rows, tally.applied = len(rows), states["applied"]
     tally.not_sent, tally.unknown = states["not sent"], states["unknown"]
-    names = [(change, label if change == "create" else key) for change, key, label, _ in told]
+    names = [(change, label if change == "create" else key) for change, key, label, _ in rows]
     if sorted(map(str, names)) != sorted(map(str, load.rows())):
         tally.wrong.append("the frame has other rows than the plan")
-    for name, (*_, state) in zip(names, told, strict=True):
-        true = {"applied": landed[name] == 1, "not sent": not landed[name], "unknown": True}
+    for name, (*_, state) in zip(names, rows, strict=True):
+        true = {"applied": effects[name] == 1, "not sent": not effects[name], "unknown": True}
         if not true.get(state, False):
             tally.false += 1
-            tally.wrong.append(f"{name} is told as {state} and has landed {landed[name]} times")
+            tally.wrong.append(f"{name} is {state} and took effect {effects[name]} times")
 
 
 def _complete(load: Load, kernel: Kernel, tally: Tally) -> None:
-    """Resume the run, and look whether all of it is there, and once."""
+    """Resume the run, and check that each row took effect once."""
     kernel.run(RESUME)
-    told = kernel.value(TOLD)
-    landed = load.landed()
-    unusual = [row for row in told if row[-1] != "applied"]
+    rows = kernel.value(RESULT)
+    effects = load.effects()
+    unusual = [row for row in rows if row[-1] != "applied"]
     tally.wrong += [f"after the resume {row} is not applied" for row in unusual]
-    tally.lost = sum(not landed[row] for row in load.rows())
-    tally.duplicated = sum(landed[row] > 1 for row in load.rows())
+    tally.lost = sum(not effects[row] for row in load.rows())
+    tally.duplicated = sum(effects[row] > 1 for row in load.rows())
     if tally.lost or tally.duplicated:
         tally.wrong.append(f"{tally.lost} rows are lost, {tally.duplicated} are doubled")
 
@@ -221,7 +221,7 @@ def _complete(load: Load, kernel: Kernel, tally: Tally) -> None:
 
 @contextmanager
 def notebook() -> Iterator[tuple[Served, Kernel]]:
-    """A sandbox, and a kernel that has a client of it."""
+    """Start a sandbox, and a kernel that has a client of it."""
     with (
         tempfile.TemporaryDirectory() as folder,
         served() as service,

@@ -18,7 +18,7 @@ from typing import Any
 
 from faults import child
 from faults.child import BROKEN, DONE, NO_PLAN, Job
-from faults.oracle import Verdict, judge, judge_undo
+from faults.oracle import Verdict, evaluate, evaluate_undo
 
 #: A child that is not done by then hangs, which is a finding.
 LONGEST = 180.0
@@ -84,13 +84,13 @@ class Killer:
     ended: bool = False  #: whether this round has ended them
 
     def apply(self, job: Job) -> Run:
-        """Apply a job to its end and judge it.
+        """Apply a job to its end and evaluate it.
 
         Raises:
             Broken: The engine raised, or a child hung.
         """
         begun, run = time.monotonic(), Run()
-        job.account.tell("forget")
+        job.account.command("forget")
         before = job.account.truth()["state"]
         left = self.kills
         undisturbed = 0
@@ -112,7 +112,7 @@ class Killer:
         truth = job.account.truth()
         run.faults.update(truth["faults"])
         run.events.update(job.read("events") or {})
-        run.verdict = judge(
+        run.verdict = evaluate(
             job.load, job.read("changes"), job.read("result"), before, truth, alone=not job.writer
         )
         run.verdict.lost += [f"the state wants it still: {one}" for one in job.read("lacks") or ()]
@@ -122,7 +122,7 @@ class Killer:
         return run
 
     def undo(self, job: Job, run: Run, before: dict[str, list[Any]], kills: int) -> None:
-        """Take the run back to its end under the same faults, and judge what it leaves."""
+        """Take the run back to its end under the same faults, and evaluate what it leaves."""
         # The numbers of its children go on: a kill that is still armed is for an earlier one.
         begun, back = time.monotonic(), Run(children=run.children)
         job.undoing = True
@@ -143,7 +143,7 @@ class Killer:
         back.faults.subtract(run.faults)
         back.events.update(job.read("undo events") or {})
         planned = job.read("accounted")
-        back.verdict = judge_undo(job.load, planned, job.read("undone"), before, truth)
+        back.verdict = evaluate_undo(job.load, planned, job.read("undone"), before, truth)
         back.seconds = time.monotonic() - begun
         back.children -= run.children
         run.back = back
@@ -161,10 +161,10 @@ class Killer:
             raise Broken("the same plan was applied again and sent something")
         report = [[row["label"], row["state"]] for row in result]
         if report != [[row["label"], row["state"]] for row in again]:
-            raise Broken("the same plan was applied again and tells something else")
+            raise Broken("the same plan was applied again and reports something else")
 
     def _writes(self, job: Job) -> int:
-        writes: int = job.account.tell("writes")
+        writes: int = job.account.command("writes")
         return writes
 
     def _round(self, job: Job, run: Run, kills: int) -> int:
@@ -187,7 +187,7 @@ class Killer:
             if how == "request":
                 after = int(self.rng.expovariate(1 / requests))
                 stage = self.rng.choice(("arrived", "done", "answered"))
-                job.account.tell("arm", number=run.children, after=after, stage=stage)
+                job.account.command("arm", number=run.children, after=after, stage=stage)
         code, message = self._child(job, points, timer, run.children)
         reached = [point for point in points if point in message]
         for point in reached:
@@ -207,7 +207,7 @@ class Killer:
     def _child(
         self, job: Job, points: list[str], timer: float | None, number: int
     ) -> tuple[int, set[str]]:
-        """Fork a child and wait for its end; its exit code and what it said."""
+        """Fork a child and wait for its end; its exit code and its messages."""
         ours, other_records = os.pipe()
         pid = os.fork()
         if pid == 0:

@@ -15,7 +15,7 @@ from typing import Any
 from documents import document
 from faults.account import Account
 
-#: Room, kind, and what names the record: a number, a name, an address; or its id.
+#: Resource, kind, and what names the record: a number, a name, an address; or its id.
 Name = tuple[str, str, str]
 
 _WORDS = ("Ana", "Bo", "Cruz", "Díaz", "Eun", "Fay", "Gil", "Hana", "Ivo", "Jun", "Kai", "Mai")
@@ -24,9 +24,9 @@ _LANGUAGES = ("en", "de", "fr", "es", "it", "ja", "pt_BR", "hi", "nl", "pl")
 
 @dataclass
 class Row:
-    """One change that is wanted. `key` names a record that exists, `fields` what to send."""
+    """One change to make. `key` names a record that exists, `fields` what to send."""
 
-    room: str
+    resource: str
     kind: str
     key: Any
     fields: dict[str, Any] = field(default_factory=dict)
@@ -34,45 +34,45 @@ class Row:
 
     @property
     def name(self) -> Name:
-        return named(self.room, self.kind, self.key, self.fields, self.code)
+        return named(self.resource, self.kind, self.key, self.fields, self.code)
 
 
-def named(room: str, kind: str, key: Any, fields: Mapping[str, Any], code: str | None) -> Name:
-    """The name of a change: creates by their natural key, others by their id."""
-    if room == "templates":
-        return room, kind, f"{code}/{fields.get('lang_code', key) if key is None else key}"
-    natural = {"contacts": "number", "flows": "name", "webhooks": "url"}[room]
-    return room, kind, str(fields[natural] if kind == "create" else key)
+def named(resource: str, kind: str, key: Any, fields: Mapping[str, Any], code: str | None) -> Name:
+    """Return the name of a change: creates by their natural key, others by their id."""
+    if resource == "templates":
+        return resource, kind, f"{code}/{fields.get('lang_code', key) if key is None else key}"
+    natural = {"contacts": "number", "flows": "name", "webhooks": "url"}[resource]
+    return resource, kind, str(fields[natural] if kind == "create" else key)
 
 
 _KINDS = {"POST": "create", "PUT": "update", "PATCH": "update", "DELETE": "delete"}
 
 
-def of_change(room: str, change: Mapping[str, Any]) -> Name:
-    """The name of a change of a plan, as JSON; one for the account says its room itself."""
-    room = NOUNS.get(change.get("noun"), room)
-    return named(room, change["kind"], change["key"], change["after"], change.get("code"))
+def of_change(resource: str, change: Mapping[str, Any]) -> Name:
+    """Return the name of a change of a plan, as JSON; one for the account has its resource."""
+    resource = NOUNS.get(change.get("noun"), resource)
+    return named(resource, change["kind"], change["key"], change["after"], change.get("code"))
 
 
 def of_effect(effect: Mapping[str, Any]) -> Name:
-    """The name of the change that a write of the log made."""
+    """Return the name of the change that a write of the log made."""
     kind = _KINDS[effect["method"]]
-    room, *rest = effect["path"].split("/")
-    if room == "templates":  # templates/CODE/contents[/LANG]
+    resource, *rest = effect["path"].split("/")
+    if resource == "templates":  # templates/CODE/contents[/LANG]
         key = rest[2] if len(rest) > 2 else None
-        return named(room, kind, key, effect["body"] or {}, rest[0])
-    return named(room, kind, rest[0] if rest else None, effect["body"] or {}, None)
+        return named(resource, kind, key, effect["body"] or {}, rest[0])
+    return named(resource, kind, rest[0] if rest else None, effect["body"] or {}, None)
 
 
 @dataclass
 class Load:
     """The rows of one resource in a plan."""
 
-    room: str
+    resource: str
     rows: list[Row]
 
     def of(self, kind: str) -> list[Row]:
-        """The rows of one kind."""
+        """Return the rows of one kind."""
         return [row for row in self.rows if row.kind == kind]
 
 
@@ -119,7 +119,7 @@ def _contacts(account: Account, rng: random.Random, size: Sizes) -> Iterator[Row
 
 
 def _flows(account: Account, rng: random.Random, size: Sizes) -> Iterator[Row]:
-    """The room without a unique key."""
+    """The resource without a unique key."""
     tag = f"{rng.randrange(16**6):06x}"
     old = [_flow(f"Old {tag} {n}") for n in range(size.updates + size.deletes)]
     ids = [data["id"] for data in account.calls([("POST", "flows", body) for body in old])]
@@ -169,20 +169,20 @@ def _webhooks(account: Account, rng: random.Random, size: Sizes) -> Iterator[Row
 
 
 def _account(account: Account, rng: random.Random, size: Sizes) -> Iterator[Row]:
-    """All four resources in one plan, as a state of the account wants it.
+    """All four resources in one plan, as the state of an account requires it.
 
     It goes by numbers, so no contact gets another one.
     """
     yield from _webhooks(account, rng, Sizes(3, 3, 2))
     third = Sizes(size.creates // 3, size.updates // 3, size.deletes // 3)
-    for room in (_flows, _contents, _contacts):
-        for row in room(account, rng, third):
+    for rows in (_flows, _contents, _contacts):
+        for row in rows(account, rng, third):
             if row.kind == "update":
                 row.fields.pop("number", None)
             yield row
 
 
-_ROOMS = {
+_RESOURCES = {
     "account": _account,
     "contacts": _contacts,
     "flows": _flows,
@@ -193,10 +193,10 @@ _ROOMS = {
 NOUNS = {"contact": "contacts", "flow": "flows", "content": "templates", "webhook": "webhooks"}
 
 
-def load(account: Account, room: str, seed: int, *counts: int) -> Load:
+def load(account: Account, resource: str, seed: int, *counts: int) -> Load:
     """Prepare the account for a load, past all faults, and make it."""
-    rng = random.Random(f"{seed} {room} {counts}")
-    return Load(room, list(_ROOMS[room](account, rng, Sizes(*counts))))
+    rng = random.Random(f"{seed} {resource} {counts}")
+    return Load(resource, list(_RESOURCES[resource](account, rng, Sizes(*counts))))
 
 
 def edits(load: Load) -> list[list[Any]]:
@@ -206,15 +206,15 @@ def edits(load: Load) -> list[list[Any]]:
     """
     made: list[list[Any]] = []
     for row in load.of("update"):
-        if row.room == "contacts":
+        if row.resource == "contacts":
             bodies = [{"name": "Else {n}"}, {"country_code": "+4{n}"}]
-        elif row.room == "flows":
+        elif row.resource == "flows":
             bodies = [{"flow_json": document("Else {n}")}, {"flow_json_raw": "{n}"}]
-        elif row.room == "templates":
+        elif row.resource == "templates":
             bodies = [{"text": "Else {n}"}, {"footer": "Else {n}"}]
         else:
             bodies = [{"events": ["chat.message.status", "{n}"]}]
-        method = "PATCH" if row.room == "webhooks" else "PUT"
-        code = f"templates/{row.code}/contents" if row.code else row.room
+        method = "PATCH" if row.resource == "webhooks" else "PUT"
+        code = f"templates/{row.code}/contents" if row.code else row.resource
         made += [[method, f"{code}/{row.key}", body] for body in bodies]
     return made

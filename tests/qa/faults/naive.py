@@ -1,7 +1,7 @@
 """A naive applier, as people write them: it tries again, and calls what is refused failed.
 
-It stands here so that the harness is seen to find what it looks for: lost answers make this
-one duplicate flows and report landed rows as failed. A kill makes it forget the row under way.
+It proves that the harness finds faults: after lost answers it duplicates flows, and reports rows
+that took effect as failed. After a kill it has lost the row that was under way.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ TRIES = 4
 
 
 def changes(load: Load) -> list[dict[str, Any]]:
-    """The changes of its plan: the wanted rows, as they stand."""
+    """Return the changes of its plan: the expected rows, as they stand."""
     return [
         {"row": n, "kind": row.kind, "key": row.key, "after": row.fields, "code": row.code}
         for n, row in enumerate(load.rows)
@@ -48,8 +48,8 @@ def apply(client: Client, load: Load, folder: Path, concurrency: int) -> list[di
 
 
 def _send(client: Client, row: Row) -> tuple[str, str]:
-    path: tuple[str | int, ...] = ("templates", row.code, "contents") if row.code else (row.room,)
-    update = "PATCH" if row.room == "webhooks" else "PUT"
+    path: tuple[Any, ...] = ("templates", row.code, "contents") if row.code else (row.resource,)
+    update = "PATCH" if row.resource == "webhooks" else "PUT"
     call = {
         "create": lambda: Call("POST", path, body=row.fields),
         "update": lambda: Call(update, (*path, row.key), body=row.fields),

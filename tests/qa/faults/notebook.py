@@ -55,16 +55,16 @@ class Served:
         assert answer.status < 300, report
         return report
 
-    def records(self, room: str) -> list[dict[str, Any]]:
-        """All records of a room, with all that an edit of ours changes."""
+    def records(self, resource: str) -> list[dict[str, Any]]:
+        """All records of a resource, with all that an edit of ours changes."""
         result: list[dict[str, Any]] = []
         page = 1
-        while more := self.call("GET", f"{room}?page={page}&pageSize=100"):
+        while more := self.call("GET", f"{resource}?page={page}&pageSize=100"):
             result += more
             page += 1
-        if room == "contacts":
+        if resource == "contacts":
             return result
-        return [self.call("GET", f"{room}/{record['id']}") for record in result]
+        return [self.call("GET", f"{resource}/{record['id']}") for record in result]
 
     def writes(self) -> list[float]:
         """Return the time of each write."""
@@ -143,8 +143,8 @@ class Kernel:
 
     def value(self, expression: str) -> Any:
         """Evaluate what gives a text of JSON."""
-        content = self.run("", silent=True, user_expressions={"told": expression})
-        report = content["user_expressions"]["told"]
+        content = self.run("", silent=True, user_expressions={"value": expression})
+        report = content["user_expressions"]["value"]
         if report["status"] != "ok":
             raise Wrong("\n".join(report["traceback"]))
         return json.loads(ast.literal_eval(report["data"]["text/plain"]))

@@ -1,4 +1,4 @@
-"""The oracle: holds what a run reports against what the service knows to be true."""
+"""The oracle: compares what a run reports with what the service knows to be true."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 
 from faults.load import Load, Name, Row, of_change, of_effect
 
-LANDED = ("applied", "differs", "unchanged")
-STAYED_AWAY = ("failed", "conflict", "not sent")
+TOOK_EFFECT = ("applied", "differs", "unchanged")
+NO_EFFECT = ("failed", "conflict", "not sent")
 _MOVES = {"updated_at", "updated_by"}
 
 Record = Mapping[str, Any]
@@ -22,9 +22,9 @@ class Verdict:
 
     rows: int = 0
     states: Counter[str] = field(default_factory=Counter)
-    lost: list[str] = field(default_factory=list)  #: said to be there, and is not
+    lost: list[str] = field(default_factory=list)  #: reported as present, but absent
     duplicated: list[str] = field(default_factory=list)  #: created more than once
-    false: list[str] = field(default_factory=list)  #: said not to be there, and is; or other lies
+    false: list[str] = field(default_factory=list)  #: reported as absent, but present; or the like
     stray: list[str] = field(default_factory=list)  #: changed without being planned
     overwritten: list[str] = field(default_factory=list)  #: another writer's value, seen and lost
     repeated: int = 0  #: updates and deletes that took effect twice, which harms nobody
@@ -41,7 +41,7 @@ class Verdict:
         return Verdict(*values)
 
 
-def judge(
+def evaluate(
     load: Load,
     changes: Sequence[Mapping[str, Any]],
     result: Sequence[Mapping[str, Any]],
@@ -50,10 +50,10 @@ def judge(
     *,
     alone: bool = True,
 ) -> Verdict:
-    """Compare the wanted rows, the plan's changes, the result and the truth with each other.
+    """Compare the expected rows, the plan's changes, the result and the truth with each other.
 
     Args:
-        load: What was wanted.
+        load: The expected rows.
         changes: The changes of the plan, as JSON, in order.
         result: The rows of the result in order: `label`, `change`, `state`.
         before: The state of the account when the plan was made.
@@ -61,29 +61,29 @@ def judge(
         alone: Nobody else wrote, so the account must hold what is reported.
     """
     verdict = Verdict(rows=len(result), states=Counter(row["state"] for row in result))
-    wanted = {row.name: row for row in load.rows}
-    planned = [of_change(load.room, change) for change in changes]
+    expected = {row.name: row for row in load.rows}
+    planned = [of_change(load.resource, change) for change in changes]
     if Counter(planned) != Counter([row.name for row in load.rows]):
-        unusual = set(planned) ^ set(wanted)
-        verdict.false.append(f"the plan has other rows than were wanted: {sorted(unusual)[:5]}")
+        unusual = set(planned) ^ set(expected)
+        verdict.false.append(f"the plan has other rows than expected: {sorted(unusual)[:5]}")
     if [(c["row"], c["kind"]) for c in changes] != [(r["label"], r["change"]) for r in result]:
         verdict.false.append("the result has other rows than the plan, or in another order")
-    effects = _effects(truth, wanted, verdict)
+    effects = _effects(truth, expected, verdict)
     now = _Records(truth["state"])
     others = _others(truth)
     for name, row in zip(planned, result, strict=False):
-        if name in wanted:
-            _row(wanted[name], row, effects[name], others.get(name, []), now, verdict, alone=alone)
+        if name in expected:
+            _row(expected[name], row, effects[name], others[name], now, verdict, alone=alone)
     if alone:
-        told = zip(planned, result, strict=False)
-        landed = {name for name, row in told if row["state"] not in STAYED_AWAY} | set(effects)
-        _untouched(wanted, landed, before, now, verdict)
+        rows = zip(planned, result, strict=False)
+        affected = {name for name, row in rows if row["state"] not in NO_EFFECT} | set(effects)
+        _untouched(expected, affected, before, now, verdict)
     _overwritten(truth, verdict)
     return verdict
 
 
 def _effects(
-    truth: Mapping[str, Any], wanted: Mapping[Name, Row], verdict: Verdict
+    truth: Mapping[str, Any], expected: Mapping[Name, Row], verdict: Verdict
 ) -> defaultdict[Name, list[Mapping[str, Any]]]:
     """Sort the client's writes that took effect by the row they belong to."""
     effects = defaultdict(list)
@@ -91,7 +91,7 @@ def _effects(
         if effect["who"] != "client" or not 200 <= effect["status"] < 300:
             continue
         name, sent = of_effect(effect), effect["body"] or {}
-        row = wanted.get(name)
+        row = expected.get(name)
         if row is None or not row.fields.items() <= sent.items():
             verdict.stray.append(f"{effect['method']} {effect['path']} {sent} was not planned so")
         effects[name].append(effect)
@@ -104,19 +104,19 @@ def _effects(
 
 
 def _others(truth: Mapping[str, Any]) -> Mapping[Name, list[Mapping[str, Any]]]:
-    """The writes of somebody else since the plan, by the row whose record they touched."""
+    """Return the other writer's writes since the plan, by the row whose record they touched."""
     outcome = defaultdict(list)
     for effect in truth["effects"]:
         if effect["who"] == "writer" and effect["n"] > truth["marks"].get("planned", 0):
-            room, _, place = of_effect(effect)
+            resource, _, place = of_effect(effect)
             for kind in ("create", "update", "delete"):
-                outcome[room, kind, place].append(effect)
+                outcome[resource, kind, place].append(effect)
     return outcome
 
 
 def _row(
-    wanted: Row,
-    told: Mapping[str, Any],
+    expected: Row,
+    reported: Mapping[str, Any],
     effects: Sequence[Mapping[str, Any]],
     others: Sequence[Mapping[str, Any]],
     now: _Records,
@@ -124,25 +124,26 @@ def _row(
     *,
     alone: bool,
 ) -> None:
-    state, line = told["state"], f"{wanted.name} is {told['state']} ({told.get('reason')})"
-    present = now.hold(wanted)
+    state = reported["state"]
+    line = f"{expected.name} is {state} ({reported.get('reason')})"
+    present = now.hold(expected)
     echoes = [effect["id"] for effect in effects if effect.get("echo")]
-    if wanted.kind == "create" and (many := now.count(wanted)) > 1 + len(echoes):
-        verdict.duplicated.append(f"{wanted.name} is there {many} times")
-    if wanted.kind == "create" and len(effects) > 1 and state in LANDED:
+    if expected.kind == "create" and (many := now.count(expected)) > 1 + len(echoes):
+        verdict.duplicated.append(f"{expected.name} is there {many} times")
+    if expected.kind == "create" and len(effects) > 1 and state in TOOK_EFFECT:
         ids = [str(effect["id"]) for effect in effects]
-        if not all(key in str(told.get("reason")) for key in ids):
+        if not all(key in str(reported.get("reason")) for key in ids):
             verdict.false.append(f"{line}, and not that it is there twice: {ids}")
-    if state in LANDED:
+    if state in TOOK_EFFECT:
         if alone and not present:
             verdict.lost.append(f"{line}, but it is not there")
         elif state != "unchanged" and not effects:
             verdict.lost.append(f"{line}, but nothing of it took effect")
-        elif state == "unchanged" and effects and told.get("evidence") != "gone":
+        elif state == "unchanged" and effects and reported.get("evidence") != "gone":
             verdict.false.append(f"{line}, but it was our doing")
         elif alone and present and state == "differs":
-            verdict.false.append(f"{line}, but the record is as wanted")
-    elif state in STAYED_AWAY:
+            verdict.false.append(f"{line}, but the record is as planned")
+    elif state in NO_EFFECT:
         after = effects and any(other["n"] > effects[0]["n"] for other in others)
         if effects and not (state == "conflict" and after):
             verdict.false.append(f"{line}, but took effect")
@@ -153,29 +154,29 @@ def _row(
 
 
 def _untouched(
-    wanted: Mapping[Name, Row],
-    landed: set[Name],
+    expected: Mapping[Name, Row],
+    affected: set[Name],
     before: Mapping[str, list[Record]],
     now: _Records,
     verdict: Verdict,
 ) -> None:
-    """Nothing else may have changed: other records, other fields of the same records."""
-    for room, records in before.items():
+    """Report changes of other records, and of other fields of the same records."""
+    for resource, records in before.items():
         for record in records:
-            name_room = "templates" if room == "contents" else room
-            place = _place(room, record)
+            planned = "templates" if resource == "contents" else resource
+            place = _place(resource, record)
             rows = [
                 row for kind in ("update", "delete")
-                if (row := wanted.get((name_room, kind, place))) and row.name in landed
+                if (row := expected.get((planned, kind, place))) and row.name in affected
             ]  # fmt: skip
             free = set(_MOVES)
             for row in rows:
                 free |= {"active"} if row.kind == "delete" else _parts(row.fields)
             if not record["active"]:  # it may be restored by a create
                 free |= {"active", *_parts({"name": ""})}
-            after = now.by_id[room].get(record["id"], {})
+            after = now.by_id[resource].get(record["id"], {})
             if changed := [f for f in record if f not in free and after.get(f) != record[f]]:
-                verdict.stray.append(f"{room} {place}: {', '.join(changed)} changed")
+                verdict.stray.append(f"{resource} {place}: {', '.join(changed)} changed")
 
 
 def _parts(sent: Iterable[str]) -> set[str]:
@@ -183,8 +184,8 @@ def _parts(sent: Iterable[str]) -> set[str]:
     return set(sent) | (names if "name" in set(sent) else set())
 
 
-def _place(room: str, record: Record) -> str:
-    if room == "contents":
+def _place(resource: str, record: Record) -> str:
+    if resource == "contents":
         return f"{record['scope'].partition('/')[2]}/{record['lang_code']}"
     return str(record["id"])
 
@@ -193,43 +194,43 @@ class _Records:
     """The records of the account, found by id and by what a row names."""
 
     def __init__(self, state: Mapping[str, list[Record]]) -> None:
-        self.by_id = {room: {r["id"]: r for r in records} for room, records in state.items()}
+        self.by_id = {resource: {r["id"]: r for r in rows} for resource, rows in state.items()}
         self.active: dict[tuple[str, str], list[Record]] = defaultdict(list)
-        for room, records in state.items():
+        for resource, records in state.items():
             for record in records:
                 if record["active"]:
-                    self.active[room, self._natural(room, record)].append(record)
+                    self.active[resource, self._natural(resource, record)].append(record)
 
     @staticmethod
-    def _natural(room: str, record: Record) -> str:
+    def _natural(resource: str, record: Record) -> str:
         fields = {"contacts": "number", "flows": "name", "webhooks": "url"}
-        return _place(room, record) if room == "contents" else str(record[fields[room]])
+        return _place(resource, record) if resource == "contents" else str(record[fields[resource]])
 
     def count(self, row: Row) -> int:
         """Count the active records that a create names."""
         return len(self._named(row))
 
     def hold(self, row: Row) -> bool:
-        """Return whether the account is as the row wants it."""
-        if row.room == "templates" or row.kind == "create":
+        """Return whether the account is as the row requires."""
+        if row.resource == "templates" or row.kind == "create":
             outcome = self._named(row)
         else:
-            record = self.by_id[row.room].get(int(row.key))
+            record = self.by_id[row.resource].get(int(row.key))
             outcome = [record] if record and record["active"] else []
         if row.kind == "delete":
             return not outcome
         return any(_equal(row.fields, record) for record in outcome)
 
     def _named(self, row: Row) -> list[Record]:
-        room = "contents" if row.room == "templates" else row.room
-        return self.active.get((room, row.name[2]), [])
+        resource = "contents" if row.resource == "templates" else row.resource
+        return self.active.get((resource, row.name[2]), [])
 
 
-def _equal(wanted: Mapping[str, Any], record: Record) -> bool:
+def _equal(expected: Mapping[str, Any], record: Record) -> bool:
     names = ("first_name", "middle_name", "last_name")
     if "first_name" in record:  # a contact, whose name is kept in parts
         record = {**record, "name": " ".join(filter(None, (record[n] for n in names)))}
-    return all(record.get(name) == value for name, value in wanted.items())
+    return all(record.get(name) == value for name, value in expected.items())
 
 
 def _overwritten(truth: Mapping[str, Any], verdict: Verdict) -> None:
@@ -261,14 +262,14 @@ def _overwritten(truth: Mapping[str, Any], verdict: Verdict) -> None:
                     verdict.gaps += 1
 
 
-def judge_undo(
+def evaluate_undo(
     load: Load,
     planned: Mapping[str, Any],
     result: Sequence[Mapping[str, Any]],
     before: Mapping[str, list[Record]],
     truth: Mapping[str, Any],
 ) -> Verdict:
-    """Hold the account after an undo against what it was before its run, record by record.
+    """Compare the account after an undo with what it was before its run, record by record.
 
     Args:
         load: What the run did.
@@ -278,41 +279,41 @@ def judge_undo(
         truth: What the service knows now.
     """
     verdict = Verdict(rows=len(result), states=Counter(row["state"] for row in result))
-    told = [*planned["taken"], *planned["refused"], *planned["left"]]
-    if sorted(map(str, told)) != sorted(map(str, planned["rows"])):
-        unusual = set(map(str, told)) ^ set(map(str, planned["rows"]))
+    accounted = [*planned["taken"], *planned["refused"], *planned["left"]]
+    if sorted(map(str, accounted)) != sorted(map(str, planned["rows"])):
+        unusual = set(map(str, accounted)) ^ set(map(str, planned["rows"]))
         verdict.false.append(f"the undo does not account for each row once: {sorted(unusual)[:5]}")
     for row in result:
         if row["state"] not in ("applied", "unchanged", "unknown"):
             verdict.false.append(f"the undo of {row['label']} is {row['state']}: {row['reason']}")
     stays = set(map(str, planned["stays"]))
-    for room, records in before.items():
-        then = {_spot(room, r): r for r in records if r["active"]}
-        now = {_spot(room, r): r for r in truth["state"][room] if r["active"]}
-        free = _MOVES | ({"id"} if room == "contents" else set())
+    for resource, records in before.items():
+        then = {_path(resource, r): r for r in records if r["active"]}
+        now = {_path(resource, r): r for r in truth["state"][resource] if r["active"]}
+        free = _MOVES | ({"id"} if resource == "contents" else set())
         for position in then.keys() - now.keys() - stays:
             verdict.lost.append(
-                f"{room} {position} was there before the run, and is not after its undo"
+                f"{resource} {position} was there before the run, and is not after its undo"
             )
         for position in now.keys() - then.keys() - stays:
-            verdict.stray.append(f"{room} {position} is there after the undo")
+            verdict.stray.append(f"{resource} {position} is there after the undo")
         for position in then.keys() & now.keys():
             was, present = _joined(then[position]), _joined(now[position])
             if position not in stays and (
                 unusual := [f for f in was if f not in free and was[f] != present[f]]
             ):
                 verdict.stray.append(
-                    f"{room} {position}: {', '.join(unusual)} are not what they were"
+                    f"{resource} {position}: {', '.join(unusual)} are not what they were"
                 )
     return verdict
 
 
-def _spot(room: str, record: Record) -> str:
-    return _place(room, record) if room == "contents" else f"{room}/{record['id']}"
+def _path(resource: str, record: Record) -> str:
+    return _place(resource, record) if resource == "contents" else f"{resource}/{record['id']}"
 
 
 def _joined(record: Record) -> dict[str, Any]:
-    """A contact with its name as a whole: how it is split again was said to be lossy."""
+    """Join the name of a contact: a restored name may be split otherwise."""
     names = ("first_name", "middle_name", "last_name")
     if "first_name" not in record:
         return dict(record)

@@ -2,7 +2,7 @@
 
 `python -m faults.service` prints its address as JSON and serves until its standard input ends.
 All of it runs in one thread, so the order of its log is the order in which things happened.
-Under `/_control/` it is told what to do and asked what is true; see `Control` in account.py.
+Under `/_control/` it takes commands and returns the truth; see `Account` in account.py.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from chatkit.profile import ServiceProfile
 from chatkit.sandbox import Sandbox
 from chatkit.sandbox.service import PERMISSIONS
 
-ROOMS = ("contacts", "flows", "contents", "webhooks")
+RESOURCES = ("contacts", "flows", "contents", "webhooks")
 _BYTE_EVERY = 0.05
 
 
@@ -98,7 +98,7 @@ class Service:
         self.faults(rates={})
         self.writer([], 0.0)
 
-    # --- what it is told ------------------------------------------------------------
+    # --- commands -------------------------------------------------------------------
 
     def faults(
         self,
@@ -111,7 +111,7 @@ class Service:
         latency: float = 0.0,
         seconds: float = 1e9,
         html: float = 0.0,
-        odd: bool = False,
+        extras: bool = False,
     ) -> None:
         """Set the faults: how often a write meets each kind, how often a read meets any.
 
@@ -120,13 +120,13 @@ class Service:
             reads: How many of the reads meet one of these kinds.
             verbs: The methods that are writes.
             seed: The same calls meet the same faults again.
-            late: Seconds until what lands late has landed.
+            late: Seconds until a late call takes effect.
             latency: Seconds before anything is done with a call.
             seconds: After so many seconds the faults are over.
             html: How many of the reads are answered with a page of HTML, beside those of `reads`.
-            odd: Whether records show fields that the API document does not know.
+            extras: Whether records show fields that the API document does not know.
         """
-        self.html, self.odd = html, odd
+        self.html, self.extras = html, extras
         assert not (unknown := set(rates) - set(KINDS)), unknown
         self.over = self.loop.time() + seconds
         self.rates, self.read_rate, self.verbs = dict(rates), reads, tuple(verbs)
@@ -162,7 +162,7 @@ class Service:
             "marks": self.marks,
             "requests": self.requests,
             "faults": self.met,
-            "state": {room: self._records(room) for room in ROOMS},
+            "state": {resource: self._records(resource) for resource in RESOURCES},
         }
 
     def forget(self) -> None:
@@ -176,7 +176,7 @@ class Service:
 
     def arrived(self, line: Line, request: Request) -> None:
         if request.target.startswith("/_control/"):
-            self._told(line, request)
+            self._control(line, request)
         elif self.latency:
             self.loop.call_later(self.latency, self._take, line, request)
         else:
@@ -250,7 +250,7 @@ class Service:
             self._note("client", request, sent, status, body, echo=echo)
         elif seen and status == 200 and self.edits:
             self.reads.append((self._next(), _ids(json.loads(body)["data"])))
-        if self.odd and 200 <= status < 300 and body:
+        if self.extras and 200 <= status < 300 and body:
             body = self._with_more(json.loads(body))
         return http(status, body, fields.get("content-type", "application/json"))
 
@@ -305,10 +305,10 @@ class Service:
 
     # --- helpers --------------------------------------------------------------------
 
-    def _told(self, line: Line, request: Request) -> None:
+    def _control(self, line: Line, request: Request) -> None:
         name = request.target.removeprefix("/_control/")
         if name == "truth" and self.pending:  # what lands late belongs to it
-            self.loop.call_later(0.02, self._told, line, request)
+            self.loop.call_later(0.02, self._control, line, request)
             return
         result = getattr(self, name)(**json.loads(request.body or b"{}"))
         line.send(http(200, json.dumps(result).encode()))
@@ -332,9 +332,9 @@ class Service:
         self.sequence += 1
         return self.sequence
 
-    def _records(self, room: str) -> list[dict[str, Any]]:
+    def _records(self, resource: str) -> list[dict[str, Any]]:
         rows = self.sandbox._store.run(
-            f"SELECT scope, active, item, more FROM {room} ORDER BY id"
+            f"SELECT scope, active, item, more FROM {resource} ORDER BY id"
         ).fetchall()
         return [
             {"scope": scope, "active": bool(active), **json.loads(item), **json.loads(more)}

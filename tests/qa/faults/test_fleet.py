@@ -14,5 +14,5 @@ def test_a_fleet_outlives_the_scheduler_of_its_cluster_and_no_secret_is_found_in
 ) -> None:
     monkeypatch.setenv("CHATKIT_DATA", str(tmp_path))
     verdict = work(postgres, "scheduler", count=12, accounts=2)
-    assert verdict.found == []
+    assert verdict.leaks == []
     assert (verdict.lost, verdict.doubled, verdict.false) == (0, 0, 0)

@@ -33,7 +33,7 @@ def test_kills_of_the_process_and_of_all_sessions_are_survived_by_a_journal_in_p
 
 
 def test_a_run_under_faults_is_taken_back_and_each_row_accounted_for() -> None:
-    service = {"html": 0.03, "odd": True}
+    service = {"html": 0.03, "extras": True}
     report = work(FEW[1:3], kills=4, killer={"undoes": True}, service=service)
     assert report["wrong"] == []
     assert report["undo"]["rows"] > 30 and report["undo"]["unknown"] == 0
@@ -46,7 +46,7 @@ def test_when_every_answer_is_lost_every_row_is_adopted_and_nothing_is_done_twic
     sent = {"POST": 1, "PUT": 2, "PATCH": 2, "DELETE": 3}[verb]
     parts = [part for part in FEW if (part[0] == "webhooks") >= (verb == "PATCH")]
     if verb != "PATCH":
-        parts = [[source, *(n // 2 for n in counts)] for source, *counts in parts[:3]]
+        parts = [[resource, *(n // 2 for n in counts)] for resource, *counts in parts[:3]]
     report = work(
         parts, service={"rates": {"dropped after": 1.0}, "verbs": [verb], "reads": 0},
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The oracle finds each kind of lie: a true run, bent in one place, is told apart."""
+"""Tests of the oracle: it recognizes a true run that was made false in one place."""
 
 import copy
 from collections.abc import Callable, Iterator
@@ -9,7 +9,7 @@ import pytest
 from faults import naive
 from faults.account import account
 from faults.load import Load, load
-from faults.oracle import Verdict, judge, judge_undo
+from faults.oracle import Verdict, evaluate, evaluate_undo
 
 import chatkit
 
@@ -19,9 +19,9 @@ Truth = dict[str, Any]
 class Case:
     """Everything the oracle looks at, of a run in which nothing went wrong."""
 
-    def __init__(self, source: str, folder: Path) -> None:
+    def __init__(self, resource: str, folder: Path) -> None:
         with account() as served:
-            self.load: Load = load(served, source, 1, 4, 3, 2)
+            self.load: Load = load(served, resource, 1, 4, 3, 2)
             self.before = served.truth()["state"]
             about = served.about
             with chatkit.Client(about["base_url"], about["account_id"], about["token"]) as client:
@@ -31,12 +31,12 @@ class Case:
 
     @property
     def records(self) -> list[dict[str, Any]]:
-        source = "contents" if self.load.room == "templates" else self.load.room
-        records: list[dict[str, Any]] = self.truth["state"][source]
+        resource = "contents" if self.load.resource == "templates" else self.load.resource
+        records: list[dict[str, Any]] = self.truth["state"][resource]
         return records
 
     def verdict(self, **more: Any) -> Verdict:
-        return judge(self.load, self.changes, self.result, self.before, self.truth, **more)
+        return evaluate(self.load, self.changes, self.result, self.before, self.truth, **more)
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +71,7 @@ def test_a_conflict_with_somebody_who_wrote_after_us_may_be_called_one(case: Cas
 
 
 @pytest.mark.parametrize("state", ["failed", "conflict", "not sent"])
-def test_a_landed_row_that_is_said_to_have_stayed_away_is_false(case: Case, state: str) -> None:
+def test_a_row_that_took_effect_and_is_reported_as_absent_is_false(case: Case, state: str) -> None:
     for row in case.result:
         row["state"] = state
     assert len(case.verdict().false) == 9
@@ -82,7 +82,7 @@ def test_a_state_that_there_is_not_is_false(case: Case) -> None:
     assert len(case.verdict().false) == 1
 
 
-def test_a_landed_row_that_is_said_to_differ_is_false(case: Case) -> None:
+def test_a_row_that_took_effect_and_is_said_to_differ_is_false(case: Case) -> None:
     case.result[0]["state"] = "differs"
     assert len(case.verdict().false) == 1
 
@@ -143,7 +143,7 @@ def test_a_field_that_nobody_planned_to_change_is_stray(case: Case) -> None:
     field = {"contacts": "country_code", "flows": "template_name", "templates": "footer"}
     changed = next(e for e in case.truth["effects"] if e["method"] in ("PUT", "PATCH"))
     record = next(r for r in case.records if r["id"] == changed["id"])
-    record[field.get(case.load.room, "events")] = "?"
+    record[field.get(case.load.resource, "events")] = "?"
     assert len(case.verdict().stray) == 1
 
 
@@ -167,7 +167,7 @@ def test_other_rows_than_the_plan_s_are_false(
 def test_a_plan_with_other_rows_than_were_wanted_is_false(case: Case) -> None:
     case.changes.pop()
     case.result.pop()
-    assert "the plan has other rows than were wanted" in case.verdict().wrong[0]
+    assert "the plan has other rows than expected" in case.verdict().wrong[0]
 
 
 @pytest.mark.parametrize(
@@ -186,7 +186,7 @@ def test_a_value_of_somebody_else_may_only_get_lost_between_read_and_write(
         "reads": [] if read is None else [[read, [7]]],
         "effects": [others | common | {"n": 5, "sent": 5}, ours | common | {"n": 11, "sent": 10}],
     }
-    verdict = judge(Load("contacts", []), [], [], {}, truth, alone=False)
+    verdict = evaluate(Load("contacts", []), [], [], {}, truth, alone=False)
     assert (len(verdict.overwritten), verdict.gaps) == (
         (1, 0) if finding == "overwritten" else (0, 1)
     )
@@ -205,20 +205,20 @@ def test_a_value_of_somebody_else_that_is_sent_again_is_kept() -> None:
             common | {"who": "client", "n": 11, "body": {"text": "a", "footer": "last"}},
         ],
     }
-    verdict = judge(Load("contacts", []), [], [], {}, truth, alone=False)
+    verdict = evaluate(Load("contacts", []), [], [], {}, truth, alone=False)
     assert (verdict.overwritten, verdict.gaps) == ([], 0)
     truth["effects"][-1]["body"]["footer"] = "first"  # type: ignore[index]
-    assert judge(Load("contacts", []), [], [], {}, truth, alone=False).overwritten
+    assert evaluate(Load("contacts", []), [], [], {}, truth, alone=False).overwritten
 
 
 # --- undos ------------------------------------------------------------------------------------
 
 
 def undone(before: Truth, after: Truth, *, state: str = "applied", left: tuple[int, ...] = (2,)):
-    """Judge an undo of three rows of which one changed nothing."""
+    """Evaluate an undo of three rows of which one changed nothing."""
     report = {"rows": [0, 1, 2], "taken": [1, 0], "refused": [], "left": [*left], "stays": []}
     result = [{"label": n, "change": "create", "state": state, "reason": ""} for n in (1, 0)]
-    return judge_undo(Load("contacts", []), report, result, before, {"state": after})
+    return evaluate_undo(Load("contacts", []), report, result, before, {"state": after})
 
 
 def persons(*names: str, active: bool = True) -> Truth:

@@ -54,7 +54,7 @@ def test_on_a_disk_that_fails_apply_tells_what_is_true_and_a_resume_does_the_res
         assert set(case["states"]) <= {"applied", "unknown", "not sent"}, case
         if not case["silent"]:
             assert case["later"] == 0, case
-            assert "It stopped: The journal of run" in case["said"], case
+            assert "It stopped: The journal of run" in case["output"], case
             assert set(case["resumed"]) == {"applied"}, case
     first = [case for case in disks if case["commit"] == 1]
     assert all(set(case["states"]) == {"not sent"} for case in first)

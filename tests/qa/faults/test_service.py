@@ -33,14 +33,14 @@ def served() -> Iterator[Account]:
 
 @pytest.fixture
 def client(served: Account) -> Iterator[chatkit.Client]:
-    served.tell("forget")
+    served.command("forget")
     about = served.about
     with chatkit.Client(
         about["base_url"], about["account_id"], about["token"], deadline=0.6
     ) as client:
         yield client
     served.faults({})
-    served.tell("writer", edits=[], rate=0)
+    served.command("writer", edits=[], rate=0)
 
 
 def test_the_rates_of_all_kinds_add_up() -> None:
@@ -91,7 +91,7 @@ def test_only_the_verbs_that_are_named_are_spoilt(served: Account, client: chatk
 def test_reads_meet_faults_at_their_own_rate(served: Account, client: chatkit.Client) -> None:
     served.faults({"HTML": 0.001}, reads=1.0)
     assert client.flows.frame().index.name == "id"
-    served.tell("mark", name="planned")
+    served.command("mark", name="planned")
     with pytest.raises(chatkit.errors.BadAnswer):
         client.transport.send(Call("GET", ("flows",)))
     assert served.truth()["faults"] == {"HTML": 1}
@@ -100,7 +100,7 @@ def test_reads_meet_faults_at_their_own_rate(served: Account, client: chatkit.Cl
 def test_the_same_seed_spoils_the_same_calls(served: Account, client: chatkit.Client) -> None:
     met = []
     for _ in range(2):
-        served.tell("forget")
+        served.command("forget")
         served.faults({"5xx before": 0.3}, seed=7)
         for n in range(30):
             with pytest.raises((chatkit.errors.ServerFault, chatkit.errors.NotFound)) as raised:
@@ -112,9 +112,9 @@ def test_the_same_seed_spoils_the_same_calls(served: Account, client: chatkit.Cl
 
 def test_the_log_tells_who_wrote_what_and_who_read(served: Account, client: chatkit.Client) -> None:
     made = served.call("POST", "contacts", {"number": "5550001", "country_code": "+1"})
-    served.tell("writer", edits=[["PUT", f"contacts/{made['id']}", {"name": "E {n}"}]], rate=1.0)
+    served.command("writer", edits=[["PUT", f"contacts/{made['id']}", {"name": "E {n}"}]], rate=1.0)
     assert client.contacts.get(made["id"]).last_name is not None
-    served.tell("writer", edits=[], rate=0)
+    served.command("writer", edits=[], rate=0)
     client.contacts.update(made["id"], name="Ours")
     truth = served.truth()
     assert [effect["who"] for effect in truth["effects"]] == ["writer", "client"]

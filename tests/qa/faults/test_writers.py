@@ -37,9 +37,9 @@ def client(
     ) as client:
         yield client
     served.faults({})
-    for source in ("contacts", "flows", "webhooks"):
-        present = served.call("GET", f"{source}?pageSize=100")
-        served.calls([("DELETE", f"{source}/{record['id']}", None) for record in present])
+    for resource in ("contacts", "flows", "webhooks"):
+        present = served.call("GET", f"{resource}?pageSize=100")
+        served.calls([("DELETE", f"{resource}/{record['id']}", None) for record in present])
 
 
 def persons(served: Account, count: int) -> list[int]:
