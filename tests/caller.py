@@ -18,29 +18,29 @@ from chatkit.sandbox import Sandbox
 ROOT = "/api/business/public/channels/chat/accounts/"
 
 
-Door = Callable[[str, str, Any, bytes], "tuple[int, dict[str, str], bytes]"]
+Handler = Callable[[str, str, Any, bytes], "tuple[int, dict[str, str], bytes]"]
 
 
 def client_through(
-    door: Door | None,
+    handler: Handler | None,
     connection: Connection | None = None,
     *,
     deadline: float = 30.0,
     retry: RetryPolicy | None = DEFAULT,
     **fields: Any,
 ) -> Client:
-    """A client whose calls are answered by a door, not by the network, if there is one.
+    """Return a client whose calls are answered by a handler, if there is one, not by the network.
 
     Args:
-        door: As `Sandbox.answer` is.
+        handler: A function with the parameters of `Sandbox.answer`.
         connection: Where it believes to be; or the fields of one that is on this machine.
         deadline: Seconds for a whole call.
-        retry: What is sent again, and when.
+        retry: The policy of retries.
         fields: See `connection`.
     """
     if connection is None:
         connection = Connection(**{"base_url": "http://localhost", **fields})
-    transport = Transport(connection, handler=door, retry=retry, deadline=deadline)
+    transport = Transport(connection, handler=handler, retry=retry, deadline=deadline)
     return Client._from_transport(connection, transport)
 
 

@@ -175,7 +175,7 @@ def http(
 OK = b'{"success":true,"statusCode":200,"message":"ok","data":{"id":17}}'
 
 
-def says(data: bytes, *, end: bool = False) -> Script:
+def sends(data: bytes, *, end: bool = False) -> Script:
     """Answer with these bytes; `end` closes the connection after them."""
 
     def script(line: Line, asked: Asked) -> None:
@@ -188,7 +188,7 @@ def says(data: bytes, *, end: bool = False) -> Script:
 
 def answers(status: int = 200, body: bytes = OK, *fields: str, **kwargs: Any) -> Script:
     """Answer with a status, a body and header fields."""
-    return says(http(status, body, *fields, **kwargs))
+    return sends(http(status, body, *fields, **kwargs))
 
 
 def ok(line: Line, asked: Asked) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from bulk.applying import kept_at
-from faultserver import FaultServer, answers, says
+from faultserver import FaultServer, answers, sends
 
 import chatkit
 from chatkit.api.secret import Secret, access_token
@@ -109,8 +109,8 @@ def test_a_signing_secret_is_in_no_frame_of_an_error_of_the_inbox(
         answers(403, f"<p>{MARKER}".encode(), kind="text/html"),
         answers(200, b"<p>hello", kind=f"text/{MARKER}"),
         answers(200, b'{"success":true,"data":{"id":"x"}}'),
-        says(b"nonsense", end=True),
-        says(b"", end=True),
+        sends(b"nonsense", end=True),
+        sends(b"", end=True),
     ],
 )
 def test_a_token_is_in_no_frame_of_an_error_of_a_call(script: object) -> None:

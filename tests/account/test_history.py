@@ -22,11 +22,11 @@ from bulk.planning import (  # noqa: F401
     admin,
     call,
     client,
+    contacts,
     content,
     limited,
     log,
     number,
-    people,
     sandbox,
     states,
     webhook,
@@ -99,7 +99,7 @@ def test_runs_are_listed_the_latest_first(sandbox, client):
 
 
 def test_runs_say_what_was_taken_back_in_part_and_what_is_there_again(sandbox, client):
-    ids = people(sandbox, 12)
+    ids = contacts(sandbox, 12)
     frame = client.contacts.frame()
     frame.loc[ids[:2], "name"] = "Zoë"
     first = client.contacts.plan(frame).apply()
@@ -237,7 +237,7 @@ COLUMNS = {
 
 
 def test_a_journal_tells_what_happened_in_its_order(sandbox, client):
-    ids = people(sandbox, 12)
+    ids = contacts(sandbox, 12)
     frame = client.contacts.frame()
     frame.loc[ids[0], "name"] = "Zoë"
     result = client.contacts.plan(frame, delete=ids[1:2]).apply()

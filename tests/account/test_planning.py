@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from bulk.applying import settled
-from bulk.planning import account, call, content, flow, people, states, untouched, webhook, writes
+from bulk.planning import account, call, contacts, content, flow, states, untouched, webhook, writes
 
 import chatkit
 from chatkit.account.comparison import compare
@@ -40,7 +40,7 @@ def prepared(sandbox: chatkit.Sandbox) -> None:
     content(sandbox, "late", lang_code="de", buttons=[{"type": "custom", "label": "Ok"}])
     webhook(sandbox, 0)
     webhook(sandbox, 1, is_active=False, events=["chat.message.status"])
-    people(sandbox, 3)
+    contacts(sandbox, 3)
 
 
 def state(client: chatkit.Client, **more: Any) -> AccountState:
@@ -196,7 +196,7 @@ def test_what_only_the_account_has_stays_and_is_told(
     held = state(client)
     flow(sandbox, "More")
     content(sandbox, "ready", lang_code="fr")
-    people(sandbox, 0)
+    contacts(sandbox, 0)
     call(sandbox, "POST", "contacts", number="2025550177", country_code="+1", name="Mai Fay")
     less = replace(
         held,
@@ -294,7 +294,7 @@ def test_names_that_the_service_splits_otherwise_are_told_before(
     empty: tuple[chatkit.Sandbox, chatkit.Client],
 ) -> None:
     sandbox, client = empty
-    people(sandbox, 1, name="Ana Maria de la Cruz")
+    contacts(sandbox, 1, name="Ana Maria de la Cruz")
     held = state(client)
     parts = {"first_name": "Ana Maria", "middle_name": "de la"}
     persons = {name: {**fields, **parts} for name, fields in held.contacts.items()}

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from bulk.applying import settled
-from bulk.planning import account, call, content, flow, people, states, untouched, webhook
+from bulk.planning import account, call, contacts, content, flow, states, untouched, webhook
 from documents import document
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -229,7 +229,7 @@ def test_an_account_is_restored_whatever_the_service_is_like(
         content(sandbox, "ready", lang_code="en")
         content(sandbox, "ready", lang_code="de")
         webhook(sandbox, 0)
-        people(sandbox, 3)
+        contacts(sandbox, 3)
         held = read(client)
         assert len(plan_state(held, client)) == 0
         output = profile.flow_json_in_get

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from bulk.applying import settled
 from bulk.planning import number
-from bulk.wayward import dropped, says, wayward
+from bulk.wayward import answers, dropped, wayward
 
 import chatkit
 from chatkit.api.retry import DEFAULT, RetryPolicy
@@ -35,7 +35,7 @@ def test_the_numbers_of_the_policy_are_in_one_file() -> None:
 @pytest.mark.parametrize(("retry", "sent"), [(None, 1), (RetryPolicy(tries=3, base=0), 3)])
 def test_a_client_sends_a_read_as_often_as_its_policy_says(retry, sent) -> None:
     with wayward() as service, service.client(retry=retry) as client:
-        service.on("GET", "flows/1", *[says(503)] * 9)
+        service.on("GET", "flows/1", *[answers(503)] * 9)
         with pytest.raises(chatkit.errors.ServerFault):
             client.flows.get(1)
     assert len(service.sent) == sent

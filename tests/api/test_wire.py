@@ -41,7 +41,7 @@ from faultserver import (
     ok,
     reset,
     reset_in_the_middle,
-    says,
+    sends,
     silence,
 )
 from hypothesis import given, settings
@@ -201,15 +201,15 @@ WHOLE: dict[str, tuple[Script, bytes]] = {
     "an empty coding": (answers(200, OK, "content-encoding: "), OK),
     "11 MB": (answers(200, LONG), LONG),
     "11 MB of gzip": (answers(200, gzip.compress(LONG), "content-encoding: gzip"), LONG),
-    "204": (says(b"HTTP/1.1 204 No Content\r\n\r\n"), b""),
+    "204": (sends(b"HTTP/1.1 204 No Content\r\n\r\n"), b""),
     "chunked": (
-        says(b"HTTP/1.1 200 X\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n"),
+        sends(b"HTTP/1.1 200 X\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n"),
         b"{}",
     ),
-    "no length": (says(b"HTTP/1.1 200 X\r\n\r\n{}", end=True), b"{}"),
-    "HTTP/1.0": (says(b"HTTP/1.0 200 X\r\n\r\n{}", end=True), b"{}"),
-    "after a 100": (says(b"HTTP/1.1 100 Continue\r\n\r\n" + http(200, OK)), OK),
-    "after a 103": (says(b"HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n" + http(200, OK)), OK),
+    "no length": (sends(b"HTTP/1.1 200 X\r\n\r\n{}", end=True), b"{}"),
+    "HTTP/1.0": (sends(b"HTTP/1.0 200 X\r\n\r\n{}", end=True), b"{}"),
+    "after a 100": (sends(b"HTTP/1.1 100 Continue\r\n\r\n" + http(200, OK)), OK),
+    "after a 103": (sends(b"HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n" + http(200, OK)), OK),
     "fields twice": (answers(200, OK, "x-a: 1", "x-a: 2", "date: x", "date: y"), OK),
     "a status of no standard": (answers(299, OK), OK),
     "bytes in a field": (answers(200, OK, "x-name: \u00e9\u2028"), OK),
@@ -265,15 +265,15 @@ NO_USE: dict[str, tuple[Script, str]] = {
     "17 MB": (answers(200, b" " * (17 * 2**20)), "larger than 16 MB"),
     "endless": (endless, "larger than 16 MB"),
     "endless behind gzip": (endless_behind_gzip, "goes on after its end|larger"),
-    "not HTTP": (says(b"<html>hello</html>\r\n\r\n", end=True), "is not HTTP"),
-    "SSH": (says(b"SSH-2.0-OpenSSH_9.2\r\n", end=True), "is not HTTP"),
+    "not HTTP": (sends(b"<html>hello</html>\r\n\r\n", end=True), "is not HTTP"),
+    "SSH": (sends(b"SSH-2.0-OpenSSH_9.2\r\n", end=True), "is not HTTP"),
     "two lengths": (
-        says(b"HTTP/1.1 200 X\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n{}"),
+        sends(b"HTTP/1.1 200 X\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n{}"),
         "HTTP",
     ),
-    "length is text": (says(b"HTTP/1.1 200 X\r\ncontent-length: two\r\n\r\n{}"), "is not HTTP"),
-    "huge head": (says(b"HTTP/1.1 200 X\r\nx: " + b"y" * 100_000 + b"\r\n\r\n"), "is not HTTP"),
-    "many fields": (says(b"HTTP/1.1 200 X\r\n" + b"x: y\r\n" * 10_000 + b"\r\n"), "is not HTTP"),
+    "length is text": (sends(b"HTTP/1.1 200 X\r\ncontent-length: two\r\n\r\n{}"), "is not HTTP"),
+    "huge head": (sends(b"HTTP/1.1 200 X\r\nx: " + b"y" * 100_000 + b"\r\n\r\n"), "is not HTTP"),
+    "many fields": (sends(b"HTTP/1.1 200 X\r\n" + b"x: y\r\n" * 10_000 + b"\r\n"), "is not HTTP"),
 }
 
 
@@ -291,13 +291,13 @@ LOST: dict[str, Script] = {
     "closed": drop,
     "reset": reset,
     "reset in the middle": reset_in_the_middle,
-    "shorter than its length": says(http(200, OK)[:-10], end=True),
-    "half of the head": says(b"HTTP/1.1 200 OK\r\ncontent-le", end=True),
-    "half of a chunk": says(
+    "shorter than its length": sends(http(200, OK)[:-10], end=True),
+    "half of the head": sends(b"HTTP/1.1 200 OK\r\ncontent-le", end=True),
+    "half of a chunk": sends(
         b"HTTP/1.1 200 X\r\ntransfer-encoding: chunked\r\n\r\n10\r\n{}", end=True
     ),
-    "odd chunk": says(b"HTTP/1.1 200 X\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n{}", end=True),
-    "only a 100": says(b"HTTP/1.1 100 Continue\r\n\r\n", end=True),
+    "odd chunk": sends(b"HTTP/1.1 200 X\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n{}", end=True),
+    "only a 100": sends(b"HTTP/1.1 100 Continue\r\n\r\n", end=True),
 }
 
 
@@ -320,7 +320,7 @@ def test_a_connection_closed_before_it_is_read_is_in_doubt(call: Call) -> None:
 
 
 def test_an_answer_that_is_longer_than_its_length_does_not_reach_the_next_call() -> None:
-    with FaultServer(says(http(200, OK) + b"HTTP/1.1 200 X\r\n\r\nevil"), ok) as server:
+    with FaultServer(sends(http(200, OK) + b"HTTP/1.1 200 X\r\n\r\nevil"), ok) as server:
         wire = Wire(connection(server.base_url))
         for _ in range(3):
             came = ask(wire)
@@ -350,7 +350,7 @@ def test_a_connection_that_the_server_closed_while_idle_carries_a_write_at_most_
 
 
 def test_a_connection_known_to_be_closed_is_not_used_again() -> None:
-    with FaultServer(says(http(200, OK), end=True)) as server:
+    with FaultServer(sends(http(200, OK), end=True)) as server:
         wire = Wire(connection(server.base_url))
         for _ in range(10):
             body_of(ask(wire, POST))
@@ -453,7 +453,7 @@ def test_a_server_that_speaks_no_tls(greet: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "script", [drop, reset, reset_in_the_middle, says(http(200, OK)[:-5], end=True)]
+    "script", [drop, reset, reset_in_the_middle, sends(http(200, OK)[:-5], end=True)]
 )
 def test_an_answer_lost_over_tls_is_in_doubt(
     authority: trustme.CA, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, script: Script
@@ -623,7 +623,7 @@ FAILING: dict[str, Script] = {
     "refused": answers(403, b'{"message":"no"}'),
     "html": answers(200, b"<p>hello", kind="text/html"),
     "the token itself": answers(401, f"What is {TOKEN}?".encode(), kind="text/plain"),
-    "the token in a status line": says(f"HTTP/1.1 {TOKEN}\r\n\r\n".encode(), end=True),
+    "the token in a status line": sends(f"HTTP/1.1 {TOKEN}\r\n\r\n".encode(), end=True),
 }
 
 

@@ -85,7 +85,7 @@ def change(row=7, **fields):
     return Change(row, "update", 7, "+1 2025550123", {"name": "Ana"}, {"name": "Zoë"}, **fields)
 
 
-def told(journal):
+def events(journal):
     return [(event.n, event.what, event.detail) for event in journal.events()]
 
 
@@ -128,5 +128,6 @@ def killed(folder):
     return folder / "20261120-101502-7f3a.db"
 
 
-def beside(path):
+def siblings(path):
+    """Read the other files in the folder of a journal."""
     return {file.name: file.read_bytes() for file in path.parent.iterdir() if file != path}

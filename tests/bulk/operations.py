@@ -1,4 +1,4 @@
-"""The twelve writes of the API: each with a change to make, and what is true when it has landed."""
+"""The twelve writes of the API: each with a change to make, and the expected records after it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from bulk.wayward import (
 from chatkit.bulk.changes import Change
 from chatkit.client import Client
 
-ROOMS = {"contact": "contacts", "flow": "flows", "content": "templates", "webhook": "webhooks"}
+RESOURCES = {"contact": "contacts", "flow": "flows", "content": "templates", "webhook": "webhooks"}
 NEWER = DOCUMENT | {"version": "7.2"}
 THIRD = DOCUMENT | {"version": "7.1"}
 URL = "https://hooks.example/1"
@@ -29,13 +29,13 @@ URL = "https://hooks.example/1"
 
 @dataclass(frozen=True)
 class Operation:
-    """One way to change one record of one room."""
+    """One way to change one record of one resource."""
 
     noun: str
     verb: str
     begin: Callable[[Service], Change]  #: makes what it needs, and plans it
-    landed: list[Any]  #: what the room holds afterwards
-    theirs: Callable[[Service], object] | None  #: somebody else does something else to it
+    expected: list[Any]  #: what the resource holds afterwards
+    concurrent_call: Callable[[Service], object] | None  #: another change of the same record
 
     def __str__(self) -> str:
         return f"{self.verb} {self.noun}"
@@ -46,13 +46,13 @@ class Operation:
         return {"create": "POST", "update": changes, "delete": "DELETE"}[self.verb]
 
     @property
-    def room(self) -> str:
-        return ROOMS[self.noun]
+    def resource(self) -> str:
+        return RESOURCES[self.noun]
 
-    def desk(self, client: Client) -> Any:
-        return getattr(client, self.room)
+    def endpoints(self, client: Client) -> Any:
+        return getattr(client, self.resource)
 
-    def there(self, service: Service) -> list[Any]:
+    def records(self, service: Service) -> list[Any]:
         """Summarize the records of the resource."""
         match self.noun:
             case "contact":
@@ -100,12 +100,12 @@ def _delete_content(service: Service) -> Change:
     return Change(1, "delete", "en", "greeting/en", {"text": "Hello"}, {}, "greeting")
 
 
-def _theirs(method: str, path: str, **body: Any) -> Callable[[Service], object]:
-    """Somebody else makes this call; `{id}` is the one record that there is."""
+def _concurrent_call(method: str, path: str, **body: Any) -> Callable[[Service], object]:
+    """Return a call of another client; `{id}` is the one record of the resource."""
 
     def act(service: Service) -> object:
-        room = path.split("/")[1]
-        result = service.all(room)[0]["id"] if "{id}" in path else ""
+        resource = path.split("/")[1]
+        result = service.all(resource)[0]["id"] if "{id}" in path else ""
         return service.caller(method, path.format(id=result), body)
 
     return act
@@ -117,42 +117,42 @@ _CONTENT = "/templates/greeting/contents"
 OPERATIONS = [
     Operation(
         "contact", "create", lambda s: contact(1), [(number_of(1), "Ana")],
-        _theirs("POST", "/contacts", **_CONTACT),
+        _concurrent_call("POST", "/contacts", **_CONTACT),
     ),
     Operation(
         "contact", "update", lambda s: renaming(1, _contact(s)), [(number_of(1), "Zoë")],
-        _theirs("PUT", "/contacts/{id}", **_CONTACT),
+        _concurrent_call("PUT", "/contacts/{id}", **_CONTACT),
     ),
     Operation(
         "contact", "delete", lambda s: deletion(1, _contact(s)), [],
-        _theirs("PUT", "/contacts/{id}", **_CONTACT),
+        _concurrent_call("PUT", "/contacts/{id}", **_CONTACT),
     ),
     Operation(
         "flow", "create", lambda s: flow(1, "Order"), [("Order", "7.3")],
-        _theirs("POST", "/flows", name="Order", template_name="other", flow_json=THIRD),
+        _concurrent_call("POST", "/flows", name="Order", template_name="other", flow_json=THIRD),
     ),
     Operation(
         "flow", "update", _update_flow, [("Order", "7.2")],
-        _theirs("PUT", "/flows/{id}", flow_json=THIRD),
+        _concurrent_call("PUT", "/flows/{id}", flow_json=THIRD),
     ),
     Operation(
         "flow", "delete", lambda s: Change(1, "delete", _flow(s), "Order", {}, {}), [], None
     ),
     Operation(
         "content", "create", lambda s: content(1), [("en", "Hello")],
-        _theirs("POST", _CONTENT, lang_code="en", text="Hi"),
+        _concurrent_call("POST", _CONTENT, lang_code="en", text="Hi"),
     ),
     Operation(
         "content", "update", _update_content, [("en", "Bye")],
-        _theirs("PUT", f"{_CONTENT}/en", text="Hi"),
+        _concurrent_call("PUT", f"{_CONTENT}/en", text="Hi"),
     ),
     Operation(
         "content", "delete", _delete_content, [],
-        _theirs("PUT", f"{_CONTENT}/en", text="Hi"),
+        _concurrent_call("PUT", f"{_CONTENT}/en", text="Hi"),
     ),
     Operation(
         "webhook", "create", lambda s: webhook(1), [(URL, True)],
-        _theirs("POST", "/webhooks", url=URL, events=["chat.message.status"]),
+        _concurrent_call("POST", "/webhooks", url=URL, events=["chat.message.status"]),
     ),
     Operation(
         "webhook", "update", _update_webhook, [(URL, False)], None
@@ -160,6 +160,6 @@ OPERATIONS = [
     Operation(
         "webhook", "delete",
         lambda s: Change(1, "delete", _webhook(s), URL, {"url": URL, "is_active": True}, {}), [],
-        _theirs("PATCH", "/webhooks/{id}", is_active=False),
+        _concurrent_call("PATCH", "/webhooks/{id}", is_active=False),
     ),
 ]  # fmt: skip

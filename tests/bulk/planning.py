@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from caller import Door, client_through
+from caller import Handler, client_through
 from documents import DOCUMENT
 from internals import identity_of, store_of
 from profiles import Service
@@ -61,12 +61,12 @@ def call(sandbox: chatkit.Sandbox, method: str, path: str, **body: Any) -> Any:
     return json.loads(answer)["data"] if answer else None
 
 
-def people(sandbox: chatkit.Sandbox, count: int = 3, name: str | None = "Ana Cruz") -> list[int]:
+def contacts(sandbox: chatkit.Sandbox, count: int = 3, name: str | None = "Ana Cruz") -> list[int]:
     """Make contacts with the numbers 2025550100, …, and return their ids."""
-    return [person(sandbox, n, name) for n in range(count)]
+    return [contact(sandbox, n, name) for n in range(count)]
 
 
-def person(sandbox: chatkit.Sandbox, n: int, name: str | None = None) -> int:
+def contact(sandbox: chatkit.Sandbox, n: int, name: str | None = None) -> int:
     """Make a contact with one of the numbers and return its id."""
     named = {} if name is None else {"name": name}
     made = call(sandbox, "POST", "contacts", number=number(n), country_code="+1", **named)
@@ -74,7 +74,7 @@ def person(sandbox: chatkit.Sandbox, n: int, name: str | None = None) -> int:
 
 
 def number(n: int) -> str:
-    """A number that no one has: the whole range is kept for fiction."""
+    """Return a number that nobody has: the whole range is reserved for fiction."""
     return f"20255501{n:02}" if n < 100 else f"2025{n:06}"
 
 
@@ -108,13 +108,13 @@ def admin(sandbox: chatkit.Sandbox, method: str, path: str, **body: Any) -> Any:
 
 
 def log(sandbox: chatkit.Sandbox) -> list[tuple[str, str]]:
-    """The calls that the service has got, oldest first: method and path in the account."""
+    """Return the calls that the service has got, oldest first: method and path in the account."""
     requests = admin(sandbox, "GET", "requests")["requests"]
     return [(r["method"], r["path"].split("/accounts/")[1].partition("/")[2]) for r in requests]
 
 
 def writes(sandbox: chatkit.Sandbox) -> list[tuple[str, str]]:
-    """The calls that the service has got and that could change something."""
+    """Return the calls that the service has got and that could change something."""
     return [(method, path) for method, path in log(sandbox) if method != "GET"]
 
 
@@ -126,9 +126,9 @@ def untouched(sandbox: chatkit.Sandbox) -> Iterator[None]:
     assert writes(sandbox)[before:] == []
 
 
-def stored(sandbox: chatkit.Sandbox, room: str) -> dict[int, dict[str, Any]]:
+def stored(sandbox: chatkit.Sandbox, resource: str) -> dict[int, dict[str, Any]]:
     """Return the stored records of one resource by id, with deleted ones and hidden fields."""
-    outcome = store_of(sandbox).run(f"SELECT id, scope, active, item, more FROM {room} ORDER BY id")
+    query = f"SELECT id, scope, active, item, more FROM {resource} ORDER BY id"
     return {
         record_id: {
             **json.loads(item),
@@ -136,21 +136,21 @@ def stored(sandbox: chatkit.Sandbox, room: str) -> dict[int, dict[str, Any]]:
             "scope": scope.partition("/")[2],
             "active": bool(active),
         }
-        for record_id, scope, active, item, more in outcome
+        for record_id, scope, active, item, more in store_of(sandbox).run(query)
     }
 
 
 def held(sandbox: chatkit.Sandbox) -> dict[str, dict[int, dict[str, Any]]]:
     """Return everything that the service stores, by resource, to prove that nothing was written."""
-    sources = ("contacts", "flows", "contents", "webhooks")
-    return {room: stored(sandbox, room) for room in sources}
+    resources = ("contacts", "flows", "contents", "webhooks")
+    return {resource: stored(sandbox, resource) for resource in resources}
 
 
-def active(sandbox: chatkit.Sandbox, room: str) -> dict[int, dict[str, Any]]:
+def active(sandbox: chatkit.Sandbox, resource: str) -> dict[int, dict[str, Any]]:
     """Return the active records of one resource that the service stores, without write times."""
     return {
         record_id: {n: v for n, v in record.items() if n not in STAMPS}
-        for record_id, record in stored(sandbox, room).items()
+        for record_id, record in stored(sandbox, resource).items()
         if record["active"]
     }
 
@@ -165,10 +165,10 @@ Change = Callable[[str, str, int, bytes], "tuple[int, bytes] | None"]
 JSON = {"content-type": "application/json"}
 
 
-def through(sandbox: chatkit.Sandbox, door: Door, token: str | None = None) -> Client:
-    """Open a client whose calls go through this door; it may pass them on to the sandbox."""
+def through(sandbox: chatkit.Sandbox, handler: Handler, token: str | None = None) -> Client:
+    """Open a client whose calls this handler answers; it may pass them on to the sandbox."""
     return client_through(
-        door,
+        handler,
         name="the sandbox",
         account_id=sandbox.account_id,
         token=token or sandbox.token,
@@ -184,12 +184,12 @@ def answering(sandbox: chatkit.Sandbox, change: Change) -> Client:
     What was asked for has happened by then.
     """
 
-    def door(method: str, target: str, headers: Any, body: bytes) -> Any:
+    def handler(method: str, target: str, headers: Any, body: bytes) -> Any:
         status, _, answer = sandbox.answer(method, target, headers, body)
         status, answer = change(method, target, status, answer) or (status, answer)
         return status, JSON, answer
 
-    return through(sandbox, door)
+    return through(sandbox, handler)
 
 
 def cells(plan: chatkit.Plan) -> list[tuple[Any, str, str]]:
@@ -203,5 +203,5 @@ def edits(plan: chatkit.Plan) -> dict[Any, dict[str, Any]]:
 
 
 def states(result: pd.DataFrame) -> list[str]:
-    """The states of a result, in its order."""
+    """Return the states of a result, in its order."""
     return result["state"].tolist()

@@ -16,7 +16,7 @@ from volume import FULL
 
 from chatkit.account import history
 
-#: What happens to one call: it is done when `do` is called, and answered by bytes on the line.
+#: What happens to one call: `do` does it, and the line sends the bytes of the answer.
 Fault = Callable[[Line, Asked, Callable[[], Answer]], None]
 
 
@@ -40,14 +40,14 @@ def after(script: Script) -> Fault:
     return fault
 
 
-class Told(NamedTuple):
+class Outcome(NamedTuple):
     """One row of a result, and whether it is true."""
 
     state: str
     evidence: str
     sent: int
     arrived: int  #: how many writes the service got
-    true: bool  #: whether the account holds what it should, under the key that was told
+    true: bool  #: whether the account holds what it should, under the reported key
 
 
 class Case:
@@ -81,21 +81,21 @@ class Case:
 
     def apply(self, deadline: float) -> Any:
         with self.service.client(deadline=deadline, base_url=self.server.base_url) as client:
-            plan = plan_of(self.operation.desk(client), [self.change])
+            plan = plan_of(self.operation.endpoints(client), [self.change])
             return settled(plan.apply, settle=0, irreversible=True)
 
     def resume(self, result: Any, deadline: float = 5.0) -> Any:
         with self.service.client(deadline=deadline, base_url=self.server.base_url) as client:
             return settled(history.resume, result, client, settle=0)
 
-    def told(self, result: Any) -> Told:
+    def outcome(self, result: Any) -> Outcome:
         [row] = result.itertuples()
-        present = self.operation.there(self.service) == self.operation.landed
+        present = self.operation.records(self.service) == self.operation.expected
         key = "lang_code" if self.operation.noun == "content" else "id"
-        source = "templates/greeting/contents" if key == "lang_code" else self.operation.room
+        source = "templates/greeting/contents" if key == "lang_code" else self.operation.resource
         keys = [record[key] for record in self.service.all(source)] or [self.change.key]
         true = present and list(map(str, keys)) == [str(row.key)]
-        return Told(row.state, row.evidence, row.sent, len(self.arrived), true)
+        return Outcome(row.state, row.evidence, row.sent, len(self.arrived), true)
 
 
 def each(
@@ -118,8 +118,8 @@ def each(
 
 def applied(
     *writes: Fault, deadline: float = 5.0, operations: Sequence[Operation] = OPERATIONS
-) -> dict[str, Told]:
-    return each(lambda case: case.told(case.apply(deadline)), *writes, operations=operations)
+) -> dict[str, Outcome]:
+    return each(lambda case: case.outcome(case.apply(deadline)), *writes, operations=operations)
 
 
 def at_once(works: dict[str, Callable[[], Any]]) -> dict[str, Any]:
@@ -139,9 +139,9 @@ def share(fault: str) -> Sequence[Operation]:
     return OPERATIONS if FULL else chosen
 
 
-def these(wanted: dict[str, Any], told: dict[str, Any]) -> dict[str, Any]:
-    """Return the expected outcomes of the operations."""
-    return {name: wanted[name] for name in told}
+def these(expected: dict[str, Any], actual: dict[str, Any]) -> dict[str, Any]:
+    """Return the expected outcomes of the operations that have an actual one."""
+    return {name: expected[name] for name in actual}
 
 
 def of_each(what: Callable[[Operation], Any]) -> dict[str, Any]:

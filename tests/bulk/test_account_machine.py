@@ -138,7 +138,7 @@ class Account(RuleBasedStateMachine):
             elif change.kind == "delete":
                 expected[change.key]["active"] = False
             else:
-                expected[change.key].update(as_shown(done.resource, change.after))
+                expected[change.key].update(as_record(done.resource, change.after))
                 if "name" in change.after:  # how it is split is the service's affair
                     actual = done.after[change.key]
                     expected[change.key].update({part: actual[part] for part in PARTS})
@@ -151,7 +151,7 @@ class Account(RuleBasedStateMachine):
         assert old == expected, _different(old, expected)
         assert len(present) == len(new)
         for fields in new:
-            desired = as_shown(done.resource, fields)
+            desired = as_record(done.resource, fields)
             assert [r for r in present if r["active"] and desired.items() <= r.items()], desired
 
     def _kept_its_word(
@@ -320,7 +320,7 @@ def _different(actual: State, expected: State) -> list[tuple[Any, str, Any, Any]
 PARTS = ("first_name", "middle_name", "last_name")
 
 
-def as_shown(resource: str, fields: Mapping[str, Any]) -> Record:
+def as_record(resource: str, fields: Mapping[str, Any]) -> Record:
     """Return a sent body as the record shows it: a contact has its name in parts."""
     if resource == "contacts" and "name" in fields:
         fields = {k: v for k, v in fields.items() if k != "name"} | {"whole": fields["name"]}
@@ -332,7 +332,7 @@ def fields_of_undo(resource: str, change: Any, was: Record) -> set[str]:
     if change.kind == "delete":
         return set(was)
     parts = PARTS if resource == "contacts" and "name" in change.after else ()
-    return {"active", *as_shown(resource, change.after), *parts}
+    return {"active", *as_record(resource, change.after), *parts}
 
 
 TestUndo = Account.TestCase

@@ -14,10 +14,10 @@ from bulk.planning import (  # noqa: F401
     active,
     call,
     client,
+    contacts,
     content,
     flow,
     number,
-    people,
     sandbox,
     states,
     stored,
@@ -47,7 +47,7 @@ def prepared(sandbox):
     content(sandbox, "ready", lang_code="en")
     content(sandbox, "ready", lang_code="de")
     ids["webhook"] = [webhook(sandbox, 0), webhook(sandbox, 1)]
-    ids["contact"] = people(sandbox, 2)
+    ids["contact"] = contacts(sandbox, 2)
     return ids
 
 
@@ -141,7 +141,7 @@ def test_a_plan_for_the_account_with_nothing_to_do_says_so(sandbox, client):
 
 
 def test_too_much_is_counted_in_each_resource_on_its_own(sandbox, client):
-    people(sandbox, 40)
+    contacts(sandbox, 40)
     ids = [flow(sandbox, f"F{n}") for n in range(12)]
     flows = client.flows.plan([], delete=ids[:4])
     few = client.contacts.plan([{"number": number(0), "country_code": "+1", "name": "Bo"}])
@@ -159,7 +159,7 @@ def test_deletes_of_several_resources_together_ask_too(sandbox, client):
     codes = [f"code_{n}" for n in range(60)]
     for code in codes:
         content(sandbox, code, lang_code="en")
-    ids = people(sandbox, 300)
+    ids = contacts(sandbox, 300)
     gone = [{"template_code": code, "lang_code": "en", "delete": True} for code in codes]
     plans = [client.templates.plan(gone), client.contacts.plan([], delete=ids[:60])]
     plan = join_plans(source_of(client, "account"), plans)
@@ -191,8 +191,8 @@ def test_one_run_changes_all_resources_in_the_order_of_its_rows(sandbox, client,
     assert names == {"Order", "Return", "Survey"}
     contents = {row["lang_code"]: row["text"] for row in active(sandbox, "contents").values()}
     assert contents == {"en": "Hi {{1}}!", "fr": "Salut"}
-    people_now = {r["number"]: r["first_name"] for r in active(sandbox, "contacts").values()}
-    assert people_now == {number(0): "Bo", number(1): "Ana", number(8): "Eun"}
+    first_names = {r["number"]: r["first_name"] for r in active(sandbox, "contacts").values()}
+    assert first_names == {number(0): "Bo", number(1): "Ana", number(8): "Eun"}
     made = result.loc[("webhook", slice(None)), :].query("change == 'create'").key.item()
     assert list(plan.secrets) == [made]
     report = capsys.readouterr()

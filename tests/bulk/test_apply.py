@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 from bulk.applying import settled
 from bulk.wayward import (
+    answers,
     contact,
     deletion,
     dropped,
@@ -23,7 +24,6 @@ from bulk.wayward import (
     plan_of,
     renaming,
     right,
-    says,
     slow,
     unreachable,
     wayward,
@@ -155,7 +155,7 @@ def test_when_a_commit_fails_nothing_more_is_sent(monkeypatch) -> None:
 @pytest.mark.parametrize("status", [401, 403])
 def test_a_token_that_is_refused_stops_the_run(status: int) -> None:
     with wayward() as service, service.client() as client:
-        service.on("POST", "contacts", right, right, forever=says(status, b'{"message":"no"}'))
+        service.on("POST", "contacts", right, right, forever=answers(status, b'{"message":"no"}'))
         plan = plan_of(client.contacts, [contact(n) for n in range(50)])
         result = plan.apply(concurrency=4)
         assert result.state.value_counts().to_dict() == {"applied": 2, "not sent": 48}
@@ -168,7 +168,7 @@ def test_a_token_that_is_refused_stops_the_run(status: int) -> None:
 
 def test_ten_refusals_in_a_row_stop_the_run() -> None:
     with wayward() as service, service.client() as client:
-        service.on("POST", "contacts", forever=says(422, b'{"message":"bad number"}'))
+        service.on("POST", "contacts", forever=answers(422, b'{"message":"bad number"}'))
         result = plan_of(client.contacts, [contact(n) for n in range(60)]).apply(concurrency=4)
         counts = result.state.value_counts().to_dict()
         assert 10 <= counts["failed"] <= 13
@@ -178,7 +178,7 @@ def test_ten_refusals_in_a_row_stop_the_run() -> None:
 
 def test_refusals_between_successes_do_not_stop_it() -> None:
     with wayward() as service, service.client() as client:
-        bad = says(422, b'{"message":"bad number"}')
+        bad = answers(422, b'{"message":"bad number"}')
         service.on("POST", "contacts", *[*[bad] * 9, right] * 6)
         result = plan_of(client.contacts, [contact(n) for n in range(60)]).apply(concurrency=1)
         assert result.state.value_counts().to_dict() == {"failed": 54, "applied": 6}
@@ -187,7 +187,7 @@ def test_refusals_between_successes_do_not_stop_it() -> None:
 
 def test_a_long_wait_stops_the_run_and_says_how_long() -> None:
     with wayward() as service, service.client() as client:
-        service.on("POST", "contacts", right, says(429, b"{}", retry_after="3600"))
+        service.on("POST", "contacts", right, answers(429, b"{}", retry_after="3600"))
         result = plan_of(client.contacts, [contact(n) for n in range(20)]).apply(concurrency=1)
         assert result.state.value_counts().to_dict() == {"applied": 1, "not sent": 19}
         assert "3600 s" in read_origin(result)["stopped"]
@@ -199,7 +199,7 @@ def test_a_long_wait_stops_the_run_and_says_how_long() -> None:
 
 def test_nothing_is_sent_while_the_service_asks_to_wait() -> None:
     with wayward() as service, service.client(deadline=0.2) as client:
-        service.on("POST", "contacts", right, says(429, b"{}", retry_after="0.5"))
+        service.on("POST", "contacts", right, answers(429, b"{}", retry_after="0.5"))
         result = plan_of(client.contacts, [contact(n) for n in range(6)]).apply(concurrency=1)
         assert set(result.state) == {"applied"}
         times = [sent.at for sent in service.writes()]
@@ -284,7 +284,7 @@ def test_applied_again_a_plan_sends_nothing() -> None:
 
 def test_what_is_wrong_with_all_shows_in_the_first_five() -> None:
     with wayward() as service, service.client() as client:
-        service.on("POST", "contacts", forever=says(422, b'{"message":"bad number"}'))
+        service.on("POST", "contacts", forever=answers(422, b'{"message":"bad number"}'))
         result = plan_of(client.contacts, [contact(n) for n in range(101)]).apply()
         assert result.state.value_counts().to_dict() == {"not sent": 96, "failed": 5}
         assert "first 5 rows" in read_origin(result)["stopped"]
@@ -305,7 +305,7 @@ def test_one_row_that_reads_back_otherwise_stops_a_long_plan() -> None:
 def test_one_row_of_a_kind_does_not_stop_a_long_plan_of_another() -> None:
     with wayward() as service, service.client() as client:
         key = service.caller.contact(number_of(500), name="Ana Cruz")
-        service.on("DELETE", "contacts", says(422, b'{"message":"in use"}'))
+        service.on("DELETE", "contacts", answers(422, b'{"message":"in use"}'))
         changes = [deletion(500, key), *(contact(n) for n in range(120))]
         result = plan_of(client.contacts, changes).apply()
         assert result.state.value_counts().to_dict() == {"failed": 1, "applied": 120}
@@ -390,7 +390,7 @@ def test_every_row_is_counted_once_however_it_ends() -> None:
         service.caller("PUT", f"/contacts/{keys[3]}", {"name": "Zoë Li"})  # it is so already
         service.caller("PUT", f"/contacts/{keys[4]}", {"name": "Bo"})
         service.caller("DELETE", f"/contacts/{keys[5]}")
-        service.on("POST", number_of(101), says(422))
+        service.on("POST", number_of(101), answers(422))
         service.on("POST", number_of(102), lost)
         service.on("POST", number_of(103), dropped)
         changes = [renaming(n, key) for n, key in enumerate(keys)]

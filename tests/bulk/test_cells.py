@@ -10,10 +10,10 @@ from bulk.planning import (  # noqa: F401
     active,
     cells,
     client,
+    contacts,
     content,
     edits,
     flow,
-    people,
     sandbox,
     states,
     webhook,
@@ -28,7 +28,7 @@ from chatkit.resource import endpoints_of
 
 
 def test_an_edited_cell_is_the_only_thing_that_is_sent(sandbox, client):
-    ids = people(sandbox, 3)
+    ids = contacts(sandbox, 3)
     frame = client.contacts.frame()
     frame.loc[ids[1], "name"] = "Zoë Smith"
     [change] = client.contacts.plan(frame).changes
@@ -39,7 +39,7 @@ def test_an_edited_cell_is_the_only_thing_that_is_sent(sandbox, client):
 
 @pytest.mark.parametrize("nothing", [None, np.nan, pd.NA, pd.NaT])
 def test_an_empty_cell_leaves_what_is_there(sandbox, client, nothing):
-    people(sandbox, 1)
+    contacts(sandbox, 1)
     content(sandbox, validity_period_seconds=60)
     frame = client.contacts.frame().astype(object)
     frame["name"] = pd.Series([nothing], frame.index, dtype=object)
@@ -53,7 +53,7 @@ def test_an_empty_cell_leaves_what_is_there(sandbox, client, nothing):
 
 
 def test_an_empty_text_clears_a_text(sandbox, client):
-    [contact] = people(sandbox, 1)
+    [contact] = contacts(sandbox, 1)
     content(sandbox)
     frame = client.contacts.frame()
     frame["name"] = ""
@@ -83,12 +83,12 @@ def test_an_empty_text_clears_a_number_that_may_be_empty(sandbox, client, full):
 
 
 def test_an_empty_text_where_nothing_was_is_no_change(sandbox, client):
-    people(sandbox, 1, name=None)
+    contacts(sandbox, 1, name=None)
     assert len(client.contacts.plan(client.contacts.frame().assign(name="", meta_name=""))) == 0
 
 
 def test_an_empty_text_cannot_clear_a_number_of_a_contact(sandbox, client):
-    [contact] = people(sandbox, 1)
+    [contact] = contacts(sandbox, 1)
     frame = client.contacts.frame().assign(number="")
     assert [cell[:2] for cell in cells(client.contacts.plan(frame))] == [(contact, "number")]
 
@@ -108,7 +108,7 @@ FIXED = {
 
 @pytest.mark.parametrize("field", FIXED)
 def test_a_contact_field_that_cannot_be_written_is_refused(sandbox, client, field):
-    ids = people(sandbox, 2)
+    ids = contacts(sandbox, 2)
     value, reason, step = FIXED[field]
     frame = client.contacts.frame().astype({field: object})
     frame.at[ids[0], field] = value
@@ -146,7 +146,7 @@ def test_a_field_that_the_document_does_not_know_cannot_be_edited(sandbox, clien
 
 
 def test_a_column_that_is_no_field_is_not_looked_at_and_said_so(sandbox, client):
-    people(sandbox, 1)
+    contacts(sandbox, 1)
     plan = client.contacts.plan(client.contacts.frame().assign(nmae="Zoë", segment=7))
     assert (len(plan), cells(plan)) == (0, [])
     assert plan.notes == [
@@ -166,7 +166,7 @@ def test_first_name_alone_in_a_new_row_is_refused(client):
 
 
 def test_numbers_that_became_floats_are_refused(sandbox, client):
-    ids = people(sandbox, 3)
+    ids = contacts(sandbox, 3)
     frame = client.contacts.frame()
     for unusual in (frame["number"].astype(float), frame["number"].astype("Int64")):
         plan = client.contacts.plan(frame.assign(number=unusual))
@@ -189,7 +189,7 @@ def test_whole_numbers_that_became_floats_are_numbers_still(sandbox, client):
 
 
 def test_all_bad_cells_come_back_at_once(sandbox, client):
-    ids = people(sandbox, 12)
+    ids = contacts(sandbox, 12)
     frame = client.contacts.frame()
     frame.loc[ids[0], ["number", "country_code"]] = ["202 555", "1"]
     frame.loc[ids[1], "first_name"] = "Eve"
@@ -202,7 +202,7 @@ def test_all_bad_cells_come_back_at_once(sandbox, client):
 
 
 def test_the_good_rows_alone_are_applied_with_skip_invalid(sandbox, client):
-    ids = people(sandbox, 12)
+    ids = contacts(sandbox, 12)
     frame = client.contacts.frame()
     frame.loc[ids[0], "number"] = "202 555"
     frame.loc[ids[2], "name"] = "Good"
@@ -234,7 +234,7 @@ def test_a_nested_cell_is_refused_at_its_place(sandbox, client, field, value, pl
 
 
 def test_half_a_character_is_refused_with_its_cell(sandbox, client):
-    [contact] = people(sandbox, 1)
+    [contact] = contacts(sandbox, 1)
     frame = client.contacts.frame().astype({"name": object})
     frame.loc[contact, "name"] = "half \ud83d"
     plan = client.contacts.plan(frame)
@@ -245,14 +245,14 @@ def test_half_a_character_is_refused_with_its_cell(sandbox, client):
 
 
 def test_of_a_row_with_a_bad_cell_the_good_ones_are_not_sent_either(sandbox, client):
-    ids = people(sandbox, 2)
+    ids = contacts(sandbox, 2)
     frame = client.contacts.frame().assign(name="Good")
     frame.loc[ids[0], "number"] = "202 555"
     assert list(edits(client.contacts.plan(frame))) == [ids[1]]
 
 
 def test_a_row_that_cannot_be_found_is_in_the_table_too(sandbox, client):
-    people(sandbox, 1)
+    contacts(sandbox, 1)
     frame = client.contacts.frame().assign(name="Good")
     plan = client.contacts.plan(frame.rename(index=lambda _: 9).rename_axis("id"))
     assert [cell[:2] for cell in cells(plan)] == [(9, "id")]

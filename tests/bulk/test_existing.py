@@ -11,13 +11,13 @@ from bulk.planning import (  # noqa: F401
     call,
     cells,
     client,
+    contact,
+    contacts,
     content,
     edits,
     flow,
     log,
     number,
-    people,
-    person,
     sandbox,
     states,
     stored,
@@ -50,7 +50,7 @@ def guests(*names, codes="+1"):
 def test_a_number_with_another_country_code_is_a_conflict_that_names_both(
     sandbox, client, existing
 ):
-    people(sandbox, 1, "Oliver Smith")
+    contacts(sandbox, 1, "Oliver Smith")
     frame = guests("Somebody Else", codes="+44")
     with untouched(sandbox):
         for each in (frame, frame.assign(delete=True)):
@@ -67,9 +67,9 @@ def test_by_default_only_what_is_empty_is_filled_and_the_rest_is_shown_with_both
     sandbox, client
 ):
     kept, empty, same = (
-        people(sandbox, 1, "Ana Cruz")[0],
-        person(sandbox, 1),
-        person(sandbox, 2, "Bo Lee"),
+        contacts(sandbox, 1, "Ana Cruz")[0],
+        contact(sandbox, 1),
+        contact(sandbox, 2, "Bo Lee"),
     )
     plan = client.contacts.plan(guests("null Ng", "Zoë Quinn", "Bo Lee", "New One"))
     assert [(c.kind, c.key) for c in plan.changes] == [
@@ -100,7 +100,7 @@ def test_by_default_only_what_is_empty_is_filled_and_the_rest_is_shown_with_both
 
 
 def test_skipped_rows_are_in_the_saved_plan_the_resumed_run_and_its_undo(sandbox, client, tmp_path):
-    people(sandbox, 1)
+    contacts(sandbox, 1)
     plan = client.contacts.plan(guests("Zoë", "New"))
     again = client.load_plan(plan.save(tmp_path / "plan.json"))
     assert (again.hash, repr(again)) == (plan.hash, repr(plan))
@@ -113,7 +113,7 @@ def test_skipped_rows_are_in_the_saved_plan_the_resumed_run_and_its_undo(sandbox
 
 
 def test_a_plan_that_skips_all_sends_nothing(sandbox, client):
-    people(sandbox, 2)
+    contacts(sandbox, 2)
     plan = client.contacts.plan(guests("Zoë", "Bo"))
     assert "plan.apply()" not in repr(plan)
     with untouched(sandbox):
@@ -125,7 +125,7 @@ def test_a_plan_that_skips_all_sends_nothing(sandbox, client):
 
 
 def test_html_and_the_plan_view_show_both_values_of_what_is_kept(sandbox, client):
-    people(sandbox, 1, "Ana <b>Cruz</b>")
+    contacts(sandbox, 1, "Ana <b>Cruz</b>")
     plan = client.contacts.plan(guests("Zoë <i>Quinn</i>", "New"))
     html = html_of(plan)
     assert "1 row matches an existing contact" in html and "skip" in html
@@ -140,7 +140,7 @@ def test_html_and_the_plan_view_show_both_values_of_what_is_kept(sandbox, client
 
 
 def test_existing_says_what_becomes_of_those_that_are_there(sandbox, client):
-    full, empty = people(sandbox, 1)[0], person(sandbox, 1)
+    full, empty = contacts(sandbox, 1)[0], contact(sandbox, 1)
     frame = guests("Zoë", "Bo")
     plan = client.contacts.plan(frame, existing="update")
     assert edits(plan) == {full: {"name": "Zoë"}, empty: {"name": "Bo"}}
@@ -155,7 +155,7 @@ def test_existing_says_what_becomes_of_those_that_are_there(sandbox, client):
 
 
 def test_rows_that_say_what_is_there_are_no_change_whatever_existing_says(sandbox, client):
-    people(sandbox, 2)
+    contacts(sandbox, 2)
     for existing in ("fill", "update", "skip", "refuse"):
         plan = client.contacts.plan(guests("Ana Cruz", "Ana Cruz"), existing=existing)
         assert (len(plan), cells(plan)) == (0, [])
@@ -163,7 +163,7 @@ def test_rows_that_say_what_is_there_are_no_change_whatever_existing_says(sandbo
 
 
 def test_what_was_read_stays_an_edit_and_a_new_row_in_it_does_not(sandbox, client):
-    ids = people(sandbox, 2)
+    ids = contacts(sandbox, 2)
     frame = client.contacts.frame()
     frame["name"] = "Zoë"
     memory = frame.reset_index()
@@ -217,7 +217,7 @@ def test_contents_stay_edits_unless_you_say_otherwise(sandbox, client):
 
 
 def test_cells_that_are_no_number_are_said_to_be_none_not_to_be_doubles(sandbox, client):
-    people(sandbox, 1)
+    contacts(sandbox, 1)
     frame = pd.DataFrame({"number": ["call him"] * 5, "country_code": "+1", "name": "Zoë"})
     plan = client.contacts.plan(frame)
     assert plan.refused.reason.tolist() == ["must be digits only: not a telephone number"] * 5
@@ -235,8 +235,8 @@ def test_cells_that_are_no_number_are_said_to_be_none_not_to_be_doubles(sandbox,
 def others():
     """Another account with some records of each kind, of which one is special."""
     with chatkit.Sandbox(seed="empty") as sandbox, chatkit.connect(sandbox) as client:
-        people(sandbox, 4)
-        person(sandbox, 9)
+        contacts(sandbox, 4)
+        contact(sandbox, 9)
         flow(sandbox, "One"), flow(sandbox, "Two")
         with middleware_of(sandbox).transaction() as service:
             service.flows.move(flow(sandbox, "Three"), sandbox.account_id, "PUBLISHED")
@@ -247,7 +247,7 @@ def others():
 
 @pytest.mark.parametrize("source", ["contacts", "flows", "templates", "one template", "webhooks"])
 def test_a_frame_of_another_account_is_copied_once(sandbox, client, others, source):
-    person(sandbox, 90, "Somebody here")  # so that the ids of the two accounts are not the same
+    contact(sandbox, 90, "Somebody here")  # so that the ids of the two accounts are not the same
     webhook(sandbox, 9), flow(sandbox, "Mine"), content(sandbox, "other")
 
     def of(client):
@@ -296,9 +296,9 @@ def unread(frame):
 def alike(sandbox, client):
     """Another account with the same ids for other people."""
     for n in range(3):
-        person(sandbox, 50 + n, f"Berta {n}")
+        contact(sandbox, 50 + n, f"Berta {n}")
     with chatkit.Sandbox(seed="empty") as other, chatkit.connect(other) as others:
-        people(other, 3, "Ana Cruz")
+        contacts(other, 3, "Ana Cruz")
         assert list(others.contacts.frame().index) == list(client.contacts.frame().index)
         yield others
 
@@ -358,13 +358,13 @@ def test_what_is_to_be_deleted_is_not_a_frame_of_another_account(sandbox, client
         assert "frame.assign(delete=True), other_account=True" in str(caught.value)
     plan = client.contacts.plan(frame.assign(delete=True), other_account=True)
     assert len(plan) == 0  # their numbers are not here
-    person(sandbox, 0, "Ana Cruz")
+    contact(sandbox, 0, "Ana Cruz")
     plan = client.contacts.plan(frame.assign(delete=True), other_account=True, skip_invalid=True)
     assert [change.label for change in plan.changes] == [f"+1 {number(0)}"]
 
 
 def test_an_undo_meets_nothing(sandbox, client):
-    people(sandbox, 1, "Oliver Smith")
+    contacts(sandbox, 1, "Oliver Smith")
     plan = client.contacts.plan(guests("Somebody Else"), existing="update")
     assert "1 row matches an existing contact" in str(plan)
     back = chatkit.undo(plan.apply(), client)

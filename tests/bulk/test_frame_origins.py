@@ -14,11 +14,11 @@ from bulk.planning import (  # noqa: F401
     account,
     call,
     client,
+    contact,
+    contacts,
     content,
     edits,
     flow,
-    people,
-    person,
     sandbox,
     states,
     webhook,
@@ -45,7 +45,7 @@ class Case(NamedTuple):
 
 
 def contact_case(sandbox, client):
-    mine, other = people(sandbox, 2)
+    mine, other = contacts(sandbox, 2)
     frame = client.contacts.frame()
     call(sandbox, "PUT", f"contacts/{other}", name="Theirs")
     return Case(client.contacts, frame, mine, other, "name", "Ana Cruz", "Ana Cruz", "Mine")
@@ -270,7 +270,7 @@ def test_a_frame_of_many_templates_is_known_to_each_of_them(sandbox, client):
 
 
 def test_new_rows_need_no_snapshot(sandbox, client):
-    people(sandbox, 2)
+    contacts(sandbox, 2)
     frame = through_csv(client.contacts.frame())
     new = pd.DataFrame({"number": ["2025550199"], "country_code": ["+1"], "name": ["New"]})
     plan = client.contacts.plan(pd.concat([frame, new]))
@@ -278,7 +278,7 @@ def test_new_rows_need_no_snapshot(sandbox, client):
 
 
 def test_a_file_that_lost_a_part_of_the_version_is_no_proof(sandbox, client):
-    mine, _ = people(sandbox, 2)
+    mine, _ = contacts(sandbox, 2)
     frame = through_csv(client.contacts.frame())
     frame.loc[frame.id == mine, "name"] = "Mine"
     frame["updated_at"] = frame.updated_at.str.slice(0, 16)
@@ -287,7 +287,7 @@ def test_a_file_that_lost_a_part_of_the_version_is_no_proof(sandbox, client):
 
 
 def test_what_is_written_as_a_dict_is_what_is_to_be(sandbox, client):
-    mine, _ = people(sandbox, 2)
+    mine, _ = contacts(sandbox, 2)
     assert edits(client.contacts.plan([{"id": mine, "name": "Mine"}])) == {mine: {"name": "Mine"}}
     plan = client.contacts.plan(pd.DataFrame({"id": [mine], "name": ["Mine"]}))
     assert len(plan) == 0 and len(plan.refused) == 1

@@ -154,8 +154,8 @@ def test_an_interrupt_between_two_steps_does_not_cost_the_result(monkeypatch, ch
 
         monkeypatch.setattr(Journal, "commit", interrupted)
         result = settled(plan_of(client.webhooks, [webhook(1)]).apply, settle=0)
-        there = len(service.all("webhooks"))
-        assert result.state[1] in (("applied", "unknown") if there else ("not sent",))
+        created = len(service.all("webhooks"))
+        assert result.state[1] in (("applied", "unknown") if created else ("not sent",))
 
 
 @pytest.mark.parametrize(
@@ -201,8 +201,8 @@ for line in sys.stdin:
     asked = json.loads(line)
     heard.clear()
     with chatkit.Client(base_url, 1001, token, deadline=asked["deadline"]) as client:
-        make = {"contacts": contact, "flows": flow}[asked["room"]]
-        plan = plan_of(getattr(client, asked["room"]), [make(n) for n in range(asked["rows"])])
+        make = {"contacts": contact, "flows": flow}[asked["resource"]]
+        plan = plan_of(getattr(client, asked["resource"]), [make(n) for n in range(asked["rows"])])
         result = plan.apply(concurrency=4)
         ended = time.time()
     print(json.dumps({
@@ -214,25 +214,25 @@ for line in sys.stdin:
 
 
 class Stopped(NamedTuple):
-    """A run that was stopped in another process, and what that process told."""
+    """A run that was stopped in another process, and the report of that process."""
 
     sandbox: chatkit.Sandbox
     base_url: str
-    told: dict[str, Any]
+    report: dict[str, Any]
     printed: list[str]
-    room: str
+    resource: str
 
     def arrivals(self) -> list[Any]:
         return [entry for entry in middleware_of(self.sandbox).log if entry.method == "POST"]
 
-    def there(self) -> list[str]:
-        data = Caller(self.sandbox)("GET", f"/{self.room}?pageSize=100").data
+    def names(self) -> list[str]:
+        data = Caller(self.sandbox)("GET", f"/{self.resource}?pageSize=100").data
         return [record.get("name") or record["number"] for record in data]
 
 
 @pytest.fixture(scope="module")
 def kernel():
-    """A process that applies what it is told to, and the sandbox that it applies it to."""
+    """Start a process that applies plans, and the sandbox to which it applies them."""
     with (
         chatkit.Sandbox(seed="empty") as sandbox,
         sandbox.serve() as base_url,
@@ -255,10 +255,11 @@ def applied(kernel):
 
 
 def stopped(
-    process, sandbox, base_url, *, room="contacts", rows=40, latency=0.25, presses=1, deadline=2.0
+    process, sandbox, base_url, *, resource="contacts", latency=0.25, presses=1, deadline=2.0
 ):
     sandbox.faults(latency=latency)
-    process.stdin.write(json.dumps({"room": room, "rows": rows, "deadline": deadline}) + "\n")
+    job = {"resource": resource, "rows": 40, "deadline": deadline}
+    process.stdin.write(json.dumps(job) + "\n")
     process.stdin.flush()
     while len(middleware_of(sandbox).log) < 4:  # four have been answered
         time.sleep(0.01)
@@ -270,51 +271,51 @@ def stopped(
     while not (line := process.stdout.readline()).startswith("{"):
         assert line, "the process has ended"
         printed.append(line)
-    told = json.loads(line)
+    report = json.loads(line)
     time.sleep(latency + 0.3)  # what it sends now would arrive
-    return Stopped(sandbox, base_url, told, printed, room)
+    return Stopped(sandbox, base_url, report, printed, resource)
 
 
 def test_the_first_press_finishes_what_is_under_way_and_returns_the_truth(applied) -> None:
     run = applied()
-    assert run.told["index"] == list(range(40))
-    assert set(run.told["states"]) == {"applied", "not sent"}
-    effective = sorted(run.there())
-    assert effective == [number_of(n) for n, s in enumerate(run.told["states"]) if s == "applied"]
+    assert run.report["index"] == list(range(40))
+    assert set(run.report["states"]) == {"applied", "not sent"}
+    effective = sorted(run.names())
+    assert effective == [number_of(n) for n, s in enumerate(run.report["states"]) if s == "applied"]
     assert all(
-        datetime.fromisoformat(entry.time).timestamp() <= run.told["ended"]
+        datetime.fromisoformat(entry.time).timestamp() <= run.report["ended"]
         for entry in run.arrivals()
     )
-    assert run.told["stopped"] == "you stopped it"
+    assert run.report["stopped"] == "you stopped it"
     assert any("Interrupt again" in line for line in run.printed)
 
 
 def test_the_second_press_waits_for_nothing(applied) -> None:
     run = applied(presses=2, latency=2.5, deadline=20.0)  # both presses come before an answer
-    states = run.told["states"]
+    states = run.report["states"]
     assert 1 <= states.count("unknown") <= 4, "what is under way is let go"
     assert states.count("not sent") >= 40 - 3 * 4
-    effective = run.there()
+    effective = run.names()
     assert all((number_of(n) in effective) <= (s != "not sent") for n, s in enumerate(states))
     assert all((number_of(n) in effective) >= (s == "applied") for n, s in enumerate(states))
 
 
-@pytest.mark.parametrize("room", ["contacts", "flows"])
+@pytest.mark.parametrize("resource", ["contacts", "flows"])
 @pytest.mark.parametrize("presses", [1, 2])
-def test_a_resume_completes_what_was_stopped_and_doubles_nothing(applied, room, presses) -> None:
-    run = applied(presses=presses, room=room)
+def test_a_resume_completes_a_stopped_run_and_doubles_nothing(applied, resource, presses) -> None:
+    run = applied(presses=presses, resource=resource)
     run.sandbox.faults()
     with chatkit.Client(run.base_url, 1001, run.sandbox.token) as client:
-        result = settled(history.resume, run.told["run"], client, settle=0.5)
+        result = settled(history.resume, run.report["run"], client, settle=0.5)
     assert set(result.state) == {"applied"}
-    names = run.there()
+    names = run.names()
     assert len(names) == len(set(names)) == 40
 
 
 def test_the_handler_of_before_is_back_and_heard_nothing(applied) -> None:
     run = applied()
-    assert run.told["back"]
-    assert run.told["heard"] == []
+    assert run.report["back"]
+    assert run.report["heard"] == []
 
 
 # --- the count of interrupts ------------------------------------------------------------------

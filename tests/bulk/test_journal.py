@@ -16,11 +16,11 @@ import pytest
 from bulk.journalling import (  # noqa: F401
     KILLED,
     WHOLE,
-    beside,
     change,
     child,
     create,
     created,
+    events,
     folder,
     header,
     journals,
@@ -28,8 +28,8 @@ from bulk.journalling import (  # noqa: F401
     opened,
     path_of,
     read,
+    siblings,
     summary,
-    told,
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -96,12 +96,12 @@ def test_events_come_back_in_order(tmp_path_factory, groups):
                 journal.write(n, "intent", attempt=1, live=live)
                 written.append((n, "intent", {"attempt": 1, "live": live}))
             journal.commit()
-        assert told(journal) == written
+        assert events(journal) == written
     with opened(path_of(journal)) as journal:
-        assert told(journal) == written
+        assert events(journal) == written
         journal.write(None, "finished")
         journal.commit()
-        assert told(journal) == [*written, (None, "finished", {})]
+        assert events(journal) == [*written, (None, "finished", {})]
 
 
 def test_an_event_says_when_it_was(folder):
@@ -279,10 +279,10 @@ def test_a_group_is_one_transaction(folder):
         for number in range(5):
             for n in range(200):
                 journal.write(n, "intent", group=number)
-            assert len(told(journal)) == 200 * number
+            assert len(events(journal)) == 200 * number
             journal.commit()
         journal.commit()  # nothing is pending: nothing is written
-        assert len(told(journal)) == 1000
+        assert len(events(journal)) == 1000
         assert commits(path_of(journal)) == 5
 
 
@@ -298,7 +298,7 @@ def test_what_is_pending_is_committed_by_close(folder):
     with created(folder) as journal:
         journal.write(None, "finished")
     with opened(path_of(journal)) as journal:
-        assert told(journal) == [(None, "finished", {})]
+        assert events(journal) == [(None, "finished", {})]
 
 
 def test_a_closed_journal_records_nothing_more(folder):
@@ -328,7 +328,7 @@ def test_a_commit_that_was_broken_off_stops_the_journal(folder, monkeypatch, err
             step()
     journal.close()
     with opened(path_of(journal)) as journal:
-        assert [n for n, *_ in told(journal)] in ([1], [1, 2])
+        assert [n for n, *_ in events(journal)] in ([1], [1, 2])
 
 
 def test_a_second_writer_cannot_mix_its_events_in(folder):
@@ -340,30 +340,30 @@ def test_a_second_writer_cannot_mix_its_events_in(folder):
             second.commit()
         first.write(2, "intent")
         first.commit()
-        assert [n for n, *_ in told(first)] == [1, 2]
+        assert [n for n, *_ in events(first)] == [1, 2]
 
 
 # --- the end of a process -----------------------------------------------------------------
 
 
 def test_what_was_committed_survives_a_kill_and_the_rest_is_gone(killed):
-    assert len(beside(killed)) == 3
+    assert len(siblings(killed)) == 3
     with opened(killed) as journal:
-        assert told(journal) == WHOLE
+        assert events(journal) == WHOLE
         journal.write(None, "resumed")
         journal.commit()
-        assert told(journal) == [*WHOLE, (None, "resumed", {})]
-    assert beside(killed) == {}
+        assert events(journal) == [*WHOLE, (None, "resumed", {})]
+    assert siblings(killed) == {}
 
 
 def test_reading_leaves_the_journal_of_a_killed_process_as_it_is(killed):
-    before = killed.read_bytes(), beside(killed)[f"{killed.name}-wal"]
+    before = killed.read_bytes(), siblings(killed)[f"{killed.name}-wal"]
     with read(killed) as journal:
-        assert told(journal) == WHOLE
+        assert events(journal) == WHOLE
         with pytest.raises(JournalError, match="opened to be read"):
             journal.write(1, "intent")
     assert summary(killed).last is None
-    assert (killed.read_bytes(), beside(killed)[f"{killed.name}-wal"]) == before
+    assert (killed.read_bytes(), siblings(killed)[f"{killed.name}-wal"]) == before
 
 
 def test_a_journal_can_be_read_while_its_run_is_at_work(folder):
@@ -372,11 +372,11 @@ def test_a_journal_can_be_read_while_its_run_is_at_work(folder):
         assert process.stdout.readline() == "ready\n"
         (path,) = journals(folder)
         with read(path) as journal:
-            assert len(told(journal)) == 31
+            assert len(events(journal)) == 31
         process.communicate("\n")
     assert process.returncode == 0
     with opened(path) as journal:
-        assert len(told(journal)) == 31
+        assert len(events(journal)) == 31
 
 
 # --- pruning ------------------------------------------------------------------------------
@@ -430,7 +430,7 @@ def test_a_run_at_work_is_not_pruned(shelf):
 
 
 def test_pruning_takes_all_that_belongs_to_a_journal(killed):
-    assert len(beside(killed)) == 3
+    assert len(siblings(killed)) == 3
     assert prune(FolderStore(killed.parent), runs=[killed.stem]) == [killed.stem]
     assert [path.suffix for path in killed.parent.iterdir()] == [".lock"]
 
@@ -441,7 +441,7 @@ def test_pruning_sweeps_what_killed_processes_left_a_day_ago(killed):
     for name in ("a.new", "a.new-wal"):
         (folder / name).write_bytes(b"")
         os.utime(folder / name, (0, 0))
-    for path in beside(killed):
+    for path in siblings(killed):
         os.utime(folder / path, (0, 0))  # old, and of a journal that is there
     (folder / "c.new").write_bytes(b"")  # somebody may be making it
     prune(FolderStore(folder))

@@ -10,10 +10,10 @@ from contextlib import closing
 import pytest
 from bulk.journalling import (  # noqa: F401
     WHOLE,
-    beside,
     change,
     created,
     delete_files,
+    events,
     folder,
     header,
     journals,
@@ -21,8 +21,8 @@ from bulk.journalling import (  # noqa: F401
     opened,
     path_of,
     read,
+    siblings,
     summary,
-    told,
 )
 
 from chatkit.bulk import journal as module
@@ -34,7 +34,7 @@ def same_or_refused(path, expected):
     """Open a damaged journal: it is refused, or nothing is other than it was."""
     try:
         with opened(path) as journal:
-            assert (journal.header, [*journal.changes()], told(journal)) == expected
+            assert (journal.header, [*journal.changes()], events(journal)) == expected
     except JournalError:
         return "refused"
     return "same"
@@ -57,7 +57,7 @@ def test_damage_is_refused_or_harmless(folder):
         for n in range(60):
             journal.write(n % 30, "intent", live={"name": "Ana"})
             journal.commit()
-        expected = journal.header, [*journal.changes()], told(journal)
+        expected = journal.header, [*journal.changes()], events(journal)
     content, path, seen = path_of(journal).read_bytes(), folder / "flipped.db", Counter()
     for flipped in flips(content, random.Random(0), 400):
         delete_files(path)
@@ -73,7 +73,7 @@ def test_damage_is_refused_or_harmless(folder):
 def test_damage_in_the_log_is_refused_or_harmless(killed):
     """SQLite takes the beginning of a damaged log for the whole of it."""
     log = killed.with_name(killed.name + "-wal")
-    whole, content, count = killed.read_bytes(), log.read_bytes(), beside(killed)
+    whole, content, count = killed.read_bytes(), log.read_bytes(), siblings(killed)
     count = count[f"{killed.name}-count"]
     expected = header(), [], WHOLE
     path, seen = killed.with_name("flipped.db"), Counter()
@@ -157,7 +157,7 @@ def test_a_log_that_was_left_is_in_the_database_before_anything_is_appended(kill
         copy.parent.mkdir()
         copy.write_bytes(killed.read_bytes())
     with opened(copy) as journal:
-        assert told(journal) == WHOLE
+        assert events(journal) == WHOLE
 
 
 @pytest.fixture
@@ -209,7 +209,7 @@ def test_a_journal_that_is_being_read_is_not_continued(killed, impatient):
             opened(killed)
         rows.close()
     with opened(killed) as journal:
-        assert told(journal) == WHOLE
+        assert events(journal) == WHOLE
 
 
 def test_a_journal_that_is_deleted_while_it_is_opened_is_no_fault_of_the_disk(folder, monkeypatch):
@@ -233,7 +233,7 @@ def test_a_count_that_a_power_cut_spoilt_is_not_believed(killed):
     for content in (b"", b"\0" * 20, b"\xff" * 20, b"00000000000000000007"):
         killed.with_name(f"{killed.name}-count").write_bytes(content)
         with read(killed) as journal:
-            assert told(journal) == WHOLE
+            assert events(journal) == WHOLE
 
 
 @pytest.mark.parametrize("lost", [0, 1])
@@ -246,7 +246,7 @@ def test_a_journal_that_lost_its_last_committed_event_is_refused(folder, tmp_pat
         copy = tmp_path / path_of(journal).name
         for name, content in {path_of(journal).name: path_of(journal).read_bytes()}.items():
             (tmp_path / name).write_bytes(content)
-        for name, content in beside(path_of(journal)).items():
+        for name, content in siblings(path_of(journal)).items():
             (tmp_path / name).write_bytes(content)
         with closing(sqlite3.connect(copy)) as connection:
             connection.execute("DELETE FROM chatkit_event WHERE seq > ?", (3 - lost,))
@@ -257,7 +257,7 @@ def test_a_journal_that_lost_its_last_committed_event_is_refused(folder, tmp_pat
                 opened(copy)
         else:
             with opened(copy) as whole:
-                assert len(told(whole)) == 3
+                assert len(events(whole)) == 3
 
 
 @pytest.mark.parametrize("place", ["_write", "sync_folder"])

@@ -1,4 +1,4 @@
-"""Keys: an id is read through everything that pandas does to it, and never guessed."""
+"""Keys: ids are read from every dtype of pandas, and never guessed."""
 
 from typing import Any
 
@@ -14,11 +14,11 @@ ids = st.integers(-(2**63), 2**63 - 1)
 
 
 def read(cells: "pd.Series[Any]") -> list[int | None]:
-    """The ids of some cells, None where there is none."""
-    numbers, given = matching.parse_ids(cells)
+    """Return the ids of some cells, None for an empty cell."""
+    numbers, has_key = matching.parse_ids(cells)
     assert numbers.dtype == np.int64
-    assert given.dtype == bool
-    return [int(n) if present else None for n, present in zip(numbers, given, strict=True)]
+    assert has_key.dtype == bool
+    return [int(n) if present else None for n, present in zip(numbers, has_key, strict=True)]
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,10 @@ import pandas as pd
 import pytest
 from bulk.planning import (  # noqa: F401
     client,
+    contacts,
     content,
     edits,
     flow,
-    people,
     sandbox,
     webhook,
 )
@@ -84,7 +84,7 @@ def damaged(frame: pd.DataFrame, writable: set[str]) -> pd.DataFrame:
 def test_damaged_columns_of_the_service_are_named_once_and_refuse_nothing(
     sandbox, client, resource
 ):
-    people(sandbox, 3), flow(sandbox), webhook(sandbox), content(sandbox)
+    contacts(sandbox, 3), flow(sandbox), webhook(sandbox), content(sandbox)
     source = client.templates("order_ready") if resource == "templates" else None
     source = source or getattr(client, resource)
     frame = damaged(source.frame(), {*source._endpoints.body.updatable(), "name", "id"})
@@ -99,7 +99,7 @@ def test_damaged_columns_of_the_service_are_named_once_and_refuse_nothing(
 def test_an_edited_column_of_the_service_is_refused_with_the_line_that_drops_it(
     sandbox, client, resource
 ):
-    people(sandbox, 3), flow(sandbox), flow(sandbox, "B"), webhook(sandbox), webhook(sandbox, 1)
+    contacts(sandbox, 3), flow(sandbox), flow(sandbox, "B"), webhook(sandbox), webhook(sandbox, 1)
     source = getattr(client, resource)
     frame = source.frame()
     frame["updated_at"] = pd.Timestamp("2020-01-01", tz="UTC")

@@ -10,8 +10,8 @@ from bulk.applying import stop_by
 from bulk.planning import (  # noqa: F401
     active,
     client,
+    contacts,
     number,
-    people,
     sandbox,
     states,
     writes,
@@ -26,7 +26,7 @@ from chatkit.widgets.planview import Outcome, plan_items
 
 def edited(sandbox, client, count=60):
     """A plan of deletes, updates in a chain of numbers, and creates, in no order of kinds."""
-    ids = people(sandbox, count)
+    ids = contacts(sandbox, count)
     frame = client.contacts.frame().reset_index()
     frame = frame[~frame.id.isin(ids[40:])]
     frame["number"] = [*frame.number[1:], number(900)]  # each takes the number of the next

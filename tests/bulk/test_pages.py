@@ -10,9 +10,9 @@ from bulk.planning import (  # noqa: F401
     active,
     call,
     client,
+    contacts,
     content,
     log,
-    people,
     sandbox,
     states,
 )
@@ -40,7 +40,7 @@ def calls_of(sandbox, work):
 
 
 def test_many_updates_are_read_one_by_one_and_read_back_by_pages(sandbox, client):
-    people(sandbox, ROWS)
+    contacts(sandbox, ROWS)
     plan = renaming(client, ROWS)
     report = calls_of(sandbox, lambda: plan.apply(many=True))
     assert report == {"GET": ROWS + 5, "PUT": ROWS, "page": 2}  # the canary: five rows
@@ -48,14 +48,14 @@ def test_many_updates_are_read_one_by_one_and_read_back_by_pages(sandbox, client
 
 
 def test_few_rows_of_many_are_read_one_by_one(sandbox, client):
-    people(sandbox, ROWS)
+    contacts(sandbox, ROWS)
     plan = renaming(client, 3)
     report = calls_of(sandbox, plan.apply)
     assert report == {"GET": 6, "PUT": 3}
 
 
 def test_what_reads_back_otherwise_is_asked_for_alone_before_it_is_said(sandbox, client):
-    ids = people(sandbox, 40)
+    ids = contacts(sandbox, 40)
     plan = renaming(client, 40)
     done = []
 
@@ -69,14 +69,14 @@ def test_what_reads_back_otherwise_is_asked_for_alone_before_it_is_said(sandbox,
 
 
 def test_an_undo_is_read_back_by_pages_too(sandbox, client):
-    people(sandbox, 40)
+    contacts(sandbox, 40)
     undo = chatkit.undo(renaming(client, 40).apply(many=True), client)
     report = calls_of(sandbox, undo.apply)
     assert report == {"GET": 40, "PUT": 40, "page": 1}
 
 
 def test_the_calls_of_a_plan_are_estimated(sandbox, client):
-    people(sandbox, ROWS)
+    contacts(sandbox, ROWS)
     plan = renaming(client, ROWS)
     assert plan.calls() == 2 * ROWS + 2
     assert renaming(client, 3).calls() == 9
@@ -92,7 +92,7 @@ def test_where_a_list_shows_no_name_records_are_read_one_by_one(sandbox):
                 for part in ("first_name", "middle_name", "last_name"):
                     record.pop(part, None)
 
-    people(sandbox, 30)
+    contacts(sandbox, 30)
     with chatkit.connect(Bent(sandbox, after=hide)) as client:
         plan = renaming(client, 30)
         hidden.append(True)
@@ -102,7 +102,7 @@ def test_where_a_list_shows_no_name_records_are_read_one_by_one(sandbox):
 
 
 def test_a_record_that_a_list_shows_in_part_keeps_no_other_from_being_sent(sandbox):
-    ids = people(sandbox, 30)
+    ids = contacts(sandbox, 30)
     hidden = []
 
     def hide(exchange):
@@ -129,7 +129,7 @@ def test_a_short_last_page_is_no_reason_to_read_beyond_it():
             asked.append(exchange.query.get("page", "1"))
 
     with chatkit.Sandbox(seed="empty", profile=chatkit.ServiceProfile(max_page_size=40)) as sandbox:
-        ids = people(sandbox, 90)
+        ids = contacts(sandbox, 90)
         service = Bent(sandbox, before=note)
         service.profile = chatkit.ServiceProfile()  # its user has not heard of it
         with chatkit.connect(service) as client:
@@ -144,7 +144,7 @@ def test_a_short_last_page_is_no_reason_to_read_beyond_it():
 
 def test_what_was_written_is_read_back_after_a_stretch_of_rows(sandbox, client, monkeypatch):
     monkeypatch.setattr(apply, "BATCH", 10)
-    people(sandbox, 60)
+    contacts(sandbox, 60)
     plan = renaming(client, 60)
     before = len(log(sandbox))
     result = plan.apply(many=True, concurrency=1)

@@ -12,11 +12,11 @@ from bulk.planning import (  # noqa: F401
     account,
     active,
     client,
+    contacts,
     content,
     flow,
     log,
     number,
-    people,
     sandbox,
     states,
     untouched,
@@ -48,7 +48,7 @@ def renamed(client, count, name="Zoë"):
 def test_changing_more_than_30_percent_asks_from_10_records_on(
     sandbox, client, total, edited, refused
 ):
-    people(sandbox, total)
+    contacts(sandbox, total)
     plan = client.contacts.plan(renamed(client, edited))
     objections = plan.objections()
     message = f"needs apply(many=True): it changes {edited} of {total} contacts, more than 30%"
@@ -64,7 +64,7 @@ def test_changing_more_than_30_percent_asks_from_10_records_on(
 
 
 def test_the_share_counts_deletes_and_never_creates(sandbox, client):
-    ids = people(sandbox, 10)
+    ids = contacts(sandbox, 10)
     new = [number(n) for n in range(20, 40)]
     frame = pd.DataFrame({"number": new, "country_code": "+1"})
     assert client.contacts.plan(frame, delete=ids[:3]).objections() == []
@@ -72,14 +72,14 @@ def test_the_share_counts_deletes_and_never_creates(sandbox, client):
 
 
 def test_the_share_is_of_all_records_though_the_frame_shows_some(sandbox, client):
-    people(sandbox, 20)
+    contacts(sandbox, 20)
     frame = client.contacts.frame(search=number(1)).assign(name="Zoë")
     plan = client.contacts.plan(frame)
     assert (len(plan), setting_of(plan).parts["contact"].total, plan.objections()) == (1, 20, [])
 
 
 def test_more_than_100_deletes_ask_whatever_their_share(sandbox, client):
-    ids = people(sandbox, 340)
+    ids = contacts(sandbox, 340)
     assert client.contacts.plan(delete=ids[:100]).objections() == []
     plan = client.contacts.plan(delete=ids[:101])
     assert plan.objections() == ["needs apply(many=True): it deletes 101 contacts"]
@@ -109,7 +109,7 @@ def test_what_can_never_be_undone_asks(sandbox, client):
 
 
 def test_rows_that_are_refused_ask_and_no_argument_of_apply_allows_them(sandbox, client):
-    people(sandbox, 12)
+    contacts(sandbox, 12)
     frame = renamed(client, 2)
     frame.iloc[5, frame.columns.get_loc("number")] = "?"
     plan = client.contacts.plan(frame)
@@ -133,7 +133,7 @@ def test_all_objections_are_told_at_once(sandbox, client):
 
 @pytest.mark.parametrize("wrong", [{"concurrency": 0}, {"rate": 0}, {"rate": -1.0}])
 def test_a_pace_that_makes_no_sense_sends_nothing(sandbox, client, wrong):
-    people(sandbox, 3)
+    contacts(sandbox, 3)
     plan = client.contacts.plan(renamed(client, 1))
     with untouched(sandbox), pytest.raises(ValueError, match=r"at a time|above 0|1 or more"):
         plan.apply(**wrong)
@@ -143,10 +143,10 @@ def test_a_pace_that_makes_no_sense_sends_nothing(sandbox, client, wrong):
 
 
 def test_a_frame_of_another_account_is_refused_unless_you_say_so(sandbox, client):
-    people(sandbox, 2)
+    contacts(sandbox, 2)
     frame = client.contacts.frame().assign(name="Zoë")
     with account() as (others, other):
-        [contact] = people(others, 1)
+        [contact] = contacts(others, 1)
         with pytest.raises(chatkit.errors.InputError, match="other_account=True") as caught:
             other.contacts.plan(frame)
         assert all(identity_of(each) in str(caught.value) for each in (sandbox, others))
@@ -189,7 +189,7 @@ def test_a_frame_that_is_no_frame_of_templates_is_refused_with_the_way(sandbox, 
 
 
 def test_it_counts_itself_and_is_a_frame_with_the_index_of_its_rows(sandbox, client):
-    ids = people(sandbox, 12)
+    ids = contacts(sandbox, 12)
     frame = renamed(client, 1)
     frame.loc[ids[3], "delete"] = True
     frame = pd.concat([frame.reset_index(), pd.DataFrame({"number": ["2025550177"]})])
@@ -218,7 +218,7 @@ def test_it_counts_itself_and_is_a_frame_with_the_index_of_its_rows(sandbox, cli
 
 @pytest.mark.parametrize("edited", [0, 2])
 def test_the_frame_and_the_refused_cells_have_the_same_columns_when_empty(sandbox, client, edited):
-    people(sandbox, 12)
+    contacts(sandbox, 12)
     frame = renamed(client, edited)
     frame.iloc[11:, frame.columns.get_loc("number")] = "?" if edited else number(11)
     plan = client.contacts.plan(frame)
@@ -231,14 +231,14 @@ def test_the_frame_and_the_refused_cells_have_the_same_columns_when_empty(sandbo
 
 
 def test_it_estimates_its_time_from_how_quick_the_service_has_been(sandbox, client):
-    people(sandbox, 12)
+    contacts(sandbox, 12)
     plan = client.contacts.plan(renamed(client, 2))
     assert 0 < plan.seconds < 1
     assert client.contacts.plan([]).seconds == 0
 
 
 def test_a_limit_that_the_service_has_shown_counts_for_its_time(sandbox, client, monkeypatch):
-    people(sandbox, 12)
+    contacts(sandbox, 12)
     plan = client.contacts.plan(renamed(client, 2))  # 2 rows of 3 calls
     monkeypatch.setattr(AdaptiveThrottle, "rate", property(lambda self: 0.5))
     assert plan.seconds == pytest.approx(12.0)
@@ -246,7 +246,7 @@ def test_a_limit_that_the_service_has_shown_counts_for_its_time(sandbox, client,
 
 
 def test_a_run_says_beforehand_how_long_it_takes(sandbox, client, monkeypatch, capsys):
-    people(sandbox, 12)
+    contacts(sandbox, 12)
     plan, long = (client.contacts.plan(renamed(client, 2)) for _ in range(2))
     monkeypatch.setattr(AdaptiveThrottle, "rate", property(lambda self: 0.05))
     long.apply()
@@ -262,7 +262,7 @@ def test_a_run_says_beforehand_how_long_it_takes(sandbox, client, monkeypatch, c
 def test_a_plan_of_very_many_changes_says_how_much_memory_it_needs(
     sandbox, client, monkeypatch, capsys
 ):
-    people(sandbox, 12)
+    contacts(sandbox, 12)
     plan = client.contacts.plan(renamed(client, 2))
     monkeypatch.setattr(AdaptiveThrottle, "rate", property(lambda self: 0.05))
     monkeypatch.setattr("chatkit.bulk.changes.MANY", 1)
@@ -297,7 +297,7 @@ def test_a_run_that_goes_on_says_how_long_the_rest_takes(client, monkeypatch, ca
 
 
 def test_a_run_that_goes_on_keeps_its_rate_and_its_bar_ends_at_what_is_done(sandbox, client):
-    people(sandbox, 30)
+    contacts(sandbox, 30)
     plan, interrupt, seen = client.contacts.plan(renamed(client, 12)), Interrupt(), []
 
     def watch(done, total):
@@ -317,7 +317,7 @@ def test_a_run_that_goes_on_keeps_its_rate_and_its_bar_ends_at_what_is_done(sand
 def test_what_a_run_says_of_its_time_under_a_rate_is_true_within_a_factor_of_two(
     sandbox, client, monkeypatch, capsys
 ):
-    people(sandbox, 100)
+    contacts(sandbox, 100)
     monkeypatch.setattr("chatkit.bulk.plan.LONG", 0.1)
     for rate, rows in ((20, 15), (40, 30)):
         plan = client.contacts.plan(renamed(client, rows, f"Ana {rate}"))
@@ -332,7 +332,7 @@ def test_what_a_run_says_of_its_time_under_a_rate_is_true_within_a_factor_of_two
 
 
 def test_applied_twice_it_sends_nothing_the_second_time(sandbox, client):
-    people(sandbox, 12)
+    contacts(sandbox, 12)
     new = pd.DataFrame({"number": ["2025550177"], "country_code": "+1", "name": "Bo"})
     plan = client.contacts.plan(new)
     first = plan.apply()
@@ -345,7 +345,7 @@ def test_applied_twice_it_sends_nothing_the_second_time(sandbox, client):
 
 @pytest.mark.parametrize("loaded_first", [True, False])
 def test_a_plan_and_its_file_are_one_plan(sandbox, client, tmp_path, loaded_first):
-    people(sandbox, 12)
+    contacts(sandbox, 12)
     new = pd.DataFrame({"number": ["2025550177"], "country_code": "+1", "name": "Bo"})
     plan = client.contacts.plan(new)
     other = client.load_plan(plan.save(tmp_path / "plan.json"))
@@ -360,14 +360,14 @@ def test_a_plan_and_its_file_are_one_plan(sandbox, client, tmp_path, loaded_firs
 
 
 def test_a_new_plan_of_the_same_frame_finds_nothing_to_do(sandbox, client):
-    people(sandbox, 12)
+    contacts(sandbox, 12)
     client.contacts.plan(renamed(client, 2)).apply()
     own = client.contacts.frame()[["name"]]
     assert len(client.contacts.plan(own)) == 0
 
 
 def test_an_empty_plan_is_applied_to_no_rows(sandbox, client):
-    people(sandbox, 2)
+    contacts(sandbox, 2)
     with untouched(sandbox):
         result = client.contacts.plan(client.contacts.frame()).apply()
     assert result.empty and result.index.name == "id" and "state" in result
@@ -376,7 +376,7 @@ def test_an_empty_plan_is_applied_to_no_rows(sandbox, client):
 
 def test_the_room_of_a_label_that_is_deleted_by_key_is_in_the_result(sandbox, client):
     """Keys in `delete` that are in no row of the frame get a label of the same levels."""
-    ids = people(sandbox, 12)
+    ids = contacts(sandbox, 12)
     frame = client.contacts.frame().set_index("number", append=True).iloc[:2]
     plan = client.contacts.plan(frame, delete=[ids[5]])
     result = plan.apply()
@@ -388,7 +388,7 @@ def test_the_room_of_a_label_that_is_deleted_by_key_is_in_the_result(sandbox, cl
 
 
 def test_the_whole_way_over_http(sandbox):
-    ids = people(sandbox, 12)
+    ids = contacts(sandbox, 12)
     with (
         sandbox.serve() as base_url,
         chatkit.Client(base_url, sandbox.account_id, sandbox.token) as client,

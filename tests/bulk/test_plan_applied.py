@@ -16,11 +16,11 @@ from bulk.planning import (  # noqa: F401
     answering,
     call,
     client,
+    contacts,
     content,
     flow,
     log,
     number,
-    people,
     sandbox,
     states,
     stored,
@@ -46,7 +46,7 @@ def planned(client, contact, **fields):
 
 
 def test_a_result_has_the_rows_of_the_plan_in_its_order_with_its_index(sandbox, client):
-    people(sandbox, 12)
+    contacts(sandbox, 12)
     new = pd.DataFrame({"number": [number(n) for n in range(20, 26)], "country_code": "+1"})
     frame = pd.concat([new, client.contacts.frame()[["number", "country_code", "name"]].iloc[::-1]])
     frame["name"] = [None] * 6 + ["Zoë", "Ana Cruz"] * 6
@@ -74,7 +74,7 @@ def test_a_result_keeps_an_index_of_several_levels(sandbox, client):
 
 
 def test_a_result_says_how_it_knows(sandbox, client):
-    ids = people(sandbox, 12)
+    ids = contacts(sandbox, 12)
     frame = client.contacts.frame()
     frame.loc[ids[0], "name"] = "Zoë"
     result = client.contacts.plan(frame, delete=ids[1:2]).apply()
@@ -88,7 +88,7 @@ def test_a_result_says_how_it_knows(sandbox, client):
 
 
 def test_what_is_so_already_is_not_sent(sandbox, client):
-    [contact] = people(sandbox, 1)
+    [contact] = contacts(sandbox, 1)
     plan = planned(client, contact, name="Zoë")
     call(sandbox, "PUT", f"contacts/{contact}", name="Zoë")
     before = len(writes(sandbox))
@@ -101,7 +101,7 @@ def test_what_is_so_already_is_not_sent(sandbox, client):
 @pytest.mark.parametrize("requires", ["nothing", "create_fields"])
 def test_what_others_changed_meanwhile_is_kept(put, requires):
     with account(put=put, put_requires=requires) as (sandbox, client):
-        [contact] = people(sandbox, 1)
+        [contact] = contacts(sandbox, 1)
         plan = planned(client, contact, number="2025550177")
         call(
             sandbox, "PUT", f"contacts/{contact}",
@@ -135,7 +135,7 @@ def test_what_others_changed_in_a_content_meanwhile_is_kept(put):
 
 def test_unknown_fields_of_the_service_survive_a_replacing_update():
     with account(put="replace") as (sandbox, _):
-        people(sandbox, 1)
+        contacts(sandbox, 1)
         sent = []
 
         def channel(method, target, headers, body):
@@ -157,7 +157,7 @@ def test_unknown_fields_of_the_service_survive_a_replacing_update():
 @pytest.mark.parametrize("moves", [True, False])
 def test_my_field_changed_by_someone_is_a_conflict_with_both_values(moves):
     with account(constant_updated_at=not moves) as (sandbox, client):
-        [contact] = people(sandbox, 1)
+        [contact] = contacts(sandbox, 1)
         plan = planned(client, contact, name="Zoë Mine")
         call(sandbox, "PUT", f"contacts/{contact}", name="Theirs")
         before = len(writes(sandbox))
@@ -171,7 +171,7 @@ def test_my_field_changed_by_someone_is_a_conflict_with_both_values(moves):
 @pytest.mark.parametrize("moves", [True, False])
 def test_a_name_that_someone_cleared_is_a_conflict_too(moves):
     with account(constant_updated_at=not moves) as (sandbox, client):
-        [contact] = people(sandbox, 1)
+        [contact] = contacts(sandbox, 1)
         plan = planned(client, contact, name="Zoë Mine")
         call(sandbox, "PUT", f"contacts/{contact}", name="")
         result = plan.apply()
@@ -181,7 +181,7 @@ def test_a_name_that_someone_cleared_is_a_conflict_too(moves):
 
 
 def test_a_contact_without_a_name_is_named_though_another_field_moved(sandbox, client):
-    [contact] = people(sandbox, 1, name=None)
+    [contact] = contacts(sandbox, 1, name=None)
     plan = planned(client, contact, name="Zoë")
     call(sandbox, "PUT", f"contacts/{contact}", number="2025550177")
     assert states(plan.apply()) == ["applied"]
@@ -190,7 +190,7 @@ def test_a_contact_without_a_name_is_named_though_another_field_moved(sandbox, c
 
 
 def test_a_name_that_is_cleared_already_is_unchanged(sandbox, client):
-    [contact] = people(sandbox, 1)
+    [contact] = contacts(sandbox, 1)
     plan = planned(client, contact, name="")
     call(sandbox, "PUT", f"contacts/{contact}", name="")
     assert states(plan.apply()) == ["unchanged"]
@@ -210,7 +210,7 @@ def test_a_document_that_is_never_shown_is_guarded_by_its_time():
 
 
 def test_a_record_that_someone_deleted_is_a_conflict_or_nothing_to_do(sandbox, client):
-    ids = people(sandbox, 2)
+    ids = contacts(sandbox, 2)
     frame = client.contacts.frame()
     frame.loc[ids[0], "name"] = "Zoë"
     plan = client.contacts.plan(frame, delete=ids[1:])
@@ -222,7 +222,7 @@ def test_a_record_that_someone_deleted_is_a_conflict_or_nothing_to_do(sandbox, c
 
 
 def test_a_record_that_someone_changed_is_not_deleted(sandbox, client):
-    ids = people(sandbox, 2)
+    ids = contacts(sandbox, 2)
     plan = client.contacts.plan(delete=ids)
     call(sandbox, "PUT", f"contacts/{ids[0]}", name="Keep me")
     call(sandbox, "PUT", f"contacts/{ids[1]}", name="")
@@ -237,17 +237,17 @@ def test_what_someone_made_meanwhile_is_a_conflict_or_unchanged(sandbox, client)
     plan = client.templates("order_ready").plan(new)
     content(sandbox, text="Theirs"), content(sandbox, lang_code="de", text="Hallo")
     assert states(plan.apply()) == ["conflict", "unchanged"]
-    people(sandbox, 1)
+    contacts(sandbox, 1)
     own = pd.DataFrame({"number": [number(1)], "country_code": "+1", "name": "Zoë"})
     plan = client.contacts.plan(own)
-    people_since = call(sandbox, "POST", "contacts", number=number(1), country_code="+1", name="X")
+    created = call(sandbox, "POST", "contacts", number=number(1), country_code="+1", name="X")
     result = plan.apply()
     assert states(result) == ["conflict"] and "409" in result["reason"].item()
-    assert active(sandbox, "contacts")[int(people_since["id"])]["first_name"] == "X"
+    assert active(sandbox, "contacts")[int(created["id"])]["first_name"] == "X"
 
 
 def test_a_change_between_reading_and_planning_is_no_edit_of_mine(sandbox, client):
-    ids = people(sandbox, 2)
+    ids = contacts(sandbox, 2)
     frame = client.contacts.frame()
     call(sandbox, "PUT", f"contacts/{ids[0]}", name="Theirs")
     frame.loc[ids[1], "name"] = "Zoë"
@@ -261,7 +261,7 @@ def test_a_change_between_reading_and_planning_is_no_edit_of_mine(sandbox, clien
 
 
 def test_what_reads_back_otherwise_differs_and_says_both(sandbox):
-    people(sandbox, 2)
+    contacts(sandbox, 2)
 
     def shouting(method, target, headers, body):
         if method == "PUT":
@@ -277,7 +277,7 @@ def test_what_reads_back_otherwise_differs_and_says_both(sandbox):
 
 
 def test_what_landed_but_cannot_be_read_back_is_applied_and_says_so(sandbox):
-    [contact] = people(sandbox, 1)
+    [contact] = contacts(sandbox, 1)
     put = []
 
     def broken(method, target, status, body):
@@ -307,7 +307,7 @@ def test_deletes_make_room_before_creates_need_it(sandbox, client):
 
 
 def test_a_number_that_an_update_makes_free_is_taken_by_a_create(sandbox, client):
-    people(sandbox, 1)
+    contacts(sandbox, 1)
     frame = client.contacts.frame().reset_index()
     frame.loc[0, "number"] = "2025550177"
     frame.loc[1, ["number", "country_code", "name"]] = [number(0), "+1", "New"]
@@ -322,7 +322,7 @@ def test_a_number_that_an_update_makes_free_is_taken_by_a_create(sandbox, client
 @pytest.mark.parametrize("key", ["number", "country_code_and_number"])
 def test_a_chain_of_numbers_is_applied_from_its_free_end_and_taken_back(key):
     with account(contact_key=key) as (sandbox, client):
-        ids = people(sandbox, 12)
+        ids = contacts(sandbox, 12)
         before = active(sandbox, "contacts")
         frame = client.contacts.frame()
         frame["number"] = [*frame["number"].iloc[1:], number(77)]  # each takes that of the next
@@ -336,7 +336,7 @@ def test_a_chain_of_numbers_is_applied_from_its_free_end_and_taken_back(key):
 
 
 def test_a_chain_that_was_stopped_goes_on_in_order(sandbox, client):
-    people(sandbox, 6)
+    contacts(sandbox, 6)
     frame = client.contacts.frame()
     frame["number"] = [*frame["number"].iloc[1:], number(77)]
     plan = client.contacts.plan(frame)
@@ -356,7 +356,7 @@ def test_a_chain_that_was_stopped_goes_on_in_order(sandbox, client):
 def test_numbers_round_in_a_ring_are_refused_with_their_rows_and_the_rest_is_planned(
     sandbox, client
 ):
-    ids = people(sandbox, 6)
+    ids = contacts(sandbox, 6)
     frame = client.contacts.frame()
     n = frame["number"].tolist()
     # 0 and 1 swap, 2 to 4 go round, 5 takes the number that 2 would have given away
@@ -375,7 +375,7 @@ def test_numbers_round_in_a_ring_are_refused_with_their_rows_and_the_rest_is_pla
 
 
 def test_a_row_that_waits_for_a_refused_one_is_refused_too(sandbox, client):
-    ids = people(sandbox, 3)
+    ids = contacts(sandbox, 3)
     frame = client.contacts.frame()
     frame["number"] = [number(1), number(2), "call him"]
     plan = client.contacts.plan(frame)
@@ -389,7 +389,7 @@ def test_a_row_that_waits_for_a_refused_one_is_refused_too(sandbox, client):
 def test_a_number_that_a_delete_frees_is_taken_by_an_update_and_all_is_taken_back(
     sandbox, client, gone
 ):
-    ids = people(sandbox, 2)
+    ids = contacts(sandbox, 2)
     before = active(sandbox, "contacts")
     frame = client.contacts.frame()
     frame.loc[ids[1 - gone], "number"] = number(gone)
@@ -405,7 +405,7 @@ def test_a_number_that_a_delete_frees_is_taken_by_an_update_and_all_is_taken_bac
 
 
 def test_a_contact_that_is_deleted_is_not_made_again_in_the_same_plan(sandbox, client):
-    ids = people(sandbox, 1)
+    ids = contacts(sandbox, 1)
     new = pd.DataFrame({"number": [number(0)], "country_code": "+1", "name": "Zoë"})
     plan = client.contacts.plan(new, delete=ids)
     assert plan.counts == {"create": 0, "update": 0, "delete": 1}
@@ -422,7 +422,7 @@ def test_an_address_that_a_delete_frees_is_registered_anew(sandbox, client):
 
 
 def test_no_second_has_more_calls_than_its_rate(sandbox, client):
-    people(sandbox, 10)
+    contacts(sandbox, 10)
     plan = client.contacts.plan(client.contacts.frame().assign(name="Zoë"))
     since = len(log(sandbox))
     assert states(plan.apply(many=True, rate=20)) == ["applied"] * 10
@@ -434,7 +434,7 @@ def test_no_second_has_more_calls_than_its_rate(sandbox, client):
 
 
 def test_nothing_but_the_rows_of_the_plan_is_written(sandbox, client):
-    ids = people(sandbox, 12)
+    ids = contacts(sandbox, 12)
     before, since = stored(sandbox, "contacts"), len(log(sandbox))
     frame = client.contacts.frame()
     frame.loc[ids[3], "name"] = "Zoë"

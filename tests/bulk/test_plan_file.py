@@ -14,9 +14,9 @@ from bulk.planning import (  # noqa: F401
     account,
     active,
     client,
+    contacts,
     content,
     limited,
-    people,
     sandbox,
     states,
     through,
@@ -35,7 +35,7 @@ from chatkit.bulk.stores import journal_folder
 @pytest.fixture
 def plan(sandbox, client):
     """A plan of each kind of change, with refused cells and notes."""
-    ids = people(sandbox, 12)
+    ids = contacts(sandbox, 12)
     frame = client.contacts.frame().reset_index()
     frame.loc[0, "name"] = "Zoë 👋"
     frame.loc[1, "number"] = "?"

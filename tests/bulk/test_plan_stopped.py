@@ -15,10 +15,10 @@ from bulk.planning import (  # noqa: F401
     admin,
     call,
     client,
+    contacts,
     flow,
     limited,
     number,
-    people,
     sandbox,
     states,
     through,
@@ -71,7 +71,7 @@ def test_a_plan_of_100_rows_has_no_canary_but_the_breaker(sandbox):
 
 
 def test_each_kind_of_change_begins_with_five_rows(sandbox):
-    ids = people(sandbox, 150)
+    ids = contacts(sandbox, 150)
     seen = []
 
     def no_creates(method, target, headers, body):
@@ -144,7 +144,7 @@ def test_refusals_between_rows_that_land_do_not_stop_a_run(sandbox, client):
 
 def test_updates_that_a_404_service_forbids_stop_after_ten(sandbox):
     with account(forbidden_status=404) as (sandbox, _):
-        people(sandbox, 40)
+        contacts(sandbox, 40)
         client = limited(sandbox, "Chat Contacts, View")
         frame = client.contacts.frame().assign(name="Zoë")
         since = len(writes(sandbox))
@@ -159,7 +159,7 @@ def test_updates_that_a_404_service_forbids_stop_after_ten(sandbox):
 @pytest.mark.parametrize("status", [401, 403])
 def test_a_token_that_may_not_stops_the_run_and_a_better_one_goes_on(status):
     with account(forbidden_status=status) as (sandbox, whole):
-        people(sandbox, 12)
+        contacts(sandbox, 12)
         client = limited(sandbox, "Chat Contacts, View", "Chat Contacts, Add")
         frame = client.contacts.frame()
         frame.iloc[:3, frame.columns.get_loc("name")] = "Zoë"
@@ -177,7 +177,7 @@ def test_a_token_that_may_not_stops_the_run_and_a_better_one_goes_on(status):
 @pytest.mark.parametrize("kind", ["update", "delete"])
 def test_a_404_that_hides_a_refusal_is_never_taken_for_gone(kind, readable):
     with account(forbidden_status=404, inactive_readable=readable) as (sandbox, _):
-        [contact] = people(sandbox, 1)
+        [contact] = contacts(sandbox, 1)
         client = limited(sandbox, "Chat Contacts, View")
         if kind == "delete":
             plan = client.contacts.plan(delete=[contact])
@@ -193,7 +193,7 @@ def test_a_404_that_hides_a_refusal_is_never_taken_for_gone(kind, readable):
 def test_an_inactive_contact_that_can_be_read_is_not_taken_for_there(forbidden, second):
     points = {"forbidden_status": forbidden, "repeated_deletes": second, "inactive_readable": True}
     with account(**points) as (sandbox, client):
-        ids = people(sandbox, 2)
+        ids = contacts(sandbox, 2)
         frame = client.contacts.frame()
         frame.loc[ids[0], "name"] = "Zoë"
         plan = client.contacts.plan(frame, delete=ids[1:])
@@ -206,7 +206,7 @@ def test_an_inactive_contact_that_can_be_read_is_not_taken_for_there(forbidden, 
 
 
 def test_a_stop_after_the_last_answer_says_what_is_left_to_do(sandbox, client, capsys):
-    people(sandbox, 4)
+    contacts(sandbox, 4)
     plan, interrupt = client.contacts.plan(client.contacts.frame().assign(name="Zoë")), Interrupt()
 
     def stop_at_the_end(done, total):
@@ -226,7 +226,7 @@ def test_a_stop_after_the_last_answer_says_what_is_left_to_do(sandbox, client, c
 
 
 def test_a_second_apply_on_the_account_is_refused_at_once(sandbox, client):
-    people(sandbox, 30)
+    contacts(sandbox, 30)
     first = client.contacts.plan(client.contacts.frame().assign(name="Zoë"))
     second = client.contacts.plan(newcomers(40).iloc[30:])
     admin(sandbox, "POST", "faults", latency=0.05)

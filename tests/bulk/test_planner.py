@@ -10,11 +10,11 @@ from bulk.planning import (  # noqa: F401
     active,
     cells,
     client,
+    contacts,
     content,
     edits,
     flow,
     number,
-    people,
     sandbox,
     states,
     untouched,
@@ -28,7 +28,7 @@ import chatkit
 @pytest.fixture
 def sources(sandbox, client):
     """Some records in each room: its frame, in list and in full, and its plan."""
-    people(sandbox, 12)
+    contacts(sandbox, 12)
     for n in range(3):
         flow(sandbox, f"Flow {n}")
         webhook(sandbox, n)
@@ -131,7 +131,7 @@ def test_planning_sends_nothing_that_could_change_something(sandbox, sources):
 
 
 def test_rows_are_found_by_id_whatever_their_order(sandbox, client):
-    ids = people(sandbox, 3)
+    ids = contacts(sandbox, 3)
     frame = client.contacts.frame().iloc[::-1]
     frame["name"] = [f"Name {n}" for n in range(3)]
     plan = client.contacts.plan(frame)
@@ -140,7 +140,7 @@ def test_rows_are_found_by_id_whatever_their_order(sandbox, client):
 
 
 def test_rows_without_an_id_are_found_by_their_natural_key(sandbox, client):
-    ids, flow_id, hook = people(sandbox, 2), flow(sandbox), webhook(sandbox)
+    ids, flow_id, hook = contacts(sandbox, 2), flow(sandbox), webhook(sandbox)
     own = pd.DataFrame({"number": [number(1)], "country_code": "+1", "name": "Zoë"})
     assert edits(client.contacts.plan(own, existing="update")) == {ids[1]: {"name": "Zoë"}}
     other = {**DOCUMENT, "version": "7.2"}
@@ -154,11 +154,11 @@ def test_rows_without_an_id_are_found_by_their_natural_key(sandbox, client):
 def test_the_natural_key_of_a_contact_is_what_the_profile_says():
     own = pd.DataFrame({"number": [number(0)], "country_code": "+49", "name": "Zoë"})
     with account(contact_key="number") as (sandbox, client):
-        people(sandbox, 1)
+        contacts(sandbox, 1)
         [(_, column, reason)] = cells(client.contacts.plan(own, existing="update"))
         assert column == "country_code" and "conflict" in reason
     with account(contact_key="country_code_and_number") as (sandbox, client):
-        people(sandbox, 1)
+        contacts(sandbox, 1)
         assert client.contacts.plan(own).counts == {"create": 1, "update": 0, "delete": 0}
 
 
@@ -184,14 +184,14 @@ def test_contents_are_found_by_code_and_language(sandbox, client):
 
 @pytest.mark.parametrize("key", [404404, "404404", 1.5, True, "seventeen"])
 def test_a_key_that_is_none_is_refused(sandbox, client, key):
-    people(sandbox, 1)
+    contacts(sandbox, 1)
     frame = pd.DataFrame({"id": [key], "name": ["Zoë"]}, dtype=object)
     [(row, column, reason)] = cells(client.contacts.plan(frame))
     assert (row, column) == (0, "id") and reason
 
 
 def test_of_rows_that_share_a_key_the_first_is_planned_and_the_others_are_shown(sandbox, client):
-    ids = people(sandbox, 3)
+    ids = contacts(sandbox, 3)
     frame = pd.concat([client.contacts.frame()] * 2)
     frame["name"] = [f"Name {n}" for n in range(6)]
     plan = client.contacts.plan(frame.iloc[:4])
@@ -215,7 +215,7 @@ def test_new_rows_of_one_number_are_refused_unless_you_say_duplicates(sandbox, c
 
 
 def test_a_number_that_another_contact_has_is_refused(sandbox, client):
-    ids = people(sandbox, 2)
+    ids = contacts(sandbox, 2)
     frame = client.contacts.frame()
     frame.loc[ids[0], "number"] = number(1)
     [(row, column, reason)] = cells(client.contacts.plan(frame))
@@ -237,7 +237,7 @@ def test_a_filtered_frame_makes_no_second_record_of_a_name_it_does_not_show(sand
 
 
 def test_new_rows_are_made_with_what_they_say(sandbox, client):
-    people(sandbox, 1)
+    contacts(sandbox, 1)
     frame = client.contacts.frame().reset_index()
     frame.loc[1, ["number", "country_code", "name", "meta_name"]] = [number(1), "+1", "Zoë", "Z"]
     plan = client.contacts.plan(frame)
@@ -248,7 +248,7 @@ def test_new_rows_are_made_with_what_they_say(sandbox, client):
 
 
 def test_new_rows_may_have_an_empty_id_in_the_index(sandbox, client):
-    people(sandbox, 1)
+    contacts(sandbox, 1)
     new = pd.DataFrame({"number": [number(1), number(2)], "country_code": "+1"})
     frame = pd.concat([client.contacts.frame().reset_index(), new]).set_index("id")
     plan = client.contacts.plan(frame)

@@ -8,10 +8,10 @@ from bulk.planning import (  # noqa: F401
     active,
     cells,
     client,
+    contacts,
     content,
     edits,
     flow,
-    people,
     sandbox,
     states,
     webhook,
@@ -26,7 +26,7 @@ def deleted(plan):
 
 @pytest.fixture
 def ids(sandbox):
-    return people(sandbox, 12)
+    return contacts(sandbox, 12)
 
 
 @pytest.fixture

@@ -9,11 +9,11 @@ from bulk.planning import (  # noqa: F401
     account,
     active,
     client,
+    contacts,
     content,
     flow,
     log,
     number,
-    people,
     sandbox,
     states,
 )
@@ -90,10 +90,10 @@ def test_what_can_be_undone_only_with_loss_is_marked_before(sandbox, client):
 
 
 def test_a_name_that_would_be_split_otherwise_is_marked_before(tmp_path):
-    people_of = {"name_split": "first_only"}
+    points = {"name_split": "first_only"}
     path = tmp_path / "service.db"
-    with chatkit.Sandbox(path, profile=chatkit.ServiceProfile(**people_of)) as sandbox:
-        people(sandbox, 1, name="Mary Ann Lee")
+    with chatkit.Sandbox(path, profile=chatkit.ServiceProfile(**points)) as sandbox:
+        contacts(sandbox, 1, name="Mary Ann Lee")
     with chatkit.Sandbox(path) as sandbox, chatkit.connect(sandbox) as client:
         frame = client.contacts.frame()
         assert frame["first_name"].tolist() == ["Mary Ann Lee"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pandas as pd
-from bulk.planning import account, active, number, person, states
+from bulk.planning import account, active, contact, number, states
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from volume import volume
@@ -70,7 +70,7 @@ def edited_frame(frame, edits, new, shuffle, mangle):
 def test_what_was_applied_is_what_the_frame_said(before, edits, new, shuffle, put, mangle):
     with account(put=put) as (sandbox, client):
         for n, name in enumerate(before):
-            person(sandbox, n, name or None)
+            contact(sandbox, n, name or None)
         old = client.contacts.frame()
         frame = edited_frame(old, edits, new, shuffle, mangle)
         plan = client.contacts.plan(frame, skip_invalid=True)
@@ -102,7 +102,7 @@ def test_what_was_applied_is_what_the_frame_said(before, edits, new, shuffle, pu
 @given(**STORY)
 def test_what_was_promised_comes_back(before, edits, new, shuffle, put, mangle):
     with account(put=put) as (sandbox, client):
-        ids = [person(sandbox, n, name or None) for n, name in enumerate(before)]
+        ids = [contact(sandbox, n, name or None) for n, name in enumerate(before)]
         was = active(sandbox, "contacts")
         frame = edited_frame(client.contacts.frame(), edits, new, shuffle, mangle)
         plan = client.contacts.plan(frame, skip_invalid=True)

@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from bulk.planning import DOCUMENT, ENGLISH, STAMPS, content, flow, person, stored, webhook
+from bulk.planning import DOCUMENT, ENGLISH, STAMPS, contact, content, flow, stored, webhook
 from documents import document
 from internals import middleware_of, quirks_of
 from profiles import SERVICES
@@ -164,10 +164,10 @@ def story(sandbox: chatkit.Sandbox, plan: chatkit.Plan, source: str) -> pd.DataF
 
 def test_contacts(sandbox: chatkit.Sandbox, client: Client) -> None:
     names = ["Ana María de la Cruz", "Bo", None, "Zoë Smith", "Ed  Poe ", "Old Name", "Kim Lee"]
-    ids = [person(sandbox, n, name) for n, name in enumerate(names)]
-    for contact in ids:
+    ids = [contact(sandbox, n, name) for n, name in enumerate(names)]
+    for key in ids:
         with middleware_of(sandbox).transaction() as service:
-            service.contacts.annotate(contact, sandbox.account_id, tags=["vip"], meta_name="M")
+            service.contacts.annotate(key, sandbox.account_id, tags=["vip"], meta_name="M")
     frame = client.contacts.frame()
     frame.loc[ids[0], "name"] = "Ana Cruz"
     frame.loc[ids[1], ["number", "country_code"]] = ["2025550191", "+44"]

@@ -12,6 +12,7 @@ from bulk.applying import settled, stop_by
 from bulk.operations import OPERATIONS, Operation
 from bulk.wayward import (
     Service,
+    answers,
     contact,
     dropped,
     first,
@@ -20,7 +21,6 @@ from bulk.wayward import (
     number_of,
     plan_of,
     right,
-    says,
     wayward,
     webhook,
 )
@@ -41,10 +41,10 @@ each = pytest.mark.parametrize("operation", OPERATIONS, ids=str)
 def outcome(operation, service, *faults, settle=0.0):
     """Apply one change whose writes meet these faults; its row of the result."""
     change = operation.begin(service)
-    service.on(operation.method, operation.room, *faults)
+    service.on(operation.method, operation.resource, *faults)
     with service.client() as client:
         result = settled(
-            plan_of(operation.desk(client), [change]).apply, settle=settle, irreversible=True
+            plan_of(operation.endpoints(client), [change]).apply, settle=settle, irreversible=True
         )
     [row] = result.itertuples()
     return row
@@ -59,7 +59,7 @@ def test_what_has_landed_is_adopted_and_not_sent_again(operation: Operation) -> 
         row = outcome(operation, service, lost)
         assert (row.state, row.evidence, row.sent) == ("applied", "adopted", 1)
         assert len(service.writes(operation.method)) == 1
-        assert operation.there(service) == operation.landed
+        assert operation.records(service) == operation.expected
 
 
 @each
@@ -67,7 +67,7 @@ def test_what_has_not_landed_is_sent_again(operation: Operation) -> None:
     with wayward() as service:
         row = outcome(operation, service, dropped)
         assert (row.state, row.sent) == ("applied", 2)
-        assert operation.there(service) == operation.landed
+        assert operation.records(service) == operation.expected
 
 
 @each
@@ -75,23 +75,23 @@ def test_what_lands_late_is_waited_for_and_adopted(operation: Operation) -> None
     with wayward() as service:
         row = outcome(operation, service, service.late(0.05), settle=0.2)
         assert (row.state, row.evidence, row.sent) == ("applied", "adopted", 1)
-        assert operation.there(service) == operation.landed
+        assert operation.records(service) == operation.expected
 
 
-@pytest.mark.parametrize("operation", [o for o in OPERATIONS if o.theirs], ids=str)
+@pytest.mark.parametrize("operation", [o for o in OPERATIONS if o.concurrent_call], ids=str)
 def test_what_somebody_else_has_made_of_it_meanwhile_is_a_conflict(operation: Operation) -> None:
     with wayward() as service:
         held: list[object] = []
 
         def meanwhile() -> None:
-            operation.theirs(service)
-            held.append(operation.there(service))
+            operation.concurrent_call(service)
+            held.append(operation.records(service))
 
         row = outcome(operation, service, first(meanwhile))
         assert row.state == "conflict"
         assert "somebody" in row.reason
         assert len(service.writes(operation.method)) == 1
-        assert [operation.there(service)] == held
+        assert [operation.records(service)] == held
 
 
 @each
@@ -99,10 +99,10 @@ def test_what_somebody_else_has_made_of_it_meanwhile_is_a_conflict(operation: Op
 def test_a_refusal_after_a_doubt_may_be_its_own_echo(operation: Operation, status: int) -> None:
     """The first attempt lands after it was found absent; the second meets what the first made."""
     with wayward() as service:
-        after = first(service.quiet, says(status, b'{"success":false,"message":"echo"}'))
+        after = first(service.quiet, answers(status, b'{"success":false,"message":"echo"}'))
         row = outcome(operation, service, service.late(0.05), after)
         assert (row.state, row.evidence) == ("applied", "adopted")
-        assert operation.there(service) == operation.landed
+        assert operation.records(service) == operation.expected
 
 
 @pytest.mark.parametrize("operation", [o for o in OPERATIONS if o.verb == "create"], ids=str)
@@ -271,7 +271,7 @@ def test_a_search_that_finds_no_numbers_ends_in_reading_the_whole_list() -> None
     )
     with wayward() as service, service.client() as client:
         service.on("POST", "contacts", lost)
-        service.on("GET", "search=", forever=says(200, nothing))
+        service.on("GET", "search=", forever=answers(200, nothing))
         result = plan_of(client.contacts, [contact(1)]).apply()
         assert (result.state[1], result.evidence[1]) == ("applied", "adopted")
         assert service.numbers() == [number_of(1)]
@@ -319,7 +319,7 @@ def test_a_list_that_never_keeps_still_proves_nothing() -> None:
 def test_what_cannot_be_looked_for_stays_unknown_and_is_found_by_a_resume() -> None:
     with wayward() as service, service.client() as client:
         service.on("POST", "flows", lost)
-        service.on("GET", "flows?", *[says(500)] * 4)
+        service.on("GET", "flows?", *[answers(500)] * 4)
         result = settled(plan_of(client.flows, [flow(1)]).apply, settle=0)
         assert list(result.state) == ["unknown"]
         assert "cannot be looked for: 500" in result.reason[1]
@@ -359,10 +359,10 @@ def asked(service: Service) -> list[int]:
 @pytest.mark.parametrize(("others", "pages"), [(6, [1, 2, 3, 4, 5, 6, 7]), (5, [1])])
 def test_pages_are_read_where_that_is_no_more_calls_than_one_by_one(others, pages) -> None:
     with listed(35, 5) as (service, read, ids):
-        matches, count = read({*ids[:5], *ids[20:25], *ids[30 : 25 + others]})
+        keys = {*ids[:5], *ids[20:25], *ids[30 : 25 + others]}
+        matches, count = read(keys)
         assert sorted(asked(service)) == pages
-        wanted = {*ids[:5], *ids[20:25], *ids[30 : 25 + others]}
-        assert set(matches) == (wanted if others == 6 else {*ids[:5]})
+        assert set(matches) == (keys if others == 6 else {*ids[:5]})
         assert all(matches[key].id == key for key in matches)
         assert count == 7
 
@@ -376,7 +376,7 @@ def test_pages_of_one_record_are_as_many_as_the_records() -> None:
 
 def test_what_was_read_before_a_page_that_cannot_be_read_counts() -> None:
     with listed(35, 5) as (service, read, ids):
-        service.on("GET", "page=3", forever=says(403))
+        service.on("GET", "page=3", forever=answers(403))
         matches, _ = read(set(ids))
         assert {*ids[:5]} <= set(matches) <= {*ids[:10]}
 

@@ -33,16 +33,16 @@ def client() -> Iterator[chatkit.Client]:
         yield client
 
 
-Room = Endpoints[Contact]
+Contacts = Endpoints[Contact]
 
 
 @pytest.fixture(scope="module")
-def target(client: chatkit.Client) -> Room:
+def target(client: chatkit.Client) -> Contacts:
     return endpoints_of(client.contacts)
 
 
 def plan_of(
-    target: Room,
+    target: Contacts,
     changes: Sequence[Change] = (),
     cells: Sequence[RefusedCell] = (),
     *,
@@ -146,7 +146,7 @@ def test_the_counts_of_a_result_in_words(states: list[str], message: str) -> Non
 # --- a plan ---------------------------------------------------------------------------
 
 
-def test_a_plan_as_text(target: Room) -> None:
+def test_a_plan_as_text(target: Contacts) -> None:
     flow = {"version": "7.3", "screens": [{"id": "A"}, {"id": "B"}]}
     changes = [
         update(1, undo="not exactly", loss=LOSS),
@@ -190,7 +190,7 @@ def test_a_plan_as_text(target: Room) -> None:
     )
 
 
-def test_html_says_what_the_text_says(target: Room) -> None:
+def test_html_says_what_the_text_says(target: Contacts) -> None:
     changes = [update(1, undo="not exactly", loss=LOSS), delete(2), create(3)]
     plan = plan_of(target, changes, [refused(7)], notes=["A note."], skip_invalid=True)
     page = Page(html_of(plan))
@@ -211,7 +211,7 @@ def test_html_says_what_the_text_says(target: Room) -> None:
         assert message in page.text
 
 
-def test_before_and_after_are_told_apart_without_colour(target: Room) -> None:
+def test_before_and_after_are_told_apart_without_colour(target: Contacts) -> None:
     source = html_of(
         plan_of(target, [update(1, "Oliver Smith", "Oliver Jones"), create(2), delete(3)])
     )
@@ -232,14 +232,14 @@ def test_before_and_after_are_told_apart_without_colour(target: Room) -> None:
     ],
 )
 def test_the_first_line_counts_in_words(
-    target: Room, changes: list[Change], cells: list[RefusedCell], message: str
+    target: Contacts, changes: list[Change], cells: list[RefusedCell], message: str
 ) -> None:
     plan = plan_of(target, changes, cells)
     assert repr(plan).split("\n")[0] == message
     assert message in Page(html_of(plan)).text
 
 
-def test_nothing_to_do_is_said_loudly_and_alone(target: Room) -> None:
+def test_nothing_to_do_is_said_loudly_and_alone(target: Contacts) -> None:
     message = "Nothing to do: the account already matches the frame. 0 changes."
     assert repr(plan_of(target)) == message
     assert Page(html_of(plan_of(target))).text.strip() == message
@@ -249,7 +249,7 @@ def test_nothing_to_do_is_said_loudly_and_alone(target: Room) -> None:
 
 
 def test_where_notes_tell_why_nothing_is_taken_the_account_is_not_said_to_hold_it(
-    target: Room,
+    target: Contacts,
 ) -> None:
     assert repr(plan_of(target, notes=["Ignored column: rating."])) == (
         "Nothing to do: 0 changes.\n\nIgnored column: rating."
@@ -265,13 +265,13 @@ def test_where_notes_tell_why_nothing_is_taken_the_account_is_not_said_to_hold_i
     ],
 )
 def test_a_run_is_counted_in_words(
-    target: Room, changes: list[Change], undoes: str | None, message: str
+    target: Contacts, changes: list[Change], undoes: str | None, message: str
 ) -> None:
     assert run_heading(plan_of(target, changes, undoes=undoes)) == message
 
 
 def test_a_field_is_not_shown_where_the_name_of_the_record_says_it_or_nothing_is_lost(
-    target: Room,
+    target: Contacts,
 ) -> None:
     fields = {"number": "7700", "part": "44", "code": "a_b", "name": "Ana", "tags": [], "of": None}
     made = Change(1, "create", None, "44 7700", {}, fields, code="a_b")
@@ -281,18 +281,18 @@ def test_a_field_is_not_shown_where_the_name_of_the_record_says_it_or_nothing_is
     assert '- a_b 44 7700  name: "Ana"' in lines
 
 
-def test_a_plan_without_changes_does_not_invite_to_apply_it(target: Room) -> None:
+def test_a_plan_without_changes_does_not_invite_to_apply_it(target: Contacts) -> None:
     plan = plan_of(target, [], [refused()], skip_invalid=True)
     assert "apply" not in repr(plan) + Page(html_of(plan)).text
 
 
-def test_a_plan_that_takes_back_says_so_and_names_no_run(target: Room) -> None:
+def test_a_plan_that_takes_back_says_so_and_names_no_run(target: Contacts) -> None:
     plan = plan_of(target, [delete(1)], undoes="20260105-080000-abcdef")
     assert repr(plan).startswith("Plan that takes back a run of contacts: 1 delete.")
     assert "20260105" not in repr(plan) + html_of(plan)
 
 
-def test_the_same_plan_has_the_same_text_whenever_it_is_made(target: Room) -> None:
+def test_the_same_plan_has_the_same_text_whenever_it_is_made(target: Contacts) -> None:
     first, second = (plan_of(target, [update(1), create(2)], [refused()]) for _ in range(2))
     assert first.id != second.id
     assert repr(first) == repr(second)
@@ -314,7 +314,7 @@ def test_a_plan_shows_itself(client: chatkit.Client) -> None:
 # --- long plans -----------------------------------------------------------------------
 
 
-def test_a_long_plan_shows_a_few_of_each_kind_and_counts_the_rest(target: Room) -> None:
+def test_a_long_plan_shows_a_few_of_each_kind_and_counts_the_rest(target: Contacts) -> None:
     changes = [
         *(update(n) for n in range(3996)),
         *(create(n) for n in range(FEW)),
@@ -329,7 +329,7 @@ def test_a_long_plan_shows_a_few_of_each_kind_and_counts_the_rest(target: Room) 
 
 
 @pytest.mark.parametrize("count", [FEW, FEW + 1, MANY, MANY + 1, 5000])
-def test_html_shows_every_change_or_says_how_many_more(target: Room, count: int) -> None:
+def test_html_shows_every_change_or_says_how_many_more(target: Contacts, count: int) -> None:
     source = html_of(plan_of(target, [update(n) for n in range(count)], total=100_000))
     page = Page(source)
     rows = sum(row[0] == "~ update" for row in page.rows)
@@ -340,14 +340,14 @@ def test_html_shows_every_change_or_says_how_many_more(target: Room, count: int)
     assert len(source) < 100_000
 
 
-def test_a_few_deletes_do_not_hide_behind_many_creates(target: Room) -> None:
+def test_a_few_deletes_do_not_hide_behind_many_creates(target: Contacts) -> None:
     changes = [*(create(n) for n in range(5000)), *(delete(n) for n in range(50))]
     rows = Page(html_of(plan_of(target, changes))).rows
     assert sum(row[0] == "- delete" for row in rows) == 50
     assert len(rows) <= MANY + 2  # with two heads
 
 
-def test_changes_of_many_fields_do_not_make_more_rows(target: Room) -> None:
+def test_changes_of_many_fields_do_not_make_more_rows(target: Contacts) -> None:
     fields = {f"field_{n}": n for n in range(30)}
     changes = [Change(n, "create", None, f"label {n}", {}, fields) for n in range(500)]
     page = Page(html_of(plan_of(target, changes)))
@@ -356,7 +356,7 @@ def test_changes_of_many_fields_do_not_make_more_rows(target: Room) -> None:
     assert f"… and {500 - view} more" in page.text
 
 
-def test_many_refused_cells_are_folded(target: Room) -> None:
+def test_many_refused_cells_are_folded(target: Contacts) -> None:
     plan = plan_of(target, [], [refused(n) for n in range(1000)])
     message = repr(plan)
     assert message.count("must be digits") == FEW
@@ -366,7 +366,7 @@ def test_many_refused_cells_are_folded(target: Room) -> None:
     assert f"… and {1000 - MANY} more: plan.refused has them all." in page.text
 
 
-def test_many_reasons_why_it_cannot_be_undone_are_folded(target: Room) -> None:
+def test_many_reasons_why_it_cannot_be_undone_are_folded(target: Contacts) -> None:
     changes = [update(n, undo="not exactly", loss=f"reason {n}") for n in range(40)]
     message = repr(plan_of(target, changes, total=1000))
     assert message.count("cannot be restored exactly") == FEW
@@ -374,7 +374,7 @@ def test_many_reasons_why_it_cannot_be_undone_are_folded(target: Room) -> None:
 
 
 @pytest.mark.parametrize("count", [FEW, FEW + 1, FEW + 2])
-def test_what_is_shown_ends_at_the_same_number_everywhere(target: Room, count: int) -> None:
+def test_what_is_shown_ends_at_the_same_number_everywhere(target: Contacts, count: int) -> None:
     """Changes, rows that are skipped, refused cells and reasons: one more is counted as one."""
     changes = [
         *(create(n) for n in range(count)),
@@ -399,7 +399,7 @@ def test_what_is_shown_ends_at_the_same_number_everywhere(target: Room, count: i
     assert sum("cannot be restored exactly" in line for line in message) == view
 
 
-def test_fields_without_a_second_side_share_a_line_as_long_as_there_is_room(target: Room) -> None:
+def test_fields_without_a_second_side_share_a_line_as_long_as_they_fit(target: Contacts) -> None:
     fields = {f"field_{n}": "x" * 20 for n in range(4)}
     changes = [
         Change(1, "create", None, "Ana", {}, fields),
@@ -418,7 +418,7 @@ def test_fields_without_a_second_side_share_a_line_as_long_as_there_is_room(targ
 
 
 def test_a_value_that_is_refused_is_cut_in_both_and_a_row_without_one_is_named(
-    target: Room,
+    target: Contacts,
 ) -> None:
     cells = [refused(1, value="v" * 500), refused(2, value="", column=""), refused(3, value="")]
     plan = plan_of(target, [], cells)
@@ -432,7 +432,7 @@ def test_a_value_that_is_refused_is_cut_in_both_and_a_row_without_one_is_named(
 
 
 def test_what_cannot_be_undone_exactly_is_counted_by_reason_and_named_by_row(
-    target: Room,
+    target: Contacts,
 ) -> None:
     changes = [
         *(update(n, undo="not exactly", loss=LOSS) for n in range(3)),
@@ -447,7 +447,7 @@ def test_what_cannot_be_undone_exactly_is_counted_by_reason_and_named_by_row(
     assert len(re.findall(r"^  ~ \d+ {6}", message, re.MULTILINE)) == 1
 
 
-def test_a_plan_that_refuses_itself_says_what_would_allow_it(target: Room) -> None:
+def test_a_plan_that_refuses_itself_says_what_would_allow_it(target: Contacts) -> None:
     plan = plan_of(target, [delete(n) for n in range(101)])
     for message in (repr(plan), Page(html_of(plan)).text):
         assert "Blocked:" in message
@@ -459,7 +459,7 @@ def test_a_plan_that_refuses_itself_says_what_would_allow_it(target: Room) -> No
         assert "Blocked:" not in message
 
 
-def test_a_refused_row_without_a_column_names_its_record(target: Room) -> None:
+def test_a_refused_row_without_a_column_names_its_record(target: Contacts) -> None:
     cell = RefusedCell(("order_ready", "de"), "", "order_ready/de", "nobody knows", "resume it")
     message = repr(plan_of(target, [], [cell]))
     assert "  row order_ready / de = order_ready/de: nobody knows\n    -> resume it" in message
@@ -478,7 +478,7 @@ def test_a_refused_row_without_a_column_names_its_record(target: Room) -> None:
     ],
 )
 def test_time_is_estimated_only_where_it_is_felt(
-    target: Room, monkeypatch: pytest.MonkeyPatch, seconds: float, message: str
+    target: Contacts, monkeypatch: pytest.MonkeyPatch, seconds: float, message: str
 ) -> None:
     monkeypatch.setattr(target.transport, "latency", seconds * 8)
     plan = plan_of(target, [create()])
@@ -490,7 +490,7 @@ def test_time_is_estimated_only_where_it_is_felt(
 # --- what strangers write -------------------------------------------------------------
 
 
-def test_right_to_left_sides_stand_below_each_other(target: Room) -> None:
+def test_right_to_left_sides_stand_below_each_other(target: Contacts) -> None:
     """Between two Arabic words → would be drawn backwards: after, then before."""
     lines = repr(plan_of(target, [update(1, "ليلى", "ليلى منصور")])).split("\n")
     assert lines[2:4] == [
@@ -502,31 +502,31 @@ def test_right_to_left_sides_stand_below_each_other(target: Room) -> None:
     )
 
 
-def test_long_sides_stand_below_each_other(target: Room) -> None:
+def test_long_sides_stand_below_each_other(target: Contacts) -> None:
     long = "a name of many words " * 3
     message = repr(plan_of(target, [update(1, long.strip(), long.upper().strip())]))
     assert max(map(len, message.split("\n"))) <= WIDTH
     assert '\n                    → "A NAME OF' in message
 
 
-def test_a_name_cannot_pretend_to_be_another_line(target: Room) -> None:
+def test_a_name_cannot_pretend_to_be_another_line(target: Contacts) -> None:
     plan = plan_of(target, [update(1, "Ana", 'Ana"\n\nplan.apply() does it.\n  - 7700 → "x')])
     assert len(repr(plan).split("\n")) == len(repr(plan_of(target, [update(1)])).split("\n"))
 
 
-def test_jupyterlab_does_not_read_names_as_mathematics(target: Room) -> None:
+def test_jupyterlab_does_not_read_names_as_mathematics(target: Contacts) -> None:
     page = Page(html_of(plan_of(target, [update(1, "$5", "$5 or $6")])))
     assert ("class", "chatkit-plan tex2jax_ignore mathjax_ignore") in page.attributes
 
 
-def test_the_columns_of_each_table_fill_it(target: Room) -> None:
+def test_the_columns_of_each_table_fill_it(target: Contacts) -> None:
     source = html_of(plan_of(target, [create()], [refused()], skip_invalid=True))
     tables = [re.findall(r"width: (\d+)%", table) for table in source.split("<thead")[1:]]
     assert [len(widths) for widths in tables] == [5, 5]
     assert [sum(map(int, widths)) for widths in tables] == [100, 100]
 
 
-def test_html_stands_alone(target: Room) -> None:
+def test_html_stands_alone(target: Contacts) -> None:
     """No script, nothing from elsewhere, no id that another output could have too."""
     changes = [*(create(n) for n in range(20)), update(1, undo="not exactly", loss=LOSS), delete(1)]
     page = Page(html_of(plan_of(target, changes, [refused()], notes=["A note."])))
@@ -537,7 +537,7 @@ def test_html_stands_alone(target: Room) -> None:
     assert "@import" not in source
 
 
-def everywhere(target: Room, texts: Sequence[str]) -> Plan:
+def everywhere(target: Contacts, texts: Sequence[str]) -> Plan:
     """A plan in which strangers have written all that they can write."""
     a, b, c = texts
     changes = [
@@ -549,7 +549,7 @@ def everywhere(target: Room, texts: Sequence[str]) -> Plan:
     return plan_of(target, changes, cells, notes=[a, b])
 
 
-def assert_tame(target: Room, texts: Sequence[str]) -> None:
+def assert_tame(target: Contacts, texts: Sequence[str]) -> None:
     plan = everywhere(target, texts)
     page = Page(html_of(plan))
     allowed = (
@@ -568,7 +568,7 @@ def assert_tame(target: Room, texts: Sequence[str]) -> None:
     assert "\n" not in page.text.strip()
 
 
-def test_naughty_strings_are_tame_wherever_they_stand(target: Room, shared: Path) -> None:
+def test_naughty_strings_are_tame_wherever_they_stand(target: Contacts, shared: Path) -> None:
     strings = json.loads((shared / "corpora/blns/blns.json").read_text())
     assert len(strings) > 500
     for n in range(len(strings) - 2):
@@ -576,5 +576,5 @@ def test_naughty_strings_are_tame_wherever_they_stand(target: Room, shared: Path
 
 
 @given(st.lists(st.text(), min_size=3, max_size=3))
-def test_any_text_is_tame_wherever_it_stands(target: Room, texts: list[str]) -> None:
+def test_any_text_is_tame_wherever_it_stands(target: Contacts, texts: list[str]) -> None:
     assert_tame(target, texts)

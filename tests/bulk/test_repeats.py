@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from bulk.planning import client, edits, number, people, sandbox, states  # noqa: F401
+from bulk.planning import client, contacts, edits, number, sandbox, states  # noqa: F401
 
 A, B = number(70), number(71)
 #: Names of rows of one number, in their order: what is created, which rows are refused.
@@ -64,7 +64,7 @@ def test_any_columns_that_are_not_sent_do_not_count(client):
 
 
 def test_a_row_that_deletes_is_not_the_same_as_one_that_does_not(sandbox, client):
-    [ann] = people(sandbox, 1)
+    [ann] = contacts(sandbox, 1)
     frame = client.contacts.frame()
     both = pd.concat([frame, frame]).assign(delete=[False, True])
     plan = client.contacts.plan(both)
@@ -74,7 +74,7 @@ def test_a_row_that_deletes_is_not_the_same_as_one_that_does_not(sandbox, client
 
 
 def test_a_row_twice_by_its_id_is_one_edit(sandbox, client):
-    ids = people(sandbox, 3)
+    ids = contacts(sandbox, 3)
     frame = client.contacts.frame().assign(name="Ann")
     again = frame.loc[[*ids, ids[0]]]
     assert edits(client.contacts.plan(again)) == {key: {"name": "Ann"} for key in ids}

@@ -13,6 +13,6 @@ def test_all_is_read_before_it_is_written_but_what_has_no_key_yet(operation: Ope
     with wayward() as service, service.client() as client:
         change = operation.begin(service)
         service.sent.clear()
-        plan_of(operation.desk(client), [change]).apply(irreversible=True)
+        plan_of(operation.endpoints(client), [change]).apply(irreversible=True)
     new = operation.verb == "create" and operation.noun != "content"
     assert service.sent[0].method == (operation.method if new else "GET")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
-from bulk.planning import account, call, client, content, number, people, sandbox  # noqa: F401
+from bulk.planning import account, call, client, contacts, content, number, sandbox  # noqa: F401
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -131,7 +131,7 @@ def test_joined_texts_are_missing_where_a_part_is(parts):
 
 
 def test_a_result_can_be_joined_to_the_frame_it_came_from(sandbox, client):
-    ids = people(sandbox, 12)
+    ids = contacts(sandbox, 12)
     frame = client.contacts.frame()
     frame.loc[ids[:3], "name"] = "Zoë"
     applied = client.contacts.plan(frame).apply()
@@ -151,7 +151,7 @@ def test_a_result_goes_through_a_file_and_is_still_a_table(sandbox, client, tmp_
 
 
 def test_a_result_of_a_conflict_says_it_in_words(sandbox, client):
-    people(sandbox, 1)
+    contacts(sandbox, 1)
     plan = client.contacts.plan(client.contacts.frame().assign(name="Zoë"))
     [change] = plan.changes
     call(sandbox, "PUT", f"contacts/{change.key}", name="Theirs")

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from itertools import islice
 
 import pytest
-from bulk.wayward import Held, Service, number_of, says, slow, wayward
+from bulk.wayward import Held, Service, answers, number_of, slow, wayward
 
 import chatkit
 from chatkit.api.call import Call
@@ -73,7 +73,7 @@ def test_of_many_calls_each_comes_back_once(count: int, concurrency: int) -> Non
 
 def test_one_that_fails_is_a_fault_among_the_others() -> None:
     with asking(deadline=0.3) as (service, reader, _):
-        service.on("GET", "page=2&", forever=says(500))
+        service.on("GET", "page=2&", forever=answers(500))
         outcomes = list(reader.send_all(pages(3)))
         [fault] = [outcome for outcome in outcomes if isinstance(outcome, Fault)]
         assert fault.call.query["page"] == 2

@@ -21,6 +21,7 @@ from bulk.wayward import (
     Fault,
     Service,
     after,
+    answers,
     contact,
     content,
     deletion,
@@ -31,7 +32,6 @@ from bulk.wayward import (
     number_of,
     plan_of,
     renaming,
-    says,
     wayward,
     webhook,
 )
@@ -71,8 +71,8 @@ def accounted(plan: chatkit.Plan, result: pd.DataFrame) -> bool:
 def test_a_write_that_is_delivered_twice_is_ours(operation: Operation) -> None:
     with wayward() as service, service.client() as client:
         change = operation.begin(service)
-        service.on(operation.method, operation.room, twice)
-        result = plan_of(operation.desk(client), [change]).apply(irreversible=True)
+        service.on(operation.method, operation.resource, twice)
+        result = plan_of(operation.endpoints(client), [change]).apply(irreversible=True)
         state = "unchanged" if operation.verb == "delete" else "applied"  # for 404 is no proof
         assert list(result.state) == [state], result.reason.item()
         assert list(result.sent) == [1]
@@ -171,7 +171,7 @@ def test_where_the_list_cannot_be_read_it_is_not_known_whether_a_flow_is_there_t
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     with wayward() as service, service.client() as client:
-        service.on("GET", "flows", forever=says(403))
+        service.on("GET", "flows", forever=answers(403))
         result = plan_of(client.flows, [flow(1)]).apply()
         assert list(result.state) == ["applied"]
         assert "there twice could not be read" in capsys.readouterr().out
@@ -186,10 +186,10 @@ def test_a_refusal_because_somebody_elses_is_there_stays_one(status: int) -> Non
     body = json.dumps({"success": False, "message": "It exists"}).encode()
     with wayward(clash_status=status) as service, service.client() as client:
         other_records = first(
-            lambda: service.caller.contact(number_of(1), name="Bo"), says(409, body)
+            lambda: service.caller.contact(number_of(1), name="Bo"), answers(409, body)
         )
         service.on("POST", "contacts", other_records)
-        service.on("POST", "webhooks", says(status, body))
+        service.on("POST", "webhooks", answers(status, body))
         result = plan_of(client.contacts, [contact(1)]).apply()
         assert list(result.state) == ["conflict"] and "Bo" in result.reason.item()
         assert accounted(chatkit.undo(result, client), result)
@@ -205,7 +205,7 @@ def test_a_refusal_because_somebody_elses_is_there_stays_one(status: int) -> Non
 def test_an_undo_accounts_for_every_row_of_its_run(tmp_path: Any) -> None:
     with wayward() as service, service.client() as client:
         keys = {n: service.caller.contact(number_of(n), name="Ana Cruz") for n in range(1, 7)}
-        service.on("PUT", f"contacts/{keys[2]}", says(422))
+        service.on("PUT", f"contacts/{keys[2]}", answers(422))
         service.on("GET", f"contacts/{keys[6]}", forever=html)
         service.caller("PUT", f"/contacts/{keys[3]}", {"name": "Bo"})
         service.caller("PUT", f"/contacts/{keys[4]}", {"name": "Zo\u00eb Li"})
@@ -549,7 +549,7 @@ def test_of_flows_of_one_name_each_row_finds_its_own(resumed: bool) -> None:
         assert len(plan) > 1
         service.on("POST", "flows", lambda do: do(), lost)
         if resumed:
-            service.on("GET", "flows", forever=says(403))
+            service.on("GET", "flows", forever=answers(403))
         result = settled(plan.apply, settle=0, concurrency=1)
         if resumed:
             assert "unknown" in set(result.state)

@@ -13,11 +13,11 @@ from bulk.planning import (  # noqa: F401
     call,
     cells,
     client,
+    contact,
+    contacts,
     content,
     flow,
     number,
-    people,
-    person,
     sandbox,
     states,
     stored,
@@ -48,10 +48,10 @@ def undone(plan, **allowed):
 def test_updates_of_contacts_come_back_field_by_field(put):
     with account(put=put) as (sandbox, client):
         names = ["Ana María Cruz", "Bo", None, "Zoë Smith"]
-        ids = [person(sandbox, n, name) for n, name in enumerate(names)]
+        ids = [contact(sandbox, n, name) for n, name in enumerate(names)]
         with middleware_of(sandbox).transaction() as service:
-            for contact in ids:
-                service.contacts.annotate(contact, sandbox.account_id, tags=["vip"])
+            for key in ids:
+                service.contacts.annotate(key, sandbox.account_id, tags=["vip"])
         before = active(sandbox, "contacts")
         frame = client.contacts.frame()
         frame["name"] = ["Ana Cruz", "", "Named Now", "Zoë Smith"]
@@ -64,7 +64,7 @@ def test_updates_of_contacts_come_back_field_by_field(put):
 
 
 def test_a_deleted_contact_comes_back_under_its_id(sandbox, client):
-    ids = people(sandbox, 12)
+    ids = contacts(sandbox, 12)
     with middleware_of(sandbox).transaction() as service:
         service.contacts.annotate(ids[0], sandbox.account_id, tags=["vip"], ref_id="R1")
     before = active(sandbox, "contacts")
@@ -77,7 +77,7 @@ def test_a_deleted_contact_comes_back_under_its_id(sandbox, client):
 
 def test_what_a_restored_contact_loses_was_said_before():
     with account(restore_keeps="nothing") as (sandbox, client):
-        ids = people(sandbox, 12)
+        ids = contacts(sandbox, 12)
         with middleware_of(sandbox).transaction() as service:
             service.contacts.annotate(ids[0], sandbox.account_id, tags=["vip"])
         plan = client.contacts.plan(delete=ids[:1])
@@ -189,7 +189,7 @@ def test_webhooks_come_back_but_for_deleted_ones(sandbox, client):
 
 
 def test_an_undo_can_be_undone(sandbox, client):
-    ids = people(sandbox, 12)
+    ids = contacts(sandbox, 12)
     frame = client.contacts.frame()
     frame.loc[ids[0], "name"] = "Zoë Smith"
     first = client.contacts.plan(frame, delete=ids[1:2]).apply()
@@ -202,7 +202,7 @@ def test_an_undo_can_be_undone(sandbox, client):
 
 
 def test_a_row_that_moved_since_is_a_conflict_and_stays(sandbox, client):
-    ids = people(sandbox, 12)
+    ids = contacts(sandbox, 12)
     frame = client.contacts.frame()
     frame.loc[ids[:3], "name"] = "Zoë"
     result = client.contacts.plan(frame, delete=ids[3:4]).apply(many=True)
@@ -242,7 +242,7 @@ def test_only_what_landed_is_taken_back(sandbox, client):
 
 
 def test_the_notes_count_the_rows_that_come_back_with_loss_and_no_others(sandbox, client):
-    people(sandbox, 1)
+    contacts(sandbox, 1)
     new = pd.DataFrame({"number": [number(n) for n in (1, 2, 3)], "country_code": "+1"})
     plan = client.contacts.plan(new)
     call(sandbox, "POST", "contacts", number=number(2), country_code="+1", name="Theirs")
@@ -253,7 +253,7 @@ def test_the_notes_count_the_rows_that_come_back_with_loss_and_no_others(sandbox
 
 
 def test_undoing_twice_finds_nothing_more_to_do(sandbox, client):
-    people(sandbox, 2)
+    contacts(sandbox, 2)
     result, _ = undone(client.contacts.plan(client.contacts.frame().assign(name="Zoë")))
     with untouched(sandbox):
         again = chatkit.undo(result).apply()
@@ -261,7 +261,7 @@ def test_undoing_twice_finds_nothing_more_to_do(sandbox, client):
 
 
 def test_some_rows_of_a_run_are_taken_back_and_the_others_stay(sandbox, client):
-    ids = people(sandbox, 4)
+    ids = contacts(sandbox, 4)
     before = active(sandbox, "contacts")
     result = client.contacts.plan(client.contacts.frame().assign(name="Zoë")).apply()
     back = chatkit.undo(result, rows=ids[1:3])
@@ -274,7 +274,7 @@ def test_some_rows_of_a_run_are_taken_back_and_the_others_stay(sandbox, client):
 
 
 def test_a_part_of_a_result_does_not_take_the_whole_run_back(sandbox, client):
-    people(sandbox, 3)
+    contacts(sandbox, 3)
     result = client.contacts.plan(client.contacts.frame().assign(name="Zoë")).apply()
     for part in (result.head(1), result[result.state == "failed"], result.iloc[1:]):
         with pytest.raises(chatkit.errors.InputError, match=r"of 3 rows.*rows=part\.index"):
@@ -286,7 +286,7 @@ def test_a_part_of_a_result_does_not_take_the_whole_run_back(sandbox, client):
 
 
 def test_which_rows_were_taken_back_is_read_from_the_journals(sandbox, client):
-    ids = people(sandbox, 4)
+    ids = contacts(sandbox, 4)
     result = client.contacts.plan(client.contacts.frame().assign(name="Zoë")).apply()
     name = result.attrs["chatkit"]["run"]
 
@@ -317,14 +317,14 @@ def test_which_rows_were_taken_back_is_read_from_the_journals(sandbox, client):
     ],
 )
 def test_rows_that_a_run_has_not_are_named(sandbox, client, rows, output):
-    people(sandbox, 1)
+    contacts(sandbox, 1)
     result = client.contacts.plan(client.contacts.frame().assign(name="Zoë")).apply()
     with pytest.raises(chatkit.errors.InputError, match=output):
         chatkit.undo(result, rows=rows)
 
 
 def test_an_undo_is_reviewed_first_and_not_guarded(sandbox, client):
-    people(sandbox, 150)
+    contacts(sandbox, 150)
     result = client.contacts.plan(client.contacts.frame().assign(name="Zoë")).apply(many=True)
     with untouched(sandbox):
         back = chatkit.undo(result)
@@ -337,7 +337,7 @@ def test_an_undo_is_reviewed_first_and_not_guarded(sandbox, client):
 
 
 def test_a_run_is_undone_by_its_name_by_its_result_or_in_another_client(sandbox, client):
-    ids = people(sandbox, 3)
+    ids = contacts(sandbox, 3)
     before = active(sandbox, "contacts")
 
     def rename(name):
@@ -359,14 +359,14 @@ def test_a_run_is_undone_by_its_name_by_its_result_or_in_another_client(sandbox,
 
 
 def test_an_undo_with_the_client_of_another_account_is_refused(sandbox, client):
-    people(sandbox, 2)
+    contacts(sandbox, 2)
     result = client.contacts.plan(client.contacts.frame().assign(name="Zoë")).apply()
     with account() as (_, other), pytest.raises(chatkit.ChatkitError, match="account"):
         chatkit.undo(result, other)
 
 
 def test_an_undo_can_be_saved_and_loaded(sandbox, client, tmp_path):
-    people(sandbox, 2)
+    contacts(sandbox, 2)
     before = active(sandbox, "contacts")
     result = client.contacts.plan(client.contacts.frame().assign(name="Zoë")).apply()
     path = chatkit.undo(result).save(tmp_path / "undo.json")
@@ -397,7 +397,7 @@ def test_what_was_adopted_is_taken_back_only_if_you_say_so(sandbox, client):
 
 
 def test_adopted_updates_are_taken_back_as_any_other(sandbox, client):
-    people(sandbox, 3)
+    contacts(sandbox, 3)
     before = active(sandbox, "contacts")
     plan = client.contacts.plan(client.contacts.frame().assign(name="Zoë"))
     admin(sandbox, "POST", "faults", **{"5xx": {"before": 0.0, "after": 0.6}, "seed": 1})

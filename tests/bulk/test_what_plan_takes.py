@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 import pytest
-from bulk.planning import client, content, edits, flow, people, sandbox, webhook  # noqa: F401
+from bulk.planning import client, contacts, content, edits, flow, sandbox, webhook  # noqa: F401
 
 import chatkit
 
@@ -84,7 +84,7 @@ DELETES = {
 @pytest.mark.parametrize("form", DELETES)
 @pytest.mark.parametrize("resource", ["contacts", "flows", "webhooks"])
 def test_what_is_to_be_deleted_may_be_named_in_any_form(sandbox, client, resource, form):
-    people(sandbox, 1), flow(sandbox), webhook(sandbox)
+    contacts(sandbox, 1), flow(sandbox), webhook(sandbox)
     source = getattr(client, resource)
     frame = source.frame()
     plan = source.plan(delete=DELETES[form](frame))
@@ -106,7 +106,7 @@ def test_what_is_to_be_deleted_may_be_named_in_any_form(sandbox, client, resourc
     ids=repr,
 )
 def test_what_names_no_records_is_refused_with_the_way(sandbox, client, delete, text):
-    people(sandbox, 1)
+    contacts(sandbox, 1)
     try:
         plan = client.contacts.plan(delete=delete)
     except chatkit.errors.InputError as error:

@@ -28,7 +28,7 @@ from chatkit.profile import ServiceProfile
 from chatkit.templates import Templates
 
 Answer = tuple[int, Mapping[str, str], bytes]
-#: Does the call when it is told to, and answers as it likes.
+#: Answers a call as it likes, and makes it by calling its argument.
 Fault = Callable[[Callable[[], Answer]], Answer]
 JSON = {"content-type": "application/json"}
 
@@ -55,17 +55,17 @@ def unreachable(do: Callable[[], Answer]) -> Answer:
     raise aiohttp.ConnectionTimeoutError
 
 
-def says(status: int, body: bytes = b"", **fields: str) -> Fault:
-    """Answer this; nothing was done."""
+def answers(status: int, body: bytes = b"", **fields: str) -> Fault:
+    """Answer this without doing the call."""
     return lambda do: (status, JSON | {k.replace("_", "-"): v for k, v in fields.items()}, body)
 
 
 def after(status: int, body: bytes = b"", **fields: str) -> Fault:
-    """Do it, and answer this."""
+    """Do the call, and answer this."""
 
     def fault(do: Callable[[], Answer]) -> Answer:
         do()
-        return says(status, body, **fields)(do)
+        return answers(status, body, **fields)(do)
 
     return fault
 
@@ -137,7 +137,7 @@ class Sent:
 
 
 class Service:
-    """A sandbox behind a door that misbehaves as it is told, and notes each call."""
+    """A sandbox with faults before its answers, and a log of its calls."""
 
     def __init__(self, profile: ServiceProfile | None = None) -> None:
         self.sandbox = chatkit.Sandbox(seed="empty", profile=profile)
@@ -182,14 +182,14 @@ class Service:
         return fault
 
     def quiet(self) -> None:
-        """Wait until all that comes late has landed."""
+        """Wait until all late calls have taken effect."""
         for timer in self._timers:
             timer.join()
 
     def client(
         self, *, deadline: float = 5.0, base_url: str = "", retry: RetryPolicy | None = DEFAULT
     ) -> Client:
-        """A client of this account, in this process or at the address that serves it."""
+        """Return a client of this account, in this process or at the address that serves it."""
         return client_through(
             None if base_url else self.answer,
             deadline=deadline,
@@ -202,18 +202,18 @@ class Service:
             passing=True,
         )
 
-    # --- what is true ---
+    # --- the true state ---
 
     def writes(self, method: str = "") -> list[Sent]:
         return [s for s in self.sent if s.method != "GET" and method in ("", s.method)]
 
-    def all(self, room: str) -> list[dict[str, Any]]:
-        """Every record of a room, asked for past all faults."""
+    def all(self, resource: str) -> list[dict[str, Any]]:
+        """Return every record of a resource, read past all faults."""
         result: list[dict[str, Any]] = []
         profile = self.sandbox.profile
         page = profile.page_base
         while True:
-            reply = self.caller("GET", f"/{room}?page={page}&pageSize={profile.max_page_size}")
+            reply = self.caller("GET", f"/{resource}?page={page}&pageSize={profile.max_page_size}")
             result += reply.data
             if "pagination" not in reply.json or len(result) >= reply.total:
                 return result

@@ -16,13 +16,13 @@ from bulk.planning import (  # noqa: F401
     call,
     cells,
     client,
+    contact,
+    contacts,
     content,
     edits,
     flow,
     log,
     number,
-    people,
-    person,
     sandbox,
     states,
     webhook,
@@ -101,7 +101,7 @@ def test_files_hold_where_a_frame_comes_from_and_no_snapshot(tmp_path, load):
 
 
 def test_what_others_changed_since_does_not_look_like_my_edit(sandbox, client):
-    ids, flow_id, hook = people(sandbox, 3), flow(sandbox), webhook(sandbox)
+    ids, flow_id, hook = contacts(sandbox, 3), flow(sandbox), webhook(sandbox)
     content(sandbox), content(sandbox, "welcome")
     contents = client.templates("order_ready")
     frames = {
@@ -113,7 +113,7 @@ def test_what_others_changed_since_does_not_look_like_my_edit(sandbox, client):
     }
     call(sandbox, "PUT", f"contacts/{ids[0]}", name="Theirs", number="2025550177")
     call(sandbox, "DELETE", f"contacts/{ids[1]}")
-    person(sandbox, 9)
+    contact(sandbox, 9)
     call(sandbox, "PUT", f"flows/{flow_id}", flow_json={"version": "6.0", "screens": []})
     for code in ("order_ready", "welcome"):
         call(sandbox, "PUT", f"templates/{code}/contents/en", text="Theirs", footer="Theirs")
@@ -123,7 +123,7 @@ def test_what_others_changed_since_does_not_look_like_my_edit(sandbox, client):
 
 
 def test_my_edits_of_other_fields_land_beside_theirs(sandbox, client):
-    ids = people(sandbox, 2)
+    ids = contacts(sandbox, 2)
     frame = client.contacts.frame()
     call(sandbox, "PUT", f"contacts/{ids[0]}", number="2025550177")
     frame.loc[ids[0], "name"] = "Zoë"
@@ -135,7 +135,7 @@ def test_my_edits_of_other_fields_land_beside_theirs(sandbox, client):
 
 
 def test_my_edit_of_a_field_that_they_changed_is_a_conflict_when_it_is_applied(sandbox, client):
-    ids = people(sandbox, 2)
+    ids = contacts(sandbox, 2)
     frame = client.contacts.frame()
     call(sandbox, "PUT", f"contacts/{ids[0]}", name="Theirs")
     call(sandbox, "DELETE", f"contacts/{ids[1]}")
@@ -146,7 +146,7 @@ def test_my_edit_of_a_field_that_they_changed_is_a_conflict_when_it_is_applied(s
 
 
 def test_a_remembered_frame_costs_no_call_to_plan(sandbox, client):
-    people(sandbox, 3), flow(sandbox), content(sandbox), webhook(sandbox)
+    contacts(sandbox, 3), flow(sandbox), content(sandbox), webhook(sandbox)
     reads = [
         (client.contacts.frame, client.contacts.plan),
         (lambda: client.contacts.frame(full=True), client.contacts.plan),
@@ -164,7 +164,7 @@ def test_a_remembered_frame_costs_no_call_to_plan(sandbox, client):
 
 
 def test_a_frame_of_another_client_of_the_account_is_of_the_account(sandbox, client):
-    ids = people(sandbox, 2)
+    ids = contacts(sandbox, 2)
     with chatkit.connect(sandbox) as another:
         frame = another.contacts.frame()
         frame.loc[ids[0], "name"] = "Zoë"
@@ -172,13 +172,13 @@ def test_a_frame_of_another_client_of_the_account_is_of_the_account(sandbox, cli
 
 
 def test_a_frame_of_another_resource_finds_no_record_there(sandbox, client):
-    people(sandbox, 2), flow(sandbox)
+    contacts(sandbox, 2), flow(sandbox)
     plan = client.flows.plan(client.contacts.frame())
     assert len(plan) == 0 and len(plan.refused) == 2
 
 
 def test_a_filtered_frame_is_held_against_what_it_showed(sandbox, client):
-    ids = people(sandbox, 12)
+    ids = contacts(sandbox, 12)
     frame = client.contacts.frame(search=number(3))
     assert frame.index.tolist() == [ids[3]]
     call(sandbox, "PUT", f"contacts/{ids[3]}", name="Theirs")

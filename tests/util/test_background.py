@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from faultserver import FaultServer, Line, Script, drop, half_of_the_head, ok, reset, says, silence
+from faultserver import FaultServer, Line, Script, drop, half_of_the_head, ok, reset, sends, silence
 from jupyter_client.manager import start_new_kernel
 
 from chatkit.api.call import Call
@@ -328,8 +328,8 @@ def test_hundreds_of_failures_leave_nothing_open() -> None:
     def counts() -> tuple[int, int]:
         return len(os.listdir("/proc/self/fd")), threading.active_count()
 
-    kinds: list[Script] = [drop, reset, ok, says(b"hello\r\n\r\n", end=True), half_of_the_head]
-    kinds += [silence, says(b"HTTP/1.1 200 X\r\ncontent-length: 9\r\n\r\n1234", end=True)]
+    kinds: list[Script] = [drop, reset, ok, sends(b"hello\r\n\r\n", end=True), half_of_the_head]
+    kinds += [silence, sends(b"HTTP/1.1 200 X\r\ncontent-length: 9\r\n\r\n1234", end=True)]
 
     def mixed(line: Line, asked: object) -> None:
         with lock:

@@ -13,7 +13,7 @@ import keyring.backends.fail
 import pandas as pd
 import pytest
 from bulk.applying import kept_at, stop_by
-from bulk.planning import active, content, flow, limited, number, people, through, webhook
+from bulk.planning import active, contacts, content, flow, limited, number, through, webhook
 from displayed import html_of
 from internals import identity_of
 
@@ -36,7 +36,7 @@ def opened(capsys: pytest.CaptureFixture[str]) -> Iterator[Opened]:
     with ExitStack() as stack:
         sandboxes = {n: stack.enter_context(chatkit.Sandbox(seed="empty")) for n in LABELS}
         for n, sandbox in enumerate(sandboxes.values()):
-            people(sandbox, 2, name=f"Ana {n}")
+            contacts(sandbox, 2, name=f"Ana {n}")
         fleet = stack.enter_context(chatkit.connect_all(sandboxes))
         capsys.readouterr()
         yield sandboxes, fleet
@@ -281,7 +281,7 @@ def test_what_to_delete_is_not_a_frame_of_accounts_that_are_called_alike(opened)
         chatkit.Sandbox(seed="empty") as other,
         chatkit.connect_all({"de": other}) as others,
     ):
-        people(other, 2)
+        contacts(other, 2)
         frame = others.contacts.frame()
         with pytest.raises(chatkit.errors.InputError, match="delete= is of"):
             fleet.contacts.plan(delete=frame)

@@ -16,7 +16,7 @@ import pandas as pd
 import processes
 import pytest
 from bulk.applying import kept_at, stop_by
-from bulk.planning import active, limited, log, number, people
+from bulk.planning import active, contacts, limited, log, number
 from displayed import html_of
 from msgspec.structs import replace
 
@@ -66,7 +66,7 @@ def test_how_long_ago_records_were_looked_at_is_in_the_result(
     accounts: dict[str, Any], tmp_path: Path
 ) -> None:
     for sandbox, _ in accounts.values():
-        people(sandbox, 2)
+        contacts(sandbox, 2)
     frames = {n: client.contacts.frame().assign(name="Bo") for n, (_, client) in accounts.items()}
     plan = FleetPlan({n: accounts[n][1].contacts.plan(frame) for n, frame in frames.items()})
     first = store_at(tmp_path).hold([target_of(plan["de"]).transport.connection.account])
@@ -171,7 +171,7 @@ def test_another_kernel_at_work_stops_its_account_alone(accounts):
 
 def test_a_blocked_account_blocks_the_fleet_and_is_named(accounts):
     sandbox, client = accounts["de"]
-    people(sandbox, 20)
+    contacts(sandbox, 20)
     plan = FleetPlan(
         {
             "de": client.contacts.plan(None, delete=client.contacts.frame().index),

@@ -5,9 +5,9 @@ import pytest
 from bulk.planning import (  # noqa: F401
     account,
     client,
+    contact,
+    contacts,
     log,
-    people,
-    person,
     sandbox,
     states,
     untouched,
@@ -44,7 +44,7 @@ def test_findings_come_in_the_order_of_their_severity_and_rows(sandbox, client):
 
 
 def test_a_frame_that_was_read_needs_no_other_read(sandbox, client):
-    people(sandbox, 3)
+    contacts(sandbox, 3)
     frame = client.contacts.frame()
     before = reads(sandbox)
     with untouched(sandbox):
@@ -53,7 +53,7 @@ def test_a_frame_that_was_read_needs_no_other_read(sandbox, client):
 
 
 def test_a_frame_of_a_file_reads_the_account_once(sandbox, client):
-    people(sandbox, 3)
+    contacts(sandbox, 3)
     new = pd.DataFrame({"number": ["2025550100", "2025550177"], "country_code": "+1"})
     before = reads(sandbox)
     assert result(client.contacts.check(new)) == [(0, "number", "note", "in account")]
@@ -61,14 +61,14 @@ def test_a_frame_of_a_file_reads_the_account_once(sandbox, client):
 
 
 def test_a_frame_of_a_search_is_checked_against_all(sandbox, client):
-    ids = [person(sandbox, 0, "Ana"), person(sandbox, 1, "Bo")]
+    ids = [contact(sandbox, 0, "Ana"), contact(sandbox, 1, "Bo")]
     frame = client.contacts.frame(search="Ana")
     frame.loc[ids[0], "number"] = "2025550101"
     assert result(client.contacts.check(frame)) == [(ids[0], "number", "error", "number taken")]
 
 
 def test_two_rows_that_exchange_their_numbers_are_told_by_no_one(sandbox, client):
-    ids = people(sandbox, 2)
+    ids = contacts(sandbox, 2)
     frame = client.contacts.frame()
     frame["number"] = frame["number"].tolist()[::-1]
     assert result(client.contacts.check(frame)) == []
@@ -77,7 +77,7 @@ def test_two_rows_that_exchange_their_numbers_are_told_by_no_one(sandbox, client
 
 
 def test_rows_of_the_account_need_not_say_their_number(sandbox, client):
-    ids = people(sandbox, 2)
+    ids = contacts(sandbox, 2)
     for frame in (
         pd.DataFrame({"id": ids, "name": "Zoë"}),
         pd.DataFrame({"id": map(str, ids), "name": "Zoë", "number": ["2025550100", None]}),
@@ -89,7 +89,7 @@ def test_rows_of_the_account_need_not_say_their_number(sandbox, client):
 
 
 def test_ids_of_a_file_are_ids_even_as_text(sandbox, client):
-    ids = people(sandbox, 2)
+    ids = contacts(sandbox, 2)
     numbers = ["2025550100", "2025550101"]
     frame = pd.DataFrame({"id": map(str, ids), "number": numbers, "country_code": "+1"})
     assert result(client.contacts.check(frame)) == []
@@ -97,9 +97,9 @@ def test_ids_of_a_file_are_ids_even_as_text(sandbox, client):
 
 def test_ids_of_another_account_are_none_of_ours(sandbox, client):
     with account() as (other, other_records):
-        people(other, 1)
+        contacts(other, 1)
         frame = other_records.contacts.frame()
-        people(sandbox, 1)
+        contacts(sandbox, 1)
         assert [f.code for f in client.contacts.check(frame).findings] == ["in account"]
 
 
@@ -132,7 +132,7 @@ DELETED = {
 @pytest.mark.parametrize("readable", [False, True])
 def test_deleted_contacts_are_told_as_far_as_the_service_shows_them(listed, readable):
     with account(inactive_in_lists=listed, inactive_readable=readable) as (sandbox, client):
-        gone, _ = people(sandbox, 2)
+        gone, _ = contacts(sandbox, 2)
         client.contacts.delete(gone)
         new = pd.DataFrame({"number": ["2025550100", "2025550101"], "country_code": "+1"})
         quality = client.contacts.check(new)
@@ -156,7 +156,7 @@ def test_deleted_contacts_are_told_as_far_as_the_service_shows_them(listed, read
 
 
 def test_nothing_is_said_of_deleted_contacts_where_nothing_is_new(sandbox, client):
-    people(sandbox, 1)
+    contacts(sandbox, 1)
     new = pd.DataFrame({"number": ["2025550100"], "country_code": "+1"})
     assert client.contacts.check(new).notes == ()
     assert client.contacts.check(client.contacts.frame()).notes == ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from bulk.wayward import says, wayward
+from bulk.wayward import answers, wayward
 from localization.contents import DEMO, content
 from widgets.screen import html, page_of, part, parts, sources, static, tell
 
@@ -112,7 +112,7 @@ def test_an_error_is_said_below_the_table():
     with wayward() as service, service.client() as client:
         client.templates("order_ready").create(**content())
         grid = BoardGrid(client.templates, ["order_ready"])
-        service.on("GET", "", forever=says(403, b'{"message": "not <b>yours</b>"}'))
+        service.on("GET", "", forever=answers(403, b'{"message": "not <b>yours</b>"}'))
         tell(table(grid), {"open": [0, 0]})
         assert "403 not yours" in output(grid)
         assert "<b>yours" not in html(grid) + page_of(grid)
@@ -131,7 +131,7 @@ def test_a_board_that_cannot_be_read_after_a_save_says_so():
 
         def failing(*values, **more):
             calls.append(values)
-            service.on("GET", "", forever=says(403))
+            service.on("GET", "", forever=answers(403))
             return read(*values, **more)
 
         client.templates.board = failing

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from bulk.wayward import says, wayward
+from bulk.wayward import answers, wayward
 from profiles import SERVICES
 from widgets.screen import (
     classes,
@@ -367,7 +367,7 @@ def test_what_is_saved_but_cannot_be_read_again_is_said():
             try:
                 return apply(**options)
             finally:
-                service.on("GET", "", forever=says(403))
+                service.on("GET", "", forever=answers(403))
 
         view.plan.apply = applied
         view.apply()

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from bulk.wayward import DOCUMENT, Answer, dropped, lost, says, slow, wayward
+from bulk.wayward import DOCUMENT, Answer, answers, dropped, lost, slow, wayward
 from profiled import client, sandbox
 from widgets.screen import code, find, html, page_of, press, static, tell, type_into
 
@@ -200,7 +200,7 @@ def test_a_number_that_exists_is_refused_at_its_field(client: Client) -> None:
 def test_a_refusal_is_shown_at_the_fields_that_the_service_names() -> None:
     report = b'{"message": "no", "errors": {"name": "is too rude", "mood": "is bad"}}'
     with wayward() as service, service.client() as client:
-        service.on("POST", "", says(422, report))
+        service.on("POST", "", answers(422, report))
         form = filled(client.contacts, **CONTACT)
         with pytest.raises(Refused):
             form.submit()
@@ -210,7 +210,7 @@ def test_a_refusal_is_shown_at_the_fields_that_the_service_names() -> None:
 
 def test_other_errors_are_told_at_the_bottom_in_words() -> None:
     with wayward() as service, service.client() as client:
-        service.on("POST", "", says(403, b'{"message": "not <b>yours</b>"}'))
+        service.on("POST", "", answers(403, b'{"message": "not <b>yours</b>"}'))
         form = filled(client.contacts, **CONTACT)
         with pytest.raises(NotPermitted):
             form.submit()
@@ -351,7 +351,7 @@ def test_a_webhook_found_after_a_lost_answer_says_that_its_secret_is_lost() -> N
 
 def test_a_warning_of_a_click_is_shown_in_the_form() -> None:
     with wayward() as service, service.client() as client:
-        service.on("GET", "contacts/", forever=says(500))
+        service.on("GET", "contacts/", forever=answers(500))
         form = filled(client.contacts, **CONTACT)
         press(form, "Create contact")
         assert "is done, but cannot be read back" in form.message

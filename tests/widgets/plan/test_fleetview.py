@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from bulk.planning import limited, people
+from bulk.planning import contacts, limited
 from widgets.screen import buttons, html, page_of, parts, press, tell
 
 import chatkit
@@ -31,7 +31,7 @@ def fleet() -> Iterator[chatkit.account.Fleet]:
         clients: dict[str, Any] = {}
         for label in LABELS:
             sandbox = stack.enter_context(chatkit.Sandbox(seed="empty"))
-            people(sandbox, 6)
+            contacts(sandbox, 6)
             weak = label == "it"
             clients[label] = limited(sandbox, "Chat Contacts, View") if weak else sandbox
         yield stack.enter_context(chatkit.connect_all(clients))

@@ -14,7 +14,7 @@ import ipywidgets as w
 import pandas as pd
 import pytest
 from bulk.applying import stop_by
-from bulk.wayward import DOCUMENT, lost, says, wayward
+from bulk.wayward import DOCUMENT, answers, lost, wayward
 from caller import client_through
 from internals import middleware_of
 from widgets.gridding import client, sandbox  # noqa: F401
@@ -490,7 +490,7 @@ def test_rows_that_failed_come_first_with_their_reasons() -> None:
             client.contacts.create(number=f"20255501{n:02d}", country_code="+1", name="Ana Cruz")
         frame = client.contacts.frame()
         frame.iloc[:3, frame.columns.get_loc("name")] = ["Bo Cruz", "Cy Cruz", "Di Cruz"]
-        service.on("PUT", "Cy", says(422, b'{"message": "no <b>Cy</b>"}'))
+        service.on("PUT", "Cy", answers(422, b'{"message": "no <b>Cy</b>"}'))
         view = PlanView(client.contacts.plan(frame))
         result = view.apply()
     assert list(result.state) == ["applied", "failed", "applied"]

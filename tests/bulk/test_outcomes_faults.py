@@ -1,7 +1,7 @@
-"""Judge: broken, false and throttled answers, byte by byte, to each of the twelve writes.
+"""Outcomes: broken, false and throttled answers, byte by byte, to each of the twelve writes.
 
-Each test has all of them happen at once, each in an account of its own, and says what must be
-true of each.
+Each test makes all of them at once, each in an account of its own, and compares the outcome of
+each with the expected one.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from bulk.operations import Operation
-from bulk.raw import Case, Told, after, applied, at_once, before, each, of_each, share, these
+from bulk.raw import Case, Outcome, after, applied, at_once, before, each, of_each, share, these
 from bulk.wayward import Answer
 from faultserver import (
     OK,
@@ -28,7 +28,7 @@ from faultserver import (
     half_of_the_head,
     http,
     reset_in_the_middle,
-    says,
+    sends,
 )
 
 from chatkit.frames.snapshot import read_origin
@@ -38,17 +38,17 @@ def proof(operation: Operation) -> str:
     return "read back" if operation.verb == "update" else "answered"
 
 
-ADOPTED = of_each(lambda operation: Told("applied", "adopted", 1, 1, True))
-FOUND_THE_SECOND_TIME = of_each(lambda operation: Told("applied", "adopted", 2, 2, True))
-SENT_AGAIN = of_each(lambda operation: Told("applied", proof(operation), 2, 2, True))
-WAITED = of_each(lambda operation: Told("applied", proof(operation), 1, 2, True))
+ADOPTED = of_each(lambda operation: Outcome("applied", "adopted", 1, 1, True))
+ADOPTED_ON_RETRY = of_each(lambda operation: Outcome("applied", "adopted", 2, 2, True))
+SENT_AGAIN = of_each(lambda operation: Outcome("applied", proof(operation), 2, 2, True))
+WAITED = of_each(lambda operation: Outcome("applied", proof(operation), 1, 2, True))
 
 # --- answers that say nothing -----------------------------------------------------------------
 
 BROKE = b'{"success":false,"message":"Something broke"}'
 PAGE = b"<html><h1>Please sign in</h1></html>"
 GZIP = zlib.compress(OK, wbits=31)
-#: None of them tells whether it was done.
+#: Answers after which it is unknown whether the write was done.
 DOUBTFUL: dict[str, Script] = {
     "500": answers(500, BROKE),
     "500 empty": answers(500, b""),
@@ -66,20 +66,20 @@ DOUBTFUL: dict[str, Script] = {
     "empty": answers(200, b""),
     "no envelope": answers(200, b'{"id":17}'),
     "a list": answers(200, b'[{"id":17}]'),
-    "truncated": says(http(200, OK)[:-10], end=True),
-    "truncated, no length": says(
+    "truncated": sends(http(200, OK)[:-10], end=True),
+    "truncated, no length": sends(
         b"HTTP/1.1 200 X\r\ncontent-type: application/json\r\n\r\n" + OK[:-10], end=True
     ),
-    "chunks without an end": says(
+    "chunks without an end": sends(
         b"HTTP/1.1 200 X\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n"
         + b"%x\r\n%b\r\n" % (len(OK), OK),
         end=True,
     ),
-    "gzip cut short": says(http(200, GZIP[:-9], "content-encoding: gzip"), end=True),
-    "gzip that is none": says(http(200, OK, "content-encoding: gzip"), end=True),
+    "gzip cut short": sends(http(200, GZIP[:-9], "content-encoding: gzip"), end=True),
+    "gzip that is none": sends(http(200, OK, "content-encoding: gzip"), end=True),
     "reset in the body": reset_in_the_middle,
     "closed": drop,
-    "no HTTP": says(b"\x16\x03\x01 whatever\r\n\r\n", end=True),
+    "no HTTP": sends(b"\x16\x03\x01 whatever\r\n\r\n", end=True),
 }
 
 
@@ -87,10 +87,10 @@ DOUBTFUL: dict[str, Script] = {
 def test_behind_an_answer_that_says_nothing_it_is_looked_for_and_only_then_sent_again(
     fault: str,
 ) -> None:
-    """At first nothing was done, the second time it was."""
+    """The first write has no effect, the second one has."""
     script = DOUBTFUL[fault]
     report = applied(before(script), after(script), operations=share(fault))
-    assert report == these(FOUND_THE_SECOND_TIME, report)
+    assert report == these(ADOPTED_ON_RETRY, report)
 
 
 def test_an_answer_that_is_not_whole_at_the_deadline_says_nothing() -> None:
@@ -118,14 +118,14 @@ def test_an_answer_that_comes_byte_by_byte_before_the_deadline_is_one() -> None:
             line.send(whole[n : n + 1])
             line.wait(0.0002)
 
-    expected = of_each(lambda operation: Told("applied", proof(operation), 1, 1, True))
+    expected = of_each(lambda operation: Outcome("applied", proof(operation), 1, 1, True))
     assert applied(trickling) == expected
 
 
-def test_what_fails_again_and_again_is_never_sent_twice_where_it_landed() -> None:
-    """Three answers are lost, and the third time it had landed."""
+def test_what_fails_again_and_again_is_never_sent_twice_where_it_took_effect() -> None:
+    """Three answers are lost, and the third write took effect."""
     lost = before(answers(502, b""))
-    expected = of_each(lambda operation: Told("applied", "adopted", 3, 3, True))
+    expected = of_each(lambda operation: Outcome("applied", "adopted", 3, 3, True))
     assert applied(lost, before(drop), after(reset_in_the_middle)) == expected
 
 
@@ -138,7 +138,7 @@ KEYLESS = ("create contact", "create flow", "create webhook")
 def test_a_204_is_believed_where_no_id_is_missing_and_looked_at_where_one_is() -> None:
     report = applied(after(answers(204, b"", kind=None)))
     expected = of_each(
-        lambda o: Told("applied", "adopted" if str(o) in KEYLESS else proof(o), 1, 1, True)
+        lambda o: Outcome("applied", "adopted" if str(o) in KEYLESS else proof(o), 1, 1, True)
     )
     assert report == expected
 
@@ -190,7 +190,7 @@ def test_an_update_that_is_answered_and_not_done_is_never_told_as_applied() -> N
 
 def test_success_false_is_a_refusal_and_changes_nothing() -> None:
     report = applied(before(answers(200, BROKE)))
-    assert report == of_each(lambda operation: Told("failed", "", 1, 1, False))
+    assert report == of_each(lambda operation: Outcome("failed", "", 1, 1, False))
 
 
 # --- looking goes wrong too -------------------------------------------------------------------
@@ -202,11 +202,11 @@ def test_success_false_is_a_refusal_and_changes_nothing() -> None:
 def test_while_it_cannot_be_looked_for_it_is_unknown_and_never_sent_again(fault: str) -> None:
     """The faults meet the first looks; what is left open is found when the run is resumed."""
 
-    def work(case: Case) -> tuple[bool, Told]:
+    def work(case: Case) -> tuple[bool, Outcome]:
         result = case.apply(5.0)
         honest = set(result.state) <= {"applied", "unknown"}
         case.looks = iter(())
-        return honest, case.told(case.resume(result))
+        return honest, case.outcome(case.resume(result))
 
     looks = [before(DOUBTFUL[fault])] * 2
     outcome = each(work, after(drop), looks=looks, operations=share(fault))
@@ -250,15 +250,15 @@ RETRY_AFTER: dict[str, tuple[float, tuple[str, ...]]] = {
 BEYOND = ("retry-after: 3.1", "x-ratelimit-reset: 3.1")
 
 
-def waited(case: Case, deadline: float, least: float) -> tuple[Told, bool]:
+def waited(case: Case, deadline: float, least: float) -> tuple[Outcome, bool]:
     """Return the outcome of a row whose first write was refused, and if the second was late."""
-    report = case.told(case.apply(deadline))
+    report = case.outcome(case.apply(deadline))
     one, two = (asked.at for asked in case.arrived)
     return report, two - one >= least
 
 
 @pytest.fixture(scope="module")
-def throttled() -> dict[str, dict[str, tuple[Told, bool]]]:
+def throttled() -> dict[str, dict[str, tuple[Outcome, bool]]]:
     """Return the outcome of each operation that meets a 429 of each form; all wait at once."""
     works: dict[str, Callable[[], Any]] = {}
     for form, (least, fields) in RETRY_AFTER.items():
@@ -270,7 +270,7 @@ def throttled() -> dict[str, dict[str, tuple[Told, bool]]]:
 
 @pytest.mark.parametrize("form", RETRY_AFTER)
 def test_a_429_is_waited_out_as_told_and_is_no_attempt(
-    throttled: dict[str, dict[str, tuple[Told, bool]]], form: str
+    throttled: dict[str, dict[str, tuple[Outcome, bool]]], form: str
 ) -> None:
     outcome = throttled[form]
     assert outcome == {name: (report, True) for name, report in these(WAITED, outcome).items()}
@@ -293,18 +293,18 @@ def test_a_wait_beyond_the_deadline_of_a_call_is_waited_out_by_the_run() -> None
     ],
 )
 def test_a_wait_of_an_hour_ends_the_run_and_says_so(fields) -> None:
-    def work(case: Case) -> tuple[str, bool, Told]:
+    def work(case: Case) -> tuple[str, bool, Outcome]:
         result = case.apply(5.0)
         output = read_origin(result)["stopped"]
-        return result.state.iloc[0], "3600 s" in output, case.told(case.resume(result))
+        return result.state.iloc[0], "3600 s" in output, case.outcome(case.resume(result))
 
     outcome = each(work, before(answers(429, b"", *fields)))
     assert outcome == {name: ("not sent", True, report) for name, report in WAITED.items()}
 
 
 def test_a_429_to_a_look_is_waited_out() -> None:
-    def work(case: Case) -> Told:
-        return case.told(case.apply(5.0))
+    def work(case: Case) -> Outcome:
+        return case.outcome(case.apply(5.0))
 
     looks = [before(answers(429, b"", "retry-after: 0.1"))] * 2
     assert each(work, after(drop), looks=looks) == ADOPTED

@@ -1,4 +1,4 @@
-"""Judge: what each answer, or its absence, makes of a row; never failed what may have landed."""
+"""Outcomes: the state of a row after each answer, or none; never failed where it is unknown."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from bulk.applying import settled
 from bulk.wayward import (
     DOCUMENT,
     JSON,
+    answers,
     contact,
     deletion,
     dropped,
@@ -21,7 +22,6 @@ from bulk.wayward import (
     plan_of,
     renaming,
     right,
-    says,
     slow,
     wayward,
     webhook,
@@ -32,13 +32,13 @@ from chatkit.account import history
 from chatkit.api import retry
 from chatkit.bulk.changes import Change
 
-# --- what may have landed is never called failed ----------------------------------------------
+# --- what may have taken effect is never called failed ----------------------------------------
 
 
 def test_what_lands_after_the_last_attempt_was_given_up_is_not_reported_as_failed(
     monkeypatch,
 ) -> None:
-    """A unique key lets it be sent again at once; "it never landed" still needs time to be true."""
+    """A unique key lets it be sent again at once; that it had no effect is known later."""
     monkeypatch.setattr(retry, "SETTLE_DUPLICABLE", 0.5)
     with wayward() as service, service.client(deadline=0.5) as client:
         service.on("POST", "contacts", *[dropped] * 4, service.late(0.4))
@@ -49,7 +49,7 @@ def test_what_lands_after_the_last_attempt_was_given_up_is_not_reported_as_faile
 
 
 @pytest.mark.parametrize("verb", ["update", "delete"])
-@pytest.mark.parametrize("answer", [says(422, b"{}"), says(200, b'{"success":false}')])
+@pytest.mark.parametrize("answer", [answers(422, b"{}"), answers(200, b'{"success":false}')])
 def test_a_change_in_doubt_that_cannot_be_read_stays_unknown(verb, answer) -> None:
     with wayward() as service, service.client() as client:
         key = service.caller.contact(number_of(1), name="Ana Cruz")
@@ -143,7 +143,7 @@ def test_an_answer_that_takes_its_time_is_an_answer() -> None:
 def test_only_what_was_sent_counts_as_an_attempt() -> None:
     """A row that waited out five 429s is not given up because one answer is lost."""
     with wayward() as service, service.client(deadline=0.1) as client:
-        wait = says(429, b"{}", retry_after="0.15")
+        wait = answers(429, b"{}", retry_after="0.15")
         service.on("POST", "contacts", *[wait] * 5, dropped)
         result = plan_of(client.contacts, [contact(1)]).apply()
         assert result.state[1] == "applied", result.reason[1]
@@ -161,14 +161,14 @@ def test_what_never_lands_has_failed_after_it_was_sent_five_times() -> None:
 
 def test_the_result_counts_as_sent_only_what_left() -> None:
     with wayward() as service, service.client(deadline=0.1) as client:
-        service.on("POST", "contacts", says(429, b"{}", retry_after="0.15"))
+        service.on("POST", "contacts", answers(429, b"{}", retry_after="0.15"))
         assert list(plan_of(client.contacts, [contact(1)]).apply().sent) == [1]
 
 
 def test_what_is_refused_after_a_doubt_was_settled_is_told_in_the_words_of_the_service() -> None:
     with wayward() as service, service.client() as client:
         refusal = json.dumps({"success": False, "message": "This number is barred"}).encode()
-        service.on("POST", "contacts", dropped, forever=says(422, refusal))
+        service.on("POST", "contacts", dropped, forever=answers(422, refusal))
         result = plan_of(client.contacts, [contact(1)]).apply()
         assert result.state[1] == "failed"
         assert "This number is barred" in result.reason[1]
