@@ -1,4 +1,4 @@
-"""A sandbox whose answers are bent on purpose, to see who notices."""
+"""A sandbox whose answers are wrong on purpose, to prove that they are noticed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Exchange:
         self.envelope: dict[str, Any] = {}
 
     @property
-    def room(self) -> str:
+    def resource(self) -> str:
         return self.segments[0]
 
     @property
@@ -36,18 +36,18 @@ class Exchange:
             return "languages"
         return "list" if len(self.segments) in (1, 3) else "get"
 
-    def of(self, room: str, verbs: str) -> bool:
-        return room in (self.room, "any") and self.verb in verbs.split()
+    def of(self, resource: str, verbs: str) -> bool:
+        return resource in (self.resource, "any") and self.verb in verbs.split()
 
     def asked(self) -> tuple[str, bytes]:
-        """The target and the body, as they are now."""
+        """Return the target and the body, as they are now."""
         target = "/".join([*self.prefix, *self.segments])
         target += "?" + urlencode(self.query) if self.query else ""
         return target, json.dumps(self.sent).encode() if self.sent else b""
 
     @property
     def records(self) -> list[dict[str, Any]]:
-        """The records that the answer shows."""
+        """Return the records of the answer."""
         data = self.envelope.get("data")
         return data if isinstance(data, list) else [data] if isinstance(data, dict) else []
 
@@ -56,7 +56,7 @@ Bend = Callable[[Exchange], None]
 
 
 class Bent:
-    """A sandbox behind a door that bends: before a call is answered, after it, or both."""
+    """A sandbox whose calls or answers are changed: before a call, after it, or both."""
 
     def __init__(
         self, sandbox: chatkit.Sandbox, before: Bend | None = None, after: Bend | None = None
@@ -93,72 +93,72 @@ class Bent:
         return exchange.status, fields, exchange.body
 
 
-def status(room: str, verb: str, number: int) -> Bend:
+def status(resource: str, verb: str, number: int) -> Bend:
     """Answer a successful operation with another status."""
 
     def bend(x: Exchange) -> None:
-        if x.of(room, verb) and x.envelope:
+        if x.of(resource, verb) and x.envelope:
             x.status = number
 
     return bend
 
 
-def record(room: str, verbs: str, change: Callable[[dict[str, Any]], object]) -> Bend:
-    """Change every record that some operations show."""
+def record(resource: str, verbs: str, change: Callable[[dict[str, Any]], object]) -> Bend:
+    """Change every record in the answers of some operations."""
 
     def bend(x: Exchange) -> None:
-        if x.of(room, verbs):
-            for shown in x.records:
-                change(shown)
+        if x.of(resource, verbs):
+            for item in x.records:
+                change(item)
 
     return bend
 
 
-def drop(room: str, verbs: str, field: str) -> Bend:
-    """Leave a field out of every record that some operations show."""
-    return record(room, verbs, lambda shown: shown.pop(field, None))
+def drop(resource: str, verbs: str, field: str) -> Bend:
+    """Leave a field out of every record in the answers of some operations."""
+    return record(resource, verbs, lambda item: item.pop(field, None))
 
 
-def put(room: str, verbs: str, **fields: Any) -> Bend:
-    """Set fields of every record that some operations show."""
-    return record(room, verbs, lambda shown: shown.update(fields))
+def put(resource: str, verbs: str, **fields: Any) -> Bend:
+    """Set fields of every record in the answers of some operations."""
+    return record(resource, verbs, lambda item: item.update(fields))
 
 
-def envelope(room: str, verbs: str, **fields: Any) -> Bend:
+def envelope(resource: str, verbs: str, **fields: Any) -> Bend:
     """Set fields of the envelope."""
 
     def bend(x: Exchange) -> None:
-        if x.of(room, verbs) and x.envelope:
+        if x.of(resource, verbs) and x.envelope:
             x.envelope.update(fields)
 
     return bend
 
 
-def bare(room: str, verbs: str, field: str) -> Bend:
+def bare(resource: str, verbs: str, field: str) -> Bend:
     """Leave a field out of the envelope."""
 
     def bend(x: Exchange) -> None:
-        if x.of(room, verbs):
+        if x.of(resource, verbs):
             x.envelope.pop(field, None)
 
     return bend
 
 
-def sent(room: str, verb: str, change: Callable[[dict[str, Any]], object]) -> Bend:
+def sent(resource: str, verb: str, change: Callable[[dict[str, Any]], object]) -> Bend:
     """Change the body of an operation before the service reads it."""
 
     def bend(x: Exchange) -> None:
-        if x.of(room, verb):
+        if x.of(resource, verb):
             change(x.sent)
 
     return bend
 
 
-def unlocked(room: str, verbs: str) -> Bend:
-    """Forget to look at the permissions of some operations."""
+def unlocked(resource: str, verbs: str) -> Bend:
+    """Skip the permissions of some operations."""
 
     def bend(x: Exchange) -> None:
-        if x.of(room, verbs):
+        if x.of(resource, verbs):
             x.headers["authorization"] = ALL_TOKEN
 
     return bend

@@ -176,7 +176,7 @@ OK = b'{"success":true,"statusCode":200,"message":"ok","data":{"id":17}}'
 
 
 def sends(data: bytes, *, end: bool = False) -> Script:
-    """Answer with these bytes; `end` closes the connection after them."""
+    """Send these bytes as the answer; `end` closes the connection after them."""
 
     def script(line: Line, asked: Asked) -> None:
         line.send(data)

@@ -50,16 +50,16 @@ _line: socket.socket | None = None
 class Popen(subprocess.Popen):  # type: ignore[type-arg]
     """`subprocess.Popen`, whose interpreters are forks of one that has loaded the libraries."""
 
-    def __init__(self, *given: Any, anew: bool = False, **options: Any) -> None:
+    def __init__(self, *args: Any, anew: bool = False, **options: Any) -> None:
         self._anew = anew
-        super().__init__(*given, **options)
+        super().__init__(*args, **options)
 
-    def _execute_child(self, *given: Any) -> None:
+    def _execute_child(self, *args: Any) -> None:
         real = super()._execute_child  # type: ignore[misc]
-        asked = inspect.signature(real).bind(*given).arguments
+        asked = inspect.signature(real).bind(*args).arguments
         order = _order(asked, self._anew)
         if order is None:
-            real(*given)
+            real(*args)
             return
         streams = [asked[name] for name in ("p2cread", "c2pwrite", "errwrite")]
         fds = [stream if stream != -1 else n for n, stream in enumerate(streams)]

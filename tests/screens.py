@@ -1,13 +1,8 @@
-"""Flow documents in a few words, for tests of the rules: a good one, and what breaks it."""
+"""Short builders of flow documents for tests of the rules."""
 
 from __future__ import annotations
 
 from typing import Any
-
-import chatkit.flowjson.lint  # noqa: F401  (its rules)
-from chatkit.flowjson.nodes import read_nodes
-from chatkit.flowjson.rules import RULES, run_rules
-from chatkit.report import Finding
 
 Json = dict[str, Any]
 
@@ -62,35 +57,3 @@ def good(version: str = "7.3", **more: Any) -> Json:
     """Make a good document of two screens."""
     first = screen("ASK", entry(), to("DONE", who="${form.first_name}"))
     return flow(first, last(body("${data.who}"), data={"who": field()}), version=version, **more)
-
-
-def findings(module: str, document: object) -> list[Finding]:
-    """List what the rules of a module find."""
-    rules = {
-        kind: [rule for rule in rules if rule.__module__.endswith(f".{module}")]
-        for kind, rules in RULES.items()
-    }
-    return [each for each in run_rules(read_nodes(document), rules) if each.code != "UNUSED_DATA"]
-
-
-def found(module: str, document: object) -> list[tuple[str, str, str]]:
-    """List what they find: severity, code and pointer."""
-    return [(each.severity, each.code, each.pointer) for each in findings(module, document)]
-
-
-def errors(module: str, document: object) -> list[tuple[str, str]]:
-    """List the errors they find: code and pointer."""
-    return [
-        (code, pointer)
-        for severity, code, pointer in found(module, document)
-        if severity == "error"
-    ]
-
-
-def doubts(module: str, document: object) -> list[tuple[str, str]]:
-    """List what they only doubt: code and pointer."""
-    return [
-        (code, pointer)
-        for severity, code, pointer in found(module, document)
-        if severity != "error"
-    ]

@@ -121,7 +121,7 @@ def test_the_sandbox_tells_all_in_its_first_line_and_serves_until_sigterm(
         assert (status, answer["data"]) == (200, [])
 
 
-def test_one_operation_of_each_room_works_over_http(environment: dict[str, str]) -> None:
+def test_one_operation_of_each_resource_works_over_http(environment: dict[str, str]) -> None:
     with serving("--seed", "empty", env=environment) as report:
         flow = {"name": "f", "template_name": "default", "flow_json": _flow()}
         content = {"lang_code": "en", "text": "Hello {{1}}", "variables": {"1": "Ana"}}
@@ -176,12 +176,12 @@ def test_a_profile_file_sets_the_open_points(
 def welcomed(process: "subprocess.Popen[str]") -> tuple[str, Path]:
     """Return the output of a served sandbox, and the access file that it names."""
     assert process.stdout is not None and process.stderr is not None
-    said = ""
-    while "Then in a notebook" not in said:
+    output = ""
+    while "Then in a notebook" not in output:
         line = process.stdout.readline()
         assert line, process.stderr.read()
-        said += line
-    return said, Path(shlex.split(said.partition("--access ")[2].partition("\n")[0])[0])
+        output += line
+    return output, Path(shlex.split(output.partition("--access ")[2].partition("\n")[0])[0])
 
 
 @pytest.mark.parametrize("kept", [False, True])
@@ -191,11 +191,11 @@ def test_the_sandbox_says_how_to_log_in_and_shows_no_token(
     environment["CHATKIT_DATA"] = str(tmp_path / "data")
     arguments = ("--db", str(tmp_path / "shop.db")) if kept else ()
     with started("sandbox", *arguments, env=environment) as process:
-        said, file = welcomed(process)
+        output, file = welcomed(process)
         opened = settings.read_access_file(str(file))
         assert file.stat().st_mode & 0o777 == 0o600
-        assert opened.base_url in said and opened.token.reveal() not in said
-        login = next(line for line in said.splitlines() if "login practice" in line).strip()
+        assert opened.base_url in output and opened.token.reveal() not in output
+        login = next(line for line in output.splitlines() if "login practice" in line).strip()
         done = subprocess.run(
             ["/bin/sh", "-c", login], env=environment, capture_output=True, text=True, timeout=60
         )
@@ -210,7 +210,7 @@ def test_the_sandbox_says_how_to_log_in_and_shows_no_token(
         process.send_signal(signal.SIGINT)
         assert process.communicate(timeout=20)[1] == ""
         assert process.returncode == 0
-    assert "http://127.0.0.1:" in said and "1001" in said and "Ctrl-C" in said
+    assert "http://127.0.0.1:" in output and "1001" in output and "Ctrl-C" in output
     assert file.exists() == kept and (file == tmp_path / "shop.db.access") == kept
 
 
@@ -326,9 +326,9 @@ def test_a_sandbox_that_cannot_be_served_says_why(
     (tmp_path / "notes.txt").write_text("these are only my notes, and no database\n" * 100)
     assert main(["sandbox", "--db", str(tmp_path / "notes.txt")]) == 2
     assert main(["sandbox", "--db", str(tmp_path / "notes.txt" / "x.db")]) == 2
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert said.err.count("chatkit: The sandbox cannot be served: ") == said.err.count("\n") == 3
+    output, log = capsys.readouterr()
+    assert output == ""
+    assert log.count("chatkit: The sandbox cannot be served: ") == log.count("\n") == 3
 
 
 # --- usage --------------------------------------------------------------------------
@@ -365,10 +365,10 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("arguments", "said"), REFUSED)
+@pytest.mark.parametrize(("arguments", "message"), REFUSED)
 def test_what_cannot_be_done_is_said_without_what_was_typed(
     arguments: str,
-    said: str,
+    message: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -382,7 +382,7 @@ def test_what_cannot_be_done_is_said_without_what_was_typed(
         status = end.code
     report = capsys.readouterr()
     assert (status, report.out) == (2, "")
-    assert said in report.err and MARKER not in report.err
+    assert message in report.err and MARKER not in report.err
     assert "usage: chatkit" in report.err or report.err.count("\n") == 1
 
 
@@ -621,11 +621,11 @@ def test_ctrl_c_ends_quietly(environment: dict[str, str]) -> None:
 def lab_address(process: "subprocess.Popen[str]") -> str:
     """The address that a starting JupyterLab prints, with its token."""
     assert process.stderr is not None
-    said = ""
-    while not (result := re.search(r"http://127\.0\.0\.1:\S+", said)):
+    output = ""
+    while not (result := re.search(r"http://127\.0\.0\.1:\S+", output)):
         line = process.stderr.readline()
-        assert line, said
-        said += line
+        assert line, output
+        output += line
     port = int(re.findall(r":(\d+)", result[0])[0])
     while process.poll() is None:  # it prints its address before it listens there
         with contextlib.suppress(ConnectionRefusedError):
@@ -682,20 +682,20 @@ def test_lab_opens_the_notebooks_and_its_terminals_know_the_command_that_is_prin
 
 def test_where_the_command_is_not_on_the_path_the_interpreter_is_printed(tmp_path: Path) -> None:
     clean = {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"}
-    said = chatkit("connections", env=clean).stdout
-    report = said.partition("`")[2].partition("`")[0]
+    output = chatkit("connections", env=clean).stdout
+    report = output.partition("`")[2].partition("`")[0]
     assert report.endswith("-m chatkit login NAME")
     again = report.replace("login NAME", "connections")
     done = subprocess.run(["/bin/sh", "-c", again], env=clean, capture_output=True, text=True)
-    assert done.stdout == said, done.stderr
+    assert done.stdout == output, done.stderr
 
 
 def test_another_chatkit_on_the_path_is_not_the_one_that_is_printed(tmp_path: Path) -> None:
     other = tmp_path / "chatkit"
     other.write_text("#!/bin/sh\n")
     other.chmod(0o755)
-    said = chatkit("connections", env={"HOME": str(tmp_path), "PATH": str(tmp_path)}).stdout
-    assert "-m chatkit login NAME" in said
+    output = chatkit("connections", env={"HOME": str(tmp_path), "PATH": str(tmp_path)}).stdout
+    assert "-m chatkit login NAME" in output
 
 
 def test_the_notebooks_are_put_into_a_folder_and_never_over_what_was_edited(

@@ -1,4 +1,4 @@
-"""Walk-throughs on a copy of the package: which files a new field and a new resource touch.
+"""Changes on a copy of the package: which files a new field and a new resource touch.
 
 A new field of a contact is two declarations: the client's and the sandbox's. Frames, plans, forms,
 checks, undo and the OpenAPI document know it from there. A fifth resource is a module of its own

@@ -1,4 +1,4 @@
-"""The room of contacts, under every profile."""
+"""The resource of contacts, under every profile."""
 
 import json
 
@@ -46,7 +46,7 @@ def test_the_frame_holds_every_contact_with_text_for_text(client):
     assert frame.index.dtype == "int64"
 
 
-def test_an_empty_room_is_an_empty_frame_with_its_columns(client):
+def test_an_empty_resource_is_an_empty_frame_with_its_columns(client):
     frame = client.contacts.frame()
     assert frame.empty
     assert {"name", "number", "country_code", "tags"} <= set(frame.columns)

@@ -1,4 +1,4 @@
-"""The calls of each room, what their answers mean, and what an undo is promised."""
+"""The calls of each resource, the meaning of their answers, and the promises of an undo."""
 
 from __future__ import annotations
 

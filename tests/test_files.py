@@ -42,7 +42,7 @@ NAUGHTY = [
 CELL = TEXT | st.sampled_from(NAUGHTY) | st.none()
 
 
-def there_and_back(write: Any, frame: pd.DataFrame, **how: Any) -> pd.DataFrame:
+def round_trip(write: Any, frame: pd.DataFrame, **how: Any) -> pd.DataFrame:
     target = io.BytesIO()
     write(frame, target)
     return chatkit.read_contacts(target.getvalue(), **how).reset_index(drop=True)
@@ -52,7 +52,7 @@ def texts(**columns: list[str | None]) -> pd.DataFrame:
     return pd.DataFrame(columns, dtype="str")
 
 
-# --- there and back -------------------------------------------------------------------------
+# --- round trips ----------------------------------------------------------------------------
 
 
 @BOTH
@@ -65,7 +65,7 @@ def test_what_went_out_comes_back_in(write: Any, data: st.DataObject) -> None:
         for cells in (st.from_regex(r"[+]?[0-9]{1,15}", fullmatch=True), CELL, CELL, CELL)
     ]
     frame = texts(number=row[0], name=row[1], country_code=[None] * size, note=row[2], tags=row[3])
-    pd.testing.assert_frame_equal(there_and_back(write, frame), frame)
+    pd.testing.assert_frame_equal(round_trip(write, frame), frame)
 
 
 @BOTH
@@ -75,7 +75,7 @@ def test_what_went_out_comes_back_in(write: Any, data: st.DataObject) -> None:
 @settings(max_examples=volume(16, 400), deadline=None)
 def test_columns_of_any_name_come_back(write: Any, names: list[str]) -> None:
     frame = pd.DataFrame([["x"] * len(names)], columns=names, dtype="str")
-    result = there_and_back(write, frame, number="", country_code="", name="")
+    result = round_trip(write, frame, number="", country_code="", name="")
     assert result.columns.tolist() == names
 
 
@@ -84,7 +84,7 @@ def test_naughty_strings_come_back(write: Any, shared: Path) -> None:
     strings = json.loads((shared / "corpora/blns/blns.json").read_text(encoding="utf-8"))
     assert len(strings) > 500
     frame = texts(number=["1"] * len(strings), name=strings, note=strings[::-1])
-    pd.testing.assert_frame_equal(there_and_back(write, frame), frame)
+    pd.testing.assert_frame_equal(round_trip(write, frame), frame)
 
 
 @BOTH
@@ -94,7 +94,7 @@ def test_telephone_numbers_come_back_digit_for_digit(write: Any, shared: Path) -
     )
     for form in ("national", "e164", "international", "national_format"):
         frame = texts(number=numbers[form].tolist(), country_code=numbers["country_code"].tolist())
-        pd.testing.assert_frame_equal(there_and_back(write, frame), frame)
+        pd.testing.assert_frame_equal(round_trip(write, frame), frame)
 
 
 @BOTH
@@ -103,7 +103,7 @@ def test_what_people_type_as_numbers_is_left_or_refused_never_changed(
 ) -> None:
     inputs = json.loads((shared / "corpora/phone/parse_inputs.json").read_text(encoding="utf-8"))
     numbers = [str(each["input"]) for each in inputs]
-    result = there_and_back(
+    result = round_trip(
         write,
         texts(number=numbers, place=list(map(str, range(len(numbers))))),
         skip_invalid=True,
@@ -234,11 +234,11 @@ def test_an_edit_in_a_spreadsheet_is_a_plan(client: Client, tmp_path: Path) -> N
     path = tmp_path / "contacts.xlsx"
     contacts = client.contacts.frame()
     contacts.chatkit.to_xlsx(path)
-    book = openpyxl.load_workbook(path)
-    names = [cell.value for cell in book.active[1]]
-    book.active.cell(3, names.index("name") + 1).value = "Žofie Nová"
-    book.active.append([None, "New", *[None] * 4, "2025550187", "+1"])
-    book.save(path)
+    workbook = openpyxl.load_workbook(path)
+    names = [cell.value for cell in workbook.active[1]]
+    workbook.active.cell(3, names.index("name") + 1).value = "Žofie Nová"
+    workbook.active.append([None, "New", *[None] * 4, "2025550187", "+1"])
+    workbook.save(path)
     plan = client.contacts.plan(chatkit.read_contacts(path).drop(columns="tags"))
     assert [(change.kind, change.row) for change in plan.changes] == [
         ("update", 3),

@@ -29,8 +29,8 @@ class Notebook:
         text = "\n\n".join(source(cell) for cell in self.prose)
         self.headings = re.findall(r"^(#+) +(.+?) *$", text, re.MULTILINE)
 
-    def shown(self) -> str:
-        """All text of all cells and outputs, without pictures."""
+    def full_text(self) -> str:
+        """Return the text of all cells and outputs, without pictures."""
         outputs = [output for cell in self.code for output in cell["outputs"]]
         for output in outputs:
             data = output.get("data", {})
@@ -125,19 +125,19 @@ def test_its_outputs_are_kept_and_none_is_excused_from_the_comparison(notebook: 
     assert counts == list(range(1, len(counts) + 1)), "run once, from the top"
     tags = {tag for cell in notebook.code for tag in cell["metadata"].get("tags", [])}
     assert not {tag for tag in tags if tag.startswith("nbval")}
-    assert not re.search(r"#\s*(NBVAL|PYTEST_VALIDATE)", notebook.shown())
+    assert not re.search(r"#\s*(NBVAL|PYTEST_VALIDATE)", notebook.full_text())
 
 
 def test_nothing_secret_is_shown(notebook: Notebook) -> None:
     """A signing secret is 64 hexadecimal digits, an access token a long run of mixed characters."""
-    runs = re.findall(r"[A-Za-z0-9_-]{32,}", notebook.shown())
+    runs = re.findall(r"[A-Za-z0-9_-]{32,}", notebook.full_text())
     mixed = [run for run in runs if all(re.search(kind, run) for kind in ("[A-Z]", "[a-z]", r"\d"))]
-    assert not mixed + re.findall(r"\b[0-9a-f]{64}\b", notebook.shown())
+    assert not mixed + re.findall(r"\b[0-9a-f]{64}\b", notebook.full_text())
 
 
 def test_nothing_of_the_machine_it_ran_on_is_shown(notebook: Notebook) -> None:
     folders = "home|Users|root|tmp|private|var|opt|usr|mnt|srv|work"
-    paths = re.findall(rf"(?<![\w.:/])/(?:{folders})/\S*|\b[A-Z]:\\\\\S*", notebook.shown())
+    paths = re.findall(rf"(?<![\w.:/])/(?:{folders})/\S*|\b[A-Z]:\\\\\S*", notebook.full_text())
     assert not paths
 
 

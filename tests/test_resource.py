@@ -70,7 +70,7 @@ def test_fields_the_document_does_not_know_survive_a_replacing_update():
         assert b'"loyalty":"gold"' in sent[-1] and b'"name":"Ana Cruz"' in sent[-1]
 
 
-def test_create_and_update_have_the_fields_of_their_room_as_signature(sandbox):
+def test_create_and_update_have_the_fields_of_their_resource_as_signature(sandbox):
     with chatkit.connect(sandbox) as client:
         create = inspect.signature(client.contacts.create).parameters
         update = inspect.signature(client.flows.update).parameters
@@ -101,9 +101,9 @@ def test_naughty_strings_come_back_equal_or_are_refused_with_a_reason(sandbox, s
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of what is odd about them
         for text in strings:
-            for source, there_and_back in sources.items():
+            for source, round_trip in sources.items():
                 try:
-                    assert there_and_back(text) == text, source
+                    assert round_trip(text) == text, source
                 except (chatkit.errors.InputError, chatkit.errors.Refused) as error:
                     refused.append((source, text, str(error)))
     assert len(refused) <= 3, refused
@@ -124,7 +124,7 @@ def answering(sandbox, change):
 
 
 @pytest.mark.parametrize("status", [503, 403, 404])
-def test_a_create_that_landed_is_not_reported_as_failed_when_it_cannot_be_read(sandbox, status):
+def test_a_create_that_took_effect_and_cannot_be_read_is_not_reported_as_failed(sandbox, status):
     def change(method, target, _, body):
         return (status, b"") if method == "GET" and target[-1].isdigit() else None
 
@@ -135,7 +135,7 @@ def test_a_create_that_landed_is_not_reported_as_failed_when_it_cannot_be_read(s
 
 
 @pytest.mark.parametrize("data", [b"[1]", b'"x"', b"5", b"null", b'{"id":"abc"}'])
-def test_an_odd_answer_to_an_update_that_landed_is_a_warning(sandbox, data):
+def test_an_odd_answer_to_an_update_that_took_effect_is_a_warning(sandbox, data):
     ana = chatkit.connect(sandbox).contacts.create(**ANA)
 
     def change(method, target, _, body):

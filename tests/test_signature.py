@@ -1,4 +1,4 @@
-"""Signatures: an independent library as witness, and nothing but BadSignature for a forger."""
+"""Signatures: as an independent library makes them, and BadSignature for every other."""
 
 import base64
 import dataclasses

@@ -373,7 +373,7 @@ def test_a_run_of_a_busy_account_does_not_go_on(sandbox, client):
 
 
 @pytest.mark.parametrize("source", ["contacts", "templates", "webhooks"])
-def test_a_run_of_each_room_goes_on(sandbox, client, source):
+def test_a_run_of_each_resource_goes_on(sandbox, client, source):
     weak = limited(sandbox, "Chat Contacts, View", "Chat Templates, View", "Chat Detail, View")
     frames = {
         "contacts": newcomers(2),

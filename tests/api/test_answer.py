@@ -43,12 +43,12 @@ def answer(body: bytes | Any = b"", status: int = 200, call: Call = GET, **heade
     return Answer(call, status, fields, content)
 
 
-def failure(given: Answer, profile: ServiceProfile = PROFILE) -> CallError:
+def failure(reply: Answer, profile: ServiceProfile = PROFILE) -> CallError:
     with pytest.raises(CallError) as caught:
-        given.unwrap(profile)
-    assert str(caught.value).startswith(f"{given.call}: "), "the text names the call"
-    assert caught.value.status == given.status
-    assert caught.value.call is given.call
+        reply.unwrap(profile)
+    assert str(caught.value).startswith(f"{reply.call}: "), "the text names the call"
+    assert caught.value.status == reply.status
+    assert caught.value.call is reply.call
     return caught.value
 
 
@@ -123,16 +123,16 @@ UNUSABLE = {
 }
 
 
-@pytest.mark.parametrize(("given", "reason"), UNUSABLE.values(), ids=UNUSABLE)
-def test_an_answer_of_no_use_says_why(given: Answer, reason: str) -> None:
-    error = failure(given)
+@pytest.mark.parametrize(("reply", "reason"), UNUSABLE.values(), ids=UNUSABLE)
+def test_an_answer_of_no_use_says_why(reply: Answer, reason: str) -> None:
+    error = failure(reply)
     assert type(error) is BadAnswer
     with pytest.raises(BadAnswer, match=reason):
         raise error
     assert "steal" not in str(error)
 
 
-def test_after_a_write_it_is_said_that_the_change_may_have_landed() -> None:
+def test_after_a_write_it_is_said_that_the_change_may_have_taken_effect() -> None:
     assert "may or may not have taken effect" in str(failure(answer(HTML, call=POST)))
     assert "taken effect" not in str(failure(answer(HTML)))
 
@@ -153,9 +153,9 @@ def test_whatever_comes_is_an_envelope_or_one_error(
     body: bytes, status: int, kind: str, wait: str
 ) -> None:
     for content in (body, json.dumps({"message": kind, "errors": {wait: kind}}).encode()):
-        given = Answer(GET, status, {"content-type": "json" + kind, "retry-after": wait}, content)
+        reply = Answer(GET, status, {"content-type": "json" + kind, "retry-after": wait}, content)
         try:
-            given.unwrap(PROFILE)
+            reply.unwrap(PROFILE)
         except CallError as error:
             assert str(error).isprintable() or "\n" in str(error)
 

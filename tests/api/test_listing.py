@@ -40,7 +40,7 @@ class Service:
     ) -> None:
         self.page, self.size, self.paged = page, size, paged
         self.asked: list[int] = []
-        self.told = 0  #: the largest total that it told
+        self.largest_total = 0
         self._chance = random.Random(seed)
 
     def send(self, call: Call) -> Envelope:
@@ -68,7 +68,7 @@ class Service:
         if isinstance(page, type):
             return page(call, "404 no such page", status=404)
         ids, total, pages = page
-        self.told = max(self.told, total if self.paged else 10**12)
+        self.largest_total = max(self.largest_total, total if self.paged else 10**12)
         return Envelope(
             success=True,
             data=Raw(json.dumps(ids).encode()),
@@ -111,7 +111,7 @@ def read(
     listing = ListReader(service, call, add, first=first, refuses=refuses)  # type: ignore[arg-type]
     assert sum(listing.read()) == listing.rows == len(ids)
     twice = len(service.asked) - len(set(service.asked))
-    if service.told >= listing.rows:  # else pages that were let go on the way are read after all
+    if service.largest_total >= listing.rows:  # else pages that were skipped are read after all
         assert not twice, "a page was asked for twice"
     assert twice <= FLYING + AHEAD
     return listing, ids
@@ -123,7 +123,7 @@ def cut(count: int, number: int, first: int = 1) -> list[int]:
 
 
 def honest(count: int, *, pages: int | None = None, total: int | None = None, **kwargs: Any) -> Any:
-    """A service that has `count` rows, and says so unless told to say something else."""
+    """A service that has `count` rows, and correct figures unless others are passed."""
     pages = -(-count // SIZE) if pages is None else pages
     total = count if total is None else total
     return Service(lambda number: (cut(count, number), total, pages), **kwargs)
@@ -247,9 +247,9 @@ def test_a_refusal_after_pages_of_one_row_is_no_end():
 
 def test_a_list_that_has_no_pages_is_one_answer_and_never_a_part_of_it():
     def whole(total):
-        told = Pagination(1, SIZE, total, 3) if total else None
+        pagination = Pagination(1, SIZE, total, 3) if total else None
         rows = Raw(json.dumps(list(range(SIZE))).encode())
-        sender = SimpleNamespace(send=lambda call: Envelope(True, data=rows, pagination=told))
+        sender = SimpleNamespace(send=lambda call: Envelope(True, data=rows, pagination=pagination))
         listing = ListReader(sender, lambda page: Call("GET", ("webhooks",)), added, first=1)
         return list(listing.read())
 
@@ -264,7 +264,7 @@ def test_a_list_that_has_no_pages_is_one_answer_and_never_a_part_of_it():
 @given(
     count=st.integers(0, 130),
     cap=st.integers(1, SIZE),
-    told=st.sampled_from(["right", "absent", "pages wrong", "total wrong", "less than came"]),
+    figures=st.sampled_from(["right", "absent", "pages wrong", "total wrong", "less than came"]),
     wrong=st.integers(-3, 40) | st.just(10**12),
     size=st.integers(-1, 100),
     end=st.sampled_from(["empty", "refused", "not found", "last again"]),
@@ -272,7 +272,7 @@ def test_a_list_that_has_no_pages_is_one_answer_and_never_a_part_of_it():
     refuses=st.booleans(),
 )
 def test_every_row_of_a_list_is_read_or_it_is_an_error(
-    count, cap, told, wrong, size, end, first, refuses
+    count, cap, figures, wrong, size, end, first, refuses
 ):
     """However long the list, whatever the service makes of the size asked for and tells of it."""
     pages = -(-count // cap)
@@ -289,18 +289,18 @@ def test_every_row_of_a_list_is_read_or_it_is_an_error(
             "total wrong": (wrong, pages),
             "less than came": (len(rows) - 1, min(wrong, 1)),
         }
-        return rows, *output.get(told, (count, pages))
+        return rows, *output.get(figures, (count, pages))
 
-    service = Service(page, size=size, paged=told != "absent", seed=count)
+    service = Service(page, size=size, paged=figures != "absent", seed=count)
     try:
         _, ids = read(service, first, refuses=refuses)
     except chatkit.errors.BadAnswer:
         assert count % cap == 0
         if end == "last again":
-            assert told in ("absent", "less than came")
+            assert figures in ("absent", "less than came")
             assert count == cap == SIZE
         else:
-            assert (told, end, refuses) == ("absent", "refused", False)
+            assert (figures, end, refuses) == ("absent", "refused", False)
             assert pages > 1 or count == SIZE
     else:
         assert ids == list(range(count))
@@ -360,7 +360,7 @@ def test_a_total_that_is_too_large_ends_soon():
     service = honest(250, total=10**12)
     listing, ids = read(service)
     assert ids == list(range(250))
-    assert (listing.moved, listing.total) == ([], 10**12)  # the missing rows are told as such
+    assert (listing.moved, listing.total) == ([], 10**12)  # the missing rows are reported as such
     assert len(service.asked) <= 25 + 8 + AHEAD
 
 
@@ -391,7 +391,7 @@ def test_a_list_that_grows_as_fast_as_it_is_read_ends():
 
 @pytest.mark.parametrize("more", [0, 1])
 def test_how_far_a_list_may_grow_while_it_is_read(more):
-    """Twice as far as it was at first, and a few pages; what is beyond that is told."""
+    """Twice as far as it was at first, and a few pages; what is beyond that is reported."""
     most = 10 + 9 + EMPTY_AT_END
 
     def page(number):
@@ -496,12 +496,12 @@ def test_a_first_page_that_is_refused_is_an_error():
         read(Service(lambda number: NotFound))
 
 
-told = st.tuples(st.integers(0, SIZE), st.integers(-3, 40) | st.just(10**12), st.integers(-3, 40))
+PAGES = st.tuples(st.integers(0, SIZE), st.integers(-3, 40) | st.just(10**12), st.integers(-3, 40))
 
 
 @given(
-    begin=told,
-    pages=st.lists(told | st.just(Refused), max_size=30),
+    begin=PAGES,
+    pages=st.lists(PAGES | st.just(Refused), max_size=30),
     after=st.sampled_from(["empty", "refused", "last again"]),
     first=st.sampled_from([0, 1]),
     seed=st.integers(0, 9),
@@ -528,9 +528,9 @@ def test_whatever_a_service_says_reading_ends_and_skips_nothing(begin, pages, af
     assert ids == list(range(len(ids)))
     rows, total, last = begin
     promised = max(1, last, 1 + -(-(total - rows) // max(1, rows)))
-    told = max([output[1] for output in [begin, *pages] if output is not Refused])
+    largest = max([output[1] for output in [begin, *pages] if output is not Refused])
     most = len(answers) + 8 + AHEAD
-    bound = 2 * most if len(ids) > told else min(2 * promised + 8, most)
+    bound = 2 * most if len(ids) > largest else min(2 * promised + 8, most)
     assert len(service.asked) <= bound
 
 
@@ -590,8 +590,8 @@ def test_rows_that_move_to_the_next_page_are_kept_once_and_told():
     assert warning.filename == __file__
     text = str(warning.message)
     assert re.search(r"its total was between 2001 and 20\d\d; \d\d rows came twice", text)
-    told = re.search(r"; (\d+) different rows came of", text)
-    assert told and int(told[1]) == len(frame)
+    count = re.search(r"; (\d+) different rows came of", text)
+    assert count and int(count[1]) == len(frame)
     assert text.startswith("The list of contacts changed while it was read: ")
 
 

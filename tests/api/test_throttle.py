@@ -161,7 +161,7 @@ def test_a_rate_is_a_number_above_zero(make: Callable[[float], object], rate: fl
 
 
 class Clock:
-    """Time that passes when it is told to."""
+    """A clock that the test moves."""
 
     now = 1000.0
 
@@ -304,7 +304,7 @@ class Service:
     Args:
         limit: Calls a second; None: no limit.
         stray: The share that is refused for no reason.
-        told: What a 429 tells to wait, from the seconds that are needed; None: nothing.
+        retry_after: The wait that a 429 names, from the seconds that are needed; None: none.
         latency: Seconds until an answer.
         jitter: Seconds that a call can take longer to arrive than another.
         chance: Which calls are refused by chance.
@@ -316,12 +316,12 @@ class Service:
         *,
         limit: int | None = None,
         stray: float = 0.0,
-        told: Callable[[float], float | None] = lambda need: None,
+        retry_after: Callable[[float], float | None] = lambda need: None,
         latency: float = 0.01,
         jitter: float = 0.0,
         chance: int = 5,
     ) -> None:
-        self.limit, self.stray, self.told, self.latency = limit, stray, told, latency
+        self.limit, self.stray, self.retry_after, self.latency = limit, stray, retry_after, latency
         self.jitter = jitter
         self.took: list[float] = []
         self.refused: list[tuple[float, float | None]] = []
@@ -329,7 +329,7 @@ class Service:
         self._loop, self._chance, self._last = loop, random.Random(chance), deque[float]()
 
     async def ask(self) -> tuple[bool, float | None]:
-        """Answer a call: whether it was taken, else what a 429 tells."""
+        """Answer a call: whether it was taken, else the wait of the 429."""
         await asyncio.sleep(self.latency / 2 + self.jitter * self._chance.random())
         now = self._loop.time()
         self.asked.append(now)
@@ -341,13 +341,13 @@ class Service:
         elif self.limit is not None and len(self._last) >= self.limit:
             need = self._last[0] + 1 - now
         if need:
-            told = self.told(need)
-            self.refused.append((now, told))
+            retry_after = self.retry_after(need)
+            self.refused.append((now, retry_after))
         else:
             self._last.append(now)
             self.took.append(now)
         await asyncio.sleep(self.latency / 2)
-        return not need, self.told(need) if need else None
+        return not need, self.retry_after(need) if need else None
 
 
 async def send(throttle: AdaptiveThrottle, service: Service, count: int, workers: int = 8) -> None:
@@ -363,13 +363,13 @@ async def send(throttle: AdaptiveThrottle, service: Service, count: int, workers
                 await throttle.wait_for_turn(math.inf)
                 throttle.out += 1
                 began = asyncio.get_running_loop().time()
-                taken, told = await service.ask()
+                taken, retry_after = await service.ask()
                 throttle.out -= 1
                 throttle.completed(1)
                 if taken:
                     throttle.answered(began)
                 else:
-                    throttle.refused(told, began)
+                    throttle.refused(retry_after, began)
 
     await asyncio.gather(*(work() for _ in range(workers)))
 
@@ -395,11 +395,11 @@ TEXTS: dict[str, Callable[[float], float | None]] = {
 }
 
 
-@pytest.mark.parametrize("told", TEXTS.values(), ids=TEXTS)
+@pytest.mark.parametrize("retry_after", TEXTS.values(), ids=TEXTS)
 @pytest.mark.parametrize("limit", [5, 20, 50])
-def test_a_true_limit_is_held(limit: int, told: Callable[[float], float | None]) -> None:
+def test_a_true_limit_is_held(limit: int, retry_after: Callable[[float], float | None]) -> None:
     async def story(loop: Invented, throttle: AdaptiveThrottle) -> None:
-        service = Service(loop, limit=limit, told=told)
+        service = Service(loop, limit=limit, retry_after=retry_after)
         await send(throttle, service, 120 * limit)
         seconds = service.took[-1] - service.took[0]
         assert seconds <= 120 / 0.93
@@ -410,7 +410,7 @@ def test_a_true_limit_is_held(limit: int, told: Callable[[float], float | None])
 
 def test_a_limit_is_held_though_calls_arrive_unevenly() -> None:
     async def story(loop: Invented, throttle: AdaptiveThrottle) -> None:
-        service = Service(loop, limit=20, told=lambda need: 1.0, jitter=0.03)
+        service = Service(loop, limit=20, retry_after=lambda need: 1.0, jitter=0.03)
         await send(throttle, service, 120 * 20)
         assert service.took[-1] - service.took[0] <= 120 / 0.9
         assert len([at for at, _ in service.refused if at > service.took[-1] - 60]) <= 15
@@ -420,7 +420,7 @@ def test_a_limit_is_held_though_calls_arrive_unevenly() -> None:
 
 def test_a_limit_that_was_learnt_never_grows_beyond_what_a_person_told() -> None:
     async def story(loop: Invented, throttle: AdaptiveThrottle) -> None:
-        service = Service(loop, limit=20, told=lambda need: 1.0)
+        service = Service(loop, limit=20, retry_after=lambda need: 1.0)
         await send(throttle, service, 400)
         learnt, throttle.max_rate = len(service.refused), 20.0
         await asyncio.sleep(1)
@@ -429,7 +429,7 @@ def test_a_limit_that_was_learnt_never_grows_beyond_what_a_person_told() -> None
         assert throttle.rate == 20.0
         throttle.max_rate = math.inf
         await send(throttle, service, 400)
-        assert len(service.refused) > learnt, "what nobody told is probed"
+        assert len(service.refused) > learnt, "a limit that nobody set is probed"
 
     in_invented_time(story)
 
@@ -440,35 +440,35 @@ def test_a_limit_makes_no_storm(latency: float, workers: int) -> None:
     """While the service wants to be left alone it hears of nobody, but who was on his way."""
 
     async def story(loop: Invented, throttle: AdaptiveThrottle) -> None:
-        service = Service(loop, limit=20, told=lambda need: max(1.0, need), latency=latency)
+        service = Service(loop, limit=20, retry_after=lambda need: max(1.0, need), latency=latency)
         await send(throttle, service, 400, workers)
-        for at, told in service.refused:
-            assert told is not None
-            late = [when for when in service.asked if at + latency < when < at + told]
+        for at, retry_after in service.refused:
+            assert retry_after is not None
+            late = [when for when in service.asked if at + latency < when < at + retry_after]
             assert len(late) <= 2
 
     in_invented_time(story)
 
 
-@pytest.mark.parametrize("told", [None, 1.0, 2.0])
-def test_stray_429s_cost_no_more_than_their_waits(told: float | None) -> None:
+@pytest.mark.parametrize("retry_after", [None, 1.0, 2.0])
+def test_stray_429s_cost_no_more_than_their_waits(retry_after: float | None) -> None:
     async def story(loop: Invented, throttle: AdaptiveThrottle) -> None:
-        service = Service(loop, stray=0.03, told=lambda need: told)
+        service = Service(loop, stray=0.03, retry_after=lambda need: retry_after)
         began = loop.time()
         await send(throttle, service, 1000)
-        waits = len(service.refused) * (told or 0.5)
+        waits = len(service.refused) * (retry_after or 0.5)
         assert loop.time() - began <= 1.5 * (1000 * service.latency / 8 + waits)
 
     in_invented_time(story)
 
 
 @pytest.mark.parametrize("chance", [5, 16, 20, 23, 32, 35])
-@pytest.mark.parametrize("told", [None, 1.0, 2.0])
+@pytest.mark.parametrize("retry_after", [None, 1.0, 2.0])
 def test_five_seconds_after_the_last_429_the_pace_is_what_it_was(
-    told: float | None, chance: int
+    retry_after: float | None, chance: int
 ) -> None:
     async def story(loop: Invented, throttle: AdaptiveThrottle) -> None:
-        service = Service(loop, told=lambda need: told, latency=0.05, chance=chance)
+        service = Service(loop, retry_after=lambda need: retry_after, latency=0.05, chance=chance)
         await send(throttle, service, 500)
         before = 500 / (service.took[-1] - service.took[0])
         service.stray = 0.03
@@ -487,7 +487,7 @@ def test_an_outage_of_429s_is_forgotten_within_five_seconds(lasts: float) -> Non
     """All calls are refused for a while, as by a gateway that starts anew."""
 
     async def story(loop: Invented, throttle: AdaptiveThrottle) -> None:
-        service = Service(loop, told=lambda need: 1.0)
+        service = Service(loop, retry_after=lambda need: 1.0)
         await send(throttle, service, 40)  # hardly begun: so many a second look like a limit
         service.stray = 1.0
         loop.call_later(lasts, setattr, service, "stray", 0.0)
@@ -558,7 +558,7 @@ def test_a_confirmed_limit_is_probed_slowly_and_any_other_is_soon_given_up(
 
 def test_few_calls_and_one_429_teach_nothing() -> None:
     async def story(loop: Invented, throttle: AdaptiveThrottle) -> None:
-        service = Service(loop, told=lambda need: 1.0)
+        service = Service(loop, retry_after=lambda need: 1.0)
         for _ in range(6):
             await send(throttle, service, 1)
             await asyncio.sleep(0.15)
@@ -572,7 +572,7 @@ def test_few_calls_and_one_429_teach_nothing() -> None:
 
 def test_a_limit_that_is_lifted_is_left_behind() -> None:
     async def story(loop: Invented, throttle: AdaptiveThrottle) -> None:
-        service = Service(loop, limit=20, told=lambda need: 1.0)
+        service = Service(loop, limit=20, retry_after=lambda need: 1.0)
         await send(throttle, service, 20 * 20)
         assert throttle.rate < 25
         service.limit = None
@@ -586,7 +586,7 @@ def test_a_limit_that_is_lifted_is_left_behind() -> None:
 @pytest.mark.parametrize("workers", [2, 8])
 def test_a_limit_that_sinks_is_followed(workers: int) -> None:
     async def story(loop: Invented, throttle: AdaptiveThrottle) -> None:
-        service = Service(loop, limit=100, told=lambda need: 1.0)
+        service = Service(loop, limit=100, retry_after=lambda need: 1.0)
         await send(throttle, service, 1000, workers)
         service.limit = 10
         await send(throttle, service, 300, workers)

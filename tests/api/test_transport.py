@@ -146,7 +146,7 @@ def test_a_read_is_given_up_after_four_times(
 
 @pytest.mark.parametrize("call", WRITES, ids=str)
 @pytest.mark.parametrize("script", PASSING.values(), ids=PASSING)
-def test_a_write_that_may_have_landed_is_never_sent_again(script: Script, call: Call) -> None:
+def test_a_write_that_may_have_taken_effect_is_never_sent_again(script: Script, call: Call) -> None:
     with FaultServer(script, ok) as server:
         error = failure(server.transport(), call)
         assert isinstance(error, UnknownOutcome)
@@ -754,7 +754,7 @@ def test_four_thousand_calls_need_no_more_memory_than_a_thousand() -> None:
 # --- a service in this process --------------------------------------------------------
 
 
-def test_a_door_is_asked_in_place_of_the_network() -> None:
+def test_a_handler_answers_in_place_of_the_network() -> None:
     heard: list[tuple[str, str, dict[str, str], bytes]] = []
 
     def channel(
@@ -776,7 +776,7 @@ def test_a_door_is_asked_in_place_of_the_network() -> None:
     assert heard[1][2]["content-type"] == "application/json"
 
 
-def test_the_door_has_the_same_rules(quick: list[tuple[float, float]]) -> None:
+def test_a_handler_has_the_same_rules(quick: list[tuple[float, float]]) -> None:
     script = iter([(429, b""), (503, b""), ConnectionError(), (200, OK)])
     seen = itertools.count()
 
@@ -792,7 +792,7 @@ def test_the_door_has_the_same_rules(quick: list[tuple[float, float]]) -> None:
     assert next(seen) == 4
 
 
-def test_a_door_that_breaks_leaves_a_write_in_doubt() -> None:
+def test_a_handler_that_breaks_leaves_a_write_in_doubt() -> None:
     def channel(*asked: object) -> tuple[int, dict[str, str], bytes]:
         raise ConnectionError
 
@@ -802,7 +802,7 @@ def test_a_door_that_breaks_leaves_a_write_in_doubt() -> None:
     )
 
 
-def test_a_bug_behind_the_door_is_raised_as_itself() -> None:
+def test_a_bug_of_a_handler_is_raised_as_itself() -> None:
     def channel(*asked: object) -> tuple[int, dict[str, str], bytes]:
         raise ZeroDivisionError
 

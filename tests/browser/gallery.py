@@ -262,5 +262,5 @@ running = PlanView(plan_of_running)
 running.start(running.phrase)
 running""",
 }
-#: Ends what would be waited for, and tells which kinds of widgets each cell made.
-TOLD = 'Path("brought.json").write_text(json.dumps(brought))'
+#: Writes the kinds of widgets that each cell has made to a file.
+WRITE_KINDS = 'Path("brought.json").write_text(json.dumps(brought))'

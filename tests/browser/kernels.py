@@ -34,37 +34,37 @@ LIBRARIES = (
     *("chatkit.flowjson.graph", "chatkit.flowjson.diff", "chatkit.flowjson.lint"),
 )
 
-#: Stands for the kernel in the eyes of Lab.
+#: The process that Lab starts in place of the kernel.
 STAND_IN = """
 import json, os, signal, socket, sys
-door = socket.socket(socket.AF_UNIX)
-door.connect(sys.argv[1])
-door.sendall(json.dumps([sys.argv[2], os.getcwd(), dict(os.environ)]).encode() + b"\\n")
-told = door.makefile()
-kernel = int(told.readline())
+server = socket.socket(socket.AF_UNIX)
+server.connect(sys.argv[1])
+server.sendall(json.dumps([sys.argv[2], os.getcwd(), dict(os.environ)]).encode() + b"\\n")
+reply = server.makefile()
+kernel = int(reply.readline())
 for number in (signal.SIGINT, signal.SIGTERM):
     signal.signal(number, lambda number, _: os.kill(kernel, number))
-told.read()  # until the kernel has ended
+reply.read()  # until the kernel has ended
 """
 
 
 @contextmanager
-def forked(house: Path) -> Iterator[Path]:
+def forked(home: Path) -> Iterator[Path]:
     """Register a kernel specification whose kernels are forked."""
-    folder = house / "data/kernels/python3"
+    folder = home / "data/kernels/python3"
     folder.mkdir(parents=True)
     # the path of a socket has at most 108 characters
-    with TemporaryDirectory() as short, _forked_behind(Path(short) / "kernels.sock", folder):
+    with TemporaryDirectory() as short, _serve_forks(Path(short) / "kernels.sock", folder):
         yield folder
 
 
 @contextmanager
-def _forked_behind(door: Path, folder: Path) -> Iterator[None]:
-    argv = [sys.executable, "-ISc", STAND_IN, str(door), "{connection_file}"]
+def _serve_forks(address: Path, folder: Path) -> Iterator[None]:
+    argv = [sys.executable, "-ISc", STAND_IN, str(address), "{connection_file}"]
     spec = {"argv": argv, "display_name": "Python 3", "language": "python"}
     (folder / "kernel.json").write_text(json.dumps({**spec, "metadata": {"debugger": False}}))
     with subprocess.Popen(
-        [sys.executable, str(Path(__file__)), str(door)],
+        [sys.executable, str(Path(__file__)), str(address)],
         env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},
         stdout=subprocess.PIPE,
     ) as process:
@@ -76,8 +76,8 @@ def _forked_behind(door: Path, folder: Path) -> Iterator[None]:
             process.terminate()
 
 
-def main(door: str) -> None:
-    """Import the libraries, then fork a kernel for everybody who asks."""
+def main(address: str) -> None:
+    """Import the libraries, then fork a kernel for each connection to a socket."""
     import threading
     from importlib import import_module, util
 
@@ -106,7 +106,7 @@ def main(door: str) -> None:
 
     assert util.find_spec("ipykernel_launcher")
     with socket.socket(socket.AF_UNIX) as asked:
-        asked.bind(door)
+        asked.bind(address)
         asked.listen()
         signal.signal(signal.SIGTERM, end)
         signal.signal(signal.SIGCHLD, bury)

@@ -79,7 +79,7 @@ class Lab:
     def __init__(self, url: str, root: Path, kernel_log: Path) -> None:
         self.url = url
         self.root = root
-        self.house = kernel_log.parent
+        self.home = kernel_log.parent
         self._kernel_log = kernel_log
 
     def take_kernel_log(self) -> list[str]:
@@ -90,25 +90,25 @@ class Lab:
 
 
 @contextmanager
-def serve(root: Path, house: Path) -> Iterator[Lab]:
-    """Serve a folder of notebooks; settings, kernels and state live in `house` alone."""
+def serve(root: Path, home: Path) -> Iterator[Lab]:
+    """Serve a folder of notebooks; settings, kernels and state live in `home` alone."""
     for name, values in SETTINGS.items():
-        file = house / "settings/@jupyterlab" / f"{name}.jupyterlab-settings"
+        file = home / "settings/@jupyterlab" / f"{name}.jupyterlab-settings"
         file.parent.mkdir(parents=True)
         file.write_text(json.dumps(values))
-    kernel_log = house / "kernel.log"
+    kernel_log = home / "kernel.log"
     kernel_log.touch()
-    startup = house / "ipython/profile_default/startup/00-guard.py"
+    startup = home / "ipython/profile_default/startup/00-guard.py"
     startup.parent.mkdir(parents=True)
     startup.write_text(KERNEL_GUARD.format(log=str(kernel_log)))
 
     environment = os.environ | {
-        "JUPYTER_CONFIG_DIR": str(house / "config"),
-        "JUPYTER_DATA_DIR": str(house / "data"),
-        "JUPYTER_RUNTIME_DIR": str(house / "runtime"),
-        "JUPYTERLAB_SETTINGS_DIR": str(house / "settings"),
-        "JUPYTERLAB_WORKSPACES_DIR": str(house / "workspaces"),
-        "IPYTHONDIR": str(house / "ipython"),
+        "JUPYTER_CONFIG_DIR": str(home / "config"),
+        "JUPYTER_DATA_DIR": str(home / "data"),
+        "JUPYTER_RUNTIME_DIR": str(home / "runtime"),
+        "JUPYTERLAB_SETTINGS_DIR": str(home / "settings"),
+        "JUPYTERLAB_WORKSPACES_DIR": str(home / "workspaces"),
+        "IPYTHONDIR": str(home / "ipython"),
         "JUPYTER_PREFER_ENV_PATH": "0",  # the specification of forked kernels counts
     }
     command = [
@@ -118,13 +118,13 @@ def serve(root: Path, house: Path) -> Iterator[Lab]:
         "--JupyterNotebookApp.expose_app_in_browser=True",
         "--LabApp.extension_manager=readonly",
     ]
-    log = house / "lab.log"
-    with kernels.forked(house), log.open("w") as output:
+    log = home / "lab.log"
+    with kernels.forked(home), log.open("w") as output:
         process = subprocess.Popen(
             command, stdout=output, stderr=output, env=environment, start_new_session=True
         )
         try:
-            yield Lab(_address(process, house / "runtime", log), root, kernel_log)
+            yield Lab(_address(process, home / "runtime", log), root, kernel_log)
         finally:
             _end(process)
 
@@ -152,7 +152,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         process.wait(15)
 
 
-ROOM = {"width": 1400, "height": 1000}
+VIEWPORT = {"width": 1400, "height": 1000}
 Place = Literal["lab", "notebooks"]
 
 
@@ -163,7 +163,7 @@ class Window:
         self.lab = lab
         self.left_loopback: list[str] = []
         self._context: BrowserContext = browser.new_context(
-            viewport=ROOM,  # type: ignore[arg-type]
+            viewport=VIEWPORT,  # type: ignore[arg-type]
             service_workers="block",
             permissions=["clipboard-read", "clipboard-write"],
         )
@@ -343,5 +343,5 @@ class OpenNotebook:
         self.page.remove_listener("pageerror", self._raised)
         self.page.evaluate(f"() => {{ {LEAVE} }}")
         expect(self.page.locator(".jp-Notebook")).to_have_count(0)
-        self.page.set_viewport_size(ROOM)  # type: ignore[arg-type]
+        self.page.set_viewport_size(VIEWPORT)  # type: ignore[arg-type]
         self.page.mouse.move(0, 0)

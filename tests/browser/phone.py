@@ -55,7 +55,7 @@ MODEL = """async ([script, state]) => {
 
 
 class Phone:
-    """One phone: what stands on it, and the hands that fill it in."""
+    """One phone: its elements, and the actions of a person."""
 
     def __init__(self, root: Locator) -> None:
         self.root = root
@@ -66,17 +66,17 @@ class Phone:
         self.sent = root.locator(".fp-panel")
 
     def field(self, label: str) -> Locator:
-        """The input of a label; what is optional says so after it."""
+        """Return the input of a label; that of an optional one ends with a note."""
         return self.body.get_by_label(re.compile(rf"^{re.escape(label)}\b"))
 
     def press(self) -> None:
-        """Use the footer, also while something is missing: then it says what."""
+        """Press the footer, also while a field is missing: a message names it."""
         self.send.click(force=True)
 
-    def walk(self, look: Callable[[], object] = lambda: None) -> list[str]:
-        """Fill every screen in and go on until the end; the titles of the screens.
+    def complete(self, look: Callable[[], object] = lambda: None) -> list[str]:
+        """Fill in every screen until the end, and return the titles of the screens.
 
-        Each of them is looked at as it comes, with what is missing in it told, and filled in.
+        `look` is called at each: before, with the messages of missing fields, and filled in.
         """
         titles: list[str] = []
         done = self.body.locator(".fp-done")
@@ -136,7 +136,7 @@ class Bare:
         self.asked: list[str] = []
         page = self.page = self.context.new_page()
         page.on("pageerror", lambda error: self.errors.append(str(error)))
-        page.on("console", lambda said: said.type == "error" and self.errors.append(said.text))
+        page.on("console", lambda line: line.type == "error" and self.errors.append(line.text))
         page.on("request", lambda request: self.asked.append(request.url))
         page.set_content(
             f"<!doctype html><body data-jp-theme-light={'false' if dark else 'true'}"

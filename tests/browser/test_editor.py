@@ -38,7 +38,7 @@ class Hand:
         self.phone = Phone(root.locator(".fp-player"))
         self.source = root.get_by_role("textbox", name="Source of the flow")
         self.form = root.locator(".chatkit-inspector")
-        self.found = root.locator(".cl-findings")
+        self.findings = root.locator(".cl-findings")
 
     def row(self, name: str, text: str = "") -> Locator:
         return self.tree.get_by_role("treeitem").filter(has_text=name).filter(has_text=text).first
@@ -88,7 +88,7 @@ def test_a_flow_is_edited_checked_played_and_saved(
     hand.row("PHOTO").click()
     expect(hand.phone.title).to_have_text("Your photo")
 
-    # the tree is walked, and the flow rebuilt, with the keyboard alone
+    # the tree is traversed, and the flow rebuilt, with the keyboard alone
     page.keyboard.press("ArrowRight")
     expect(hand.row("PhotoPicker")).to_be_focused()
     page.keyboard.press("ArrowLeft")
@@ -138,7 +138,7 @@ def test_a_flow_is_edited_checked_played_and_saved(
     page.keyboard.type(",,")
     output = hand.root.locator(".cs-line").first.locator(".cs-said")
     expect(output).to_contain_text("not valid JSON")
-    expect(hand.found).to_contain_text("line 1")
+    expect(hand.findings).to_contain_text("line 1")
     expect(hand.phone.body.get_by_text("Smile!")).to_be_visible()
     notebook.shot("editor_broken")
     page.keyboard.press("Backspace")
@@ -147,7 +147,7 @@ def test_a_flow_is_edited_checked_played_and_saved(
     expect(hand.button("Save as a new flow …")).to_have_attribute("aria-disabled", "false")
 
     # a finding leads to its line, and from the form to its field
-    hand.found.get_by_role("button").filter(has_text="title").first.click()
+    hand.findings.get_by_role("button").filter(has_text="title").first.click()
     marked = hand.root.locator(".cs-line[data-worst=error]").filter(has_text="no title")
     expect(marked).to_be_in_viewport()
     page.wait_for_timeout(1700)  # the line has flashed
@@ -157,7 +157,7 @@ def test_a_flow_is_edited_checked_played_and_saved(
     notebook.shot("editor_dark")
     assert faint(hand) == []
     hand.tab("Form")
-    hand.found.get_by_role("button").filter(has_text="title").first.click()
+    hand.findings.get_by_role("button").filter(has_text="title").first.click()
     expect(hand.form.get_by_role("alert").first).to_contain_text("data.rooms")
     page.wait_for_timeout(300)
     notebook.shot("editor_finding_dark")
@@ -209,7 +209,7 @@ def test_a_sample_is_edited_in_its_source(
     page.keyboard.type('"x": 1,')
     lines = hand.source.input_value().split("\n")
     assert lines[2] == lines[1][: len(lines[1]) - len(lines[1].lstrip())] + '"x": 1,'
-    expect(hand.found).to_contain_text("document has no x")
+    expect(hand.findings).to_contain_text("document has no x")
     with suppress(TimeoutError):  # each pause while somebody types ends a step; then none is left
         for _ in range(12):
             hand.button("Undo").click(timeout=3_000)
@@ -262,13 +262,13 @@ def test_offers_shut_findings_keep_the_focus_and_a_review_goes_out_of_date(
     hand.tab("Form")
 
     # what is worst comes first
-    severities = hand.found.locator(".cl-mark").all_inner_texts()
+    severities = hand.findings.locator(".cl-mark").all_inner_texts()
     assert severities == sorted(severities, key=["error", "warning", "note"].index)
-    fixes = hand.found.get_by_role("button", name="Fix: ")
+    fixes = hand.findings.get_by_role("button", name="Fix: ")
     if count := fixes.count():
         fixes.first.press("Enter")
         expect(fixes).to_have_count(count - 1)
-        expect(hand.found.locator(":focus")).to_have_count(1)
+        expect(hand.findings.locator(":focus")).to_have_count(1)
 
     # a review is of what it shows
     hand.root.get_by_label("Save it although").check()

@@ -1,4 +1,4 @@
-"""The flows notebook as a person goes through it: looked at, walked through, edited."""
+"""The flows notebook as a person goes through it: looked at, filled in, edited."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from browser.phone import Phone
 from playwright.sync_api import expect
 
 
-def test_all_of_it_runs_and_the_form_can_be_walked_through(
+def test_all_of_it_runs_and_the_form_can_be_completed(
     open_notebook: Callable[[str], OpenNotebook],
 ) -> None:
     notebook = open_notebook("1_flows.ipynb")

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from browser import looks, story
-from browser.gallery import START, STATES, TOLD
+from browser.gallery import START, STATES, WRITE_KINDS
 from browser.lab import PHOTOGRAPHED, SHOTS, OpenNotebook, Window
 from browser.phone import Phone
 from playwright.sync_api import Locator, expect
@@ -20,7 +20,7 @@ class Gallery:
     """The notebook with all states, run; and which sheets each of them has brought."""
 
     def __init__(self, window: Window) -> None:
-        name = story.write(window.lab, "gallery.ipynb", [START, *STATES.values(), TOLD])
+        name = story.write(window.lab, "gallery.ipynb", [START, *STATES.values(), WRITE_KINDS])
         self.notebook = OpenNotebook(window, name)
         self.page = self.notebook.page
         self.notebook.run_all()
@@ -35,7 +35,7 @@ class Gallery:
 
     def _settle(self) -> None:
         """Go to the states that only a person brings about, and wait until all is drawn."""
-        Phone(self.state("player done").locator(".fp-player")).walk()
+        Phone(self.state("player done").locator(".fp-player")).complete()
         self.state("editor with a source").get_by_role("tab", name="Source").click()
         self.state("tail").locator("tbody button").first.click()
         expect(self.state("tail").get_by_role("heading")).to_be_visible()
@@ -146,7 +146,7 @@ COMPARE = """([cells, own, orders]) => {
             if (now === before || found.filter((one) => one[0] === n).length > 4) return;
             const [a, b] = [before.split("|"), now.split("|")];
             const differs = names.map((name, i) => a[i] !== b[i] && `${name}: ${a[i]} is ${b[i]}`);
-            const said = differs.filter(Boolean).slice(0, 5);
+            const problems = differs.filter(Boolean).slice(0, 5);
             found.push([n, `${element.localName}.${element.className}${part ?? ""}: ${said}`]);
         }));
     }
@@ -223,14 +223,14 @@ def test_what_is_clicked_is_reached_by_keyboard(gallery: Gallery) -> None:
     assert of_states(gallery.page.evaluate(UNREACHED, OUTPUTS)) == []
 
 
-ALONE = ".jp-Notebook.walk .jp-Cell:not(.walked) { display: none; }"
-#: Puts the focus on the first control of an output, the only one to be seen, and notes which get
-#: it from then on.
-WALK = """(out) => {
-    const book = out.closest(".jp-Notebook"), cell = out.closest(".jp-Cell");
-    book.classList.add("walk");
-    book.querySelector(".walked")?.classList.remove("walked");
-    cell.classList.add("walked");
+ALONE = ".jp-Notebook.one-cell .jp-Cell:not(.tested) { display: none; }"
+#: Puts the focus on the first control of an output, which alone is visible, and records which
+#: controls get it from then on.
+TRACK_FOCUS = """(out) => {
+    const notebook = out.closest(".jp-Notebook"), cell = out.closest(".jp-Cell");
+    notebook.classList.add("one-cell");
+    notebook.querySelector(".tested")?.classList.remove("tested");
+    cell.classList.add("tested");
     const controls = "a[href], button, input, select, textarea, summary, [tabindex]";
     const open = (one) => one.checkVisibility({ visibilityProperty: true }) && one.tabIndex >= 0
         && !one.disabled && !(one.type === "radio" && !one.checked && one.name);
@@ -239,15 +239,16 @@ WALK = """(out) => {
     out.addEventListener("focusin", note);
     all[0]?.focus();
     left.delete(document.activeElement); // no event tells of it where the window is not in front
-    window.walked = () => {
+    window.focused = () => {
         out.removeEventListener("focusin", note);
-        const said = [...left].filter(open).map((one) => `not reached: ${one.outerHTML}`);
+        const problems = [...left].filter(open).map((one) => `not reached: ${one.outerHTML}`);
         if (out.contains(document.activeElement))
-            said.push(`not left: ${document.activeElement.outerHTML}`);
-        return said.map((one) => one.slice(0, 160));
+            problems.push(`not left: ${document.activeElement.outerHTML}`);
+        return problems.map((one) => one.slice(0, 160));
     };
-    window.walked.within = () => out.contains(document.activeElement);
-    window.walked.end = () => [book, cell].map((one) => one.classList.remove("walk", "walked"));
+    window.focused.within = () => out.contains(document.activeElement);
+    window.focused.end = () =>
+        [notebook, cell].map((one) => one.classList.remove("one-cell", "tested"));
     return all.length;
 }"""
 
@@ -256,14 +257,14 @@ def test_tab_leads_to_every_control_and_out_again(gallery: Gallery) -> None:
     lost = {}
     gallery.page.add_style_tag(content=ALONE)  # at each step all that is in sight is laid out
     for name in STATES:
-        count = gallery.state(name).evaluate(WALK)
+        count = gallery.state(name).evaluate(TRACK_FOCUS)
         for n in range(count + 10):  # what can be scrolled is reached too
-            if n >= count and not gallery.page.evaluate("walked.within()"):
+            if n >= count and not gallery.page.evaluate("focused.within()"):
                 break
             gallery.page.keyboard.press("Tab")
-        if result := gallery.page.evaluate("walked()"):
+        if result := gallery.page.evaluate("focused()"):
             lost[name] = result
-    gallery.page.evaluate("() => walked.end()")
+    gallery.page.evaluate("() => focused.end()")
     assert not lost, json.dumps(lost, indent=1)
 
 
@@ -289,7 +290,7 @@ KEYS = """(outs) => {
             const kind = `${one.localName} ${one.type} ${one.role} ${one.parentElement.className}`;
             if (kinds.has(kind) || !one.checkVisibility() || !one.closest(CHATKIT)) continue;
             kinds.add(kind);
-            const said = one.outerHTML.slice(0, 100);
+            const problems = one.outerHTML.slice(0, 100);
             for (const [name, keys] of Object.entries(own))
                 if (!goesOn(one, keys)) found.push([n, `${name} does not go on: ${said}`]);
             if (goesOn(one, { key: "x" })) found.push([n, `a letter goes on: ${said}`]);
@@ -340,13 +341,13 @@ def test_older_messages_are_shown_by_keyboard(gallery: Gallery) -> None:
     assert 0 < at < end  # what was seen first goes on above
 
 
-# --- where there is less room -----------------------------------------------------------------
+# --- where there is less space ----------------------------------------------------------------
 
 #: The words of tables that are broken in their middle.
 BROKEN = """(outs) => [...document.querySelectorAll(outs)].flatMap((out, n) => {
-    const found = [], walk = document.createTreeWalker(out, NodeFilter.SHOW_TEXT);
-    while (walk.nextNode()) {
-        const text = walk.currentNode, around = text.parentElement, range = document.createRange();
+    const found = [], nodes = document.createTreeWalker(out, NodeFilter.SHOW_TEXT);
+    while (nodes.nextNode()) {
+        const text = nodes.currentNode, around = text.parentElement, range = document.createRange();
         if (!around.closest("td, th") || !around.checkVisibility()) continue;
         for (const { 0: word, index } of text.data.matchAll(/[\\p{L}\\p{N}]+/gu)) {
             range.setStart(text, index);
@@ -359,7 +360,7 @@ BROKEN = """(outs) => [...document.querySelectorAll(outs)].flatMap((out, n) => {
 })"""
 
 
-def test_with_less_room_no_word_is_broken_and_what_goes_on_says_so(gallery: Gallery) -> None:
+def test_with_less_space_no_word_is_broken_and_what_goes_on_says_so(gallery: Gallery) -> None:
     page = gallery.page
     page.set_viewport_size({"width": 900, "height": 1000})
     try:

@@ -80,7 +80,7 @@ class GridPage:
         self.page.evaluate("text => navigator.clipboard.writeText(text)", text)
         self.press("Control+v")
 
-    def says(self, text: str | re.Pattern[str]) -> None:
+    def expect_status(self, text: str | re.Pattern[str]) -> None:
         expect(self.grid.locator(".gd-foot [role=status]")).to_have_text(text)
 
     def accessible(self, shot: str) -> None:
@@ -104,7 +104,7 @@ def test_cells_are_typed_refused_pasted_and_taken_back(opened: GridPage) -> None
     page = opened
     expect(page.grid.locator("img")).to_have_count(0)  # a name is never markup
     expect(page.cell(1, "name")).to_have_text(EVIL)
-    page.says("250 rows")
+    page.expect_status("250 rows")
 
     page.cell(0, "name").click()
     page.type("Ana Lúcia")
@@ -115,7 +115,7 @@ def test_cells_are_typed_refused_pasted_and_taken_back(opened: GridPage) -> None
     page.type("x")
     page.press("Escape")  # leaves it as it was
     expect(page.cell(1, "name")).to_have_text(EVIL)
-    page.says("250 rows · 1 cell changed")
+    page.expect_status("250 rows · 1 cell changed")
 
     page.cell(2, "number").dblclick()
     page.press("Control+a")
@@ -142,13 +142,13 @@ def test_cells_are_typed_refused_pasted_and_taken_back(opened: GridPage) -> None
     page.paste('Ångström\r\n"two\nlines"\r\nعائشة المنصوري\r\n')
     expect(page.cell(7, "name")).to_have_text("عائشة المنصوري")
     expect(page.cell(6, "name")).to_have_text("two ↵ lines")
-    page.says("250 rows · 4 cells changed, 1 cell refused")
+    page.expect_status("250 rows · 4 cells changed, 1 cell refused")
     assert page.cell(7, "name").evaluate("cell => getComputedStyle(cell).direction") == "rtl"
 
     page.cell(9, "name").click()
     page.press("Shift+ArrowDown")
     page.button("Delete row").click()
-    page.says("250 rows · 4 cells changed, 2 rows to delete, 1 cell refused")
+    page.expect_status("250 rows · 4 cells changed, 2 rows to delete, 1 cell refused")
     refused.click()
     page.notebook.shot("grid")
     page.notebook.theme("Dark")
@@ -165,10 +165,10 @@ def test_cells_are_typed_refused_pasted_and_taken_back(opened: GridPage) -> None
     expect(refused).not_to_have_attribute("aria-invalid", "true")
     for _ in range(5):
         page.press("Control+z")
-    page.says("250 rows")
+    page.expect_status("250 rows")
     expect(page.cell(0, "name")).to_have_text("Oliver Smith")
     page.press("Control+y")
-    page.says("250 rows · 1 cell changed")
+    page.expect_status("250 rows · 1 cell changed")
 
 
 def test_what_is_copied_is_pasted_unchanged(opened: GridPage) -> None:
@@ -186,7 +186,7 @@ def test_what_is_copied_is_pasted_unchanged(opened: GridPage) -> None:
     page.press("Control+v")
     for n, name in enumerate(names):
         expect(page.cell(30 + n, "name")).to_have_text(name)
-    page.says("250 rows · 8 cells changed")
+    page.expect_status("250 rows · 8 cells changed")
     page.cell(40, "country_code").click()
     page.press("Shift+ArrowDown", "Shift+ArrowDown")
     page.paste("+49")  # one text fills what is selected
@@ -222,7 +222,7 @@ def test_rows_are_sorted_filtered_and_added_by_keyboard_alone(opened: GridPage) 
     assert table.evaluate("table => [table.scrollLeft, table.scrollTop]") == [0, 0]
 
     page.grid.get_by_role("searchbox").fill("garcia")
-    page.says(re.compile(" of 250 rows"))
+    page.expect_status(re.compile(" of 250 rows"))
     expect(page.cell(0, "name")).to_contain_text("García")
     page.notebook.shot("grid_filtered")
     page.button("Add row").click()
@@ -232,12 +232,12 @@ def test_rows_are_sorted_filtered_and_added_by_keyboard_alone(opened: GridPage) 
     page.press("Enter")
     expect(page.grid.locator(".gd-new")).to_contain_text("Neu")
     page.grid.get_by_role("searchbox").fill("")
-    page.says("251 rows · 1 row added")
+    page.expect_status("251 rows · 1 row added")
     page.button("Edited only").click()
-    page.says("1 of 251 rows · 1 row added")
+    page.expect_status("1 of 251 rows · 1 row added")
     page.cell(0, "name").click()
     page.press("Control+z", "Control+z")
-    page.says("0 of 250 rows")
+    page.expect_status("0 of 250 rows")
 
 
 def test_changes_are_reviewed_applied_and_taken_back_below_the_table(opened: GridPage) -> None:
@@ -255,7 +255,7 @@ def test_changes_are_reviewed_applied_and_taken_back_below_the_table(opened: Gri
     expect(page.cell(250, "country_code")).to_be_focused()
     page.type("+1")
     page.press("Enter")
-    page.says("251 rows · 1 cell changed, 1 row added")
+    page.expect_status("251 rows · 1 cell changed, 1 row added")
     page.press("Tab", "Shift+Tab", "Tab")  # after the last one it leaves the table
     expect(page.cell(250, "country_code")).not_to_be_focused()
 
@@ -267,7 +267,7 @@ def test_changes_are_reviewed_applied_and_taken_back_below_the_table(opened: Gri
     page.notebook.shot("grid_review")
     plan.get_by_role("button", name="Apply 3 changes").click()
     expect(plan.get_by_role("status").filter(has_text="All 3 changes applied.")).to_be_visible()
-    page.says("251 rows")  # nothing is an edit any more
+    page.expect_status("251 rows")  # nothing is an edit any more
     page.cell(249, "name").click()
     page.press("Control+Home")
     expect(page.cell(0, "name")).to_have_text("Ana Cruz")
@@ -299,7 +299,7 @@ def test_columns_are_filtered_moved_widened_and_hidden_by_keyboard(opened: GridP
     panel = page.grid.get_by_role("dialog", name="Column name")
     expect(panel.get_by_label("Contains")).to_be_focused()
     page.type("garcia")
-    page.says(re.compile(" of 250 rows"))
+    page.expect_status(re.compile(" of 250 rows"))
     expect(page.cell(0, "name")).to_contain_text("García")
     panel.get_by_role("button", name="Move right").press("Enter")
     expect(heads.nth(1)).to_have_text("number")
@@ -319,7 +319,7 @@ def test_columns_are_filtered_moved_widened_and_hidden_by_keyboard(opened: GridP
     panel.get_by_role("button", name="Hide").press("Enter")
     expect(heads.filter(has_text="country_code")).to_have_count(0)
     page.button("Show all rows").press("Enter")
-    page.says("250 rows")
+    page.expect_status("250 rows")
     expect(page.button("Show all rows")).to_be_hidden()
 
     edge = heads.nth(0).locator(".gd-edge").bounding_box()
@@ -358,10 +358,10 @@ def test_texts_are_filled_replaced_copied_and_written_as_python(opened: GridPage
     expect(page.cell(2, "name")).to_contain_text("a box ↵ and a second line")
 
     page.press("ArrowUp", "Shift+ArrowDown", "Shift+ArrowDown", "Control+d")
-    page.says("250 rows · 3 cells changed")
+    page.expect_status("250 rows · 3 cells changed")
     expect(page.cell(4, "name")).to_contain_text("a box ↵ and")
     page.press("Control+z")
-    page.says("250 rows · 1 cell changed")
+    page.expect_status("250 rows · 1 cell changed")
 
     page.button("More").click()
     page.accessible("grid_more")
@@ -371,7 +371,7 @@ def test_texts_are_filled_replaced_copied_and_written_as_python(opened: GridPage
     panel.get_by_label("Replace with").fill("Smythe")
     expect(panel.get_by_role("status")).to_contain_text("50001 name Oliver Smith → Oliver Smythe")
     page.accessible("grid_replace")
-    page.says("250 rows · 1 cell changed")  # nothing yet
+    page.expect_status("250 rows · 1 cell changed")  # nothing yet
     panel.get_by_role("button", name="Replace", exact=True).press("Enter")
     expect(page.cell(0, "name")).to_have_text("Oliver Smythe")
     page.cell(0, "name").click()
@@ -425,7 +425,7 @@ def test_a_widget_whose_script_was_late_hears_of_python_all_the_same(
     page.cell(0, "name").click()
     page.type("Ana Cruz")
     page.press("Enter")
-    page.says("250 rows · 1 cell changed")
+    page.expect_status("250 rows · 1 cell changed")
     assert run(notebook, 1).inner_text().startswith("Grid of 250 contacts: 1 cell changed.")
     page.button("Review changes").click()
     page.page.get_by_role("button", name="Apply 2 changes").click()
@@ -487,7 +487,7 @@ def test_a_hundred_thousand_rows_scroll(opened: GridPage) -> None:
     begin = time.monotonic()
     page.show(2, "1")
     output = time.monotonic() - begin
-    page.says("100,000 rows")
+    page.expect_status("100,000 rows")
     assert output < 10, f"{output:.1f} s"  # 0.3 to 0.5 s on two shared cores
     page.cell(0, 0).click()
     begin = time.monotonic()

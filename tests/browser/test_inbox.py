@@ -301,7 +301,7 @@ def test_a_webhook_is_registered_switched_off_and_its_secret_handed_over_once(
     notebook.command("@jupyter-widgets/jupyterlab-manager:saveWidgetState")
     saved = (lab.root / "hooks.ipynb").read_text("utf-8")
     assert "application/vnd.jupyter.widget-state+json" in saved and "shown this once" in saved
-    folders = [lab.root.parent, lab.house, Path(os.environ["XDG_DATA_HOME"])]
+    folders = [lab.root.parent, lab.home, Path(os.environ["XDG_DATA_HOME"])]
     files = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
     assert lab.root / "hooks.ipynb" in files
     assert not [path for path in files if copied.encode() in path.read_bytes()]

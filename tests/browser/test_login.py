@@ -31,7 +31,7 @@ def service() -> Iterator[tuple[str, str]]:
         yield base_url, sandbox.token
 
 
-def shown_form(
+def open_form(
     lab: Lab, open_notebook: Callable[[str], OpenNotebook], keyring: str, folder: Path
 ) -> tuple[OpenNotebook, Locator]:
     tests = str(Path(__file__).parents[1])
@@ -73,7 +73,7 @@ def keeps_nothing(lab: Lab, notebook: OpenNotebook, *texts: str) -> None:
     saved = json.loads((lab.root / notebook.name).read_text(encoding="utf-8"))
     state = saved["metadata"]["widgets"]["application/vnd.jupyter.widget-state+json"]["state"]
     assert "Keep the connection “production”" in json.dumps(state, ensure_ascii=False)
-    for place in (lab.root, lab.house):
+    for place in (lab.root, lab.home):
         for file in place.rglob("*"):
             if file.is_file():
                 content = file.read_bytes()
@@ -87,7 +87,7 @@ def test_a_connection_is_kept_by_keyboard_alone_and_the_notebook_has_nothing_of_
     service: tuple[str, str],
     tmp_path: Path,
 ) -> None:
-    notebook, form = shown_form(lab, open_notebook, "FileKeyring", tmp_path)
+    notebook, form = open_form(lab, open_notebook, "FileKeyring", tmp_path)
     (url, token), page, wrong = service, notebook.page, "mistyped" * 3
     field = form.get_by_label("Access token")
     expect(field).to_have_attribute("type", "password")
@@ -121,7 +121,7 @@ def test_without_a_keyring_it_is_said_before_the_token_is_typed_and_where_it_can
     service: tuple[str, str],
     tmp_path: Path,
 ) -> None:
-    notebook, form = shown_form(lab, open_notebook, "keyring.backends.fail.Keyring", tmp_path)
+    notebook, form = open_form(lab, open_notebook, "keyring.backends.fail.Keyring", tmp_path)
     (url, token), page = service, notebook.page
     place, field = form.get_by_label("Where the token will be"), form.get_by_label("Access token")
     message = form.locator(".chatkit-field", has=page.get_by_label("Where the token will be"))

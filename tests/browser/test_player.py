@@ -1,4 +1,4 @@
-"""The player as a person meets it: flows filled in, refused, walked to the end, taken back."""
+"""The player as a person meets it: flows filled in, refused, completed, taken back."""
 
 from __future__ import annotations
 
@@ -112,16 +112,16 @@ def bare(browser: Browser) -> Iterator[Callable[..., Bare]]:
 # --- in a notebook --------------------------------------------------------------------------
 
 
-def test_every_sample_is_walked_to_its_end_and_its_answers_arrive(
+def test_every_sample_is_completed_and_its_answers_arrive(
     lab: Lab, open_notebook: Callable[[str], OpenNotebook], shared: Path
 ) -> None:
-    """One in four; `make full` walks all of them."""
+    """One in four; `make full` completes all of them."""
     samples = sorted((shared / "samples/flows/valid").glob("*.json"))
     assert len(samples) >= 12
     visited(lab, open_notebook, samples[:: 1 if FULL else 4])
 
 
-def test_a_flow_of_all_components_is_walked_and_its_answers_arrive(
+def test_a_flow_of_all_components_is_completed_and_its_answers_arrive(
     lab: Lab, open_notebook: Callable[[str], OpenNotebook], tmp_path: Path
 ) -> None:
     path = tmp_path / "all.json"
@@ -146,8 +146,8 @@ def test_a_flow_of_all_components_is_walked_and_its_answers_arrive(
 def visited(
     lab: Lab, open_notebook: Callable[[str], OpenNotebook], samples: list[Path]
 ) -> list[tuple[list[Any], dict[str, Any]]]:
-    """Walk flows in one notebook; the steps and answers that arrived in Python."""
-    folder = f"walked_{len(samples)}"
+    """Complete flows in one notebook; return the steps and answers that arrived in Python."""
+    folder = f"completed_{len(samples)}"
     (lab.root / folder).mkdir()
     for path in samples:
         shutil.copy(path, lab.root / folder)
@@ -158,7 +158,7 @@ def visited(
     expect(roots).to_have_count(len(samples), timeout=20_000)
     for number, path in enumerate(samples):
         phone = Phone(roots.nth(number))
-        titles = phone.walk()
+        titles = phone.complete()
         assert titles, path.name
         print(path.name, titles)
     text = run(notebook, 1).inner_text()
@@ -197,7 +197,7 @@ def test_an_endpoint_in_the_kernel_answers_and_what_it_raises_is_shown(
     expect(report).to_contain_text("[('INIT', 'CITY', {}), ('data_exchange', 'CITY', {'city'")
     expect(report).to_contain_text("('BACK', 'DAYS', {})")
     expect(report).to_contain_text("{'booking': 7, 'days': '3'}")
-    # shown a second time it begins anew, and the answers stay until it is walked again
+    # shown a second time it begins anew, and the answers stay until it is filled in again
     again = Phone(report.locator(".fp-player"))
     expect(again.field("City")).to_contain_text("Faro")  # it has asked as the first one did
     expect(run(notebook, 2)).to_contain_text("{'booking': 7, 'days': '3'}")
@@ -418,7 +418,7 @@ def test_back_keeps_what_was_entered_and_the_end_begins_anew(bare: Callable[...,
     expect(phone.body.locator("td")).to_have_text(["7", "480 €"])
     phone.back.click()
     expect(phone.field("Email")).to_have_value("ana@example.com")
-    phone.walk()
+    phone.complete()
     assert page.state("answers")["name"] == "Ana"
     expect(phone.body).to_contain_text("The answers were sent")
     phone.body.get_by_role("button", name="Start again").click()
@@ -427,7 +427,7 @@ def test_back_keeps_what_was_entered_and_the_end_begins_anew(bare: Callable[...,
     assert page.state("steps") == []
 
 
-def test_the_flow_is_walked_by_keyboard_alone(bare: Callable[..., Bare]) -> None:
+def test_the_flow_is_completed_by_keyboard_alone(bare: Callable[..., Bare]) -> None:
     page = bare(
         flow(
             field("TextInput", "x", "Name", required=True),
@@ -524,7 +524,7 @@ def test_the_first_answer_of_an_endpoint_decides_where_a_flow_begins(
     expect(page.phone.back).to_have_count(0)
 
 
-def test_an_answer_to_a_walk_that_was_begun_anew_is_passed_over(bare: Callable[..., Bare]) -> None:
+def test_an_answer_from_before_a_restart_is_ignored(bare: Callable[..., Bare]) -> None:
     page = bare(SERVED, endpoint={})
     page.phone.sent.get_by_role("button", name="Start again").click()
     answer = {"screen": "DAYS", "data": {}}
@@ -765,7 +765,7 @@ def test_axe_finds_nothing_on_any_screen(
             page.page.keyboard.press("Escape")
             expect(date.first).to_be_focused()
 
-    page.phone.walk(look)
+    page.phone.complete(look)
     look()
     assert list(dict.fromkeys(result)) == []
 

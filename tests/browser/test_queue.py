@@ -37,7 +37,7 @@ def test_a_queue_is_answered_by_keyboard_and_ends_in_one_plan(
     expect(card.locator("img")).to_have_count(0)
     notebook.shot("queue-stale")
 
-    # what is typed is judged, counted, and seen as a customer will see it; Escape takes it back
+    # what is typed is checked, counted, and seen as a customer will see it; Escape takes it back
     text.focus()
     before = text.input_value()
     keys.type("{{9}} ")
@@ -111,7 +111,7 @@ def test_a_suggestion_says_where_it_comes_from_and_is_taken_by_keyboard(
     keys.press("Alt+0")
     expect(text).to_have_value(re.compile(r"^Hello \{\{1}}, your .* waiting <i>now"))
 
-    # taken by its number, it is text like any other: judged, seen on the phone, and answered
+    # taken by its number, it is text like any other: checked, seen on the phone, and answered
     keys.press("Alt+1")
     expect(text).to_have_value(re.compile(f"^{re.escape(german)}"))
     expect(text).to_be_focused()

@@ -56,7 +56,7 @@ board"""
 MADE = """board.form.plan_view.wait()
 print(client.templates("rental_reminder").get("ja").text, board.board.counts()["draft"])"""
 
-#: Draws the board, walks it and filters it: what each of these takes, in milliseconds.
+#: Measures drawing, moving over and filtering the board, in milliseconds.
 SMOOTH = """async ([script, state]) => {
     const drawn = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
     const began = performance.now();
@@ -191,7 +191,7 @@ def test_a_content_is_translated_beside_its_source_and_saved_by_keyboard(
     expect(review).to_have_attribute("aria-disabled", "true")
     assert "لك." in story.run(notebook, 1).inner_text()
 
-    # where there is little room, everything stands one below the other
+    # where there is little space, everything stands one below the other
     page.set_viewport_size({"width": 620, "height": 1000})
     page.wait_for_timeout(300)
     wide = form.first.evaluate("e => e.scrollWidth - e.clientWidth")
@@ -199,7 +199,7 @@ def test_a_content_is_translated_beside_its_source_and_saved_by_keyboard(
     notebook.shot("contentform_narrow")
 
 
-def test_the_board_is_walked_filtered_and_filled_by_keyboard(
+def test_the_board_is_navigated_filtered_and_filled_by_keyboard(
     lab: Lab, open_notebook: Callable[[str], OpenNotebook]
 ) -> None:
     notebook = open_notebook(story.write(lab, "boardgrid.ipynb", [BOARD, MADE]))

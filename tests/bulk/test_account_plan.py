@@ -344,7 +344,7 @@ def test_what_was_run_before_a_variable_named_another_home_is_found(sandbox, tmp
         assert len(changes_since(client.connection.account, "contact", start)[0]) == 1
 
 
-def test_what_landed_is_found_from_its_very_moment_on(folder, tmp_path, monkeypatch):
+def test_what_took_effect_is_found_from_that_moment_on(folder, tmp_path, monkeypatch):
     """Also where its process was killed: the run has no end, its rows came after its start."""
     monkeypatch.setenv("CHATKIT_DATA", str(tmp_path / "data"))
     monkeypatch.delenv("CHATKIT_RUNS", raising=False)

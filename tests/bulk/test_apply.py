@@ -40,7 +40,7 @@ from chatkit.util.progress import working_for
 
 
 @pytest.mark.parametrize("rows", [20, 120])
-def test_what_makes_room_is_done_before_what_needs_it(rows: int) -> None:
+def test_what_frees_a_name_is_done_before_what_needs_it(rows: int) -> None:
     """Deletes before updates before creates, in the first few rows of a long plan too."""
     with wayward(duplicate_flow_name="refuse") as service, service.client() as client:
         old = service.caller.flow("Order")

@@ -117,7 +117,7 @@ def test_a_contact_field_that_cannot_be_written_is_refused(sandbox, client, fiel
     assert refused.next_step.startswith(step)
 
 
-def test_fields_of_the_other_rooms_that_cannot_be_written_are_refused(sandbox, client):
+def test_fields_of_the_other_resources_that_cannot_be_written_are_refused(sandbox, client):
     flow(sandbox), webhook(sandbox), content(sandbox)
     frame = client.flows.frame()
     frame["name"], frame["wa_status"], frame["wa_flow_id"] = "New", "PUBLISHED", "1"

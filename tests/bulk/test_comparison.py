@@ -32,7 +32,7 @@ Row = dict[str, Any]  # Python values; None is NA
 
 
 def based(rows: list[Row], chunk: int = 2000) -> pd.DataFrame:
-    """A base as rooms read it, of rows with ids."""
+    """Return a base as resources read it, of rows with ids."""
 
     def written(value: Any) -> str:
         return value.isoformat()  # the times; JSON has all else

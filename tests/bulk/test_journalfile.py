@@ -183,7 +183,7 @@ def test_damage_that_would_hurt_later_is_refused_though_all_can_be_read(folder):
         journal.write(1, "intent")
     content = bytearray(path_of(journal).read_bytes())
     at = content.rindex(b"\x0d\x00\x00\x00\x01")  # the page of the event: a leaf with one cell
-    content[at + 7] += 9  # how much of its room is in splinters
+    content[at + 7] += 9  # the number of free bytes in fragments
     path_of(journal).write_bytes(content)
     with pytest.raises(JournalError, match=r"is damaged: .*[Ff]ragmentation"):
         opened(path_of(journal))

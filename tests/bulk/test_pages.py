@@ -142,7 +142,7 @@ def test_a_short_last_page_is_no_reason_to_read_beyond_it():
     assert asked == ["1", "2"]
 
 
-def test_what_was_written_is_read_back_after_a_stretch_of_rows(sandbox, client, monkeypatch):
+def test_what_was_written_is_read_back_after_a_batch_of_rows(sandbox, client, monkeypatch):
     monkeypatch.setattr(apply, "BATCH", 10)
     contacts(sandbox, 60)
     plan = renaming(client, 60)

@@ -374,7 +374,7 @@ def test_an_empty_plan_is_applied_to_no_rows(sandbox, client):
     assert result.chatkit.summary() == "0 changes."
 
 
-def test_the_room_of_a_label_that_is_deleted_by_key_is_in_the_result(sandbox, client):
+def test_the_label_of_a_row_that_is_deleted_by_key_is_in_the_result(sandbox, client):
     """Keys in `delete` that are in no row of the frame get a label of the same levels."""
     ids = contacts(sandbox, 12)
     frame = client.contacts.frame().set_index("number", append=True).iloc[:2]

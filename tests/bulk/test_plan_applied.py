@@ -276,7 +276,7 @@ def test_what_reads_back_otherwise_differs_and_says_both(sandbox):
     assert result.chatkit.summary() == "2 changes: 1 applied, 1 differs."
 
 
-def test_what_landed_but_cannot_be_read_back_is_applied_and_says_so(sandbox):
+def test_what_took_effect_but_cannot_be_read_back_is_applied_and_says_so(sandbox):
     [contact] = contacts(sandbox, 1)
     put = []
 
@@ -299,7 +299,7 @@ def test_rows_that_the_service_refuses_say_why(sandbox, client):
     assert [c["lang_code"] for c in active(sandbox, "contents").values()] == ["en"]
 
 
-def test_deletes_make_room_before_creates_need_it(sandbox, client):
+def test_deletes_free_what_creates_need_afterwards(sandbox, client):
     ids = [webhook(sandbox, n) for n in range(10)]
     new = pd.DataFrame({"url": ["https://new.example/"], "events": [["*"]]})
     result = client.webhooks.plan(new, delete=ids[:1]).apply(irreversible=True)
@@ -353,9 +353,7 @@ def test_a_chain_that_was_stopped_goes_on_in_order(sandbox, client):
     assert kept == frame["number"].tolist()
 
 
-def test_numbers_round_in_a_ring_are_refused_with_their_rows_and_the_rest_is_planned(
-    sandbox, client
-):
+def test_numbers_in_a_cycle_are_refused_with_their_rows_and_the_rest_is_planned(sandbox, client):
     ids = contacts(sandbox, 6)
     frame = client.contacts.frame()
     n = frame["number"].tolist()

@@ -61,7 +61,7 @@ def test_a_saved_plan_comes_back_as_it_was(client, plan, tmp_path):
     assert states(again.apply()) == ["applied"] * 3
 
 
-def test_plans_of_all_rooms_come_back(sandbox, client, tmp_path):
+def test_plans_of_all_resources_come_back(sandbox, client, tmp_path):
     webhook(sandbox), content(sandbox)
     hooks = client.webhooks.frame().assign(is_active=False)
     texts = client.templates.frame(["order_ready"]).assign(text="Hi")

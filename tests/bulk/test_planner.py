@@ -27,7 +27,7 @@ import chatkit
 
 @pytest.fixture
 def sources(sandbox, client):
-    """Some records in each room: its frame, in list and in full, and its plan."""
+    """Some records in each resource: its frame, in list and in full, and its plan."""
     contacts(sandbox, 12)
     for n in range(3):
         flow(sandbox, f"Flow {n}")

@@ -124,7 +124,7 @@ def test_one_key_that_is_no_list_is_refused_with_the_way(sandbox, client, one):
         client.templates("order_ready").plan(delete=one)
 
 
-def test_records_of_each_room_can_be_deleted(sandbox, client):
+def test_records_of_each_resource_can_be_deleted(sandbox, client):
     flow_id, hook = flow(sandbox), webhook(sandbox)
     content(sandbox), content(sandbox, "welcome")
     texts = client.templates.frame(["order_ready", "welcome"]).assign(delete=[True, False])

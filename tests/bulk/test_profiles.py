@@ -1,8 +1,7 @@
 """The whole story of a plan under every profile: edit, apply, compare with the truth, undo.
 
 The truth is what the service has stored, which it does not show to a client. A row that a
-profile makes impossible must say so: never applied when it is not there, never failed when it
-landed.
+profile makes impossible must say so: never applied without effect, never failed with one.
 """
 
 from __future__ import annotations
@@ -91,7 +90,7 @@ def strays(
     before: Records,
     after: Records,
 ) -> list[str]:
-    """Find what changed although no row that landed asked for it."""
+    """Find what changed although no row that took effect asked for it."""
     rows = zip(result.key, plan.changes, result.state, strict=True)
     effective = {key: change for key, change, state in rows if state in EFFECTIVE}
     outcome = [f"{key} is new" for key in after.keys() - before.keys() if key not in effective]

@@ -54,7 +54,7 @@ def outcome(operation, service, *faults, settle=0.0):
 
 
 @each
-def test_what_has_landed_is_adopted_and_not_sent_again(operation: Operation) -> None:
+def test_what_took_effect_is_adopted_and_not_sent_again(operation: Operation) -> None:
     with wayward() as service:
         row = outcome(operation, service, lost)
         assert (row.state, row.evidence, row.sent) == ("applied", "adopted", 1)
@@ -63,7 +63,7 @@ def test_what_has_landed_is_adopted_and_not_sent_again(operation: Operation) -> 
 
 
 @each
-def test_what_has_not_landed_is_sent_again(operation: Operation) -> None:
+def test_what_took_no_effect_is_sent_again(operation: Operation) -> None:
     with wayward() as service:
         row = outcome(operation, service, dropped)
         assert (row.state, row.sent) == ("applied", 2)
@@ -140,7 +140,7 @@ def test_a_flow_that_another_row_made_is_never_adopted() -> None:
         assert service.names() == ["Order", "Order"]
 
 
-def test_of_two_doubtful_creates_of_one_name_each_finds_one_that_landed() -> None:
+def test_of_two_doubtful_creates_of_one_name_each_finds_one_record() -> None:
     with wayward() as service, service.client() as client:
         service.on("POST", "flows", lost, dropped)
         result = settled(
@@ -151,7 +151,7 @@ def test_of_two_doubtful_creates_of_one_name_each_finds_one_that_landed() -> Non
         assert service.names() == ["Order", "Order"]
 
 
-def test_two_doubtful_creates_of_one_name_that_both_landed_are_not_sent_again() -> None:
+def test_two_doubtful_creates_of_one_name_that_took_effect_are_not_sent_again() -> None:
     with wayward() as service, service.client() as client:
         service.on("POST", "flows", lost, lost)
         result = settled(
@@ -199,7 +199,7 @@ def test_a_run_that_ended_before_it_looked_for_what_is_there_twice_looks_when_re
 
 
 def test_a_record_that_the_service_names_by_itself_is_ours_after_a_doubt() -> None:
-    """The first request landed late: the second is refused, and what is there has a name."""
+    """The first request took effect late: the second is refused, and what is there has a name."""
     made = contact(1)
     bare = replace(made, after={n: v for n, v in made.after.items() if n != "name"})
     with wayward() as service, service.client() as client:
@@ -211,7 +211,7 @@ def test_a_record_that_the_service_names_by_itself_is_ours_after_a_doubt() -> No
 
 
 def test_where_the_deleted_can_be_found_and_read_a_lost_create_is_never_called_failed() -> None:
-    """Nothing there tells a deleted record from one that has landed: it may be ours."""
+    """A deleted record cannot be told from one that was created since: it may be ours."""
     points = {"inactive_in_lists": True, "inactive_readable": True}
     with wayward(**points) as service, service.client() as client:
         service.on("POST", "contacts", forever=lost)
@@ -279,7 +279,7 @@ def test_a_search_that_finds_no_numbers_ends_in_reading_the_whole_list() -> None
 
 @pytest.mark.parametrize("quiet_after", [1, 2])
 def test_a_list_that_moves_while_it_is_looked_at_is_read_again(quiet_after: int) -> None:
-    """A deletion on the first page moves what landed to a page that was read already."""
+    """A deletion on the first page moves the new record to a page that was read already."""
     with wayward(max_page_size=5) as service, service.client() as client:
         old = [service.caller.flow(f"Old {n}") for n in range(15)]
         service.on("POST", "flows", lost)

@@ -374,7 +374,7 @@ def _active(service: Service) -> list[str]:
 
 
 @pytest.mark.parametrize("listed", [False, True])
-def test_a_delete_is_never_said_not_to_have_landed_where_the_deleted_can_be_read(
+def test_a_delete_is_never_called_without_effect_where_the_deleted_can_be_read(
     listed: bool,
 ) -> None:
     """All answers to its deletes are lost: and reading says that it is there."""
@@ -403,7 +403,7 @@ def test_where_the_deleted_can_be_read_one_that_was_gone_before_is_unchanged() -
 
 
 def test_bad_answers_to_searches_decide_nothing_about_the_other_rows() -> None:
-    """One of ten searches is never answered: the nine others are judged without it."""
+    """One of ten searches is never answered: the nine others are evaluated without it."""
     with wayward() as service, service.client() as client:
         service.on("POST", "contacts", *[lost] * 10)
         service.on("GET", f"search={number_of(3)}", forever=html)
@@ -456,7 +456,7 @@ def _answer(service: Service, path: str) -> Answer:
     return outcome.status, JSON, json.dumps(outcome.json).encode()
 
 
-def test_no_row_is_judged_by_the_record_of_another() -> None:
+def test_no_row_is_compared_with_the_record_of_another() -> None:
     """The record of another is just as this row wants it."""
     with wayward() as service, service.client() as client:
         key = service.caller.contact(number_of(1), name="Ana Cruz")

@@ -227,7 +227,7 @@ def test_a_created_record_that_someone_edited_is_not_deleted(sandbox, client):
     assert [c["first_name"] for c in active(sandbox, "contacts").values()] == ["Theirs"]
 
 
-def test_only_what_landed_is_taken_back(sandbox, client):
+def test_only_what_took_effect_is_taken_back(sandbox, client):
     content(sandbox), content(sandbox, lang_code="de", text="Hallo")
     frame = client.templates("order_ready").frame().assign(text="Same")
     frame.loc["xx", "text"] = "never known"

@@ -137,7 +137,7 @@ def _is_time(value: Any) -> bool:
     return True
 
 
-def _is_moment(value: Any) -> bool:
+def _is_timestamp(value: Any) -> bool:
     """Return whether a value is a time in some form: ISO 8601, or a number since 1970."""
     try:
         return as_time(value) is not None
@@ -171,7 +171,7 @@ WHOLE = ValueKind("a whole number", lambda value: type(value) is int)
 TEXT = ValueKind("text", lambda value: type(value) is str)
 FLAG = ValueKind("true or false", lambda value: type(value) is bool)
 TIME = ValueKind("an ISO 8601 time in UTC", _is_time)
-MOMENT = ValueKind("a timestamp", _is_moment)
+TIMESTAMP = ValueKind("a timestamp", _is_timestamp)
 ARRAY = ValueKind("an array", lambda value: type(value) is list)
 
 _SHAPES: dict[type, str] = {

@@ -99,7 +99,7 @@ def test_what_is_written_is_marked_and_nothing_else_is_changed(sandbox: chatkit.
             changed.add(tuple(x.segments))
         if x.of("any", "create") and x.records:
             record = x.records[0]
-            key = record["lang_code"] if x.room == "templates" else str(record["id"])
+            key = record["lang_code"] if x.resource == "templates" else str(record["id"])
             created.add((*x.segments, key))
         if x.of("any", "create"):
             url = x.sent.get("url", "https://contract.example/")

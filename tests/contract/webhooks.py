@@ -10,9 +10,9 @@ from contract.account import Account, Caller, Reply, ResourceCalls
 from contract.fact import (
     ANYTHING,
     FLAG,
-    MOMENT,
     TEXT,
     TIME,
+    TIMESTAMP,
     WHOLE,
     Facts,
     ValueKind,
@@ -136,7 +136,7 @@ class WebhookCalls(ResourceCalls):
 
 facts = Facts(WebhookCalls)
 _WHERE = "list create update"
-SHOWN = ValueKind("shown, as null or otherwise", ANYTHING.accepts)
+PRESENT = ValueKind("shown, as null or otherwise", ANYTHING.accepts)
 
 facts.fields("Webhook registration", "webhook", [
     (84, "id", WHOLE, _WHERE),
@@ -144,8 +144,8 @@ facts.fields("Webhook registration", "webhook", [
     (86, "is_active", FLAG, _WHERE),
     (87, "events", array_of(TEXT, "an array of text"), _WHERE),
     (88, "has_signing_secret", FLAG, _WHERE),
-    (89, "last_delivery_at", MOMENT.or_null(), _WHERE),
-    (90, "last_delivery_status last_delivery_http_status last_delivery_error", SHOWN, _WHERE),
+    (89, "last_delivery_at", TIMESTAMP.or_null(), _WHERE),
+    (90, "last_delivery_status last_delivery_http_status last_delivery_error", PRESENT, _WHERE),
     (91, "created_at updated_at", TIME, _WHERE),
 ])  # fmt: skip
 
@@ -269,6 +269,6 @@ def deliveries_to_active(calls: WebhookCalls) -> None:
 def last_delivery_is_reported(calls: WebhookCalls) -> None:
     """The last_delivery_ fields report the latest attempt."""
     active = calls.delivered[0]
-    expect(MOMENT.accepts(active.get("last_delivery_at")), "last_delivery_at is not a time")
+    expect(TIMESTAMP.accepts(active.get("last_delivery_at")), "last_delivery_at is not a time")
     values = [active.get(f"last_delivery_{name}") for name in ("status", "http_status", "error")]
     expect(any(value is not None for value in values), "nothing describes the attempt")

@@ -1,4 +1,4 @@
-"""A small good flow document of any version, and ways to bend it."""
+"""A small valid flow document of any version, and changes of it."""
 
 from __future__ import annotations
 
@@ -80,9 +80,9 @@ def errors(document: Any) -> list[tuple[str, str]]:
     return [(each.code, each.pointer) for each in lint(document).errors]
 
 
-def told(found: Findings) -> list[tuple[str, str, str]]:
-    """Severity, code and pointer of all findings, but that this flow keeps its answers and data."""
-    return [(each.severity, each.code, each.pointer) for each in found if each.code not in UNUSED]
+def summary(findings: Findings) -> list[tuple[str, str, str]]:
+    """Return severity, code and pointer of all findings but unused inputs and data."""
+    return [(one.severity, one.code, one.pointer) for one in findings if one.code not in UNUSED]
 
 
 def text(document: Any) -> str:

@@ -93,7 +93,7 @@ def data(version: Version) -> dict[str, Any]:
 
 
 def placed(component: dict[str, Any], version: Version) -> dict[str, Any]:
-    """Put a component on a screen that has room for it."""
+    """Put a component on a screen that has space for it."""
     alone = component["type"] == "NavigationList"
     foot = component["type"] not in ("Footer", "NavigationList")
     if component["type"] == "RichText" and version < (6, 3):

@@ -56,7 +56,7 @@ def documents(shared: Path, kind: str = "*") -> dict[str, Any]:
 
 
 def places(value: Any, way: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Walk through all places of a value."""
+    """Yield all places of a value."""
     yield way
     if isinstance(value, dict | list):
         for key, child in value.items() if isinstance(value, dict) else enumerate(value):

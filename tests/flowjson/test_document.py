@@ -19,7 +19,7 @@ class Built:
 def test_a_document_is_read_however_it_is_given(tmp_path: Path) -> None:
     file = tmp_path / "booking.json"
     file.write_text(json.dumps(booking()), encoding="utf-8")
-    given_ways: list[object] = [
+    sources: list[object] = [
         booking(),
         json.dumps(booking(), indent=2),
         json.dumps(booking()).encode(),
@@ -27,7 +27,7 @@ def test_a_document_is_read_however_it_is_given(tmp_path: Path) -> None:
         str(file),
         Built(),
     ]
-    assert [read_document(way) for way in given_ways] == [booking()] * 6
+    assert [read_document(source) for source in sources] == [booking()] * 6
 
 
 def test_what_is_read_is_a_copy() -> None:

@@ -42,7 +42,7 @@ def test_each_screen_is_a_box_of_its_own_and_each_way_a_line(shared: Path) -> No
 def test_everything_lies_within_the_picture(shared: Path) -> None:
     for document in documents(shared).values():
         root = parsed(graph(document).svg())
-        width, height = (float(root.get(which_edge, "")) for which_edge in ("width", "height"))
+        width, height = (float(root.get(name, "")) for name in ("width", "height"))
         for x, y in boxes(root):
             assert x >= 0 and y >= 0 and x + WIDTH <= width and y + HEIGHT <= height
 

@@ -55,7 +55,7 @@ def test_a_last_screen_to_which_nothing_leads_is_no_beginning() -> None:
     assert [node.id for node in graph(alone).nodes if node.entry] == ["HELP"]
 
 
-def test_a_ring_begins_with_its_first_screen() -> None:
+def test_a_cycle_begins_with_its_first_screen() -> None:
     document = booking(routing_model={"PAY": ["START"], "HELP": ["START"], "START": ["HELP"]})
     assert [node.id for node in graph(document).nodes if node.entry] == ["START"]
 

@@ -34,7 +34,7 @@ def test_a_long_way_has_a_bend_in_each_row_it_passes(ways: list[tuple[str, str]]
     assert bends == expected
 
 
-def test_a_ring_is_laid_out_from_its_first_node() -> None:
+def test_a_cycle_is_laid_out_from_its_first_node() -> None:
     assert layers(["a", "b", "c"], [("a", "b"), ("b", "c"), ("c", "a"), ("b", "b")])[1] == {
         "a": 0,
         "b": 1,

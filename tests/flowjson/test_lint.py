@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from displayed import html_of
-from flowjson.base import CHILDREN, errors, flow, footer, put, screen, text, told
+from flowjson.base import CHILDREN, errors, flow, footer, put, screen, summary, text
 from flowjson.corpus import CASES
 from flowjson.good import good
 from hypothesis import given, settings
@@ -248,7 +248,7 @@ def test_value_text_bytes_and_file_are_told_the_same(tmp_path: Path) -> None:
     path = tmp_path / "flow.json"
     path.write_text(text(document), encoding="utf-8-sig")
     ways = (document, text(document), text(document).encode(), path, str(path))
-    every = [told(lint(each)) for each in ways]
+    every = [summary(lint(each)) for each in ways]
     assert every == [[("error", "PATTERN_MISMATCH", "/screens/0/title")]] * 5
 
 
@@ -256,7 +256,7 @@ def test_a_record_of_the_account_is_told_of_its_document() -> None:
     record = {"id": 1, "name": "A flow", "flow_json": flow()}
     assert lint(record).ok
     record["flow_json"] = {"version": "7.3"}
-    assert told(lint(record)) == [("error", "MISSING_REQUIRED_PROPERTY", "/screens")]
+    assert summary(lint(record)) == [("error", "MISSING_REQUIRED_PROPERTY", "/screens")]
 
 
 def test_lines_and_columns_are_those_of_the_users_own_text() -> None:
@@ -304,20 +304,20 @@ def test_a_key_that_stands_twice_is_noted_at_the_second() -> None:
 def test_a_document_may_be_checked_as_if_it_were_of_another_version() -> None:
     document = flow({"type": "TextInput", "name": "a", "label": "A", "label-variant": "large"})
     assert lint(document).ok
-    assert told(lint(document, "6.3")) == [
+    assert summary(lint(document, "6.3")) == [
         ("error", "INVALID_PROPERTY_KEY", f"{CHILDREN}/0/label-variant")
     ]
 
 
 def test_a_version_that_can_no_longer_be_published_is_a_warning() -> None:
     result = lint(flow(version="5.0"))
-    assert told(result) == [("warning", "INVALID_FLOW_JSON_VERSION_STATE", "/version")]
+    assert summary(result) == [("warning", "INVALID_FLOW_JSON_VERSION_STATE", "/version")]
     assert result.ok
 
 
 def test_a_document_larger_than_the_platform_takes_is_refused() -> None:
     source = text(flow()) + " " * MOST_BYTES
-    assert told(lint(source)) == [("error", "FLOW_JSON_TOO_LARGE", "")]
+    assert summary(lint(source)) == [("error", "FLOW_JSON_TOO_LARGE", "")]
 
 
 def test_every_finding_of_one_place_stays_and_the_worst_decides() -> None:

@@ -1,6 +1,6 @@
 """A new component is an entry in the table: lint, builder and editor know it from there.
 
-The test is the walk of "Your first change" in .github/CONTRIBUTING.md, on a copy of the package.
+The test follows "Your first change" in .github/CONTRIBUTING.md, on a copy of the package.
 """
 
 from __future__ import annotations

@@ -124,14 +124,14 @@ def test_a_thousand_levels_are_safe() -> None:
 
 
 @given(ANY)
-def test_any_json_is_walked(document: object) -> None:
+def test_any_json_is_traversed(document: object) -> None:
     assert isinstance(read_nodes(document), FlowNode)
     assert everything(document) >= 0
 
 
 @settings(max_examples=volume(40, 1000))
 @given(BENT, BENT, BENT)
-def test_flows_bent_anywhere_are_walked(first: Any, second: Any, third: Any) -> None:
+def test_flows_changed_anywhere_are_traversed(first: Any, second: Any, third: Any) -> None:
     shaped = {"screens": [first, screen("ASK", second, data={"who": third}), second]}
     assert everything(shaped | {"routing_model": third}) >= 0
     assert everything({"screens": first, "version": second, "routing_model": third}) >= 0
@@ -152,7 +152,7 @@ def places(value: Any) -> list[tuple[Any, Any]]:
     max_examples=volume(40, 1000), suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(data=st.data())
-def test_every_sample_bent_at_one_place_is_walked(shared: Path, data: st.DataObject) -> None:
+def test_every_sample_changed_at_one_place_is_traversed(shared: Path, data: st.DataObject) -> None:
     paths = sorted((shared / "samples/flows").glob("*/*.json"))
     document = json.loads(data.draw(st.sampled_from(paths)).read_text())
     holder, key = data.draw(st.sampled_from(places(document)))

@@ -101,7 +101,7 @@ def test_references_and_code_of_a_text_are_counted() -> None:
 
 @settings(max_examples=volume(16, 400))
 @given(crooked | anything)
-def test_any_json_is_walked_and_each_pointer_leads_to_its_text(document: Any) -> None:
+def test_any_json_is_traversed_and_each_pointer_leads_to_its_text(document: Any) -> None:
     result = list(find_texts(document))
     assert all(at(document, one.pointer) == one.text for one in result)
     assert len({one.pointer for one in result}) == len(result)

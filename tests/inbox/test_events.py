@@ -153,7 +153,7 @@ def test_a_thousand_events_of_one_body_have_each_their_place() -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "given", "unread"),
+    ("written", "answers", "unread"),
     [
         ('{"a":"1","b":[2]}', {"a": "1", "b": [2]}, None),
         ({"a": 1}, {"a": 1}, None),
@@ -164,15 +164,15 @@ def test_a_thousand_events_of_one_body_have_each_their_place() -> None:
     ],
 )
 def test_flow_answers_are_read_or_kept_as_they_are(
-    written: Any, given: dict[str, Any], unread: str | None
+    written: Any, answers: dict[str, Any], unread: str | None
 ) -> None:
     content = {"interactive": {"type": "nfm_reply", "nfm_reply": {"response_json": written}}}
-    assert read_answers(content) == (given, unread)
+    assert read_answers(content) == (answers, unread)
     assert read_answers({"interactive": {"type": "list_reply"}}) == (None, None)
 
 
 @pytest.mark.parametrize(
-    ("given", "expected"),
+    ("value", "expected"),
     [
         ("1750000000", datetime(2025, 6, 15, 15, 6, 40, tzinfo=UTC)),
         (1750000000, datetime(2025, 6, 15, 15, 6, 40, tzinfo=UTC)),
@@ -184,8 +184,8 @@ def test_flow_answers_are_read_or_kept_as_they_are(
         ],
     ],
 )
-def test_times_are_seconds_and_nothing_else(given: Any, expected: datetime | None) -> None:
-    assert parse_timestamp(given) == expected
+def test_times_are_seconds_and_nothing_else(value: Any, expected: datetime | None) -> None:
+    assert parse_timestamp(value) == expected
 
 
 def test_numbers_are_joined_with_contacts_by_their_e164_form() -> None:

@@ -71,20 +71,20 @@ def test_a_message_tells_what_it_answers_and_what_it_changes() -> None:
 
 
 def test_the_last_reaction_of_each_contact_counts_whatever_the_order() -> None:
-    given_ = [
+    reactions = [
         message(5, "reaction", reaction={"message_id": "a", "emoji": "👍"}),
         message(9, "reaction", reaction={"message_id": "a", "emoji": "❤"}),
         message(7, "reaction", reaction={"message_id": "a", "emoji": ""}),
         message(8, "reaction", who="447700900123", reaction={"message_id": "a"}),
     ]
-    for order in (given_, given_[::-1]):
+    for order in (reactions, reactions[::-1]):
         frame = table("reactions", messages(*order)).sort_values("contact")
         assert frame[["contact", "removed"]].to_numpy().tolist() == [
             [f"+{ANA}", False],
             ["+447700900123", True],
         ]
         assert frame["emoji"].iloc[0] == "❤" and pd.isna(frame["emoji"].iloc[1])
-    assert not len(table("messages", messages(*given_))), "a reaction is no message"
+    assert not len(table("messages", messages(*reactions))), "a reaction is no message"
 
 
 def test_files_keep_their_checksum_and_caption() -> None:
@@ -106,8 +106,8 @@ def test_statuses_tell_how_long_each_step_took() -> None:
     assert str(frame["to_read"].dtype).startswith("timedelta64")
 
 
-def answer(number: int, given_: Any) -> dict[str, Any]:
-    reply = {"name": "flow", "body": "Sent", "response_json": given_}
+def answer(number: int, response: Any) -> dict[str, Any]:
+    reply = {"name": "flow", "body": "Sent", "response_json": response}
     return message(number, "interactive", interactive={"type": "nfm_reply", "nfm_reply": reply})
 
 
@@ -138,12 +138,12 @@ values = st.none() | st.booleans() | st.integers(-(2**63), 2**64 - 1) | st.text(
 @example([{"stars": 2**63}])
 @example([{"stars": 4}, {"stars": None}])
 @given(st.lists(st.dictionaries(st.text(max_size=3), values, max_size=4), max_size=4))
-def test_any_answers_make_a_frame_and_none_is_lost(given_: list[dict[str, Any]]) -> None:
+def test_any_answers_make_a_frame_and_none_is_lost(answers: list[dict[str, Any]]) -> None:
     frame = frames.flow_answers(
-        messages(*(answer(n, json.dumps(one)) for n, one in enumerate(given_)))
+        messages(*(answer(n, json.dumps(one)) for n, one in enumerate(answers)))
     )
-    assert len(frame) == len(given_)
-    assert frame["answers"].tolist() == given_
+    assert len(frame) == len(answers)
+    assert frame["answers"].tolist() == answers
 
 
 def test_a_thousand_different_answers_do_not_make_a_thousand_columns() -> None:

@@ -104,7 +104,7 @@ def test_what_cannot_be_stored_is_answered_503(store: InboxStore, monkeypatch) -
     assert store.last() == 1
 
 
-def test_a_full_disk_is_answered_503_and_when_there_is_room_all_goes_on(store: InboxStore) -> None:
+def test_a_full_disk_is_answered_503_and_when_there_is_space_all_goes_on(store: InboxStore) -> None:
     large = b"x" * 300_000
 
     def most(pages: int) -> None:
@@ -279,7 +279,7 @@ def test_whenever_a_secret_is_told_what_comes_meanwhile_is_verified(url: str) ->
     store.close()
 
 
-def test_a_delivery_is_judged_by_the_time_it_came(store: InboxStore, monkeypatch) -> None:
+def test_a_delivery_is_verified_by_the_time_it_came(store: InboxStore, monkeypatch) -> None:
     with receiver(store, OTHER) as at:
         post(at.url, BODY, signed(BODY, "late", age=400))
         post(at.url, BODY, signed(BODY, "fresh"))

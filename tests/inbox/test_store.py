@@ -244,17 +244,17 @@ def plans(store: InboxStore, choice: Selection) -> list[str]:
     sa.event.listen(
         store.reading,
         "before_cursor_execute",
-        lambda c, cu, text, given, *_: asked.append((text, given)),
+        lambda c, cu, text, values, *_: asked.append((text, values)),
     )
     [*store.read(choice)]
     queries = tuple(asked)
     explain = "EXPLAIN QUERY PLAN " if store.reading.dialect.name == "sqlite" else "EXPLAIN "
     with store.reading.connect() as connection:
-        if explain == "EXPLAIN ":  # nobody walks through a thousand rows: an index never pays
+        if explain == "EXPLAIN ":  # no planner uses an index for a thousand rows
             connection.exec_driver_sql("SET enable_seqscan = off")
         return [
-            "\n".join(map(str, connection.exec_driver_sql(explain + text, given)))
-            for text, given in queries
+            "\n".join(map(str, connection.exec_driver_sql(explain + text, values)))
+            for text, values in queries
         ]
 
 

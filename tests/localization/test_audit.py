@@ -135,8 +135,8 @@ def for_states(contents: Contents) -> Iterator[ContentFinding]:
 
 def test_what_decides_on_states_is_found_as_among_all_the_rest(demo, shared):
     texts = ["a \ud800", "Ã¤ \ud800", *naughty(shared)]
-    given = [content(text=text, footer=text[:30], variables={"1": text}) for text in texts]
-    for contents in (demo, given):
+    naughty_contents = [content(text=t, footer=t[:30], variables={"1": t}) for t in texts]
+    for contents in (demo, naughty_contents):
         result = deciding(for_states(contents))
         assert result
         assert result == deciding(check_contents(contents))
@@ -161,9 +161,9 @@ def test_no_contents_make_it_fail_and_everything_found_can_be_shown(contents):
         repr(again)
 
 
-def test_naughty_strings_in_every_place_are_judged_and_shown(shared: Path):
+def test_naughty_strings_in_every_place_are_checked_and_shown(shared: Path):
     texts = naughty(shared)
-    given = [
+    contents = [
         content(
             template_code=text,
             text=text,
@@ -181,8 +181,8 @@ def test_naughty_strings_in_every_place_are_judged_and_shown(shared: Path):
         )
         for n, text in enumerate(texts)
     ]
-    result = check_contents(given)
-    output = html_of(result) + "".join(html_of(check_contents(one)) for one in given[:60])
+    result = check_contents(contents)
+    output = html_of(result) + "".join(html_of(check_contents(one)) for one in contents[:60])
     for mark in ("<script", "<img", "<svg", "javascript:alert(1)>", "\u202e", "\x07"):
         assert mark not in output
     assert "\u202e" not in repr(result)
@@ -207,7 +207,7 @@ def test_naughty_strings_in_every_place_are_judged_and_shown(shared: Path):
         "a. " * 20_000,
     ],
 )
-def test_long_texts_are_judged_in_no_time_that_grows_beyond_them(text):
+def test_long_texts_are_checked_in_a_time_that_grows_no_faster_than_they(text):
     """A rule that is quadratic would take minutes here, and the run would be stopped."""
     both = [content(text=text, footer=text), content(lang_code="de", text=text, footer=text)]
     assert "length" in check_contents(both).counts()

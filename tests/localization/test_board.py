@@ -24,7 +24,7 @@ def state(*contents, lang_code="de", **named):
     return board(frame(*contents), **named)["order_ready", lang_code]
 
 
-def test_the_demo_account_is_seen_at_a_glance(demo):
+def test_the_demo_account_is_summarized_on_a_board(demo):
     result = board(demo, codes=["order_ready", "goodbye"])
     assert result.languages == ("en", "ar", "de", "es", "fr", "hi", "ja", "pt_BR")
     assert result.codes[-1] == "goodbye"
@@ -95,8 +95,8 @@ def test_codes_are_joined_in_any_form_and_kept_as_they_are():
 
 
 def test_the_source_and_its_relatives_stand_first():
-    given = frame(*(content(lang_code=code) for code in ("ar", "en_US", "de", "en")))
-    assert board(given).languages == ("en", "en_US", "ar", "de")
+    contents = frame(*(content(lang_code=code) for code in ("ar", "en_US", "de", "en")))
+    assert board(contents).languages == ("en", "en_US", "ar", "de")
 
 
 def test_templates_and_languages_can_be_asked_for_that_nobody_has():
@@ -117,19 +117,19 @@ def test_a_place_that_is_not_on_the_board_is_a_key_error():
 def test_what_does_not_decide_on_states_is_looked_for_when_it_is_asked_for(monkeypatch):
     asked = []
 
-    def counted(*given, **named):
-        asked.append(given)
-        return check_contents(*given, **named)
+    def counted(*args, **kwargs):
+        asked.append(args)
+        return check_contents(*args, **kwargs)
 
     monkeypatch.setattr("chatkit.localization.board.check_contents", counted)
-    given = frame(content(), german(text="Hallo  {{1}} und {{2}}, die Bestellung ist {{3}}."))
-    result = board(given.drop(columns="footer"), "en")
+    contents = frame(content(), german(text="Hallo  {{1}} und {{2}}, die Bestellung ist {{3}}."))
+    result = board(contents.drop(columns="footer"), "en")
     assert result["order_ready", "de"].state == "broken"
     output = repr(result), html_of(result)
     assert not asked
     assert "not judged there: footer" in output[0]
     assert "doubled spaces" in result.audit.counts()
-    assert result.audit == check_contents(given.drop(columns="footer"), "en")
+    assert result.audit == check_contents(contents.drop(columns="footer"), "en")
     assert len(asked) == 1
     assert (repr(result), html_of(result)) == output
 
@@ -151,9 +151,9 @@ def changed(template="order_ready", lang="de", by="Amara", run="r1"):
 
 def since(*changes):
     """A board of one template of two, of those that these changes are about."""
-    given = [content(template_code="a"), german(template_code="a", is_draft=True)]
-    given.append(content(template_code="b", lang_code="ja"))
-    return board(given, codes=["c"], since=DAY, changed=changes)
+    contents = [content(template_code="a"), german(template_code="a", is_draft=True)]
+    contents.append(content(template_code="b", lang_code="ja"))
+    return board(contents, codes=["c"], since=DAY, changed=changes)
 
 
 def test_since_a_day_a_board_has_the_templates_that_were_changed_and_their_states():
@@ -197,7 +197,7 @@ def test_a_few_of_those_who_changed_something_are_named():
 
 
 @pytest.mark.parametrize(
-    ("given", "result"),
+    ("value", "result"),
     [
         ("2026-11-01", DAY),
         (date(2026, 11, 1), DAY),
@@ -208,14 +208,14 @@ def test_a_few_of_those_who_changed_something_are_named():
         (datetime(2026, 11, 1, 10, 30), DAY.replace(hour=10, minute=30)),
     ],
 )
-def test_a_time_is_a_day_or_a_moment_and_utc_unless_it_says_otherwise(given, result):
-    assert parse_time(given) == result
+def test_a_time_is_a_day_or_a_moment_and_utc_unless_it_says_otherwise(value, result):
+    assert parse_time(value) == result
 
 
-@pytest.mark.parametrize("given", ["yesterday", "", 20261101, None])
-def test_what_is_no_time_is_refused(given):
+@pytest.mark.parametrize("value", ["yesterday", "", 20261101, None])
+def test_what_is_no_time_is_refused(value):
     with pytest.raises(InputError, match="since= takes a date like"):
-        parse_time(given)
+        parse_time(value)
 
 
 def test_without_contents_there_is_an_empty_board():

@@ -142,7 +142,7 @@ def test_the_text_has_twenty_templates_and_counts_the_rest(count, output, messag
     assert ("more template" in text) is bool(message)
 
 
-def test_as_many_languages_stand_in_a_table_as_there_is_room_for():
+def test_as_many_languages_stand_in_a_table_as_fit():
     wide = [f"l{n:02}" for n in range(19)]  # 5 columns each beside the 5 of "t0": 100 of 100
     first, *more = repr(rows(1, *wide)).split("\n\n")[1:-1]
     assert (first.splitlines()[0].split(), more) == (wide, [])

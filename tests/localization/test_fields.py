@@ -71,9 +71,9 @@ def test_each_text_is_put_into_its_place_and_nothing_else_changes():
 
 
 @settings(max_examples=60)
-@given(given_=CONTENT)
-def test_whatever_stands_in_a_content_its_own_texts_put_back_change_nothing(given_):
-    result = entries(given_)[0]
+@given(raw=CONTENT)
+def test_whatever_stands_in_a_content_its_own_texts_put_back_change_nothing(raw):
+    result = entries(raw)[0]
     new = {f: t for f, t in result.texts.items() if text_group(result, result, f) == f}
     for name, value in put_texts(result.raw, result, new).items():
         assert value == result.raw[name]

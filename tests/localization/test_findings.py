@@ -95,8 +95,8 @@ def test_a_text_that_grows_too_long_with_its_samples_is_warned_of() -> None:
 
 
 def test_lengths_are_measured_as_a_share_of_their_limit() -> None:
-    given = frame(content(footer="x" * 30), content(lang_code="de", footer="👍" * 6))
-    result = {(each.lang_code, each.field): each for each in lengths(given)}
+    contents = frame(content(footer="x" * 30), content(lang_code="de", footer="👍" * 6))
+    result = {(each.lang_code, each.field): each for each in lengths(contents)}
     assert result["en", "footer"].share == 0.5
     assert result["de", "footer"][3:] == (6, 12, 60)
     assert result["en", "text"].limit == 1024

@@ -119,12 +119,12 @@ def rewritten(data, change):
     return target.getvalue()
 
 
-def foreign_names(workbook):
+def rename_columns(workbook):
     for cell in workbook["fr"][1]:
         cell.value = f"nom {cell.column}"
 
 
-@pytest.mark.parametrize("change", [lambda workbook: workbook["fr"].delete_rows(1), foreign_names])
+@pytest.mark.parametrize("change", [lambda workbook: workbook["fr"].delete_rows(1), rename_columns])
 def test_a_sheet_of_ours_that_lost_its_names_is_told(change):
     data = encode_workbook([unit(), unit(lang_code="fr"), unit(lang_code="fr")])
     with pytest.raises(InputError, match=r"sheet fr holds texts of export, like that in row \d, "):

@@ -470,8 +470,8 @@ def test_two_hundred_texts_that_were_not_taken_are_in_the_table(count, rest):
 
 
 def test_only_a_stale_text_shows_both_sources_and_a_place_may_have_no_cell():
-    given = [came_back(1, "conflict", cell=""), came_back(2, "stale", source="")]
-    result = Translations(both(), [], given, 0)
+    returned = [came_back(1, "conflict", cell=""), came_back(2, "stale", source="")]
+    result = Translations(both(), [], returned, 0)
     html = result._repr_html_()
     assert '<td dir="auto">New text</td>' in html
     assert "<i>a.xlsx, row 4</i>" in html
@@ -489,8 +489,8 @@ def test_only_a_stale_text_shows_both_sources_and_a_place_may_have_no_cell():
 
 def test_comments_are_of_texts_that_have_a_place():
     verdicts = ["fresh", "unchanged", "stale", "no stamp", "code changed", "not in the frame"]
-    given = [came_back(n, verdict, comment="so") for n, verdict in enumerate(verdicts)]
-    result = Translations(both(), [], [*given, came_back(9, comment=" ")], 0)
+    returned = [came_back(n, verdict, comment="so") for n, verdict in enumerate(verdicts)]
+    result = Translations(both(), [], [*returned, came_back(9, comment=" ")], 0)
     assert [place[0] for place in result.comments(Ledger()).comments] == ["t0", "t1", "t2"]
 
 

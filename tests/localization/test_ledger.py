@@ -181,8 +181,8 @@ def test_broken_is_graver_than_stale_and_stale_than_draft_and_draft_than_unknown
     ledger = accept_contents(before, "de", "en", Ledger())[1]
 
     def of(**fields):
-        given = frame(content(text=NEW), {**german, **fields})
-        return board(given, ledger=ledger)["order_ready", "de"]
+        contents = frame(content(text=NEW), {**german, **fields})
+        return board(contents, ledger=ledger)["order_ready", "de"]
 
     assert of().state == of(is_draft=True).state == "stale"
     assert of(is_draft=True).reason == "the text has changed in en since; it is a draft"
@@ -334,7 +334,7 @@ def test_no_sample_and_no_token_is_in_it(client):
 # --- as text that merges --------------------------------------------------------------------
 
 TIMES = st.integers(0, 3).map(lambda n: f"2026-11-0{n + 1}T10:00:00.000000+00:00")
-SPOTS = st.builds(
+KEYS = st.builds(
     TranslationKey,
     st.sampled_from(["order_ready", "a\u2028b"]),
     st.sampled_from(["de", "pt_BR"]),
@@ -344,7 +344,7 @@ SPOTS = st.builds(
 )
 NAMES = st.sampled_from(["", "Amara", "Chiara"])
 LINES = st.lists(
-    st.tuples(SPOTS, TIMES, st.text(max_size=4), st.sampled_from(["apply", "accept"]), NAMES),
+    st.tuples(KEYS, TIMES, st.text(max_size=4), st.sampled_from(["apply", "accept"]), NAMES),
     max_size=6,
 )
 

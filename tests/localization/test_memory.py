@@ -64,12 +64,12 @@ def test_capitals_do_not_count_but_the_same_text_is_told_from_it() -> None:
 def test_suggestions_are_translations_that_are_there(
     pairs: list[tuple[str, str]], text: str
 ) -> None:
-    given_ = [
+    contents = [
         member(f"t{n}", lang, words)
         for n, pair in enumerate(pairs)
         for lang, words in zip(("en", "de"), pair, strict=True)
     ]
-    result = TranslationMemory(given_, "de").suggest(text)
+    result = TranslationMemory(contents, "de").suggest(text)
     assert {(one.source, one.translation) for one in result} <= {*pairs}
     assert len(result) <= MAX_SUGGESTIONS
     assert [one.alike for one in result] == sorted((one.alike for one in result), reverse=True)

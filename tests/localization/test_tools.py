@@ -318,7 +318,7 @@ def packed(*names):
     return target.getvalue()
 
 
-FOREIGN = {
+UNSUPPORTED = {
     "a.csv": (b"name,number\nAna,12025550123\n", "does not hold translations"),
     "a.po": (b'msgid "Hello"\nmsgstr "Hallo"\n', "None of its 1 text has a stamp"),
     "a.docx": (packed("word/document.xml"), "not a readable XLSX file"),
@@ -335,11 +335,11 @@ FOREIGN = {
 }
 
 
-@pytest.mark.parametrize("name", FOREIGN)
+@pytest.mark.parametrize("name", UNSUPPORTED)
 def test_a_foreign_file_is_named_and_nothing_of_the_others_is_taken(
     client, spreadsheet, tmp_path, name
 ):
-    data, output = FOREIGN[name]
+    data, output = UNSUPPORTED[name]
     (tmp_path / name).write_bytes(data)
     with pytest.raises(InputError, match=f"^{name}: .*{output}"):
         client.templates.read_translations([spreadsheet, tmp_path / name])

@@ -53,7 +53,7 @@ def _made(folder: Path) -> Iterator[tuple[dict[str, Any], Path]]:
     (folder / "names.csv").write_text("Name,Town\nAna,Rome\n", "utf-8")
     (folder / "plain.csv").write_text("Colour,Size\nred,7\n", "utf-8")
     (folder / "plain.txt").write_text("hello", "utf-8")
-    _write_odd_files(folder)
+    _write_faulty_files(folder)
     plain_profile = chatkit.ServiceProfile(search_param="", status_param="")
     other = chatkit.Sandbox(seed="demo")
     with (
@@ -128,7 +128,7 @@ def _receive(folder: Path) -> None:
         keep(store, written(message(0), named=False), both)
 
 
-def _write_odd_files(folder: Path) -> None:
+def _write_faulty_files(folder: Path) -> None:
     """Write files that somebody took for a table of contacts, and tables with a fault."""
     rows = b"Phone,Name\n+44 7700 900777,Zo\xe9\n"
     for name, content in {
@@ -190,7 +190,7 @@ def flow(*routes: tuple[str, str], ends: bool = True, version: str = "7.3") -> d
     }
 
 
-def told(line: str, names: dict[str, Any], folder: Path) -> str:
+def output_of(line: str, names: dict[str, Any], folder: Path) -> str:
     """Run one line, and return what its user reads: the error, warnings, what is printed."""
     printed = io.StringIO()
     with warnings.catch_warnings(record=True) as warned, redirect_stdout(printed):
@@ -198,12 +198,12 @@ def told(line: str, names: dict[str, Any], folder: Path) -> str:
         try:
             result = eval(line, names)
             ours = isinstance(result, str) or type(result).__module__.startswith("chatkit")
-            said = str(result) if ours else ""
+            last = str(result) if ours else ""
         except Exception as error:  # noqa: BLE001  whatever it is, a user would read it
-            said = f"{type(error).__name__}: {error}"
+            last = f"{type(error).__name__}: {error}"
     parts = [f"Warning: {each.message}" for each in warned]
     text = (
-        "\n".join(filter(None, [printed.getvalue().strip(), *parts, said])) or "(nothing is said)"
+        "\n".join(filter(None, [printed.getvalue().strip(), *parts, last])) or "(nothing is said)"
     )
     text = re.sub(r"\x1b\[[0-9;]*m", "", text)
     text = re.sub(r"`\S+ -m chatkit ", "`chatkit ", text)
@@ -217,15 +217,15 @@ def told(line: str, names: dict[str, Any], folder: Path) -> str:
 def everything() -> dict[str, str]:
     """Run all lines."""
     with surroundings() as (names, folder):
-        return {line: told(line, names, folder) for lines in CASES.values() for line in lines}
+        return {line: output_of(line, names, folder) for lines in CASES.values() for line in lines}
 
 
-def written(said: dict[str, str]) -> str:
-    """Write down what was said, part by part."""
+def written(outputs: dict[str, str]) -> str:
+    """Write the outputs, part by part."""
     parts = [_HEAD]
     for part, lines in CASES.items():
         parts.append(f"\n=== {part} ===\n")
-        parts += [f">>> {line}\n{said[line]}\n" for line in lines]
+        parts += [f">>> {line}\n{outputs[line]}\n" for line in lines]
     return "\n".join(parts)
 
 
@@ -233,4 +233,4 @@ def read() -> dict[str, str]:
     """Read what is written down, by line."""
     text = re.sub(r"\n=== .* ===\n", "", SNAPSHOT.read_text("utf-8"))
     entries = [each.partition("\n") for each in re.split(r"(?m)^>>> ", text)[1:]]
-    return {line: said.strip() for line, _, said in entries}
+    return {line: output.strip() for line, _, output in entries}

@@ -21,7 +21,7 @@ import chatkit
 from chatkit.errors import Problem
 
 LINES = [line for lines in CASES.values() for line in lines]
-#: What nobody outside this house says, and what libraries say for themselves.
+#: Words that only this project uses, and messages of libraries.
 NEVER = re.compile(
     r"(?<!here )\b(?:is|are|be|was|were) (?:no|none)\b(?! longer)|is none of|\brooms?\b|"
     r"looked at\b|with loss|refuses? itself|nowhere|\bmend\b|the law\b|the only way|cannot hurt|"

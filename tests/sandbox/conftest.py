@@ -1,4 +1,4 @@
-"""A served sandbox, and calls to it: honest ones, and bytes as they come."""
+"""A served sandbox, and calls to it: correct ones, and raw bytes."""
 
 import http.client
 import json
@@ -14,7 +14,7 @@ from chatkit import Sandbox
 ROOT = "/api/business/public/channels/chat/accounts/1001"
 
 
-class Door(NamedTuple):
+class ServedSandbox(NamedTuple):
     """A served sandbox."""
 
     sandbox: Sandbox
@@ -28,7 +28,7 @@ class Door(NamedTuple):
     def call(
         self, method: str, path: str, body: object = None, **headers: str
     ) -> tuple[int, dict[str, Any]]:
-        """One call as an honest client makes it."""
+        """Make one call as a correct client does."""
         sent = None if body is None else json.dumps(body).encode()
         if body is not None:
             headers.setdefault("Content_Type", "application/json")
@@ -75,12 +75,12 @@ class Door(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def channel() -> Iterator[Door]:
+def channel() -> Iterator[ServedSandbox]:
     with Sandbox(seed="demo") as sandbox, sandbox.serve() as base_url:
-        yield Door(sandbox, int(base_url.rpartition(":")[2]))
+        yield ServedSandbox(sandbox, int(base_url.rpartition(":")[2]))
 
 
 @pytest.fixture
-def fresh() -> Iterator[Door]:
+def fresh() -> Iterator[ServedSandbox]:
     with Sandbox() as sandbox, sandbox.serve() as base_url:
-        yield Door(sandbox, int(base_url.rpartition(":")[2]))
+        yield ServedSandbox(sandbox, int(base_url.rpartition(":")[2]))

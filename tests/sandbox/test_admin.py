@@ -25,7 +25,7 @@ def sandbox() -> Iterator[Sandbox]:
 
 
 def asking(sandbox: Sandbox, token: str) -> Ask:
-    """Calls of the in-process door with one token."""
+    """Calls in process with one token."""
 
     def ask(method: str, path: str, body: object = None, **headers: str) -> tuple[int, Any]:
         sent = {"authorization": f"Bearer {token}", "content-type": "application/json", **headers}
@@ -62,7 +62,7 @@ CALLS = [
 
 @pytest.mark.parametrize(("method", "path"), CALLS)
 @pytest.mark.parametrize("token", ["", "x", "access", "Ünicode", "\udcff"])
-def test_only_the_admin_token_opens_the_door(
+def test_only_the_admin_token_is_accepted_by_the_admin_api(
     sandbox: Sandbox, method: str, path: str, token: str
 ) -> None:
     ask = asking(sandbox, sandbox.token if token == "access" else token)
@@ -331,7 +331,7 @@ def test_what_is_not_an_address_is_not_a_receiver(admin: Ask, body: object) -> N
     assert admin("GET", "/_sandbox/receivers")[1] == {"receivers": []}
 
 
-def test_an_event_that_no_room_is_left_for_is_refused(
+def test_an_event_that_exceeds_the_queue_is_refused(
     admin: Ask, api: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("chatkit.sandbox.delivery.MOST_WAITING", 0)
@@ -386,7 +386,7 @@ def test_the_log_tells_calls_without_query_header_or_body(admin: Ask, api: Ask) 
     assert "Ada" not in json.dumps([first, second])
 
 
-def test_the_door_is_the_same_over_http(fresh: Any) -> None:
+def test_the_admin_api_is_the_same_over_http(fresh: Any) -> None:
     token = {"Authorization": f"Bearer {fresh.sandbox.admin_token}"}
     body = {"permissions": ["Chat Contacts, View"]}
     status, answer = fresh.call("POST", "/_sandbox/tokens", body, **token)

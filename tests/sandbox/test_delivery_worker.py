@@ -1,4 +1,4 @@
-"""The delivery worker: at least once, on schedule, a lane for each webhook, the truth kept."""
+"""The delivery worker: at least once, on schedule, each webhook alone, and a true log."""
 
 import json
 import socket
@@ -302,7 +302,7 @@ def test_an_attempt_that_could_not_be_written_down_is_made_again(
     assert len(set(listener.bodies)) == 1
 
 
-def test_a_bug_of_ours_is_a_failure_and_does_not_end_the_lane(
+def test_a_bug_of_ours_is_a_failure_and_does_not_end_the_worker(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def broken(webhook: ActiveWebhook, *_: Any) -> DeliveryOutcome:

@@ -31,10 +31,10 @@ class Served:
         command = [sys.executable, "-m", "chatkit", "sandbox", "--db", str(path), "--json"]
         self.process = processes.Popen(command, stdout=subprocess.PIPE)
         assert self.process.stdout is not None
-        self.said = json.loads(self.process.stdout.readline())
-        self.host, _, port = self.said["base_url"].removeprefix("http://").partition(":")
+        self.access = json.loads(self.process.stdout.readline())
+        self.host, _, port = self.access["base_url"].removeprefix("http://").partition(":")
         self.port = int(port)
-        self.root = f"/api/business/public/channels/chat/accounts/{self.said['account_id']}"
+        self.root = f"/api/business/public/channels/chat/accounts/{self.access['account_id']}"
 
     def connect(self) -> http.client.HTTPConnection:
         return http.client.HTTPConnection(self.host, self.port, timeout=20)
@@ -43,7 +43,7 @@ class Served:
         self, connection: http.client.HTTPConnection, method: str, path: str, body: object = None
     ) -> tuple[int, Any]:
         headers = {
-            "Authorization": f"Bearer {self.said['token']}",
+            "Authorization": f"Bearer {self.access['token']}",
             "Content-Type": "application/json",
         }
         text = None if body is None else json.dumps(body)
@@ -142,7 +142,7 @@ def test_a_signal_ends_the_process_well(tmp_path: Path, number: signal.Signals) 
 
 def test_the_first_line_tells_all_that_is_needed(tmp_path: Path) -> None:
     with serving(tmp_path / "sandbox.db") as served:
-        assert set(served.said) == {
+        assert set(served.access) == {
             "base_url",
             "account_id",
             "token",

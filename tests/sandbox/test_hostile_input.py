@@ -13,15 +13,15 @@ Calls = Any
 
 
 class Wire:
-    """One kept-alive connection for many calls; the door may close it at any time."""
+    """One kept-alive connection for many calls; the server may close it at any time."""
 
     def __init__(self, channel: Any) -> None:
-        self._door = channel
+        self._channel = channel
         self._connection = http.client.HTTPConnection("127.0.0.1", channel.port, timeout=20)
 
     def send(self, method: str, path: str, body: bytes | None = None) -> tuple[int, bytes]:
-        headers = {**self._door.headers(), "Content-Type": "application/json"}
-        self._connection.request(method, self._door.root + path, body, headers)
+        headers = {**self._channel.headers(), "Content-Type": "application/json"}
+        self._connection.request(method, self._channel.root + path, body, headers)
         answer = self._connection.getresponse()
         return answer.status, answer.read()
 

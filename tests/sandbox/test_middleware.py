@@ -1,4 +1,4 @@
-"""The middleware: commits, faults at both doors, the log, and what a bug of ours does."""
+"""The middleware: commits, faults in process and over HTTP, the log, and our own bugs."""
 
 import http.client
 import json
@@ -152,7 +152,7 @@ def test_the_log_keeps_the_last_thousand_calls_and_nothing_secret(fresh: Any) ->
     assert len(middleware.log) == 1000
 
 
-def test_the_openapi_document_is_served_at_both_doors(fresh: Any) -> None:
+def test_the_openapi_document_is_served_in_process_and_over_http(fresh: Any) -> None:
     status, document = fresh.call("GET", "/openapi.json")
     assert (status, document["openapi"]) == (200, "3.1.0")
     _, headers, body = fresh.sandbox.answer("GET", "/openapi.json", {}, b"")
@@ -225,7 +225,7 @@ def test_an_answer_without_a_body_cannot_end_early_and_is_dropped() -> None:
                 connection.getresponse()
 
 
-def test_faults_leave_the_admin_door_and_the_document_alone(fresh: Any) -> None:
+def test_faults_leave_the_admin_api_and_the_document_alone(fresh: Any) -> None:
     fresh.sandbox.faults(dropped=1, latency=30)
     assert fresh.call("GET", "/openapi.json")[0] == 200
     admin = {"Authorization": f"Bearer {fresh.sandbox.admin_token}"}
@@ -243,7 +243,7 @@ def test_latency_delays_every_call(fresh: Any, monkeypatch: pytest.MonkeyPatch) 
     assert middleware_of(fresh.sandbox).log[-1].ms >= 240
 
 
-def test_the_same_faults_meet_the_same_calls_at_both_doors() -> None:
+def test_a_seed_repeats_the_faults_of_the_same_calls() -> None:
     seen = []
     for _ in range(2):
         with Sandbox(seed="empty") as sandbox:

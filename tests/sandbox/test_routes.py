@@ -17,7 +17,7 @@ def call():
         yield Caller(sandbox)
 
 
-ODD_IDS = [
+INVALID_IDS = [
     "0", "-1", "+1", "1.0", "1e3", "0x1", "00050001", " 50001", "50001%20", "%2050001", "50001%00",
     "9" * 18, "9" * 19, "9" * 400, "9" * 5000, "18446744073709551616", "-9223372036854775808",
     "%D9%A5%D9%A0", "%E2%91%A0", "%EF%BC%95", "null", "NaN", "%2e%2e", "%2e", "%2F", "5%2F0",
@@ -25,7 +25,7 @@ ODD_IDS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("unusual", ODD_IDS)
+@pytest.mark.parametrize("unusual", INVALID_IDS)
 @pytest.mark.parametrize("status", [404, 400, 410])
 def test_odd_ids_are_unknown(unusual, status):
     with Sandbox(profile=ServiceProfile(not_found_status=status)) as sandbox:

@@ -117,7 +117,7 @@ def test_the_tenth_webhook_is_registered_once(fresh: Any) -> None:
     assert len(fresh.call("GET", f"{fresh.root}/webhooks")[1]["data"]) == 10
 
 
-def test_both_doors_can_be_used_at_once(fresh: Any) -> None:
+def test_calls_in_process_and_over_http_can_be_made_at_once(fresh: Any) -> None:
     headers = {"authorization": f"Bearer {fresh.sandbox.token}", "content-type": "application/json"}
 
     def inside(number: int) -> int:

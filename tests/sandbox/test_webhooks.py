@@ -99,7 +99,7 @@ def test_url_and_events_are_required(call):
     assert [error["field"] for error in reply.json["errors"]] == ["url", "events"]
 
 
-def test_the_eleventh_is_refused_and_a_deletion_makes_room(call):
+def test_the_eleventh_is_refused_until_another_is_deleted(call):
     for at in range(10):
         assert call.webhook(f"https://hooks.example/{at}", is_active=False).status == 201
     assert call.webhook("https://hooks.example/10").status == 422

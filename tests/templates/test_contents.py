@@ -305,7 +305,7 @@ def test_a_language_that_could_not_stand_in_an_address_is_refused_before_it_is_s
 @pytest.mark.parametrize(
     ("fields", "methods"),
     [
-        ({"footer": "Bye"}, ["GET", "PUT", "GET"]),  # what it is part of is judged with it
+        ({"footer": "Bye"}, ["GET", "PUT", "GET"]),  # what it is part of is checked with it
         ({"footer": "Bye", "is_draft": False}, ["GET", "PUT", "GET"]),
         ({"footer": "Bye", "is_draft": True}, ["PUT", "GET"]),  # no draft is refused for that
     ],

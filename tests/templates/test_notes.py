@@ -89,7 +89,7 @@ def test_what_breaks_the_document_already_stops_only_an_edit_of_it():
         assert stopped([change(**again)], frame(present)) == [("placeholder name", "/text")]
 
 
-def test_one_content_is_judged_with_what_is_there():
+def test_one_content_is_checked_together_with_the_present_one():
     present = content(is_draft=False)
     assert errors(check_edit({"buttons": LABEL}, present))
     assert errors(check_edit({"buttons": LABEL}, None))  # whoever may not read it is told as well
@@ -98,13 +98,13 @@ def test_one_content_is_judged_with_what_is_there():
 
 
 @pytest.mark.parametrize("value", [None, 7, [], {}, [None], [[]], [{"type": {}}]])
-def test_a_value_of_another_shape_is_judged_without_falling_over(value):
+def test_a_value_of_another_shape_is_checked_without_an_exception(value):
     for name in ("text", "headers", "buttons"):
         check_edit({name: value}, {})
         check_plan([change(**{name: value})], NOTHING)
 
 
-def test_naughty_texts_are_judged_without_falling_over(shared):
+def test_naughty_texts_are_checked_without_an_exception(shared):
     for text in naughty(shared):
         check_edit({"text": text, "footer": text}, {})
         notes([change(text=text, footer=text)], NOTHING)

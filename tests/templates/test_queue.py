@@ -219,7 +219,7 @@ def test_one_accepted_text_is_told_and_a_comment_is_recorded_once(client: Any) -
     assert not any(comments.values())
 
 
-def test_a_language_that_is_not_there_yet_is_judged_as_a_draft_of_the_source(client: Any) -> None:
+def test_a_language_that_is_not_there_yet_is_checked_as_a_draft_of_the_source(client: Any) -> None:
     queue = client.templates.queue(["it"], [CODE])
     assert queue.findings(0) == []
     assert queue.content(0)["lang_code"] == "it"

@@ -198,8 +198,8 @@ def test_remarks_merge_in_any_order_and_the_later_counts() -> None:
     other.silence("quotes", "", off=True)
     one.silence("quotes", "de", "order_ready", off=True)
     other.silence("quotes", "de", "order_ready")
-    both, also = one.merge(other), other.merge(one)
-    assert both == also == both.merge(one) == Ledger.from_text(str(both))
+    both, reverse = one.merge(other), other.merge(one)
+    assert both == reverse == both.merge(one) == Ledger.from_text(str(both))
     assert both.comments["a", "de", "text"].text == "second"
     assert not both.is_silent("quotes", "de")
     assert both.is_silent("quotes", "de", "order_ready", "text")

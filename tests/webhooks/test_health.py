@@ -76,7 +76,7 @@ NEVER = dict.fromkeys(
         ),
     ],
 )
-def test_a_webhook_is_judged_by_its_last_delivery(
+def test_the_health_of_a_webhook_is_that_of_its_last_delivery(
     fields: dict[str, Any], health: str, reports: str
 ) -> None:
     verdict, reason = health_of(webhook(**fields), NOW, DAY)

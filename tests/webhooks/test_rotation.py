@@ -116,7 +116,7 @@ def test_a_lost_create_loses_its_secret_and_the_old_one_stays(
     monkeypatch.setattr(middleware_of(sandbox), "answer", losing)
     result = settled(rotation.apply, settle=0.01)
     assert not lost
-    assert len(ids(client)) == 2  # it landed, and nobody has its secret
+    assert len(ids(client)) == 2  # it was created, and nobody has its secret
     assert "signing secret was in that answer" in " ".join(map(str, result.reason))
     assert (rotation.new_id, rotation.secret) == (None, None)
     for unheard in (False, True):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from widgets.screen import part, tell, wire
+from widgets.screen import part, send, wire
 
 import chatkit
 from chatkit.client import Client
@@ -26,7 +26,7 @@ def client(sandbox: chatkit.Sandbox) -> Iterator[Client]:
 
 
 class Page:
-    """The page of a grid: what it is told goes through JSON, as on the wire."""
+    """The page of a grid: its messages go through JSON, as on the wire."""
 
     def __init__(self, grid: Grid, monkeypatch: pytest.MonkeyPatch) -> None:
         self.grid = grid
@@ -34,10 +34,10 @@ class Page:
         self.table = part(grid, GridTable)
         monkeypatch.setattr(GridTable, "send", lambda _, m: self.heard.append(wire(m)))
 
-    def tell(self, do: str, **message: Any) -> list[dict[str, Any]]:
-        """Send a message as JavaScript does; return what is answered."""
+    def send(self, do: str, **message: Any) -> list[dict[str, Any]]:
+        """Send a message as JavaScript does; return the answers."""
         self.heard.clear()
-        tell(self.table, {"do": do, **message})
+        send(self.table, {"do": do, **message})
         return self.heard
 
     @property
@@ -46,7 +46,7 @@ class Page:
 
     def rows(self, page: int = 0) -> list[dict[str, Any]]:
         """Ask for a page of rows."""
-        (answer,) = self.tell("page", page=page, shows=self.state["shows"])
+        (answer,) = self.send("page", page=page, shows=self.state["shows"])
         return answer["rows"]
 
     def column(self, name: str) -> int:
@@ -54,7 +54,7 @@ class Page:
 
     def type(self, row: int, column: str, value: str | bool) -> dict[str, Any]:
         """Type into a cell; return the row as it is then shown."""
-        answers = self.tell("set", row=row, column=column, value=value)
+        answers = self.send("set", row=row, column=column, value=value)
         return answers[0]["rows"][0]
 
 

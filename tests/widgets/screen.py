@@ -88,7 +88,7 @@ def enter(widget: Any, control: Control, value: Any) -> None:
         return
     for form in parts(widget):
         if isinstance(form, FormModel):
-            tell(form, {"id": control.id, "entered": value})
+            send(form, {"id": control.id, "entered": value})
 
 
 def code(widget: Any) -> str:
@@ -143,7 +143,7 @@ def sources(kind: type) -> tuple[str, str]:
     return vars(kind)["_esm"], vars(kind)["_css"]
 
 
-def tell(widget: Any, message: Any) -> None:
+def send(widget: Any, message: Any) -> None:
     """Send a widget a message as its page does: through its comm, as JSON."""
     data = {"method": "custom", "content": wire(message)}
     widget.comm.handle_msg({"content": {"data": data}, "buffers": []})

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from widgets.screen import tell
+from widgets.screen import send
 
 from chatkit.widgets.controls import (
     ActionButton,
@@ -23,7 +23,7 @@ from chatkit.widgets.controls import (
 
 def click(button: ActionButton, token: str) -> None:
     """A click as it arrives from the page: it carries the token that was there."""
-    tell(button, {"token": token})
+    send(button, {"token": token})
 
 
 def test_a_click_that_arrives_twice_acts_once() -> None:

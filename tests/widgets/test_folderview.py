@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from bulk.planning import held
-from widgets.screen import page_of, tell
+from widgets.screen import page_of, send
 
 import chatkit
 from chatkit.client import Client
@@ -94,10 +94,10 @@ def test_a_file_is_chosen_by_its_path_and_from_the_page(
     view.choose(EN)
     assert "en.json" in view.difference
     place = list(view.files()).index("webhooks/hooks-larkspur-cycles-example-chat.json")
-    tell(view, {"open": place})
+    send(view, {"open": place})
     assert (view.chosen, "hooks.larkspur" in view.difference) == (place, True)
     for unusual in ({"open": 999}, {"open": -1}, {"open": "1"}, {"again": False}, None):
-        tell(view, unusual)
+        send(view, unusual)
         assert view.chosen == place
     with pytest.raises(chatkit.errors.InputError, match="no file 'flows/none'"):
         view.choose("flows/none")
@@ -108,7 +108,7 @@ def test_reading_again_keeps_the_file_that_is_shown(folder: chatkit.Folder, clie
     view.choose(EN)
     rewrite(folder, EN, "repaired and ready", "washed")
     rewrite(folder, "webhooks/old-till-larkspur-cycles-example-status.json", "false", "true")
-    tell(view, {"again": True})
+    send(view, {"again": True})
     assert "<ins>washed</ins>" in view.difference
     assert view.files()["webhooks/old-till-larkspur-cycles-example-status.json"] == "different"
 
@@ -118,7 +118,7 @@ def test_a_file_that_cannot_be_read_is_told_with_its_place(
 ) -> None:
     view = chatkit.widgets.FolderView(folder, client)
     (folder.path / EN).write_text("{oops", "utf-8")
-    tell(view, {"again": True})
+    send(view, {"again": True})
     assert "cannot be read again" in view.heading
     assert EN in view.heading
     with pytest.raises(chatkit.errors.InputError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from widgets.screen import tell, wire
+from widgets.screen import send, wire
 
 from chatkit.widgets.fields import (
     Checkbox,
@@ -27,7 +27,7 @@ def trees(form: FormModel) -> list[Any]:
 
 def enter(form: FormModel, one: Any, value: Any) -> None:
     """Enter something in the page."""
-    tell(form, {"id": one.id, "entered": value})
+    send(form, {"id": one.id, "entered": value})
 
 
 def test_what_a_page_gets_is_a_tree_of_all_controls() -> None:
@@ -103,7 +103,7 @@ def test_a_message_about_something_else_is_ignored() -> None:
     form = FormModel(FormGroup([text]))
     sent = trees(form)
     for message in (7, {}, {"id": "x"}, {"id": 0, "entered": "x"}, {"id": text.id}):
-        tell(form, message)
+        send(form, message)
     assert (text.value, sent) == ("", [])
 
 

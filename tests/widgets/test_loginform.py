@@ -12,7 +12,7 @@ import keyring.backends.fail
 import pytest
 from internals import middleware_of
 from keyrings import FileKeyring
-from widgets.screen import find, heard, html, kind, parts, static, tell, type_into
+from widgets.screen import find, heard, html, kind, parts, send, static, type_into
 
 import chatkit
 from chatkit import settings
@@ -42,26 +42,26 @@ def submit(form: LoginForm, base_url: str, token: str = "") -> None:
     type_into(form, "Account id", "1001")
     button = next(one for one in parts(form) if getattr(one, "submit", False))
     (secret,) = [one for one in parts(form) if kind(one) == "secret"]
-    tell(form, {"id": secret.id, "entered": token})
-    tell(form, {"id": button.id, "entered": button.token})
+    send(form, {"id": secret.id, "entered": token})
+    send(form, {"id": button.id, "entered": button.token})
 
 
-@pytest.mark.parametrize("there_is_a_keyring", [True, False])
+@pytest.mark.parametrize("has_keyring", [True, False])
 def test_what_is_typed_is_kept_and_leaves_nothing_in_the_notebook(
-    there_is_a_keyring: bool, tmp_path: Path
+    has_keyring: bool, tmp_path: Path
 ) -> None:
-    if not there_is_a_keyring:
+    if not has_keyring:
         keyring.set_keyring(keyring.backends.fail.Keyring())
     with chatkit.Sandbox(seed="empty") as sandbox, sandbox.serve() as base_url:
         form = chatkit.widgets.login("shop")
-        assert bool(form.fault) is not there_is_a_keyring
+        assert bool(form.fault) is not has_keyring
         submit(form, base_url, f" {sandbox.token}\n")
         assert form.kept and form.message.startswith("Kept, the token in")
         assert escape('client = chatkit.connect("shop")') in html(form)
         assert sandbox.token not in everything(form)
         with chatkit.connect("shop") as client:
             assert len(client.contacts.frame()) == 0
-        if there_is_a_keyring:
+        if has_keyring:
             kept = json.loads((tmp_path / "keyring.json").read_text())
             assert kept == {"chatkit/shop": sandbox.token}
         else:
@@ -113,8 +113,8 @@ def test_an_odd_name_is_refused_before_anything_is_typed() -> None:
 def test_it_gives_what_is_to_be_saved_when_the_page_asks_and_only_then() -> None:
     form = LoginForm("shop")
     sent = heard(form)
-    tell(form, {"chatkit": "save"})
-    tell(form, {"chatkit": "other"})
+    send(form, {"chatkit": "save"})
+    send(form, {"chatkit": "other"})
     kept = static(form)
     texts = {kind: kept[kind] for kind in ("text/plain", "text/html")}
     assert sent == [{"chatkit_saved": texts}]

@@ -48,7 +48,7 @@ COLOUR = r"#[0-9a-fA-F]{3,8}\b|\b(?:rgb|hsl)a?\(|--jp-(?!code-)|data-jp-theme"
 SIZE = r"font(?:-size)?:[^;{}]*?(?<![\w./-])(?<!/ )\d+(?:\.\d+)?(?:px|rem)(?=[ /;}])"
 RADIUS = r"border-(?:\w+-)*radius:[^;{}]*?\d(?:px|%|em)"
 SPACE = r"(?:^|[ {;])(?:margin|padding|gap)[\w-]*:[^;{}]*?(?<![\w.-])(?:[2-9]|\d\d+)px"
-RING = r"outline: \d+px solid(?! currentcolor)"
+OUTLINE = r"outline: \d+px solid(?! currentcolor)"
 
 
 def test_the_tokens_are_few_and_each_colour_is_that_of_the_notebook() -> None:
@@ -71,9 +71,9 @@ def test_the_tokens_are_few_and_each_colour_is_that_of_the_notebook() -> None:
 
 
 @pytest.mark.parametrize("sheet", SHEETS, ids=lambda sheet: sheet.name)
-def test_a_sheet_has_no_colour_size_radius_distance_or_ring_of_its_own(sheet: Path) -> None:
+def test_a_sheet_has_no_colour_size_radius_distance_or_outline_of_its_own(sheet: Path) -> None:
     text = sheet.read_text("utf-8")
-    for pattern in (COLOUR, SIZE, RADIUS, SPACE, RING):
+    for pattern in (COLOUR, SIZE, RADIUS, SPACE, OUTLINE):
         assert [match[0] for match in re.finditer(pattern, text, re.MULTILINE)] == []
     used = set(re.findall(r"var\((--ck-[\w-]+)", text))
     assert used <= set(re.findall(r"(--ck-[\w-]+):", TOKENS))

@@ -1,4 +1,4 @@
-"""Components as objects: found by type, walked through, asked for their actions."""
+"""Components as objects: search by type, order, actions."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_a_dict_among_components_is_read() -> None:
     assert block.to_json()["then"] == [{"type": "TextBody", "text": "Hi"}, {"type": "New"}]
 
 
-def test_all_components_are_walked_through_in_order() -> None:
+def test_all_components_are_visited_in_order() -> None:
     a, b, c, d = (TextBody(text) for text in "abcd")
     inner = If("${data.x}", [a], else_=[b])
     outer = Switch("${data.y}", {"one": [inner], "two": [c]})

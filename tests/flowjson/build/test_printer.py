@@ -65,7 +65,7 @@ def test_what_is_empty_is_never_broken() -> None:
     assert format_node(list_node([]), before=200) == "[]"
 
 
-def test_the_room_before_and_after_counts() -> None:
+def test_the_characters_before_and_after_count() -> None:
     node = list_node([quote_text("x" * 82)])  # 86 characters
     assert "\n" not in format_node(node, before=2)
     assert "\n" in format_node(node, before=3)

@@ -18,10 +18,10 @@ class Fact(NamedTuple):
     where: str
 
 
-def fact(said: str) -> Fact:
-    """Read how the facts name a property."""
-    result = re.fullmatch(r"([\w.\-]+)\s*(?:\((.*)\))?", said)
-    assert result, said
+def fact(text: str) -> Fact:
+    """Parse the name of a property in the facts."""
+    result = re.fullmatch(r"([\w.\-]+)\s*(?:\((.*)\))?", text)
+    assert result, text
     inside = result[2] or ""
     version = re.search(r">=(\d+\.\d+)", inside)
     where = next((w for w in ("outside Form", "range mode") if w in inside), "anywhere")

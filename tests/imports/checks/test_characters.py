@@ -42,7 +42,7 @@ def test_letters_turned_around_in_a_text_are_found_but_not_mended() -> None:
     assert (unusual.suggestion, unusual.safe) == ("pay 00001", False)
 
 
-odd_texts = st.text(
+defective_texts = st.text(
     st.one_of(
         st.sampled_from("aeé Ã©\u00a0â€™\u0301\u200b\u200d\u202e\t\n\x00аеоΑΒ𝓐Ａ\u3000\u094dकعлی‌"),
         st.characters(),
@@ -51,7 +51,7 @@ odd_texts = st.text(
 )
 
 
-@given(odd_texts, st.sets(st.sampled_from(FIXABLE)))
+@given(defective_texts, st.sets(st.sampled_from(FIXABLE)))
 def test_what_is_mended_is_not_found_again(text: str, codes: set[str]) -> None:
     tidy = c.apply_suggestions(text, NAME, codes)
     assert not [o for o in c.run_checks(tidy, NAME) if o.safe and o.code in codes]
@@ -59,7 +59,7 @@ def test_what_is_mended_is_not_found_again(text: str, codes: set[str]) -> None:
     assert bool(tidy) == bool(text)
 
 
-@given(odd_texts)
+@given(defective_texts)
 def test_mending_keeps_every_letter_that_is_seen(text: str) -> None:
     """All but the checks that say another letter was meant leave the letters as they are."""
     codes = {*FIXABLE} - {"garbled", "look-alike", "styled letters"}

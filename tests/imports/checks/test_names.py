@@ -111,12 +111,12 @@ def test_any_text_is_looked_at(text: str) -> None:
     ),
     st.sampled_from(" '-"),
 )
-def test_a_usual_name_is_judged_as_all_checks_would(words: list[str], between: str) -> None:
+def test_a_usual_name_has_the_findings_of_all_checks(words: list[str], between: str) -> None:
     for name in (between.join(words), between.join([*words, "12"]), between.join(["7", *words])):
         assert [*check_name(name)] == run_checks(name, NAME)
 
 
-def test_a_name_of_many_words_is_judged_at_once():
+def test_a_name_of_many_words_is_checked_at_once():
     for end in ("!", " ", "?", "-"):
         assert [*check_name("Aaaa " * 38 + "Aaaa" + end)] == run_checks(
             "Aaaa " * 38 + "Aaaa" + end, NAME

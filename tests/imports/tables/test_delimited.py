@@ -17,7 +17,7 @@ from chatkit.imports.columns import count_column_names
 from chatkit.imports.tables import RawTable, TableRow, guard
 from chatkit.imports.tables.delimited import decode_text, read_delimited
 
-PEOPLE = "Name;Handy\nZoë Müller;0151\nŽofie;+420\n"
+CONTACTS = "Name;Handy\nZoë Müller;0151\nŽofie;+420\n"
 
 
 def table(text: str, delimiter: str | None = None) -> RawTable:
@@ -43,11 +43,11 @@ def cells(text: str, delimiter: str | None = None) -> list[list[str | None]]:
     ],
 )
 def test_unicode_is_told_with_and_without_its_mark(encoding: str, message: str) -> None:
-    assert decode_text(PEOPLE.encode(encoding)) == (PEOPLE, message, [])
+    assert decode_text(CONTACTS.encode(encoding)) == (CONTACTS, message, [])
 
 
 def test_the_mark_of_utf_16_be_is_known() -> None:
-    assert decode_text(b"\xfe\xff" + PEOPLE.encode("utf-16-be")) == (PEOPLE, "UTF-16-BE", [])
+    assert decode_text(b"\xfe\xff" + CONTACTS.encode("utf-16-be")) == (CONTACTS, "UTF-16-BE", [])
 
 
 def test_utf_8_with_a_broken_letter_is_not_taken_for_something_else() -> None:

@@ -27,7 +27,7 @@ FORMATS = tomllib.loads((Path(__file__).parent / "cases/number_formats.toml").re
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=20)
 
 
-def book(*rows: Sequence[Any], **formats: str) -> bytes:
+def xlsx(*rows: Sequence[Any], **formats: str) -> bytes:
     """Make a workbook as Excel would; `B2="0000"` gives a cell a format."""
     made = openpyxl.Workbook()
     for row in rows:
@@ -37,7 +37,7 @@ def book(*rows: Sequence[Any], **formats: str) -> bytes:
     return saved(made)
 
 
-def contacts_book(columns: Sequence[str], rows: Sequence[Sequence[str | None]]) -> bytes:
+def contacts_xlsx(columns: Sequence[str], rows: Sequence[Sequence[str | None]]) -> bytes:
     """Write a workbook of one sheet, as contacts are written."""
     return build_workbook(columns, {"Contacts": rows})
 
@@ -70,27 +70,27 @@ def edited(data: bytes, part: str, old: str, new: str) -> bytes:
 
 def test_texts_stay_texts_and_nothing_is_nothing() -> None:
     values = ["+91", "0091", "NA", "None", " x ", "1E5", "a\nb", "'t Hart"]
-    assert cells(book(*[[value] for value in values])) == values
-    assert read(book(["a", None, "", "b"], [None, "c"]), None).rows == [
+    assert cells(xlsx(*[[value] for value in values])) == values
+    assert read(xlsx(["a", None, "", "b"], [None, "c"]), None).rows == [
         TableRow(1, ["a", None, None, "b"]),
         TableRow(2, [None, "c", None, None]),
     ]
 
 
 def test_empty_rows_and_columns_are_counted_as_a_person_sees_them() -> None:
-    outcome = read(book([], [None, "Name"], [], [None, "Ana"]), None).rows
+    outcome = read(xlsx([], [None, "Name"], [], [None, "Ana"]), None).rows
     assert outcome == [TableRow(2, [None, "Name"]), TableRow(4, [None, "Ana"])]
 
 
 @pytest.mark.parametrize(("value", "form", "output"), FORMATS["shown"])
 def test_a_whole_number_is_read_as_its_format_shows_it(value: int, form: str, output: Any) -> None:
-    table = read(book([value], A1=form), None)
+    table = read(xlsx([value], A1=form), None)
     assert (table.rows[0].cells, table.notes) == ([output], [])
 
 
 @pytest.mark.parametrize(("value", "form"), FORMATS["unknown"])
 def test_a_format_that_is_not_understood_is_noted(value: int, form: str) -> None:
-    table = read(book(["x"], [value], A2=form), None)
+    table = read(xlsx(["x"], [value], A2=form), None)
     assert table.rows[1].cells == [value]
     assert table.notes == [
         f"the number format {form} in row 2 is not understood: the digits are read without it"
@@ -99,29 +99,29 @@ def test_a_format_that_is_not_understood_is_noted(value: int, form: str) -> None
 
 @pytest.mark.parametrize(("value", "form"), FORMATS["refused"])
 def test_digits_that_a_format_hides_are_refused(value: int, form: str) -> None:
-    (cell,) = cells(book([value], A1=form))
+    (cell,) = cells(xlsx([value], A1=form))
     assert isinstance(cell, BadCell) and "with an exponent" in cell.reason
 
 
 @pytest.mark.parametrize("error", ["#N/A", "#REF!"])
 def test_an_error_of_the_spreadsheet_is_refused(error: str) -> None:
-    assert cells(book([error])) == [BadCell(error, "is an error in the spreadsheet")]
+    assert cells(xlsx([error])) == [BadCell(error, "is an error in the spreadsheet")]
 
 
 def test_a_number_with_an_exponent_in_the_file_is_a_float() -> None:
-    data = book([919876543210])
+    data = xlsx([919876543210])
     exponent = edited(data, "xl/worksheets/sheet1.xml", "919876543210", "9.1987654321E11")
     assert cells(exponent) == [919876543210.0] and isinstance(cells(exponent)[0], float)
 
 
 def test_other_values_keep_their_types() -> None:
     day, instant = dt.date(2026, 5, 1), dt.datetime(2026, 5, 1, 3, 4)
-    assert cells(book([True], [1.5], [day], [instant])) == [True, 1.5, day, instant]
-    assert not isinstance(cells(book([day]))[0], dt.datetime)
+    assert cells(xlsx([True], [1.5], [day], [instant])) == [True, 1.5, day, instant]
+    assert not isinstance(cells(xlsx([day]))[0], dt.datetime)
 
 
 def test_formulas_are_their_results_and_odd_without_them() -> None:
-    data = book(["=1+1"], ['="Ana"'], ["text"])
+    data = xlsx(["=1+1"], ['="Ana"'], ["text"])
     part = "xl/worksheets/sheet1.xml"
     known = edited(data, part, "<f>1+1</f><v />", "<f>1+1</f><v>2</v>")
     first, second, third = cells(known)
@@ -132,16 +132,16 @@ def test_formulas_are_their_results_and_odd_without_them() -> None:
 
 
 def test_signs_that_xml_cannot_hold_are_decoded() -> None:
-    data = book(["a_x000D_b"], ["_x0041_"], ["_xD83D_"], ["_x00GG_"])
+    data = xlsx(["a_x000D_b"], ["_x0041_"], ["_xD83D_"], ["_x00GG_"])
     assert cells(data) == ["a\rb", "A", "_xD83D_", "_x00GG_"]
 
 
 def test_an_apostrophe_that_a_csv_file_brought_is_taken_off() -> None:
-    assert cells(book(["'+91"], ["'t Hart"])) == ["+91", "'t Hart"]
+    assert cells(xlsx(["'+91"], ["'t Hart"])) == ["+91", "'t Hart"]
 
 
 def test_a_size_that_is_not_true_is_not_believed() -> None:
-    data = book(["Name"], ["Ana"], ["Bob"])
+    data = xlsx(["Name"], ["Ana"], ["Bob"])
     wrong = edited(data, "xl/worksheets/sheet1.xml", 'ref="A1:A3"', 'ref="A1"')
     assert cells(wrong) == ["Name", "Ana", "Bob"]
 
@@ -184,7 +184,7 @@ def test_a_sheet_that_would_fill_the_memory_is_refused(monkeypatch: pytest.Monke
 def with_part(name: str, content: Iterable[bytes], data: bytes | None = None) -> bytes:
     """Put a part into a workbook, in place of the one that has its name."""
     target = io.BytesIO()
-    before = zipfile.ZipFile(io.BytesIO(data or book(["Name"])))
+    before = zipfile.ZipFile(io.BytesIO(data or xlsx(["Name"])))
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as after:
         for part in before.namelist():
             if part != name:
@@ -244,7 +244,7 @@ def test_a_bomb_among_the_shared_texts_is_refused() -> None:
 
 
 def test_a_cell_as_long_as_excel_allows_is_read() -> None:
-    assert cells(book(["é" * 32767])) == ["é" * 32767]
+    assert cells(xlsx(["é" * 32767])) == ["é" * 32767]
 
 
 def test_hidden_rows_and_columns_are_named_and_can_be_left_out() -> None:
@@ -276,7 +276,7 @@ def test_hidden_rows_and_columns_are_named_and_can_be_left_out() -> None:
 @given(st.data())
 @settings(max_examples=volume(20, 500))
 def test_a_broken_file_is_refused_and_nothing_else(data: st.DataObject) -> None:
-    good = contacts_book(["number", "name"], [("1", "=x"), (None, "\0")])
+    good = contacts_xlsx(["number", "name"], [("1", "=x"), (None, "\0")])
     with zipfile.ZipFile(io.BytesIO(good)) as parts:
         names = parts.namelist()
     part = data.draw(st.sampled_from(names))
@@ -318,7 +318,7 @@ def rows(data: bytes) -> list[list[Any]]:
 @example([("=1+1", "{=1+1}"), ("#N/A", "TRUE"), ("+91", "\t"), ("1E5", "http://example.org")])
 @settings(max_examples=volume(24, 600), deadline=None)
 def test_what_was_written_is_read(table: list[tuple[str | None, str | None]]) -> None:
-    outcome = rows(contacts_book(["a", "b"], table))
+    outcome = rows(contacts_xlsx(["a", "b"], table))
     assert outcome[0] == ["a", "b"]
     expected = [list(row) for row in table]
     assert [row for row in outcome[1:] if any(c is not None for c in row)] == [
@@ -330,7 +330,7 @@ def test_what_was_written_is_read(table: list[tuple[str | None, str | None]]) ->
     "text", ["=1+1", "+91", "-1", "@x", "\t=1", "\r=1", "\0=1", "{=1}", "=cmd|'/c calc'!A0", "#N/A"]
 )
 def test_every_cell_is_text_and_none_is_a_formula(text: str) -> None:
-    data = contacts_book(["name", "=header"], [(text, "x")])
+    data = contacts_xlsx(["name", "=header"], [(text, "x")])
     with zipfile.ZipFile(io.BytesIO(data)) as parts:
         xml = parts.read("xl/worksheets/sheet1.xml").decode()
     assert not re.search(r"<f[ >/]", xml) and set(re.findall(r' t="(\w+)"', xml)) == {"inlineStr"}
@@ -340,24 +340,24 @@ def test_every_cell_is_text_and_none_is_a_formula(text: str) -> None:
 
 def test_what_is_typed_into_a_column_later_is_text_too() -> None:
     active = openpyxl.load_workbook(
-        io.BytesIO(contacts_book(["number", "name"], [("1", "x")]))
+        io.BytesIO(contacts_xlsx(["number", "name"], [("1", "x")]))
     ).active
     assert {active.column_dimensions[name].number_format for name in "AB"} == {"@"}
     assert active.freeze_panes == "A2" and active["A1"].font.bold
 
 
 def test_a_reader_finds_the_size_of_a_sheet_at_its_top() -> None:
-    data = contacts_book([str(n) for n in range(30)], [("x",) * 30] * 4)
+    data = contacts_xlsx([str(n) for n in range(30)], [("x",) * 30] * 4)
     with zipfile.ZipFile(io.BytesIO(data)) as parts:
         xml = parts.read("xl/worksheets/sheet1.xml").decode()
     assert xml.index('<dimension ref="A1:AD5"') < xml.index("<sheetData")
 
 
 def test_cells_that_are_too_long_are_refused_before_a_program_cuts_them() -> None:
-    fits = contacts_book(["a"], [("x" * 32767,)])
+    fits = contacts_xlsx(["a"], [("x" * 32767,)])
     assert len(rows(fits)[1][0]) == 32767
     with pytest.raises(InputError) as caught:
-        contacts_book(["a", "b"], [("x" * 32768, "ok"), ("ok", "😀" * 16384), ("\r" * 5000, "")])
+        contacts_xlsx(["a", "b"], [("x" * 32768, "ok"), ("ok", "😀" * 16384), ("\r" * 5000, "")])
     assert [problem.field for problem in caught.value.problems] == [
         "Contacts, row 2, a",
         "Contacts, row 3, b",
@@ -369,8 +369,8 @@ def test_more_rows_or_columns_than_a_sheet_has_are_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(workbook, "MOST_ROWS", 3)
-    assert len(rows(contacts_book(["a"], [("1",), ("2",)]))) == 3
+    assert len(rows(contacts_xlsx(["a"], [("1",), ("2",)]))) == 3
     with pytest.raises(InputError, match="at most 2 rows below the names"):
-        contacts_book(["a"], [("1",), ("2",), ("3",)])
+        contacts_xlsx(["a"], [("1",), ("2",), ("3",)])
     with pytest.raises(InputError, match="16,384 columns"):
-        contacts_book(["a"] * 16385, [])
+        contacts_xlsx(["a"] * 16385, [])

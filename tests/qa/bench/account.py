@@ -1,6 +1,6 @@
 """Bench of an account as a folder: a pull, beside reading the same frames; and its memory.
 
-`python account.py ROAD BASE_URL ACCOUNT TOKEN FOLDER` walks one road and prints its seconds, its
+`python account.py ROAD BASE_URL ACCOUNT TOKEN FOLDER` measures one road and prints its seconds, its
 CPU and the memory it took at its highest, as JSON. The service is the sandbox, over HTTP, in a
 process of its own.
 """
@@ -28,7 +28,7 @@ CODES, LANGUAGES = sized(400, 30, 4), sized(25, 10, 2)
 CONTACTS, COUNT = sized(1_000_000, 20_000, 200), sized(3, 1, 1)
 #: The time of a pull, and its memory at its highest, those of reading the frames = 1.
 GOAL, MEMORY_GOAL = 1.5, 3.0
-JUDGED = 1_000_000  # with fewer contacts the memory is that of the libraries
+GOAL_SIZE = 1_000_000  # contacts; with fewer the memory is that of the libraries
 ROADS = {
     "frames": "`contacts.frame()`, `templates.frame(codes, full=True)`, flows, webhooks",
     "first": "`Folder.pull(client, contacts=True)` into no folder yet",
@@ -41,8 +41,8 @@ def codes() -> list[str]:
     return [f"template_{n:03}" for n in range(CODES)]
 
 
-def walk(road: str, base_url: str, account: str, token: str, place: str) -> None:
-    """Walk one road."""
+def measure_road(road: str, base_url: str, account: str, token: str, place: str) -> None:
+    """Measure one road."""
     import chatkit
 
     with redirect_stdout(io.StringIO()), chatkit.Client(base_url, account, token) as client:
@@ -106,7 +106,7 @@ def main() -> None:
     for road, what in (("first", "a pull"), ("again", "a second pull")):
         one = result[road]
         at_most(f"time of {what}, {message}, its frames = 1", one["s"] / bare["s"], GOAL)
-        if CONTACTS >= JUDGED:
+        if CONTACTS >= GOAL_SIZE:
             more = one["mb"] / bare["mb"]
             at_most(f"highest memory of {what}, its frames = 1", more, MEMORY_GOAL)
     show(
@@ -121,6 +121,6 @@ def main() -> None:
 
 if __name__ == "__main__":
     if len(sys.argv) > 1:
-        walk(*sys.argv[1:6])
+        measure_road(*sys.argv[1:6])
     else:
         run(main)

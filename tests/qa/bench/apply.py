@@ -106,13 +106,13 @@ def journal() -> None:
             )
             for name in ("plan", "chatkit")
         }
-        found = {name: medians(results) for name, results in rounds(runs, ROUNDS).items()}
-    bare = found["chatkit"]
+        figures = {name: medians(results) for name, results in rounds(runs, ROUNDS).items()}
+    bare = figures["chatkit"]
     rows = [
         [NAMES[name], one["rate"], one["us"], one["us"] / bare["us"], bare["rate"] / one["rate"]]
-        for name, one in found.items()
+        for name, one in figures.items()
     ]
-    ours = found["plan"]
+    ours = figures["plan"]
     at_most(
         "time of a plan of creates, bare calls = 1",
         *(bare["rate"] / ours["rate"], 1.2),
@@ -125,14 +125,14 @@ def journal() -> None:
     )
 
 
-def of_the_disk(found: dict[str, float], goal: float) -> str:
+def of_the_disk(figures: dict[str, float], goal: float) -> str:
     """Explain a goal, in seconds, that a plan misses by no more than its disk has taken."""
-    if found["s"] - found["committing"] > goal:
+    if figures["s"] - figures["committing"] > goal:
         return ""
-    each = found["committing"] / found["commits"] * 1000
+    each = figures["committing"] / figures["commits"] * 1000
     return (
-        f"the rest took {found['s'] - found['committing']:.2f} of {found['s']:.2f} s: this disk "
-        f"was waited for in {found['commits']:.0f} commits of {each:.1f} ms"
+        f"the rest took {figures['s'] - figures['committing']:.2f} of {figures['s']:.2f} s: the "
+        f"disk was waited for in {figures['commits']:.0f} commits of {each:.1f} ms"
     )
 
 
@@ -147,9 +147,9 @@ def of_no_latency(ours: dict[str, float], bare: dict[str, float]) -> str:
     )
 
 
-def of_the_machine(found: dict[str, dict[str, float]], ideal: float) -> str:
+def of_the_machine(figures: dict[str, dict[str, float]], ideal: float) -> str:
     """Explain a goal that a plan misses where its bare calls do not come near the ideal either."""
-    share = found["chatkit"]["rate"] / ideal
+    share = figures["chatkit"]["rate"] / ideal
     return f"the bare calls reach {share:.2f} of the ideal, this machine is busy" * (share < FLOOR)
 
 
@@ -167,20 +167,20 @@ def slow_line(base_url: str, latency: float) -> None:
         )
         for name, count in calls.items()
     }
-    found = {name: medians(results) for name, results in rounds(runs, SLOW_ROUNDS).items()}
-    ours = found["plan"]["rate"]
+    figures = {name: medians(results) for name, results in rounds(runs, SLOW_ROUNDS).items()}
+    ours = figures["plan"]["rate"]
     text = f"a plan of creates at {latency * 1000:.0f} ms"
-    busy = of_the_machine(found, ideal)
+    busy = of_the_machine(figures, ideal)
     if latency < 0.1:
-        loop = ours / found["requests"]["rate"]
+        loop = ours / figures["requests"]["rate"]
         at_least(f"{text}, a requests loop = 1", loop, 15, explained=busy)
-        at_least(f"{text}, httpx as it comes = 1", ours / found["httpx"]["rate"], 2)
+        at_least(f"{text}, httpx as it comes = 1", ours / figures["httpx"]["rate"], 2)
     else:
-        busy = busy or of_the_disk(found["plan"], CALLS / ideal / 0.9)
+        busy = busy or of_the_disk(figures["plan"], CALLS / ideal / 0.9)
         at_least(f"{text}, share of the ideal", ours / ideal, 0.9, explained=busy)
     rows = [
         [NAMES[name], one["rate"], one["rate"] / ideal, ours / one["rate"], one["us"]]
-        for name, one in sorted(found.items(), key=lambda item: -item[1]["rate"])
+        for name, one in sorted(figures.items(), key=lambda item: -item[1]["rate"])
     ]
     show(
         f"{latency * 1000:.0f} ms latency, {CONNECTIONS} at once: ideal are {ideal:,.0f} a second",
@@ -198,9 +198,9 @@ def edited() -> None:
             runs: dict[str, Any] = {
                 client: partial(one_edited, up, client, work) for client in ("chatkit", "httpx")
             }
-            found = {name: medians(each) for name, each in rounds(runs, SLOW_ROUNDS).items()}
-            bare = found["httpx"]["s"]
-            for client, one in found.items():
+            figures = {name: medians(each) for name, each in rounds(runs, SLOW_ROUNDS).items()}
+            bare = figures["httpx"]["s"]
+            for client, one in figures.items():
                 name = "the writes alone, httpx over httpx-aiohttp, a task a row"
                 name = name if client == "httpx" else "`apply()`"
                 us = one["cpu"] / EDITED * 1e6
@@ -215,14 +215,14 @@ def edited() -> None:
 def one_edited(up: Server, client: str, work: str) -> dict[str, float]:
     """One round of a client, in an account that has nothing else."""
     base_url, token = emptied(up, LATENCIES[0])
-    found: dict[str, float] = child(
+    figures: dict[str, float] = child(
         "edits.py", client, work, base_url, token, CONNECTIONS, EDITED, timeout=600
     )
-    return found
+    return figures
 
 
-def judged(work: str, value: float, what: str, without: float = math.inf) -> None:
-    """Judge a figure of a row by the goal for its kind; what it is without the waits of 429s."""
+def evaluate(work: str, value: float, what: str, without: float = math.inf) -> None:
+    """Compare a figure of a row with the goal for its kind; `without` leaves out waits of 429s."""
     goal = CALLS_A_CREATE if work == "create" else CALLS_A_ROW
     waits = f"{without:.2f} without the waits that the service asked for" * (without <= goal)
     at_most(f"{what}, {WORKS[work]}", value, goal, explained=waits)
@@ -234,7 +234,7 @@ def calls() -> None:
     for work in [*WORKS][2 if SMOKE else 0 :]:
         sent = child("edits.py", "calls", work, COUNTED)
         total = sum(sent.values())
-        judged(work, total, "calls a row")
+        evaluate(work, total, "calls a row")
         rows.append([WORKS[work], *sent.values(), total])
     show(
         f"Calls a row, in a plan of {COUNTED:,}",
@@ -244,25 +244,25 @@ def calls() -> None:
 
 
 def limited() -> None:
-    """Time under a rate limit: told beforehand, and, for creates, left to the 429s as well."""
+    """Measure the time under a rate limit: passed as `rate=`; creates also by the 429s alone."""
     rows: list[list[object]] = []
-    told_of = sized([*WORKS], ["update"], ["create", "update"])
+    with_rate = sized([*WORKS], ["update"], ["create", "update"])
     with NamedTemporaryFile("w", suffix=".json") as profile:
         profile.write(json.dumps({"rate_limit": LIMIT}))
         profile.flush()
         heeding: tuple[str, tuple[int, ...]] = ("create", ())
-        for work, rate in [heeding, *((work, (LIMIT,)) for work in told_of)]:
+        for work, rate in [heeding, *((work, (LIMIT,)) for work in with_rate)]:
             few = LIMITED if work == "create" else LIMITED // 2
             with sandbox("--profile", profile.name) as up:
                 report = json.loads(up.line)
                 where = report["base_url"], report["token"]
                 one = child("edits.py", "chatkit", work, *where, 8, few, *rate, timeout=600)
             times = one["s"] / (few / LIMIT)
-            how = "R told" if rate else "heeding the 429s"
+            how = "`rate=R`" if rate else "heeding the 429s"
             what = f"time under a limit, N/R = 1{'' if rate else ', 429s heeded'}"
             if not QUICK:  # at most R of a short run go out at once, which no limit can hold back
                 without = math.inf if rate else times - one["held"] / (few / LIMIT)
-                judged(work, times, what, without)
+                evaluate(work, times, what, without)
             rows.append([WORKS[work], how, few, few / one["s"], times])
     show(
         f"A service that takes R = {LIMIT} calls a second",
@@ -277,12 +277,12 @@ def homes() -> None:
         postgres = find_postgres(stack)
         places = {"SQLite": ""} | ({"PostgreSQL": postgres.new()} if postgres else {})
         runs: dict[str, Any] = {name: partial(one_kept, at) for name, at in places.items()}
-        found = {name: medians(each) for name, each in rounds(runs, SLOW_ROUNDS).items()}
-    ours = {name: KEPT / one["s"] for name, one in found.items()}
+        figures = {name: medians(each) for name, each in rounds(runs, SLOW_ROUNDS).items()}
+    ours = {name: KEPT / one["s"] for name, one in figures.items()}
     if postgres:
         share = ours["PostgreSQL"] / ours["SQLite"]
         at_least("a plan under a limit, journal in PostgreSQL, in SQLite = 1", share, 0.9)
-    rows = [[name, rate, found[name]["s"], found[name]["cpu"]] for name, rate in ours.items()]
+    rows = [[name, rate, figures[name]["s"], figures[name]["cpu"]] for name, rate in ours.items()]
     show(
         f"{KEPT:,} creates at R = {PACE} calls a second, by where the journal lies",
         ["journal in", "rows a second", "seconds", "CPU seconds"],
@@ -291,18 +291,18 @@ def homes() -> None:
 
 
 def one_kept(at: str) -> dict[str, float]:
-    """One round of creates under a limit that was told, with the journal in one home."""
+    """Measure one round of creates under a rate, with the journal in one home."""
     with sandbox() as up:
         report = json.loads(up.line)
         where = report["base_url"], report["token"]
         os.environ["CHATKIT_RUNS"] = at
         try:
-            found: dict[str, float] = child(
+            figures: dict[str, float] = child(
                 "edits.py", "default", "create", *where, 8, KEPT, PACE, timeout=600
             )
         finally:
             del os.environ["CHATKIT_RUNS"]
-    return found
+    return figures
 
 
 if __name__ == "__main__":

@@ -36,7 +36,7 @@ NAMES = [
     contact.get("name", "Ada Park").split()
     for contact in json.loads((DEMO / "contacts.json").read_text())
 ]
-GIVEN, FAMILY = [name[0] for name in NAMES], [name[-1] for name in NAMES]
+FIRST, LAST = [name[0] for name in NAMES], [name[-1] for name in NAMES]
 PREFIXES = [f"{area}{block:02}" for area in range(60, 100) for block in range(0, 100, 5)]
 
 
@@ -78,16 +78,16 @@ def measure(where: str, path: Callable[[int], Path | None]) -> None:
         "first page of 100": (lambda town, at: page(town, 1), PAGE_CALLS, 1.2),
         "last page of 100": (lambda town, at: page(town, town.size // SIZE), PAGE_CALLS, 1.2),
         "search, one hit by rare name": (
-            lambda town, at: found(town, town.rare[at], 1), SEARCH_CALLS, None
+            lambda town, at: search(town, town.rare[at], 1), SEARCH_CALLS, None
         ),
         "search, one hit by full number": (
-            lambda town, at: found(town, town.numbers[at], 1), SEARCH_CALLS, None
+            lambda town, at: search(town, town.numbers[at], 1), SEARCH_CALLS, None
         ),
         "search, a common name (first 10)": (
-            lambda town, at: found(town, f"{GIVEN[at]} {FAMILY[at]}", None), SEARCH_CALLS, None
+            lambda town, at: search(town, f"{FIRST[at]} {LAST[at]}", None), SEARCH_CALLS, None
         ),
         "create": (
-            lambda town, at: town.create(f"1{at:09}", GIVEN[at % len(GIVEN)]), CREATE_CALLS, 1.2
+            lambda town, at: town.create(f"1{at:09}", FIRST[at % len(FIRST)]), CREATE_CALLS, 1.2
         ),
     }  # fmt: skip
     table: list[list[object]] = []
@@ -125,8 +125,8 @@ def page(town: Town, number: int) -> None:
     assert body.count(b'"wa_phone_id"') == SIZE
 
 
-def found(town: Town, term: str, hits: int | None) -> None:
-    """Search, and see that there are so many hits."""
+def search(town: Town, term: str, hits: int | None) -> None:
+    """Search, and check the number of hits."""
     body = town.ask(f"{CONTACTS}?search={quote(term)}")
     assert hits is None or json.loads(body)["pagination"]["totalCount"] == hits, body[-200:]
 
@@ -159,11 +159,11 @@ def residents(size: int, each: int) -> Iterator[tuple[str, str]]:
         while number in used:
             number = chance.choice(PREFIXES) + f"{chance.randrange(10**6):06}"
         used.add(number)
-        values, family = chance.choice(GIVEN), chance.choice(FAMILY)
+        first, last = chance.choice(FIRST), chance.choice(LAST)
         if at % each == 7:
             syllables = (chance.choice("bdfgklmnprstvz") + chance.choice("aeiou") for _ in range(5))
-            family = "".join(syllables).capitalize()
-        yield number, f"{values} {family}"
+            last = "".join(syllables).capitalize()
+        yield number, f"{first} {last}"
 
 
 def contact(number: str, name: str) -> bytes:

@@ -29,7 +29,7 @@ from measure import (
 )
 
 SIZES = sized((10_000, 100_000, 1_000_000), (10_000, 100_000), (1_000, 2_000))
-JUDGED = 100_000  # fewer rows are a matter of milliseconds
+GOAL_SIZE = 100_000  # rows; fewer take milliseconds
 WHOLE, WHOLE_ROUNDS = sized((10_000, 100_000), (10_000,), (200,)), sized(5, 1, 1)
 WHOLES = {
     "frame": "`contacts.frame()`",
@@ -61,7 +61,7 @@ def main() -> None:
 
 
 def measured(folder: Path, rows: int, page: int) -> dict[str, dict[str, float]]:
-    """Medians for each road, each walked in a process of its own, by turns."""
+    """Return medians for each road, each measured in a process of its own, by turns."""
     file = folder / "pages"
     with file.open("wb") as lines:
         for first in range(0, rows, page):
@@ -96,7 +96,7 @@ def contact(number: int) -> dict[str, Any]:
     }
 
 
-def show_table(page: int, found: dict[int, dict[str, dict[str, float]]]) -> None:
+def show_table(page: int, figures: dict[int, dict[str, dict[str, float]]]) -> None:
     """Print the figures of all roads over pages of one size."""
     header = ["road"]
     for rows in SIZES:
@@ -104,15 +104,15 @@ def show_table(page: int, found: dict[int, dict[str, dict[str, float]]]) -> None
     lines = []
     for name in NAMES:
         line: list[object] = [NAMES[name]]
-        for rows, roads in found.items():
+        for rows, roads in figures.items():
             times, memory = roads["json"]["us"] / roads[name]["us"], roads[name]["memory"]
-            if name == "chatkit" and rows >= JUDGED:
+            if name == "chatkit" and rows >= GOAL_SIZE:
                 message = f"{rows:,} rows in pages of {page}"
                 at_least(f"speed, json + DataFrame = 1, {message}", times, 5)
                 at_most(f"highest memory / JSON, {message}", memory, 1.2)
             line += [roads[name]["us"], times, memory]
         lines.append(line)
-    ours = [roads["chatkit"]["us"] for roads in found.values()]
+    ours = [roads["chatkit"]["us"] for roads in figures.values()]
     for at, (few, many) in enumerate(pairwise(SIZES)):
         growth = ours[at + 1] / ours[at]
         at_most(f"CPU a row, {few:,} to {many:,} rows in pages of {page}", growth, 1.3, " ×")
@@ -130,18 +130,18 @@ def whole(file: Path, rows: int) -> None:
             )
             for name in WHOLES
         }
-        found = {name: medians(each) for name, each in rounds(runs, WHOLE_ROUNDS).items()}
+        figures = {name: medians(each) for name, each in rounds(runs, WHOLE_ROUNDS).items()}
     inside = "`contacts.frame()`, the sandbox in its own process"
     alone = "of that, its columns alone"
     for name, road in ((inside, "inside"), (alone, "columns")):
-        found |= {name: medians(child("whole.py", road, file, rows) for _ in range(WHOLE_ROUNDS))}
-    ours = found[WHOLES["frame"]]
+        figures |= {name: medians(child("whole.py", road, file, rows) for _ in range(WHOLE_ROUNDS))}
+    ours = figures[WHOLES["frame"]]
     show(
         f"All of {rows:,} contacts of the sandbox as a frame, over HTTP",
         ["by", "seconds", "CPU µs a row", "CPU, `frame()` / this one"],
         [
             [name, one["s"], one["cpu"] / rows * 1e6, ours["cpu"] / one["cpu"]]
-            for name, one in found.items()
+            for name, one in figures.items()
         ],
     )
 

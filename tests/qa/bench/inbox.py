@@ -99,10 +99,10 @@ def main() -> None:
                 up[name.format(called)] = Receiver(process, kind, url)
         for one in up.values():
             send(one, CALLS // 10, 0)  # warm
-        found = rounds({name: partial(run, one) for name, one in up.items()}, ROUNDS)
+        results = rounds({name: partial(run, one) for name, one in up.items()}, ROUNDS)
         for one in filter(lambda one: one.database, up.values()):
             check(one)
-        table(found)
+        table(results)
         print(f"\nOne write of 4 kB that waits for this disk: {figure(disk(folder))} ms.")
         grown({"SQLite": lambda: f"sqlite:///{folder / 'size'}{random.random()}.sqlite"})
         if postgres:
@@ -147,10 +147,10 @@ def check(one: Receiver) -> None:
         sys.exit(f"{one.kind}: {sent:,} were acknowledged and {stored:,} are stored, verified")
 
 
-def table(found: dict[str, list[dict[str, Any]]]) -> None:
+def table(results: dict[str, list[dict[str, Any]]]) -> None:
     """Print what each receiver did, and its ratios to the bare route."""
     figures = {}
-    for name, runs in found.items():
+    for name, runs in results.items():
         cuts = quantiles([wait * 1e3 for one in runs for wait in one["waits"]], n=100)
         middle = [median(one[key] for one in runs) for key in ("rate", "us", "postgres")]
         figures[name] = (*middle, cuts[49], cuts[98])
@@ -160,7 +160,7 @@ def table(found: dict[str, list[dict[str, Any]]]) -> None:
             f"{x / y:.2f} ×" for x, y in ((rate, bare[0]), (us, bare[1] or 1.0), (p99, bare[4]))
         ]
         in_database = postgres if "PostgreSQL" in name else "—"
-        lost = max(one["behind"] for one in found[name])
+        lost = max(one["behind"] for one in results[name])
         if name == KINDS["chatkit"].format("SQLite"):
             at_least("deliveries stored and acknowledged a second, bare = 1", rate / bare[0], GOAL)
         if name in {KINDS["chatkit"].format(database) for database in ("SQLite", "PostgreSQL")}:
@@ -197,10 +197,10 @@ def grown(databases: dict[str, Callable[[], str]]) -> None:
         }
         rows = []
         for name, read in reads.items():
-            found = rounds(
+            times = rounds(
                 {str(size): partial(timed, read, inbox) for size, inbox in inboxes.items()}, READS
             )
-            small, large = (median(found[str(size)]) for size in SIZES)
+            small, large = (median(times[str(size)]) for size in SIZES)
             if name.startswith("since"):
                 what = f"{name}, {called}: at {SIZES[1]:,} / at {SIZES[0]:,}"
                 at_most(what, large / small, GROWTH, " ×")

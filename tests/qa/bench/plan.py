@@ -1,6 +1,6 @@
 """Bench of a plan: finding what was edited in a frame of contacts, beside `pandas.merge`.
 
-`python plan.py ROAD FRAME FILE` walks one road with one edited frame, and prints its CPU and
+`python plan.py ROAD FRAME FILE` measures one road with one edited frame, and prints its CPU and
 its memory as JSON. The file has pages of contacts, one a line; they are read, edited and
 warmed up before anything is counted.
 """
@@ -75,7 +75,7 @@ FRAMES = {
 
 
 def merge() -> Road:
-    """The join alone: it puts both sides beside each other, and finds nothing yet."""
+    """The join alone: it puts both frames into one, and finds no edits yet."""
     import pandas
 
     return lambda base, frame: pandas.merge(base, frame, on="id")
@@ -87,15 +87,15 @@ def compared() -> Road:
 
     def changes(base: Any, frame: Any) -> dict[str, Any]:
         both = pandas.merge(base, frame, on="id", suffixes=("", "_edited"))
-        found = {}
+        changed = {}
         for name in frame.columns:
             before, edited = both[name], both[f"{name}_edited"]
             if before.dtype == object:
                 differs = pandas.Series([b != e for b, e in zip(before, edited, strict=True)])
             else:
                 differs = (before != edited).reset_index(drop=True)
-            found[name] = differs[differs & edited.notna().reset_index(drop=True)].index
-        return found
+            changed[name] = differs[differs & edited.notna().reset_index(drop=True)].index
+        return changed
 
     return changes
 
@@ -136,8 +136,8 @@ ROADS = {
 GOALS = {"chatkit": (0.45, 0.7), "planned": (3.0, None)}
 
 
-def walk(road: str, frame: str, file: Path) -> None:
-    """Walk one road."""
+def measure_road(road: str, frame: str, file: Path) -> None:
+    """Measure one road."""
     from chatkit.contacts import Contact
     from chatkit.frames.frame import Columns, column_kinds, join_words
 
@@ -177,28 +177,28 @@ def main() -> None:
             show_table(name, {road: medians(r) for road, r in rounds(runs, COUNT).items()})
 
 
-def show_table(name: str, found: dict[str, dict[str, float]]) -> None:
+def show_table(name: str, figures: dict[str, dict[str, float]]) -> None:
     """Print the figures of all roads for one edited frame.
 
     Where all rows are as they were, pandas joins two frames without looking at a cell; what
-    is asked of us is then held against the join that finds what we find.
+    is asked of us is then compared with the join that finds the same edits.
     """
     text, _, sibling = FRAMES[name]
     lines = []
-    for road, one in found.items():
+    for road, one in figures.items():
         line: dict[str, object] = {"road": ROADS[road][0], "ms": one["ms"]}
-        line |= {other: one["ms"] / found[other]["ms"] for other in ("merge", "compared")}
+        line |= {other: one["ms"] / figures[other]["ms"] for other in ("merge", "compared")}
         line["memory"] = one["memory"]
         if road in GOALS:
             time_goal, memory_goal = GOALS[road]
             ours = ROADS[road][0].replace("chatkit, ", "")
             what = f"time of {ours}, {ROADS[sibling][0]} = 1"
-            at_most(what, one["ms"] / found[sibling]["ms"], time_goal)
+            at_most(what, one["ms"] / figures[sibling]["ms"], time_goal)
             if memory_goal is not None:
                 at_most(f"highest memory of {ours} / frame", one["memory"], memory_goal)
         if road == "sides":
             what = "time of two accounts by number, the whole plan = 1"
-            at_most(what, one["ms"] / found["planned"]["ms"], 1.0)
+            at_most(what, one["ms"] / figures["planned"]["ms"], 1.0)
         lines.append(list(line.values()))
     show(
         f"What was edited in {ROWS:,} contacts, a tenth of the names: {text}",
@@ -209,6 +209,6 @@ def show_table(name: str, found: dict[str, dict[str, float]]) -> None:
 
 if __name__ == "__main__":
     if len(sys.argv) > 1:
-        walk(sys.argv[1], sys.argv[2], Path(sys.argv[3]))
+        measure_road(sys.argv[1], sys.argv[2], Path(sys.argv[3]))
     else:
         run(main)

@@ -127,7 +127,7 @@ def forget_highest() -> None:
 
 
 def main(road: str, file: Path) -> None:
-    """Walk one road."""
+    """Measure one road."""
     waited = 0.0
 
     def pages() -> Iterator[bytes]:

@@ -1,6 +1,6 @@
 """Bench of files: contacts read and written beside pandas, and the files of translators.
 
-`python spreadsheets.py ROAD KIND FILE` walks one road over a file and prints its seconds of CPU
+`python spreadsheets.py ROAD KIND FILE` measures one road over a file and prints its seconds of CPU
 and the memory it took, as JSON. pandas neither finds the columns nor refuses what has lost
 digits, and its CSV brings formulas along: what that costs is the ratio.
 
@@ -109,8 +109,8 @@ ROADS: dict[str, Callable[[str, Path], object]] = {
 }
 
 
-def walk(road: str, kind: str, file: Path) -> None:
-    """Walk one road, once all it needs is loaded."""
+def measure_road(road: str, kind: str, file: Path) -> None:
+    """Measure one road, once all it needs is loaded."""
     go = ROADS[road]
     few = file.with_name(f"few.{file.suffix[1:]}")
     go(kind, few)
@@ -247,6 +247,6 @@ if __name__ == "__main__":
     if sys.argv[1:2] == ["translated"]:
         translated(sys.argv[2], Path(sys.argv[3]))
     elif len(sys.argv) > 1:
-        walk(sys.argv[1], sys.argv[2], Path(sys.argv[3]))
+        measure_road(sys.argv[1], sys.argv[2], Path(sys.argv[3]))
     else:
         run(main)

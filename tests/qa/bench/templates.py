@@ -1,7 +1,7 @@
 """Bench of templates: a board of 200 codes × 30 languages, read beside the bare calls; memory.
 
-`python templates.py ROAD BASE_URL ACCOUNT TOKEN CODES` walks one road and prints its seconds, its
-CPU and the memory it took at its highest, as JSON. The service is the sandbox, over HTTP, in a
+`python templates.py ROAD BASE_URL ACCOUNT TOKEN CODES` measures one road and prints seconds, CPU
+and the highest memory, as JSON. The service is the sandbox, over HTTP, in a
 process of its own.
 """
 
@@ -118,12 +118,12 @@ def _sent(client: Any, calls: Iterable[Any]) -> int:
 ROADS: dict[str, Callable[[Any, list[str]], int]] = {
     each.__name__: each for each in (frame, bare, full_frame, full_bare, board, one_by_one)
 }
-#: Beside which calls a road is walked.
-BESIDE = {"frame": "bare", "one_by_one": "bare", "full_frame": "full_bare", "board": "full_bare"}
+#: The calls with which a road is compared.
+BARE = {"frame": "bare", "one_by_one": "bare", "full_frame": "full_bare", "board": "full_bare"}
 
 
-def walk(road: str, base_url: str, account: str, token: str, count: int) -> None:
-    """Walk one road: once for its memory, then, warm, in turn with the bare calls, for its time."""
+def measure_road(road: str, base_url: str, account: str, token: str, count: int) -> None:
+    """Measure one road: its memory, then its time, warm, in turn with the bare calls."""
     from chatkit import Client
 
     client, named = Client(base_url, account, token), codes(count)
@@ -131,16 +131,16 @@ def walk(road: str, base_url: str, account: str, token: str, count: int) -> None
     held = memory()
     ROADS[road](client, named)
     highest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    found = []
+    samples = []
     for _ in range(FRAMES if road == "frame" else OTHERS):
-        mine, others = timed(road, client, named), timed(BESIDE[road], client, named)
-        found.append(mine | {"bare": others["s"], "ratio": mine["s"] / others["s"]})
-    print(json.dumps(medians(found) | {"mb": highest - held}))
+        mine, others = timed(road, client, named), timed(BARE[road], client, named)
+        samples.append(mine | {"bare": others["s"], "ratio": mine["s"] / others["s"]})
+    print(json.dumps(medians(samples) | {"mb": highest - held}))
     client.close()
 
 
 def timed(road: str, client: Any, named: list[str]) -> dict[str, float]:
-    """Seconds and CPU of one walk."""
+    """Return seconds and CPU of one run."""
     began, used = time.perf_counter(), cpu()
     ROADS[road](client, named)
     return {"s": time.perf_counter() - began, "cpu": cpu() - used}
@@ -155,10 +155,10 @@ def main() -> None:
         report = json.loads(up.line)
         where = report["base_url"], report["account_id"], report["token"]
         fill(*where)
-        found = measured(where, list(BESIDE), CODES)
-        beside(found)
+        figures = measured(where, list(BARE), CODES)
+        compare_calls(figures)
         few = measured(where, ["full_frame"], CODES // 4)
-        growth(found["full_frame"], few["full_frame"])
+        growth(figures["full_frame"], few["full_frame"])
     remembered()
     reviewed()
 
@@ -183,15 +183,15 @@ def fill(base_url: str, account: str, token: str) -> None:
 def measured(
     where: tuple[str, str, str], roads: list[str], count: int
 ) -> dict[str, dict[str, float]]:
-    """Medians for each road, each walk in a process of its own."""
+    """Return medians for each road, each measured in a process of its own."""
     runs: dict[str, Any] = {
         road: partial(child, "templates.py", road, *where, count) for road in roads
     }
     return {road: medians(results) for road, results in rounds(runs, COUNT).items()}
 
 
-def beside(found: dict[str, dict[str, float]]) -> None:
-    """Measure the time of each way beside the bare calls."""
+def compare_calls(figures: dict[str, dict[str, float]]) -> None:
+    """Compare the time of each road with that of its bare calls."""
     names = {
         "frame": "`frame(codes)`",
         "one_by_one": "a loop over the templates",
@@ -200,11 +200,11 @@ def beside(found: dict[str, dict[str, float]]) -> None:
     }
     rows = []
     for road, output in names.items():
-        one = found[road]
+        one = figures[road]
         if "frame" in road:
             at_most(f"time of {output}, its calls bare = 1", one["ratio"], GOAL)
         rows.append([output, one["s"], one["cpu"], one["bare"], one["ratio"]])
-    whole = found["board"]["s"] / found["full_frame"]["s"]
+    whole = figures["board"]["s"] / figures["full_frame"]["s"]
     at_most("time of `board(codes)`, reading it = 1", whole, BOARD_GOAL)
     show(
         f"{CODES} templates × {LANGUAGES} languages, read from the sandbox over HTTP",
@@ -216,8 +216,8 @@ def beside(found: dict[str, dict[str, float]]) -> None:
 def growth(whole: dict[str, float], part: dict[str, float]) -> None:
     """Measure the memory of a board for each content, for several numbers of contents."""
     rows = [
-        [f"{count * LANGUAGES:,}", found["mb"], found["mb"] * 1024 / (count * LANGUAGES)]
-        for count, found in ((CODES // 4, part), (CODES, whole))
+        [f"{count * LANGUAGES:,}", one["mb"], one["mb"] * 1024 / (count * LANGUAGES)]
+        for count, one in ((CODES // 4, part), (CODES, whole))
     ]
     show(
         "Memory of `frame(codes, full=True)`",
@@ -238,13 +238,13 @@ def remembered() -> None:
         for n, text in enumerate(texts)
         for lang, ending in (("en", ""), ("de", " (de)"))
     ]
-    found = TranslationMemory(contents, "de")
-    assert len(found) == STRINGS
+    translations = TranslationMemory(contents, "de")
+    assert len(translations) == STRINGS
     took, visited = [], []
     for text in dice.choices(texts, k=LOOKUPS):
         asked = text.replace("e", "a", 1)
         began = time.perf_counter()
-        assert found.suggest(asked)
+        assert translations.suggest(asked)
         took.append((time.perf_counter() - began) * 1000)
         began = time.perf_counter()
         sum(len(each) for each in texts)
@@ -253,7 +253,7 @@ def remembered() -> None:
     at_most(f"p95 of a look-up among {STRINGS:,} strings, ms", late, MEMORY_GOAL)
     show(
         f"Translation memory of {STRINGS:,} strings",
-        ["what", "median, ms", "p95, ms", "a walk over the texts = 1"],
+        ["what", "median, ms", "p95, ms", "a loop over the texts = 1"],
         [["`suggest(text)`", median(took), late, median(took) / median(visited)]],
     )
 
@@ -408,6 +408,6 @@ def in_lab() -> dict[str, list[float]]:
 
 if __name__ == "__main__":
     if len(sys.argv) > 1:
-        walk(*sys.argv[1:5], int(sys.argv[5]))
+        measure_road(*sys.argv[1:5], int(sys.argv[5]))
     else:
         run(main)

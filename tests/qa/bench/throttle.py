@@ -36,7 +36,7 @@ FORMS = {
     "date": "`Retry-After`, a date",
 }
 T = TypeVar("T")
-UNTOLD = 0.5  # what the client that is compared with waits where nothing is told
+NO_RETRY_AFTER = 0.5  # seconds that the other client waits where a 429 names none
 
 
 class Line(NamedTuple):
@@ -85,7 +85,7 @@ def held(form: str) -> tuple[float, int, int]:
         assert len(sent(transport, HELD * LIMIT)) == HELD * LIMIT
         seconds = time.perf_counter() - began
         transport.close()
-        return seconds, *told(up.line)
+        return seconds, *control(up.line)
 
 
 def stray() -> None:
@@ -116,17 +116,17 @@ def measured(form: str) -> Line:
         sent(transport, 5 * CONNECTIONS)  # warm
         began = time.perf_counter()
         before = len(sent(transport, CREATES)) / (time.perf_counter() - began)
-        told(up.line, f"stray/{STRAY}")
+        control(up.line, f"stray/{STRAY}")
         began = time.perf_counter()
         asyncio.run(constant_wait(up.line, CREATES))
         constant = time.perf_counter() - began
-        counted, _ = told(up.line)
-        told(up.line, f"stray/{STRAY}")
+        counted, _ = control(up.line)
+        control(up.line, f"stray/{STRAY}")
         began = time.perf_counter()
         sent(transport, CREATES)
         ours = time.perf_counter() - began
-        refused = told(up.line)[0] - counted
-        told(up.line, "stray/0")
+        refused = control(up.line)[0] - counted
+        control(up.line, "stray/0")
         end = time.perf_counter()
         enough = int((SETTLED + LASTING) * before)  # it may be slower at first
         moments = [at - end for at in sent(transport, enough)]
@@ -135,7 +135,7 @@ def measured(form: str) -> Line:
     return Line(before, counted, constant, refused, ours, float(after))
 
 
-def told(base_url: str, what: str = "told") -> tuple[int, int]:
+def control(base_url: str, what: str = "counts") -> tuple[int, int]:
     """Send a command to the server, or read its 429s and the most calls within one wait."""
     with urlopen(f"{base_url}/{what}") as answer:
         message = json.load(answer)
@@ -182,7 +182,7 @@ def wait_of(headers: Mapping[str, str]) -> float:
     """Seconds that a 429 tells; a date is held against the service's own."""
     value = headers.get("retry-after")
     if value is None:
-        return UNTOLD
+        return NO_RETRY_AFTER
     if value.isdigit():
         return float(value)
     then, now = (parsedate_to_datetime(text) for text in (value, headers["date"]))

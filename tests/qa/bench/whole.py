@@ -125,7 +125,7 @@ def columns(file: Path) -> Callable[[], Any]:
 
 
 def main(road: str, *rest: str) -> dict[str, float]:
-    """Walk one road."""
+    """Measure one road."""
     where, rows = rest[:-1], int(rest[-1])
     if road == "fill":
         fill(Path(where[0]), rows)

@@ -7,9 +7,9 @@ until one fails that is green without the fault. What survives is printed with i
 that nothing can notice are listed in `equivalent.txt`, by hand. The checkout itself is never
 touched.
 
-The sampler is ours. mutmut, a kept tool, says of itself that it needs `fork` (as this does),
-mutates functions alone and keeps what it has found; it was not tried here. What was wanted is a
-seeded sample of named modules, tests that are named for them, and no state beside the checkout.
+The sampler is ours. mutmut, a kept tool, needs `fork` (as this does), mutates functions alone and
+keeps its results; it was not tried here. Required are a seeded sample of named modules, tests that
+are named for them, and no state beside the checkout.
 
 It ends with an error if a group is below the goal.
 """
@@ -39,7 +39,7 @@ CHATKIT, SHARED = Path("chatkit"), ROOT.parent / "shared"
 COPIED = ("chatkit", "tests", "notebooks", "conftest.py", "pyproject.toml", "README.md", "Makefile")
 EACH, WHOLE = 60, 600  # seconds that a test may take with a mutant, and all of them
 #: Yields runs, is sent how each ended, returns what became of the mutant.
-Judging = Generator[Run, str, str]
+Evaluation = Generator[Run, str, str]
 
 
 class Verdict(NamedTuple):
@@ -143,13 +143,13 @@ def run(sample: dict[str, list[Mutant]], copies: list[Path]) -> list[Verdict]:
     """Run the tests of each mutant, in as many processes as there are copies."""
     jobs = [(group, mutant) for group, chosen in sample.items() for mutant in chosen]
     verdicts: dict[int, Verdict] = {}
-    running: dict[int, tuple[Judging, Run]] = {}
+    running: dict[int, tuple[Evaluation, Run]] = {}
     waiting, free, green, red = list(range(len(jobs))), list(copies), set[str](), set[str]()
     try:
         while waiting or running:
             while waiting and free:
                 at = waiting.pop(0)
-                evaluating = judged(jobs[at][1], free.pop(), green, red)
+                evaluating = evaluate(jobs[at][1], free.pop(), green, red)
                 running[at] = evaluating, next(evaluating)
             for at, (evaluating, started) in list(running.items()):
                 if (what := started.ended()) is None:
@@ -173,7 +173,7 @@ def run(sample: dict[str, list[Mutant]], copies: list[Path]) -> list[Verdict]:
     return [verdicts[at] for at in range(len(jobs))]
 
 
-def judged(mutant: Mutant, copy: Path, green: set[str], red: set[str]) -> Judging:
+def evaluate(mutant: Mutant, copy: Path, green: set[str], red: set[str]) -> Evaluation:
     """Plant a mutant and run its tests; what fails must be green without it.
 
     Yields each run, is sent how it ended, and returns `killed`, `timeout` or `survived`.

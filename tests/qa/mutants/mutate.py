@@ -78,7 +78,7 @@ def mutants(path: Path, text: str) -> Iterator[Mutant]:
         within = text.splitlines()[node.lineno - 1].strip()
         return Mutant(path, node.lineno, span, kind, before, after, within)
 
-    for node in _walk(ast.parse(text)):
+    for node in _visit(ast.parse(text)):
         if isinstance(node, ast.expr):
             for kind, new in _expressions(node):
                 yield fault(node, kind, f"({ast.unparse(new)})")
@@ -93,7 +93,7 @@ def mutants(path: Path, text: str) -> Iterator[Mutant]:
             yield fault(node, "other way out of a loop", other)
 
 
-def _walk(node: ast.AST) -> Iterator[ast.expr | ast.stmt]:
+def _visit(node: ast.AST) -> Iterator[ast.expr | ast.stmt]:
     if isinstance(node, ast.expr | ast.stmt):
         yield node
     for name, value in ast.iter_fields(node):
@@ -103,7 +103,7 @@ def _walk(node: ast.AST) -> Iterator[ast.expr | ast.stmt]:
             continue  # strict=True asserts that both are as long, and they are
         for child in value if isinstance(value, list) else [value]:
             if isinstance(child, ast.AST) and not _of_no_effect(child):
-                yield from _walk(child)
+                yield from _visit(child)
 
 
 def _of_no_effect(node: ast.AST) -> bool:

@@ -3,7 +3,7 @@
 Codes are the platform's error numbers where it has one; other rules carry INVALID_FORMAT, the
 reason it gives when it rejects a template. Unlike those of a flow, the lengths of a template
 have an error number of their own, so they are refused. Our content tells no category, so
-what depends on it is not judged. What the API document does not show, like which fields a
+what depends on it is not checked. What the API document does not show, like which fields a
 button needs here, is only warned about.
 """
 

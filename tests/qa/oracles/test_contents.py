@@ -1,4 +1,4 @@
-"""The oracle judges the check of contents: two readings of the platform's rules.
+"""The check of contents and the oracle agree: two readings of the platform's rules.
 
 They may word, place and code a fault differently; whether the platform would refuse a content
 they must agree on. Before that, rule after rule is broken in a sound content: the oracle finds it.
@@ -145,12 +145,12 @@ def test_an_authentication_content_with_an_app_is_fine() -> None:
 
 
 @given(JSON)
-def test_any_json_is_judged_without_an_exception(content: object) -> None:
+def test_any_json_is_checked_without_an_exception(content: object) -> None:
     check_content(content)
 
 
 @given(st.dictionaries(st.sampled_from([*SOUND, *AUTH, "auth_apps"]), JSON))
-def test_any_values_of_its_fields_are_judged_without_an_exception(change: dict[str, Any]) -> None:
+def test_any_values_of_its_fields_are_checked_without_an_exception(change: dict[str, Any]) -> None:
     check_content(SOUND | change)
 
 
@@ -255,5 +255,5 @@ def test_check_and_oracle_agree_on_what_is_changed_in_a_sound_content(
 
 
 @given(st.dictionaries(st.sampled_from([*SOUND, *AUTH, "auth_apps"]), JSON))
-def test_the_check_judges_any_values_without_an_exception(change: dict[str, Any]) -> None:
+def test_the_check_takes_any_values_without_an_exception(change: dict[str, Any]) -> None:
     checks.check_content(SOUND | change)

@@ -1,4 +1,4 @@
-"""The oracle judges the lint: two readings of the platform's rules for flow documents.
+"""The lint and the oracle agree: two readings of the platform's rules for flow documents.
 
 They may word, place and code a fault differently; whether a document has one they must agree on,
 but for the differences that are listed here, each with its reason.
@@ -48,7 +48,7 @@ def samples(shared: Path, kind: str) -> Iterator[tuple[str, Any]]:
         try:
             yield file.name, json.loads(file.read_text())
         except ValueError:
-            continue  # not JSON: the oracle judges values only
+            continue  # not JSON: the oracle checks values only
 
 
 # --- documents that were changed in one place -----------------------------------------------
@@ -59,8 +59,8 @@ def test_lint_and_oracle_agree_on_changed_samples(shared: Path) -> None:
 
     @settings(max_examples=4000 if MANY else 400, derandomize=not MANY)
     @given(st.integers(0, len(documents) - 1), st.integers(0, 2**32))
-    def agree(which: int, seed: int) -> None:
-        document, change = changed(documents[which], random.Random(seed))
+    def agree(index: int, seed: int) -> None:
+        document, change = changed(documents[index], random.Random(seed))
         ours, other_records = lint(document).errors, check_flow(document)
         other_records = [each for each in other_records if each.severity == "error"]
         if bool(ours) is bool(other_records):
@@ -206,7 +206,7 @@ def no_kind_of_file(result: Any, document: Any) -> bool:
     return bool(result.pointer.endswith("/allowed-mime-types"))
 
 
-def type_in_an_odd_schema(result: Any, document: Any) -> bool:
+def type_in_an_invalid_schema(result: Any, document: Any) -> bool:
     """A value in place of a schema: the lint looks into it, the oracle does not."""
     return bool(re.search(r"/properties/[^/]+/(?!type$|items|properties)", result.pointer))
 
@@ -224,5 +224,5 @@ ALLOWED: tuple[Callable[[Finding | Any, Any], bool], ...] = (
     picture_of_another_alphabet,
     part_of_a_choice,
     no_kind_of_file,
-    type_in_an_odd_schema,
+    type_in_an_invalid_schema,
 )

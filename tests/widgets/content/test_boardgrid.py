@@ -7,7 +7,7 @@ import json
 import pytest
 from bulk.wayward import answers, wayward
 from localization.contents import DEMO, content
-from widgets.screen import html, page_of, part, parts, sources, static, tell
+from widgets.screen import html, page_of, part, parts, send, sources, static
 
 import chatkit
 from chatkit.errors import InputError
@@ -103,7 +103,7 @@ def test_edits_that_are_not_saved_are_kept_with_their_form(grid):
 
 def test_a_click_opens_a_cell_and_nothing_else_does(grid):
     for message in ({"open": [0, 1]}, {"open": [99, 0]}, {"open": [-1, 0]}, {"open": "x"}, 7):
-        tell(table(grid), message)
+        send(table(grid), message)
     assert grid.form is not None
     assert grid.form.lang_code == grid.board.languages[1]
 
@@ -113,7 +113,7 @@ def test_an_error_is_said_below_the_table():
         client.templates("order_ready").create(**content())
         grid = BoardGrid(client.templates, ["order_ready"])
         service.on("GET", "", forever=answers(403, b'{"message": "not <b>yours</b>"}'))
-        tell(table(grid), {"open": [0, 0]})
+        send(table(grid), {"open": [0, 0]})
         assert "403 not yours" in output(grid)
         assert "<b>yours" not in html(grid) + page_of(grid)
         assert grid.form is None

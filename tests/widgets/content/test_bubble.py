@@ -17,8 +17,8 @@ EVIL = "<img src=x onerror=alert(1)>"
 
 
 def seen(samples=None, **fields):
-    given_ = content(**fields)
-    return bubble(Entry(given_, "order_ready", given_["lang_code"]), samples or {})
+    raw = content(**fields)
+    return bubble(Entry(raw, "order_ready", raw["lang_code"]), samples or {})
 
 
 class Tags(HTMLParser):
@@ -26,11 +26,11 @@ class Tags(HTMLParser):
 
     def __init__(self, page):
         super().__init__()
-        self.found = set()
+        self.names = set()
         self.feed(page)
 
     def handle_starttag(self, tag, attributes):
-        self.found |= {tag, *(f"@{name}" for name, _ in attributes)}
+        self.names |= {tag, *(f"@{name}" for name, _ in attributes)}
 
 
 def test_it_has_the_parts_of_a_message():
@@ -113,7 +113,7 @@ def test_everything_of_a_stranger_is_escaped():
         buttons=[button("custom", EVIL), website(EVIL, label=EVIL)],
         lang_code='"><script>',
     )
-    assert Tags(bubble_html(output)).found <= {
+    assert Tags(bubble_html(output)).names <= {
         *("div", "p", "span", "strong", "b", "small", "em", "@class", "@dir", "@lang", "@style")
     }
 

@@ -97,5 +97,5 @@ def test_a_text_of_signs_is_read_to_its_end():
         assert letters == [c for c in text[:5000] if c not in SIGNS]
 
 
-def test_a_text_of_a_book_is_cut():
+def test_a_text_of_many_pages_is_cut():
     assert sum(len(run.text) for run in runs("x" * 99_999 + "{{1}}", {"1": "y" * 9999})) <= 5000

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from widgets.screen import heard as sent_by
-from widgets.screen import page_of, part, tell
+from widgets.screen import page_of, part, send
 
 import chatkit
 from chatkit.errors import InputError
@@ -38,7 +38,7 @@ def card(view: Any) -> QueueCard:
 def heard(view: Any, message: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the answer of the card to a message of its page."""
     sent = sent_by(card(view))
-    tell(card(view), message)
+    send(card(view), message)
     return sent
 
 
@@ -98,7 +98,7 @@ def test_answers_arrive_in_the_queue_and_in_one_plan(view: Any, client: Any) -> 
     assert client.templates.queue(["de"], ["order_ready"]).items[1].comment == "why so?"
 
 
-def test_what_is_typed_is_judged_and_shown_without_being_answered(view: Any) -> None:
+def test_what_is_typed_is_checked_and_shown_without_being_answered(view: Any) -> None:
     (answer,) = heard(view, {"check": [1, "Hallo {{7}}."]})
     number, text, result = answer["checked"]
     assert (number, text) == (1, "Hallo {{7}}.")

@@ -19,8 +19,8 @@ from widgets.screen import (
     page_of,
     part,
     press,
+    send,
     static,
-    tell,
     type_into,
 )
 from widgets.showcase import DOCUMENT
@@ -105,7 +105,7 @@ def test_a_broken_source_is_told_at_its_line_and_the_good_document_stays(editor:
     assert part(editor, FindingList).summary == "1 error"
     assert tree(editor).locked
     assert find(editor, "title").disabled
-    tell(tree(editor), {"do": "remove", "pointer": "/screens/0"})
+    send(tree(editor), {"do": "remove", "pointer": "/screens/0"})
     assert "not valid JSON now" in editor.message
     assert editor.document == new_flow()
     press(editor, "Undo")
@@ -118,7 +118,7 @@ def test_a_finding_leads_to_its_field_or_its_line(editor: Editor) -> None:
     editor.set("/screens/0/layout/children/0/colour", 1)
     n = [one.code for one in editor.lint()].index("INVALID_PROPERTY_KEY")
     editor.select("")
-    tell(part(editor, FindingList), {"go": n})
+    send(part(editor, FindingList), {"go": n})
     assert editor.selected == "/screens/0/layout/children/0"
     problem = part(editor, Inspector).fields[f"{editor.selected}/colour"].problem
     assert "TextHeading has no colour" in problem
@@ -142,23 +142,23 @@ def test_a_row_that_is_dragged_in_the_page_is_dropped(editor):
     place = "/screens/0/layout/children"
     before = [row["name"] for row in tree(editor).rows]
     message = {"do": "drop", "pointer": f"{place}/0", "target": f"{place}/1", "after": True}
-    tell(tree(editor), message)
+    send(tree(editor), message)
     assert [row["name"] for row in tree(editor).rows] != before
 
 
 def test_the_tree_adds_moves_copies_and_removes(editor: Editor) -> None:
-    tell(tree(editor), {"do": "add", "pointer": "/screens/0", "what": "TextInput"})
+    send(tree(editor), {"do": "add", "pointer": "/screens/0", "what": "TextInput"})
     place = "/screens/0/layout/children"
     assert editor.selected == f"{place}/1"
     assert tree(editor).screen == "WELCOME"
-    tell(tree(editor), {"do": "move", "pointer": f"{place}/1", "by": -1})
-    tell(tree(editor), {"do": "duplicate", "pointer": f"{place}/0"})
-    tell(tree(editor), {"do": "remove", "pointer": f"{place}/0"})
+    send(tree(editor), {"do": "move", "pointer": f"{place}/1", "by": -1})
+    send(tree(editor), {"do": "duplicate", "pointer": f"{place}/0"})
+    send(tree(editor), {"do": "remove", "pointer": f"{place}/0"})
     names = [one.get("name") for one in editor.document["screens"][0]["layout"]["children"]]
     assert names == ["text_input_2", None, None]
     assert [result.code for result in editor.lint()] == ["UNUSED_INPUT"]  # a copy is not wired
     assert "text_input" not in repr(editor.document["screens"][0]["layout"]["children"][-1])
-    tell(tree(editor), {"do": "add", "pointer": "", "what": "TextBody"})
+    send(tree(editor), {"do": "add", "pointer": "", "what": "TextBody"})
     assert editor.message == "TextBody cannot be added here."
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from widgets.screen import tell
+from widgets.screen import send
 
 from chatkit.flowjson import Finding
 from chatkit.flowjson.lint import Findings
@@ -25,7 +25,7 @@ def test_findings_are_listed_and_a_click_leads_to_one() -> None:
     ]
     assert repr(one) == "<findings: 1 error>"
     for message in ({"go": 0}, {"go": 1}, {"go": -1}, {"go": "0"}, None):
-        tell(one, message)
+        send(one, message)
     assert gone == [0]
 
 
@@ -39,7 +39,7 @@ def test_the_worst_are_listed_first_and_lead_to_their_own_place() -> None:
     listed = [each["severity"] for each in one.listed]
     assert listed == ["error", "error", "warning", "warning", "note"]
     for n in range(5):
-        tell(one, {"go": n})
+        send(one, {"go": n})
     assert gone == [2, 4, 1, 3, 0]
 
 
@@ -56,5 +56,5 @@ def test_a_finding_that_can_be_mended_says_so_and_its_button_mends_it() -> None:
     one.show(Findings([Finding("A", "error", "/x", "wrong", patch=removing("/x"))]))
     assert one.listed[0]["fixable"]
     for message in ({"fix": 0}, {"fix": 1}, {"fix": -1}, {"fix": None}):
-        tell(one, message)
+        send(one, message)
     assert mended == [0]

@@ -30,15 +30,15 @@ JSON = st.recursive(
 
 
 class Notes(DocumentState):
-    """A document that notes what the form does to it, and what the form wants to be shown."""
+    """A document that records the edits of the form, and the refreshes for which it asks."""
 
     def __init__(self, document: Any) -> None:
         super().__init__(document)
         self.done: list[tuple[Any, ...]] = []
-        self.shown: list[tuple[bool, str]] = []
+        self.refreshes: list[tuple[bool, str]] = []
 
     def refresh(self, *, typed: bool = False, focus: str = "") -> None:
-        self.shown.append((typed, focus))
+        self.refreshes.append((typed, focus))
 
     def set(self, pointer: str, value: Any) -> None:
         self.done.append(("set", pointer, value))
@@ -145,7 +145,7 @@ def test_the_form_is_made_anew_only_when_it_has_other_fields() -> None:
     document = alone(new_component("Switch"))
     document["screens"][0]["layout"]["children"].append(new_component("Footer"))
     foot, cases = "/screens/0/layout/children/1", f"{FIRST}/cases"
-    for pointer, field, value, shown in (
+    for pointer, field, value, refresh in (
         ("/screens/0", "/screens/0/title", "Hello", (True, "")),
         ("/screens/0", "/screens/0/title", "", (True, "")),
         ("", "/version", 0, (False, "/version")),
@@ -156,7 +156,7 @@ def test_the_form_is_made_anew_only_when_it_has_other_fields() -> None:
     ):
         inspector, notes = opened(document, pointer)
         enter(inspector, inspector.fields[field], value)
-        assert notes.shown == [shown]
+        assert notes.refreshes == [refresh]
 
 
 def test_options_targets_screens_and_cases_have_forms_too() -> None:

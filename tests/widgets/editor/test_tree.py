@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from widgets.screen import tell
+from widgets.screen import send
 
 from chatkit.errors import InputError
 from chatkit.widgets.editor.edits import new_flow
@@ -14,11 +14,11 @@ from chatkit.widgets.editor.tree import Tree, tree_rows
 def test_wishes_of_the_page_are_passed_on() -> None:
     acted: list[tuple[str, dict[str, Any]]] = []
     tree = Tree(lambda action, **arguments: acted.append((action, arguments)))
-    tell(tree, {"do": "select", "pointer": "/screens/0", "n": 4})
+    send(tree, {"do": "select", "pointer": "/screens/0", "n": 4})
     assert tree.answered == 4
-    tell(tree, {"do": "move", "pointer": "/screens/0", "by": -1})
-    tell(tree, {"do": "add", "pointer": "", "what": "Screen"})
-    tell(tree, {"do": "undo"})
+    send(tree, {"do": "move", "pointer": "/screens/0", "by": -1})
+    send(tree, {"do": "add", "pointer": "", "what": "Screen"})
+    send(tree, {"do": "undo"})
     assert acted == [
         ("select", {"pointer": "/screens/0"}),
         ("move", {"pointer": "/screens/0", "by": -1}),
@@ -31,7 +31,7 @@ def test_other_messages_do_nothing() -> None:
     acted: list[tuple[Any, ...]] = []
     tree = Tree(lambda *text: acted.append(text))
     for message in (None, {}, {"do": "__init__", "pointer": "x"}, {"do": ["move"]}):
-        tell(tree, message)
+        send(tree, message)
     assert acted == []
 
 
@@ -39,7 +39,7 @@ def test_what_cannot_be_done_does_not_reach_the_page_as_an_error() -> None:
     def refuse(*_: object, **__: object) -> None:
         raise InputError("no")
 
-    tell(Tree(refuse), {"do": "remove", "pointer": "/x"})
+    send(Tree(refuse), {"do": "remove", "pointer": "/x"})
 
 
 def test_rows_are_told_with_what_is_selected() -> None:

@@ -20,7 +20,7 @@ def client() -> Iterator[Client]:
         yield client
 
 
-def test_a_new_record_requires_what_the_room_requires(client: Client) -> None:
+def test_a_new_record_requires_what_the_resource_requires(client: Client) -> None:
     for source in (client.contacts, client.flows, client.webhooks, client.templates("greeting")):
         fields = Fieldset(source, None)
         required = [name for name, field in fields.fields.items() if field.required]

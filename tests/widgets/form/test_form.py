@@ -1,4 +1,4 @@
-"""A form asks for what a room declares, sends it once, and never guesses what came of it."""
+"""A form asks for what a resource declares, sends it once, and never guesses the outcome."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from bulk.wayward import DOCUMENT, Answer, answers, dropped, lost, slow, wayward
 from profiled import client, sandbox
-from widgets.screen import code, find, html, page_of, press, static, tell, type_into
+from widgets.screen import code, find, html, page_of, press, send, static, type_into
 
 import chatkit
 from chatkit.client import Client
@@ -31,7 +31,7 @@ def filled(source: Resource[Any], **fields: Any) -> Form:
 
 
 def bodies(client: Client) -> list[tuple[Resource[Any], dict[str, Any]]]:
-    """A room of each kind with what a create may hold."""
+    """Return each resource with the fields of a create."""
     made = endpoints_of(client.templates("greeting")).body.model_fields
     content = {
         name: made[name].get_default(call_default_factory=True)
@@ -45,10 +45,10 @@ def bodies(client: Client) -> list[tuple[Resource[Any], dict[str, Any]]]:
     ]
 
 
-# --- one record of any room -------------------------------------------------------------------
+# --- one record of any resource ---------------------------------------------------------------
 
 
-def test_a_record_of_every_room_is_created_and_the_line_that_is_shown_does_the_same(
+def test_a_record_of_every_resource_is_created_and_the_line_shown_does_the_same(
     client: Client,
 ) -> None:
     for source, fields in bodies(client):
@@ -91,7 +91,7 @@ def test_a_flow_is_edited_as_json_and_what_is_fixed_stays(client: Client) -> Non
         form.set("name", "other")
 
 
-def test_a_form_in_a_room_of_a_template_names_its_code() -> None:
+def test_a_form_of_the_contents_of_a_template_names_its_code() -> None:
     with chatkit.Sandbox(seed="demo") as sandbox, chatkit.connect(sandbox) as client:
         form = Form(client.templates("order_ready"), "en")
         assert form.values == {}
@@ -266,8 +266,8 @@ def test_a_click_that_arrives_twice_sends_once() -> None:
         form = filled(client.contacts, **CONTACT)
         button = find(form, "Create contact")
         click = {"id": button.id, "entered": button.token}
-        tell(form, click)
-        tell(form, click)
+        send(form, click)
+        send(form, click)
         assert len(service.writes()) == 1
 
 
@@ -277,7 +277,7 @@ def test_two_clicks_at_the_same_moment_send_once() -> None:
         form = filled(client.contacts, **CONTACT)
         button = find(form, "Create contact")
         click = {"id": button.id, "entered": button.token}
-        threads = [threading.Thread(target=tell, args=(form, click)) for _ in range(4)]
+        threads = [threading.Thread(target=send, args=(form, click)) for _ in range(4)]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -288,7 +288,7 @@ def test_two_clicks_at_the_same_moment_send_once() -> None:
 # --- in doubt ---------------------------------------------------------------------------------
 
 
-def test_after_a_lost_answer_the_next_click_only_looks_and_finds_what_has_landed() -> None:
+def test_after_a_lost_answer_the_next_click_only_looks_and_finds_the_record() -> None:
     with wayward() as service, service.client() as client:
         service.on("POST", "", lost)
         form = filled(client.contacts, **CONTACT)
@@ -302,7 +302,7 @@ def test_after_a_lost_answer_the_next_click_only_looks_and_finds_what_has_landed
         assert len(service.writes()) == 1
 
 
-def test_what_has_not_landed_is_sent_again_by_a_further_click_only() -> None:
+def test_what_took_no_effect_is_sent_again_by_a_further_click_only() -> None:
     with wayward() as service, service.client() as client:
         service.on("POST", "", dropped)
         form = filled(client.contacts, **CONTACT)

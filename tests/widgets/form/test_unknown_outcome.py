@@ -46,7 +46,7 @@ def each_resource(client: Client) -> list[tuple[Resource[Any], dict[str, Any]]]:
     ]
 
 
-def test_a_create_that_has_landed_is_found_in_every_resource() -> None:
+def test_a_create_that_took_effect_is_found_in_every_resource() -> None:
     with wayward() as service, service.client() as client:
         for resource, sent in each_resource(client):
             record = doubtful(service, resource, lost, sent).confirm()
@@ -56,7 +56,7 @@ def test_a_create_that_has_landed_is_found_in_every_resource() -> None:
             ) == endpoints_of(resource).label(sent)
 
 
-def test_a_create_that_has_not_landed_is_absent_once_it_cannot_land_any_more(
+def test_a_create_without_effect_is_absent_once_it_cannot_have_one_any_more(
     clock: Clock,
 ) -> None:
     with wayward() as service, service.client(deadline=3) as client:
@@ -85,14 +85,14 @@ def test_what_somebody_else_has_made_meanwhile_is_a_conflict() -> None:
             unsure.confirm()
 
 
-def test_an_update_that_has_landed_reads_back() -> None:
+def test_an_update_that_took_effect_reads_back() -> None:
     with wayward() as service, service.client() as client:
         key = client.contacts.create(**CONTACT).id
         record = doubtful(service, client.contacts, lost, {"name": "Ana Diaz"}, key).confirm()
         assert record is not None and record.last_name == "Diaz"
 
 
-def test_an_update_that_has_not_landed_may_do_so_for_a_moment(
+def test_an_update_without_effect_may_have_one_for_a_moment(
     clock: Clock,
 ) -> None:
     with wayward() as service, service.client() as client:

@@ -126,7 +126,7 @@ def test_after_a_lost_answer_the_next_click_only_looks_and_tells_of_the_lost_sec
         assert len(service.writes()) == len(service.all("webhooks")) == 1
 
 
-def test_what_has_not_landed_is_sent_again_once_it_cannot_land_any_more(
+def test_what_took_no_effect_is_sent_again_once_it_cannot_take_any_more(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     clock = Clock()

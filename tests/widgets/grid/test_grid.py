@@ -57,7 +57,7 @@ def test_what_cannot_be_set_is_raised_and_leaves_the_grid_as_it_was(grid, row, c
     assert not grid.undo()
 
 
-def test_a_block_is_pasted_in_the_order_shown_and_each_cell_judged_for_itself(grid):
+def test_a_block_is_pasted_in_the_order_shown_and_each_cell_checked_alone(grid):
     grid.sort("name", descending=True)
     grid.paste(
         50001,
@@ -167,14 +167,14 @@ def test_a_cell_is_filled_down_over_the_rows_that_are_shown(grid, contacts, monk
     grid.sort("name")
     first, *below = grid.visible().index[:4]
     page = Page(grid, monkeypatch)
-    page.tell("fill", place=0, rows=4, columns=["country_code", "first_name"])
+    page.send("fill", place=0, rows=4, columns=["country_code", "first_name"])
     assert grid.refused == []  # what cannot be written is left alone
     code = contacts.country_code[first]
     assert grid.frame().country_code[below].tolist() == [code] * 3
     grid.undo()
     assert grid.frame().equals(contacts)
     grid.set(first, "name", "")
-    page.tell("fill", place=0, rows=3, columns=["name"])
+    page.send("fill", place=0, rows=3, columns=["name"])
     assert grid.frame().name[below[:2]].tolist() == ["", ""]  # empty, not left alone
 
 
@@ -217,14 +217,14 @@ def test_a_plan_says_what_the_grid_refused(grid):
 
 
 @pytest.mark.parametrize("source", ["contacts", "flows", "webhooks"])
-def test_each_room_has_a_grid(client, source):
+def test_each_resource_has_a_grid(client, source):
     client.webhooks.create(url="https://example.com/a", events=["*"])
     grid = Grid(getattr(client, source))
     assert not grid.plan().changes
     assert len(page_of(grid)) > 100
 
 
-def test_an_empty_room_is_a_grid_to_add_to():
+def test_an_empty_resource_is_a_grid_to_add_to():
     with chatkit.Sandbox(seed="empty") as sandbox, chatkit.connect(sandbox) as client:
         grid = Grid(client.contacts)
         label = grid.add()
@@ -277,7 +277,7 @@ def test_rows_are_sent_page_by_page(page: Page):
     assert [len(page.rows(n)) for n in range(4)] == [100, 100, 50, 0]
     assert page.rows(1)[0]["v"][0] == str(page.grid.frame().index[100])
     assert page.state["rows"] == page.state["of"] == 250
-    assert page.tell("page", page=0, shows=page.state["shows"] - 1) == []  # asked too long ago
+    assert page.send("page", page=0, shows=page.state["shows"] - 1) == []  # asked too long ago
 
 
 def test_a_typed_entry_is_taken_or_refused_with_its_reason(page: Page):
@@ -289,71 +289,71 @@ def test_a_typed_entry_is_taken_or_refused_with_its_reason(page: Page):
     assert row["e"][str(number)][0] == "x"
     assert "digits only" in row["e"][str(number)][1]
     assert page.state["said"] == "1 cell changed, 1 cell refused"
-    (answer,) = page.tell("dismiss", row=0, column="number")
+    (answer,) = page.send("dismiss", row=0, column="number")
     assert "e" not in answer["rows"][0]
     assert page.state["said"] == "1 cell changed"
 
 
 def test_a_block_is_pasted_where_the_page_says(page: Page):
     text, columns = "2025550143\t+1\r\nx\t+1\r\n", ["number", "country_code"]
-    (answer,) = page.tell("paste", place=1, columns=columns, text=text, rows=1, wide=1)
+    (answer,) = page.send("paste", place=1, columns=columns, text=text, rows=1, wide=1)
     assert [row["n"] for row in answer["rows"]] == [1, 2]
     assert "e" in answer["rows"][1]
-    page.tell("undo")
+    page.send("undo")
     assert page.state["said"] == ""
     assert page.state["redo"]
-    page.tell("redo")
+    page.send("redo")
     assert page.state["undo"]
 
 
 def test_one_text_fills_what_is_selected(page: Page):
-    page.tell("paste", place=0, columns=["country_code"], text="+49", rows=3, wide=1)
+    page.send("paste", place=0, columns=["country_code"], text="+49", rows=3, wide=1)
     assert page.grid.frame().country_code.head(3).tolist() == ["+49"] * 3
 
 
 def test_a_block_that_is_too_wide_is_told(page: Page):
-    (answer,) = page.tell("paste", place=0, columns=["tags"], text="a\tb", rows=1, wide=1)
+    (answer,) = page.send("paste", place=0, columns=["tags"], text="a\tb", rows=1, wide=1)
     assert "has 2 columns" in answer["told"]
 
 
 def test_a_selection_is_cleared_deleted_and_kept(page: Page):
-    page.tell("clear", place=0, rows=2, columns=["id", "name", "first_name"])
+    page.send("clear", place=0, rows=2, columns=["id", "name", "first_name"])
     assert page.state["said"] == "2 cells changed"
-    page.tell("delete", place=1, rows=2, delete=True)
+    page.send("delete", place=1, rows=2, delete=True)
     assert page.grid.frame().delete.head(4).tolist() == [False, True, True, False]
-    page.tell("delete", place=0, rows=250, delete=False)
+    page.send("delete", place=0, rows=250, delete=False)
     assert "delete" not in page.grid.frame()
 
 
 def test_a_row_is_added_filtered_and_taken_away(page: Page):
     before = page.state["shows"]
-    page.tell("filter", text="zzz", changed=False)
-    page.tell("add")
+    page.send("filter", text="zzz", changed=False)
+    page.send("add")
     assert page.state["shows"] > before
     assert (page.state["rows"], page.state["of"], page.state["filter"]["text"]) == (1, 251, "zzz")
     assert page.rows()[0]["m"] == "new"
     shows = page.state["shows"]
     assert page.type(250, "name", "Ana")["m"] == "new"
     assert page.state["shows"] == shows  # one row is told, not all asked for again
-    page.tell("undo")
-    page.tell("delete", place=0, rows=1, delete=True)
+    page.send("undo")
+    page.send("delete", place=0, rows=1, delete=True)
     assert page.state["rows"] == 0
-    page.tell("undo")
+    page.send("undo")
     assert page.state["rows"] == 1
 
 
 def test_a_click_on_a_heading_sorts(page: Page):
-    page.tell("sort", column="name", descending=True)
+    page.send("sort", column="name", descending=True)
     assert page.state["sort"] == ["name", True]
     names = [row["v"][page.column("name")] for row in page.rows()]
     assert names == sorted(names, key=folded_text, reverse=True)
-    page.tell("sort", column=None, descending=False)
+    page.send("sort", column=None, descending=False)
     assert page.rows()[0]["v"][0] == "50001"
 
 
 def test_what_touches_many_rows_makes_the_page_ask_again(page: Page):
     before = page.state["shows"]
-    answers = page.tell("clear", place=0, columns=["name"], rows=250)
+    answers = page.send("clear", place=0, columns=["name"], rows=250)
     assert answers == []
     assert page.state["shows"] == before + 1
 
@@ -362,37 +362,37 @@ def test_rows_are_pasted_into_a_table_without_any(client, monkeypatch):
     page = Page(Grid(client.contacts, client.contacts.frame().head(0)), monkeypatch)
     text = "Ana\t2025550143\t+1\r\nBo\t2025550144\t+1\r\n"
     columns = ["name", "number", "country_code", "tags"]
-    page.tell("paste", place=0, columns=columns, text=text, rows=1, wide=1)
+    page.send("paste", place=0, columns=columns, text=text, rows=1, wide=1)
     assert page.state["said"] == "2 rows added"
     assert page.grid.plan().counts["create"] == 2
 
 
 def test_columns_are_filtered_by_the_page(page: Page):
-    (answer,) = page.tell("values", column="country_code")
+    (answer,) = page.send("values", column="country_code")
     assert sum(n for _, n in answer["values"]) == 250
     assert answer["others"] == 0
     (value, times), *_ = answer["values"]
     expected = page.state["filter"] | {"values": {"country_code": [value]}}
-    page.tell("filter", **expected)
+    page.send("filter", **expected)
     assert page.state["rows"] == times
     assert page.state["filter"] == expected
-    page.tell("filter", **expected | {"text": "zzz"})  # a text is looked for among those
+    page.send("filter", **expected | {"text": "zzz"})  # a text is looked for among those
     assert page.state["rows"] == 0
-    page.tell("filter")
+    page.send("filter")
     assert page.state["rows"] == 250 and not any(page.state["filter"].values())
-    (answer,) = page.tell("values", column="id")
+    (answer,) = page.send("values", column="id")
     assert (len(answer["values"]), answer["others"]) == (100, 150)
 
 
 def test_what_would_be_replaced_is_shown_before_it_is(page: Page):
     asked = {"text": "7", "by": "x", "column": None, "case": True}
-    (answer,) = page.tell("preview", **asked)
+    (answer,) = page.send("preview", **asked)
     assert page.state["said"] == ""
     assert (answer["count"], answer["refused"]) == (0, len([*_numbers(page, "7")]))
     asked = {"text": "Oliver Smith", "by": "Ollie Smith", "column": "name", "case": True}
-    (answer,) = page.tell("preview", **asked)
+    (answer,) = page.send("preview", **asked)
     assert answer["preview"][0] == ["50001", "name", "Oliver Smith", "Ollie Smith", ""]
-    page.tell("replace", **asked)
+    page.send("replace", **asked)
     assert page.heard[-1]["told"].startswith(f"Replaced in {answer['count']} cell")
     assert page.grid.frame().name[50001] == "Ollie Smith"
 
@@ -404,9 +404,9 @@ def _numbers(page: Page, digit: str):
 
 
 def test_columns_are_laid_out_by_the_page(page: Page):
-    page.tell("layout", layout=[["name", 300.4], ["gone", 1], ["id", 0]])
+    page.send("layout", layout=[["name", 300.4], ["gone", 1], ["id", 0]])
     assert page.table.column_layout == [["name", 300], ["id", 0]]
-    page.tell("layout", layout=[])
+    page.send("layout", layout=[])
     assert page.grid.columns()[:2] == ["id", "name"]
 
 
@@ -414,30 +414,30 @@ def test_a_long_text_is_sent_whole_when_it_is_edited(page: Page):
     text = "x" * 5000
     page.type(0, "name", text)
     assert len(page.rows()[0]["v"][page.column("name")]) == 2001
-    (answer,) = page.tell("whole", row=0, column="name")
+    (answer,) = page.send("whole", row=0, column="name")
     assert answer == {"whole": text, "row": 0, "column": "name"}
 
 
 def test_what_was_meant_for_rows_that_moved_changes_nothing(page: Page):
     at, renewed = page.state["arranged"], page.state["renewed"]
-    page.tell("sort", column="name", descending=True)
-    (answer,) = page.tell("delete", place=0, rows=1, delete=True, arranged=at, renewed=renewed)
+    page.send("sort", column="name", descending=True)
+    (answer,) = page.send("delete", place=0, rows=1, delete=True, arranged=at, renewed=renewed)
     assert "once more" in answer["told"]
     assert page.state["said"] == ""
-    page.tell("set", row=0, column="name", value="Ana", arranged=at, renewed=renewed)
+    page.send("set", row=0, column="name", value="Ana", arranged=at, renewed=renewed)
     assert page.state["said"] == "1 cell changed"  # a row is known by its number
     page.grid.plan().apply()
-    page.tell("review")
+    page.send("review")
     assert page.heard[-1] == {"reviewed": True}
     page.grid.plan_view.back = None
     page.grid._on_applied(page.grid.plan_view)
-    page.tell("set", row=1, column="name", value="Bo", arranged=at, renewed=renewed)
+    page.send("set", row=1, column="name", value="Bo", arranged=at, renewed=renewed)
     assert "once more" in page.heard[-1]["told"]
 
 
 def test_the_same_in_python_is_shown_and_kept_up_to_date(page: Page):
     code = part(page.grid, Code)
-    page.tell("code")
+    page.send("code")
     assert code.text.startswith("# nothing was filtered")
     page.type(0, "name", "Ana")
     assert code.text == 'plan = client.contacts.plan([{"id": 50001, "name": "Ana"}])'
@@ -449,7 +449,7 @@ def test_the_same_in_python_is_shown_and_kept_up_to_date(page: Page):
         '    {"id": 50002, "name": "Bo"},',
         "], delete=[50003])",
     ]
-    page.tell("code")
+    page.send("code")
     assert code.text == ""
 
 

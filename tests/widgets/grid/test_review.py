@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from widgets.gridding import client, sandbox  # noqa: F401
-from widgets.screen import find, html, part, press, tell
+from widgets.screen import find, html, part, press, send
 
 import chatkit
 from chatkit.client import Client
@@ -301,9 +301,9 @@ def test_a_conflict_is_decided_cell_by_cell_and_the_decision_can_be_undone(
 ) -> None:
     in_conflict(grid, client)
     table = part(grid, GridTable)
-    tell(table, {"do": "page", "page": 0, "shows": table.state["shows"]})
+    send(table, {"do": "page", "page": 0, "shows": table.state["shows"]})
     state = {name: table.state[name] for name in ("renewed", "arranged")}
-    tell(table, {"do": "decide", "row": 0, "column": "name", "keep": keep, **state})
+    send(table, {"do": "decide", "row": 0, "column": "name", "keep": keep, **state})
     assert grid.frame().name[50001] == name and not grid.refused
     grid.undo()
     assert repr(grid) == "Grid of 250 contacts: 1 cell in conflict."

@@ -6,7 +6,7 @@ from inbox.senders import SECRET, post, signed
 from widgets.inbox.stored import EVIL, echoed, inbox, moved, put, written
 from widgets.inbox.test_tail import Page, no_thread_is_left, threads, until
 from widgets.inbox.test_thread import ours
-from widgets.screen import static, tell
+from widgets.screen import send, static
 
 from chatkit.errors import InputError
 from chatkit.inbox import Inbox
@@ -63,7 +63,7 @@ def test_shown_it_goes_on_by_itself_and_sends_what_has_changed(inbox: Inbox) -> 
     assert conversation.look() == 0 and len(page.heard) == count  # of somebody else
     conversation.stop()
     assert not threads() and conversation.stopped
-    tell(conversation, {"here": "a"})
+    send(conversation, {"here": "a"})
     assert page.heard[-1]["view"] == "a" and not conversation.running
 
 
@@ -111,7 +111,7 @@ def test_of_a_long_conversation_the_end_is_shown_and_older_ones_when_asked_for(
     assert "131 older messages not shown: last=50" in html
     assert "words 131" in html and "words 130<" not in html and "words were not" in html
     page = Page(conversation)
-    tell(conversation, {"older": True})
+    send(conversation, {"older": True})
     assert len(page.heard[-1]["all"]["items"]) == 151  # and the day
     assert page.heard[-1]["all"]["older"] == "Show 31 older"
     assert conversation.older() == 181

@@ -13,7 +13,7 @@ from inbox.senders import SECRET, post, signed
 from internals import deliveries_of, inbox_store
 from ports import reserved
 from widgets.inbox.stored import EVIL, inbox, moved, put, written
-from widgets.screen import page_of, static, tell
+from widgets.screen import page_of, send, static
 
 from chatkit.errors import InputError, StoreError
 from chatkit.inbox import Inbox
@@ -215,16 +215,16 @@ def test_it_ends_with_its_last_view_and_goes_on_with_the_next(inbox: Inbox) -> N
     tail = Tail(inbox)
     page = Page(tail)
     for view in ("a", "b"):
-        tell(tail, {"here": view})
+        send(tail, {"here": view})
         assert page.heard[-1] == {"all": [], "view": view}
-    tell(tail, {"gone": "a"})
+    send(tail, {"gone": "a"})
     assert tail.running
-    tell(tail, {"gone": "b"})
+    send(tail, {"gone": "b"})
     assert not tail.running and not tail.stopped
-    tell(tail, {"here": "c"})
+    send(tail, {"here": "c"})
     assert tail.running
     tail.stop()
-    tell(tail, {"here": "d"})
+    send(tail, {"here": "d"})
     assert not tail.running  # who stopped it does not want it started by a look
 
 
@@ -232,12 +232,12 @@ def test_one_delivery_is_opened_for_the_page_that_asks(inbox: Inbox) -> None:
     put(inbox, written(message(1)))
     tail = Tail(inbox)
     page = Page(tail)
-    tell(tail, {"open": 1, "view": "a"})
+    send(tail, {"open": 1, "view": "a"})
     assert page.heard[-1]["view"] == "a" and page.heard[-1]["opened"]["verified"]
-    tell(tail, {"open": 9, "view": "a"})
+    send(tail, {"open": 9, "view": "a"})
     assert page.heard[-1]["opened"]["problem"].startswith("The inbox has no delivery 9")
     for unusual in ({"open": "1", "view": "a"}, {"open": 1}, "open", None):
-        tell(tail, unusual)
+        send(tail, unusual)
     assert len(page.heard) == 2
 
 
@@ -252,9 +252,9 @@ def test_a_delivery_is_sent_again_signed_anew_and_the_page_hears_what_was_answer
         assert tail.resend_to == receiver.url
         assert SECRET not in f"{tail.get_state()}{vars(tail)}"
         assert tail.resend(1).status == 200
-        tell(tail, {"open": 1, "view": "a"})
+        send(tail, {"open": 1, "view": "a"})
         assert page.heard[-1]["opened"]["signs"]
-        tell(tail, {"resend": 1, "to": "", "view": "a"})
+        send(tail, {"resend": 1, "to": "", "view": "a"})
         until(lambda: len(page.heard) == 2)
         assert page.heard[-1] == {
             "resent": {"id": 1, "said": "answered 200: stored", "good": True}, "view": "a",
@@ -276,7 +276,7 @@ def test_what_cannot_be_sent_again_is_told_and_leaves_this_machine_only_by_name(
             ("nowhere", "Nothing can be sent there"),
             (f"http://127.0.0.1:{port}", "no answer"),
         ):
-            tell(tail, {"resend": 1, "to": to, "view": "a"})
+            send(tail, {"resend": 1, "to": to, "view": "a"})
             until(lambda: page.heard)
             heard = page.heard.pop()["resent"]
             assert report in heard["said"] and not heard["good"]

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from bulk.planning import contacts, limited
-from widgets.screen import buttons, html, page_of, parts, press, tell
+from widgets.screen import buttons, html, page_of, parts, press, send
 
 import chatkit
 from chatkit.account.fleet_plan import FleetPlan
@@ -49,7 +49,7 @@ def tables(view: PlanView) -> tuple[PagedRows, PagedRows]:
 
 
 def click(table: PagedRows, act: str, row: str) -> None:
-    tell(next(one for one in parts(table) if isinstance(one, RowsTable)), {"act": act, "row": row})
+    send(next(one for one in parts(table) if isinstance(one, RowsTable)), {"act": act, "row": row})
 
 
 def seen(view: PlanView) -> list[str]:
@@ -146,7 +146,7 @@ def test_the_run_of_a_fleet_is_one_row_of_the_table_of_runs_opened_and_gone_on_w
     table = html(view)
     assert "1 run, the latest first: 1 can be gone on with." in table
     assert "3 accounts: de, fr, it" in table and "4 of 6 applied, 2 not sent" in table
-    tell(view._rows._table, {"act": "resume", "row": plan.id})
+    send(view._rows._table, {"act": "resume", "row": plan.id})
     opened = next(one for one in parts(view) if isinstance(one, PlanView))
     accounts, rows = tables(opened)
     assert html(accounts).count("Run of 2 contacts: 2 updates.") == 3

@@ -27,8 +27,8 @@ from widgets.screen import (
     part,
     parts,
     press,
+    send,
     static,
-    tell,
     type_into,
 )
 
@@ -99,8 +99,8 @@ def test_a_small_plan_is_applied_by_one_click_even_if_it_arrives_twice(
     assert view.phrase == "" and seen(view) == [f"Apply {count} changes"]
     button = find(view, f"Apply {count} changes")
     click = {"token": button.token}
-    tell(button, click)
-    tell(button, click)
+    send(button, click)
+    send(button, click)
     result = view.wait()
     assert (result.state == "applied").all() and writes(sandbox) == count
     assert view.message == f"All {count} changes applied."
@@ -275,7 +275,7 @@ def test_one_row_is_taken_back_alone_and_the_rest_later(
     view = PlanView(small(client))
     count = len(view.apply())
     place = list(view.result.index).index(50002)
-    tell(part(view, RowsTable), {"act": "back", "row": str(place)})
+    send(part(view, RowsTable), {"act": "back", "row": str(place)})
     back = view.back
     assert back is not None and [change.row for change in back.plan.changes] == [50002]
     assert seen(back) == ["Take back 1 change"] and seen(view) == []
@@ -290,7 +290,7 @@ def test_one_row_is_taken_back_alone_and_the_rest_later(
         *(f"all {count}", f"applied {count - 1}", "taken back 1")
     }
     assert chatkit.runs(client).state.tolist() == ["finished", "partly taken back"]
-    tell(table(view), {"act": "back", "row": str(place)})  # its button is gone
+    send(table(view), {"act": "back", "row": str(place)})  # its button is gone
     assert view.back is back
     press(view, "Take it back …")
     assert len(view.back.plan) == count - 1

@@ -4,7 +4,7 @@ from functools import partial
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from widgets.screen import find, html, is_seen, part, press, tell
+from widgets.screen import find, html, is_seen, part, press, send
 
 from chatkit.widgets.table import PAGE, Item, PagedRows, RowsTable, row_button
 
@@ -113,7 +113,7 @@ def test_a_button_of_a_row_tells_which_row_it_is_of() -> None:
     asked = []
     rows = PagedRows(COLUMNS, [item("a", "applied")], lambda act, row: asked.append((act, row)))
     table = part(rows, RowsTable)
-    tell(table, {"act": "back", "row": "7"})
+    send(table, {"act": "back", "row": "7"})
     for unusual in (
         {"act": "back"},
         {"act": 1, "row": "7"},
@@ -121,7 +121,7 @@ def test_a_button_of_a_row_tells_which_row_it_is_of() -> None:
         [],
         None,
     ):
-        tell(table, unusual)
+        send(table, unusual)
     assert asked == [("back", "7")]
 
 

@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from volume import volume
 from widgets.screen import page_of, static, wire
-from widgets.screen import tell as report
+from widgets.screen import send as report
 from widgets.showcase import DOCUMENT
 
 from chatkit.errors import InputError

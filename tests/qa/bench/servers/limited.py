@@ -3,7 +3,7 @@
 `python limited.py LIMIT FORM` prints its base address. LIMIT 0 is none; FORM is what a 429 says:
 `nothing`, or Retry-After in `seconds`, or as a `date`. `GET /stray/SHARE` sets how many are
 refused by chance from then on, the
-same ones each time. `GET /told` answers `[429s, late]`: all 429s until now, and the
+same ones each time. `GET /counts` answers `[429s, late]`: all 429s until now, and the
 most calls that came while one 429 had asked to wait (those under way, 0.1 s, left out).
 """
 
@@ -38,7 +38,7 @@ class Service:
         if target.startswith("/stray/"):
             self.stray, self.chance = float(target.split("/")[2]), random.Random(7)
             return self.write("200 OK", "", "{}")
-        if target == "/told":
+        if target == "/counts":
             return self.write("200 OK", "", json.dumps([self.count, self.late]))
         now = time.time()
         while self.taken and self.taken[0] <= now - 1:

@@ -1,4 +1,4 @@
-"""Judge the actions: where they lead, and whether their payload fits what waits there."""
+"""Check the actions: their targets, and their payloads against the data models of these."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -39,7 +39,7 @@ def check_actions(flow: Flow) -> bool:
 
 
 def target(act: Action) -> str | None:
-    """The screen that an action leads to."""
+    """Return the name of the screen to which an action leads."""
     following = act.raw.get("next")
     name = following.get("name") if isinstance(following, dict) else None
     return name if isinstance(name, str) else None
@@ -49,33 +49,33 @@ def _navigate(act: Action, flow: Flow) -> bool:
     name = target(act)
     if name is None:
         return False
-    there = flow.by_id.get(name)
-    if there is None or there.id == act.screen.id:
-        text = "no such screen" if there is None else "a screen cannot lead to itself"
+    screen = flow.by_id.get(name)
+    if screen is None or screen.id == act.screen.id:
+        text = "no such screen" if screen is None else "a screen cannot lead to itself"
         at = step(act.pointer, "next", "name")
         flow.findings.error("INVALID_NAVIGATE_ACTION_NEXT_SCREEN_NAME", at, text)
         return False
-    _hand_over(act, there, flow)
+    _hand_over(act, screen, flow)
     return True
 
 
-def _hand_over(act: Action, there: Screen, flow: Flow) -> None:
-    """The payload of a navigate must be what the data model of its target asks for."""
+def _hand_over(act: Action, screen: Screen, flow: Flow) -> None:
+    """Compare the payload of a navigate with the data model of its target."""
     # An endpoint can supply what a payload leaves out: with one, a gap is only worth a warning.
     gap = flow.findings.warning if flow.endpoint else flow.findings.error
-    at, code, asked = step(act.pointer, "payload"), "INVALID_NAVIGATE_ACTION_PAYLOAD", there.data
+    at, code, asked = step(act.pointer, "payload"), "INVALID_NAVIGATE_ACTION_PAYLOAD", screen.data
     if "payload" not in act.raw:
         if asked:
-            gap("MISSING_NAVIGATION_ACTION_PAYLOAD", at, f"{there.id} waits for data")
+            gap("MISSING_NAVIGATION_ACTION_PAYLOAD", at, f"{screen.id} waits for data")
         return
     for key in asked:
         if key not in act.payload:
-            gap(code, at, f"{there.id} waits for {key}")
+            gap(code, at, f"{screen.id} waits for {key}")
     for key, value in act.payload.items():
         if key in asked:
             _same_type(code, act, key, value, asked[key], flow)
         else:
-            gap(code, step(at, key), f"the data model of {there.id} has no {key}")
+            gap(code, step(at, key), f"the data model of {screen.id} has no {key}")
 
 
 def _same_type(code: str, act: Action, key: str, value: Any, schema: Any, flow: Flow) -> None:

@@ -1,4 +1,4 @@
-"""Judge a whole flow document: version, screens, forms, terminal screens, data models."""
+"""Check a whole flow document: version, screens, forms, terminal screens, data models."""
 
 import re
 from typing import Any

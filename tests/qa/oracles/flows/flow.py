@@ -72,7 +72,7 @@ class Screen:
 
 @dataclass(slots=True)
 class Action:
-    """An action where it stands; judged after all components."""
+    """An action and its place; checked after all components."""
 
     screen: Screen
     node: Node

@@ -1,4 +1,4 @@
-"""Judge how the screens lead to each other."""
+"""Check how the screens lead to each other."""
 
 from collections import defaultdict
 from typing import Any

@@ -1,4 +1,4 @@
-"""The outbox: what waits survives a crash, is struck off once, and has a bound."""
+"""The delivery queue: it survives a crash, removes each delivery once, and has a bound."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -83,7 +83,7 @@ def test_all_that_waits_for_a_webhook_can_be_dropped(store: SandboxStore) -> Non
     assert queue.receivers() == [("1001", 42)]
 
 
-def test_there_is_a_bound_and_room_again_below_it(
+def test_a_full_queue_refuses_until_it_is_below_its_bound(
     store: SandboxStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "MOST_WAITING", 3)

@@ -206,7 +206,7 @@ def test_health_tells_who_needs_a_person_first_and_why(client, sandbox):
 
 
 @pytest.mark.parametrize("served", [False, True], ids=["in process", "over HTTP"])
-def test_health_judges_by_the_clock_that_stamps_the_deliveries(served):
+def test_health_uses_the_clock_that_stamps_the_deliveries(served):
     """The clock of a seeded sandbox stands in January, whatever the date of this machine."""
     with contextlib.ExitStack() as stack:
         sandbox = stack.enter_context(chatkit.Sandbox(seed="empty"))
@@ -224,7 +224,7 @@ def test_health_judges_by_the_clock_that_stamps_the_deliveries(served):
     assert (health.health, health.reason) == ("healthy", "delivered less than a minute ago")
 
 
-def test_health_without_a_date_in_the_answers_is_judged_by_this_machine():
+def test_health_without_a_date_in_the_answers_uses_the_clock_of_this_machine():
     """Without a Date from the service, now is the time of this machine."""
 
     def silent(method, target, headers, body):
