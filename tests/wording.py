@@ -1,7 +1,8 @@
-"""Print names and docstrings of chatkit that use retired words.
+"""Print names and docstrings of the package and its tests that use retired words.
 
 A name is what it holds, in the term of the field. Docstrings begin with an imperative or a noun
-phrase. `make check` prints the sums; with paths it prints each place below them.
+phrase. Names of test functions are sentences: they may use plain prose, but no metaphors.
+`make check` prints the sums; with paths it prints each place below them.
 """
 
 import ast
@@ -10,7 +11,11 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-RETIRED = frozenset(Path(__file__).with_name("retired.txt").read_text("utf-8").split())
+#: Metaphors, and words that are retired but plain prose, as in the names of tests.
+METAPHORS, PROSE = (
+    frozenset(words.split())
+    for words in Path(__file__).with_name("retired.txt").read_text("utf-8").split("\n\n")
+)
 #: Names of the platform, of a library, or of what a user reads, and why they stay.
 ALLOWED = {
     "NotFound": "404 is called so by HTTP",
@@ -44,9 +49,10 @@ def names(tree: ast.Module) -> Iterator[tuple[int, str]]:
 def places(path: Path) -> Iterator[str]:
     """Yield each retired name, and each docstring that does not begin as it should."""
     tree = ast.parse(path.read_text("utf-8"))
-    for line, name in sorted(names(tree)):
+    for line, name in [(1, path.stem), *sorted(names(tree))]:
         words = {word.lower() for word in WORDS.findall(name)}
-        if name not in ALLOWED and words & RETIRED:
+        retired = METAPHORS if name.startswith("test_") else METAPHORS | PROSE
+        if name not in ALLOWED and words & retired:
             yield f"{path}:{line} name {name}"
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
@@ -56,17 +62,17 @@ def places(path: Path) -> Iterator[str]:
 
 
 def main(paths: list[str]) -> None:
-    """Print each place below the paths, or the sums of the package."""
-    folders = [Path(path) for path in paths] or [Path("chatkit")]
-    modules = [module for folder in folders for module in sorted(folder.rglob("*.py")) or [folder]]
-    lines = [line for module in modules for line in places(module)]
-    if paths:
-        print(*lines, sep="\n")
-    kinds = [line.split(" ")[1] for line in lines]
-    print(
-        f"retired words: {kinds.count('name')} names, "
-        f"{kinds.count('docstring')} docstrings that begin with one"
-    )
+    """Print each place below the paths, or the sums of the package and of its tests."""
+    for folder in map(Path, paths or ("chatkit", "tests")):
+        modules = sorted(folder.rglob("*.py")) or [folder]
+        lines = [line for module in modules for line in places(module)]
+        if paths:
+            print(*lines, sep="\n")
+        kinds = [line.split(" ")[1] for line in lines]
+        print(
+            f"{folder}: retired words in {kinds.count('name')} names, "
+            f"at the beginning of {kinds.count('docstring')} docstrings"
+        )
 
 
 if __name__ == "__main__":
