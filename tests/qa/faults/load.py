@@ -171,10 +171,11 @@ def _webhooks(account: Account, rng: random.Random, size: Sizes) -> Iterator[Row
 def _account(account: Account, rng: random.Random, size: Sizes) -> Iterator[Row]:
     """All four resources in one plan, as the state of an account requires it.
 
-    It goes by numbers, so no contact gets another one.
+    It goes by numbers, so no contact gets another one. Thirds are rounded up: a plan of the account
+    needs the code of one template at least.
     """
     yield from _webhooks(account, rng, Sizes(3, 3, 2))
-    third = Sizes(size.creates // 3, size.updates // 3, size.deletes // 3)
+    third = Sizes(-(-size.creates // 3), -(-size.updates // 3), -(-size.deletes // 3))
     for rows in (_flows, _contents, _contacts):
         for row in rows(account, rng, third):
             if row.kind == "update":
