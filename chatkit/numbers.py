@@ -213,7 +213,10 @@ def known_country(region: str | None) -> Country | None:
     if name.startswith("+") and name[1:].isdecimal():
         name = REGIONS.get(int(name), ("",))[0]
     if name not in library.SUPPORTED_REGIONS:
-        raise InputError(f"There is no region {region!r}: give two letters, like 'IN', or '+91'.")
+        raise InputError(
+            f"There is no region {region!r}: write two letters, like 'IN', or '+91'; in check also "
+            "the name of a column."
+        )
     return Country(f"+{library.country_code_for_region(name)}", name, named=True)
 
 

@@ -202,7 +202,8 @@ def _check_number(code: str, text: str, home: Country | None, plus: Plus | None)
     if number.verdict == "country code twice":
         kind, reason = number.verdict, number.reason or ""
     elif text == pair[1]:
-        column, reason = "country_code", f"a country code is written {pair[0]}"
+        column, missing = "country_code", f"it is missing: {pair[0]} is meant"
+        reason = f"a country code is written {pair[0]}" if code else missing
     elif not code:
         reason = "the country code has a column of its own, and a number is digits only"
     elif text.isascii() and text.isdigit():

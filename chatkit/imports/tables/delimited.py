@@ -112,6 +112,7 @@ def _detect_encoding(data: bytes, count_headings: HeadingCounter) -> tuple[str, 
     if not readings:
         return _decode(data, "UTF-8"), "UTF-8", []
     if len(readings) > 1:
+        _refuse_mixed_encodings(data)
         cells = zip(*(re.split(r"[,;\t|\r\n]", r.text) for r in readings), strict=False)
         differing = next(row for row in cells if len({*row}) > 1)
         samples = [
@@ -129,6 +130,24 @@ def _detect_encoding(data: bytes, count_headings: HeadingCounter) -> tuple[str, 
     sample = ", ".join(map(repr, dict.fromkeys(islice(words, 5))))
     note = f"read as {encoding} by its letters: if {sample} is wrong, write encoding='…'"
     return text, encoding, [note]
+
+
+def _refuse_mixed_encodings(data: bytes) -> None:
+    """Refuse a file of which some lines are UTF-8 and others are not.
+
+    Raises:
+        InputError: It is one; the text names lines of both kinds.
+    """
+    kinds: dict[bool, list[str]] = {True: [], False: []}
+    for n, line in enumerate(data.splitlines(), 1):
+        if not line.isascii():
+            kinds["\ufffd" not in line.decode(errors="replace")].append(str(n))
+    if kinds[True] and kinds[False]:
+        lines, others = (", ".join(numbers[:4]) for numbers in (kinds[True], kinds[False]))
+        raise InputError(
+            f"Lines {lines} are UTF-8, and lines {others} are not. Save the file anew as UTF-8, or "
+            "read it with encoding='cp1252' and let check(…).fix() repair the letters."
+        )
 
 
 def _decode(data: bytes, encoding: str) -> str:

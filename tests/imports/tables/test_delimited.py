@@ -64,6 +64,12 @@ def test_who_knows_the_encoding_says_it() -> None:
         decode_text(b"x", "klingon")
 
 
+def test_lines_in_two_encodings_are_named() -> None:
+    data = "Name\nJosé\n".encode() + b"M\xfcller\nLe\x9aek\n"
+    with pytest.raises(InputError, match="Lines 2 are UTF-8, and lines 3, 4 are not"):
+        decode_text(data)
+
+
 def test_half_a_character_is_refused() -> None:
     with pytest.raises(InputError, match="Line 2 holds half a character"):
         decode_text("Name\n\ud83d")
