@@ -32,7 +32,8 @@ from chatkit.report import (
     Report,
     ReportPart,
     frame_of_objects,
-    marked,
+    html_heading,
+    table,
 )
 from chatkit.util.display import escaped, many, visible
 from chatkit.util.json import apply_patch, steps
@@ -136,6 +137,7 @@ def _with_positions(source: DocumentSource, findings: list[Finding]) -> list[Fin
 
 _COLUMNS = ("severity", "code", "pointer", "line", "column", "message", "hint")
 _POSITION_COLUMNS = ("line", "column")
+_WIDTHS = {"severity": 8, "code": 25, "at": 27, "finding": 40}
 
 
 class Findings(FindingSequence[Finding], Report):
@@ -143,8 +145,6 @@ class Findings(FindingSequence[Finding], Report):
 
     `ok` is true if there is no error: the platform would take the document.
     """
-
-    _name, _style = "chatkit-report", ""
 
     def __init__(
         self, findings: Iterable[Finding] = (), document: Any = None, text: str = ""
@@ -158,8 +158,8 @@ class Findings(FindingSequence[Finding], Report):
 
     def frame(self) -> pd.DataFrame:
         """Return them as a DataFrame, one row each."""
-        table = frame_of_objects(self._findings, _COLUMNS, texts={*_COLUMNS} - {*_POSITION_COLUMNS})
-        return table.astype(dict.fromkeys(_POSITION_COLUMNS, "Int64"))
+        frame = frame_of_objects(self._findings, _COLUMNS, texts={*_COLUMNS} - {*_POSITION_COLUMNS})
+        return frame.astype(dict.fromkeys(_POSITION_COLUMNS, "Int64"))
 
     def annotated(self, around: int = 2) -> AnnotatedSource:
         """Show the source with each finding under its line.
@@ -218,21 +218,11 @@ class Findings(FindingSequence[Finding], Report):
         return [ReportPart([visible(line) for line in lines], self._html)]
 
     def _html(self) -> str:
-        head = f"<p>{escaped(self._heading())}</p>"
-        if not self._findings:
-            return head
-        start = 'style="text-align: start; vertical-align: top'
-        where = 'style="overflow-wrap: break-word; white-space: normal"'  # a long path gives way
-        rows = "".join(
-            f'<tr><td {start}">{each.severity}</td>'
-            f'<td {start}"><code>{escaped(each.code)}</code></td>'
-            f'<td {start}"><code {where}>{marked(each.where)}</code></td>'
-            f'<td {start}; min-width: 20em">{escaped(each.message)} {escaped(each.hint)}</td></tr>'
+        rows = [
+            (each.severity, each.code, visible(each.where), visible(f"{each.message} {each.hint}"))
             for each in self._findings
-        )
-        names = ("severity", "code", "at", "finding")
-        columns = "".join(f'<th {start}">{name}</th>' for name in names)
-        return f"{head}<table><thead><tr>{columns}</tr></thead><tbody>{rows}</tbody></table>"
+        ]
+        return html_heading(self._heading()) + (str(table(_WIDTHS, rows)) if rows else "")
 
 
 def _sort_key(finding: Finding) -> tuple[Any, ...]:

@@ -177,7 +177,6 @@ class FlowNode:
     routing: dict[str, Any] | None  # only a routing_model that is an object
     screens: list[ScreenNode] = field(default_factory=list)
     by_id: dict[str, ScreenNode] = field(default_factory=dict)  # the first one wins
-    schema_differences: dict[tuple[int, int], str] = field(default_factory=dict)  # by two ids
     #: Results of `possible_values` for data fields: by screen, name and remaining depth.
     passed_values: dict[tuple[int, str, int], dict[str, str]] = field(default_factory=dict)
     number_inputs: dict[tuple[int, str, int], ComponentNode | None] = field(default_factory=dict)

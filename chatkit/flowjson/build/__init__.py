@@ -5,7 +5,6 @@ which `python tests/flowjson/build/classes.py` writes from the same table.
 """
 
 import builtins
-import json
 import keyword
 import re
 from collections.abc import Iterable, Iterator
@@ -331,10 +330,6 @@ class Flow(Piece):
             return self.route() if self._memory is None else None
         return super().write_property(name, value, context)
 
-    def text(self) -> str:
-        """Write the flow document as JSON text, indented."""
-        return json.dumps(self.to_json(), ensure_ascii=False, indent=2)
-
     def route(self) -> dict[str, list[str]]:
         """Derive the routing model: the screens that follow each screen.
 
@@ -432,7 +427,7 @@ class _ModuleWriter(CodeWriter):
         lines = []
         self.context = flow._write_context()
         if rebuild_json(flow, self.context) != document:
-            flow_node = self.imported_call("parse", [self.json_node(document)])
+            flow_node = self.imported_call("parse", [self.value_node(document)])
         else:
             names = _variable_names([screen.id for screen in flow.screens])
             for name, screen in zip(names, flow.screens, strict=True):

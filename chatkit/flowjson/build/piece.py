@@ -669,19 +669,6 @@ def dict_node(items: NamedNodes) -> Group:
     return Group("{", [(f"{quote_text(key)}: ", each) for key, each in items], "}")
 
 
-def constant_node(value: Any) -> Node:
-    """Make the node of a JSON value."""
-    if isinstance(value, dict):
-        return dict_node((key, constant_node(item)) for key, item in value.items())
-    if isinstance(value, list):
-        return list_node(map(constant_node, value))
-    if isinstance(value, str):
-        return quote_text(value)
-    if isinstance(value, float) and not math.isfinite(value):
-        return f'float("{value}")'
-    return repr(value)
-
-
 def quote_text(text: str) -> str:
     """Write a text, in double quotes unless that needs more backslashes."""
     written = repr(text)
@@ -729,7 +716,7 @@ class CodeWriter:
         """Make the node of a piece: its call, or its JSON if its class refuses it."""
         document = piece.to_json()
         if rebuild_json(piece, self.context) != document:
-            return self.json_node(document)
+            return self.value_node(document)
         arguments = dict(self.argument_nodes(piece))
         positional = [f.name for f in fields(cast(Any, piece)) if not f.kw_only]
         while positional and positional[-1] not in arguments:
@@ -752,14 +739,22 @@ class CodeWriter:
                 yield name, self.value_node(value)
 
     def value_node(self, value: Any) -> Node:
-        """Make the node of a value that may hold pieces."""
+        """Make the node of a value: pieces are calls, and pictures variables."""
         if isinstance(value, Piece):
             return self.piece_node(value)
         if isinstance(value, list):
             return list_node(map(self.value_node, value))
         if isinstance(value, dict):
             return dict_node((key, self.value_node(item)) for key, item in value.items())
-        return self.json_node(value)
+        if isinstance(value, float) and not math.isfinite(value):
+            return f'float("{value}")'
+        if not isinstance(value, str):
+            return repr(value)
+        if len(value) <= _LONG_TEXT or not re.fullmatch(r"\S+", value):
+            return quote_text(value)
+        if self.cut:
+            return quote_text(f"{value[:40]}…")
+        return self.pictures.setdefault(value, f"PICTURE_{len(self.pictures) + 1}")
 
     def field_node(self, declared: Any) -> Node:
         """Make the node of a data field: a call of `example` if that gives the same field."""
@@ -768,20 +763,8 @@ class CodeWriter:
         except (KeyError, InputError):
             is_example = False
         if not is_example:
-            return self.json_node(declared)
-        return self.imported_call("example", [self.json_node(declared["__example__"])])
-
-    def json_node(self, value: Any) -> Node:
-        """Make the node of a JSON value, with pictures as variables."""
-        if isinstance(value, list):
-            return list_node(map(self.json_node, value))
-        if isinstance(value, dict):
-            return dict_node((key, self.json_node(item)) for key, item in value.items())
-        if not (isinstance(value, str) and len(value) > _LONG_TEXT and re.fullmatch(r"\S+", value)):
-            return constant_node(value)
-        if self.cut:
-            return quote_text(f"{value[:40]}…")
-        return self.pictures.setdefault(value, f"PICTURE_{len(self.pictures) + 1}")
+            return self.value_node(declared)
+        return self.imported_call("example", [self.value_node(declared["__example__"])])
 
     def imported_call(self, name: str, arguments: Iterable[Node], named: NamedNodes = ()) -> Node:
         """Make the node of a call of a name of `chatkit.flowjson`, and note its import."""

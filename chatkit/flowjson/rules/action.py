@@ -462,7 +462,7 @@ def _value_problems(
     if reference is not None:
         target = resolve(flow, screen, reference)
         picker = target.component is not None and target.component.type in PICKERS
-        problem = "" if target.problem or picker else _schema_difference(flow, target, schema)
+        problem = "" if target.problem or picker else describe_difference(target, schema)
         if problem:
             yield "", problem
     elif isinstance(value, str) and is_expression(value):
@@ -472,16 +472,6 @@ def _value_problems(
             yield "", f"expected {type_names(expected)}, the expression is {type_names(types)}"
     else:
         yield from schema_mismatches(value, schema, bindings=True)
-
-
-def _schema_difference(flow: FlowNode, target: Target, declared: object) -> str:
-    """Return the difference of a target from a declared field, and remember it by their schemas."""
-    if target.schema is None:
-        return describe_difference(target, declared)
-    pair = id(target.schema), id(declared)
-    if pair not in flow.schema_differences:
-        flow.schema_differences[pair] = describe_difference(target, declared)
-    return flow.schema_differences[pair]
 
 
 def describe_difference(target: Target, declared: object) -> str:

@@ -177,7 +177,7 @@ def _syntax_error(text: str, place: int) -> ExpressionError:
 
 
 TypeLookup = Callable[[Reference], Types]
-Mistake = tuple[Literal["wrong", "doubtful"], str, int]
+Mistake = tuple[Severity, str]  # and its message
 _BOOLEAN, _NUMBER, _TEXT = (frozenset((each,)) for each in ("boolean", "number", "string"))
 
 
@@ -200,14 +200,13 @@ def infer_types(steps: Iterable[ExpressionStep], types: TypeLookup) -> tuple[Typ
         elif step.kind == "unary":
             expected = _BOOLEAN if step.value == "not" else _NUMBER
             if _is_mismatch(stack.pop(), expected):
-                mistakes.append(("wrong", f"{_sign(step.value)} takes a {min(expected)}", step.at))
+                mistakes.append(("error", f"{_sign(step.value)} takes a {min(expected)}"))
             stack.append(expected)
         else:
             right, left = stack.pop(), stack.pop()
             result, mistake = _infer_binary(step.value, left, right)
             stack.append(result)
-            if mistake is not None:
-                mistakes.append((mistake[0], mistake[1], step.at))
+            mistakes += [mistake] if mistake else []
     return stack[-1], mistakes
 
 
@@ -215,29 +214,27 @@ def _is_mismatch(types: Types, expected: Types) -> bool:
     return bool(types) and types.isdisjoint(expected)
 
 
-def _infer_binary(
-    operator: str, left: Types, right: Types
-) -> tuple[Types, tuple[Literal["wrong", "doubtful"], str] | None]:
+def _infer_binary(operator: str, left: Types, right: Types) -> tuple[Types, Mistake | None]:
     if operator == JOIN:
         return _TEXT, None
     if operator in EQUALITIES:
         if _is_mismatch(left, right) and right:
             types = f"{'/'.join(sorted(left))} and {'/'.join(sorted(right))}"
-            return _BOOLEAN, ("wrong", f"{operator} compares values of one type, not {types}")
+            return _BOOLEAN, ("error", f"{operator} compares values of one type, not {types}")
         return _BOOLEAN, None
     if operator in LOGIC:
         if _is_mismatch(left, _BOOLEAN) or _is_mismatch(right, _BOOLEAN):
-            return _BOOLEAN, ("wrong", f"{operator} joins what is true or false")
+            return _BOOLEAN, ("error", f"{operator} joins what is true or false")
         return _BOOLEAN, None
     result = _BOOLEAN if operator in COMPARISONS else _NUMBER
     if not _is_mismatch(left, _NUMBER) and not _is_mismatch(right, _NUMBER):
         return result, None
     if operator == "+" and (left == _TEXT or right == _TEXT):
         # Widely written; the platform adds numbers only, and asks for a space instead.
-        return frozenset(), ("doubtful", "+ adds numbers: to join texts leave a space between")
+        return frozenset(), ("warning", "+ adds numbers: to join texts leave a space between")
     if operator == "%":
-        return _NUMBER, ("doubtful", "% takes numbers")
-    return result, ("wrong", f"{operator} takes numbers")
+        return _NUMBER, ("warning", "% takes numbers")
+    return result, ("error", f"{operator} takes numbers")
 
 
 EXPRESSIONS_SINCE = (6, 0)
@@ -288,8 +285,7 @@ def _analyze_expression(
         message, mends = fault.message.rstrip("."), bool(hint) and is_read
         problems.append(_Problem(severity, message, hint if is_read else _QUOTE_HINT, mends))
     types, mistakes = infer_types(steps, lambda each: resolve(flow, screen, each).types)
-    for kind, message, _ in mistakes:
-        problems.append(_Problem("error" if kind == "wrong" else "warning", message))
+    problems += [_Problem(*mistake) for mistake in mistakes]
     return steps, types, [*problems, *_find_impossible_values(flow, screen, steps)]
 
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatkit.flowjson.build.piece import (
+    CodeWriter,
     call_node,
-    constant_node,
     format_flat,
     format_node,
     list_node,
@@ -46,7 +46,7 @@ def test_double_quotes_stand_unless_others_need_fewer_backslashes(text: str, cod
 
 @given(json_values)
 def test_a_json_value_is_what_it_was(value: object) -> None:
-    node = constant_node(value)
+    node = CodeWriter().value_node(value)
     code = format_node(node)
     read = eval(code, {"inf": float("inf"), "float": float})
     assert read == value and repr(read) == repr(value)
