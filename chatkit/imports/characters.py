@@ -427,7 +427,6 @@ find_both_directions = _make_check("both_directions", _has_both_directions)
 
 # --- names; ordinary ones are not odd -----------------------------------------------------
 
-_MIN_LETTERS, _MIN_WORD = 5, 4
 #: A longer name is most likely none: cells have run together, or a text stands in their place.
 _MAX_NAME = 200
 #: The most usual names: nothing can be odd about them. Of the letters with accents those are
@@ -500,17 +499,6 @@ def find_lengthy(text: str) -> CellFinding | None:
     return _finding("lengthy", text, count=len(text)) if len(text) > _MAX_NAME else None
 
 
-def _is_shouted(text: str) -> bool:
-    words = _LETTERS.findall(text) if text.isupper() else []
-    return sum(map(len, words)) >= _MIN_LETTERS and max(map(len, words)) >= _MIN_WORD
-
-
-#: Names in capitals. An abbreviation, or a short one, may have to be so.
-find_capitals = _make_check(
-    "capitals", _is_shouted, partial(_LETTERS.sub, lambda word: word[0].capitalize()), safe=False
-)
-
-
 # --- several checks -----------------------------------------------------------------------
 
 #: Checks for any text, of several lines too.
@@ -523,7 +511,7 @@ NAME: tuple[Check, ...] = (
     *(find_garbled, find_entities, find_halves, find_lost, find_controls, find_direction_marks),
     *(find_invisible, find_unknown, find_lookalikes, find_styled, find_decomposed, find_spaces),
     *(find_lengthy, find_leftovers, find_tags, find_letterless, find_question_marks),
-    *(find_capitals, find_both_directions),
+    find_both_directions,
 )
 
 

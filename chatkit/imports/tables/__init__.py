@@ -210,8 +210,6 @@ def read_word(value: Any) -> tuple[str | None, str]:
 
 def read_digits(value: Any) -> tuple[str | None, str]:
     """Read a cell of a telephone number: its text, or why it is none, like lost digits."""
-    if isinstance(value, str) and value.removeprefix("+").isdigit():  # most are
-        return value, ""
     text, reason = read_word(value)
     if reason or text is None:
         return text, reason

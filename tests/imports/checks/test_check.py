@@ -29,7 +29,7 @@ def result(quality):
 def test_findings_come_in_the_order_of_their_severity_and_rows(sandbox, client):
     frame = pd.DataFrame(
         {
-            "name": ["MARIA CRUZ", "Ana\u200b", "Bo", "Zoë"],
+            "name": ["Жana", "Ana\u200b", "Bo", "Zoë"],
             "number": ["2025550100", "2025550101", "202-555-0102", None],
             "country_code": "+1",
         },
@@ -39,7 +39,7 @@ def test_findings_come_in_the_order_of_their_severity_and_rows(sandbox, client):
         ("c", "number", "error", "not split"),
         ("d", "number", "error", "empty"),
         ("b", "name", "warning", "invisible"),
-        ("a", "name", "note", "capitals"),
+        ("a", "name", "note", "mixed scripts"),
     ]
 
 
