@@ -665,7 +665,7 @@ def _templates(args: _Arguments) -> None:
 
     Options:
         remember: the one thing that it does
-        codes: template codes, or one file of them (.txt, .csv, .xlsx)
+        codes: template codes, or one file of them (.txt)
         name: as `connections` lists it
     """
     from chatkit import settings

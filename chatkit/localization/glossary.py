@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from chatkit.errors import InputError, Problem
@@ -26,8 +26,6 @@ from chatkit.util.display import cut, values, visible
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from chatkit.imports.tables import RawTable
 
 #: A glossary as it is passed: a file, a frame or rows.
 GlossarySource: TypeAlias = (
@@ -245,13 +243,21 @@ def _read_table(source: Any) -> tuple[str, list[tuple[int, Mapping[str, Any]]]]:
 
 
 def _read_file(path: str | os.PathLike[str]) -> tuple[str, list[tuple[int, Mapping[str, Any]]]]:
-    from chatkit.imports.tables import read_source
+    from chatkit.imports.tables import file_kind, list_rows, read_source, workbook
+    from chatkit.imports.tables.delimited import decode_text, read_delimited
 
     name, content = read_source(path)
     try:
-        table = read_small_table(content, _count_known_columns)
+        if isinstance(content, bytes) and file_kind(content) == "xlsx":
+            table = workbook.read_sheet(content, None)
+        else:
+            text, encoding, notes = decode_text(content, count_headings=_count_known_columns)
+            table = read_delimited(text, encoding, None, _count_known_columns, notes)
     except InputError as error:
         raise InputError(f"{visible(name)}: {error}") from None
+    if table.broken:
+        rows = list_rows([row.number for row in table.broken])
+        raise InputError(f"{visible(name)}: {rows}: {table.broken[0].reason}.")
     if not table.rows:
         raise InputError(f"{visible(name)} is empty: its first row names the columns.")
     names = [_cell_text(cell).casefold() for cell in table.rows[0].cells]
@@ -259,30 +265,6 @@ def _read_file(path: str | os.PathLike[str]) -> tuple[str, list[tuple[int, Mappi
         (row.number, {key: cell for key, cell in zip(names, row.cells, strict=False) if key})
         for row in table.rows[1:]
     ]
-
-
-def read_small_table(content: bytes | str, known: Callable[[Sequence[str]], int]) -> RawTable:
-    """Read a small table from a workbook or CSV.
-
-    Args:
-        content: The file.
-        known: Counts the headings in a row that mean something.
-
-    Raises:
-        InputError: It is neither, or a row of it is broken.
-    """
-    from chatkit.imports.tables import file_kind, list_rows, workbook
-    from chatkit.imports.tables.delimited import decode_text, read_delimited
-
-    if isinstance(content, bytes) and file_kind(content) == "xlsx":
-        table = workbook.read_sheet(content, None)
-    else:
-        text, encoding, notes = decode_text(content, count_headings=known)
-        table = read_delimited(text, encoding, None, known, notes)
-    if table.broken:
-        rows = list_rows([row.number for row in table.broken])
-        raise InputError(f"{rows}: {table.broken[0].reason}.")
-    return table
 
 
 def _count_known_columns(row: Sequence[str]) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -15,7 +14,6 @@ from chatkit.errors import InputError, Problem, command, file_bytes
 from chatkit.util.display import many, values, visible
 
 if TYPE_CHECKING:
-    from chatkit.imports.tables import RawTable
     from chatkit.localization.units import Unit
 
 #: Codes as they are passed: some of them, one of them, or a file that has them.
@@ -24,14 +22,11 @@ Codes: TypeAlias = "str | os.PathLike[str] | Iterable[str]"
 NO_CODES = (
     "Which templates? The API has no list of them, so name their codes in one of three ways:\n"
     '  pass them: client.templates.frame(["order_ready", "welcome"]);\n'
-    "  pass a file of them: a .txt with one a line, or a .csv or .xlsx with a column "
-    "template_code;\n"
+    "  pass a file of them: a .txt with one a line;\n"
     "  keep them once: client.templates.remember(codes), which every method then takes."
 )
+#: The file that is read, and tables.
 _FILE_ENDINGS = (".txt", ".csv", ".tsv", ".xlsx")
-#: The names that a column of codes may have, the surest first.
-_HEADINGS = ("templatecode", "templatecodes", "template", "templates", "code", "codes")
-_HEADING_ROWS = 10  #: rows that are searched for the names of the columns
 
 
 def template_codes(codes: Codes) -> list[str]:
@@ -79,48 +74,19 @@ def _invalid_codes(codes: Sequence[object]) -> Iterator[Problem]:
 
 
 def _read_file(path: Path) -> list[str]:
-    """Read the codes in a text file, a CSV file or a workbook."""
-    from chatkit.imports.tables import file_kind  # slow to load, as pandas is
-    from chatkit.imports.tables.delimited import decode_text
-    from chatkit.localization.glossary import read_small_table
+    """Read the codes in a text file, one a line."""
+    if path.suffix.lower() in _FILE_ENDINGS[1:]:
+        raise InputError(
+            f"{visible(path.name)} is a table: put its codes into a .txt file, one a line, or pass "
+            'the column, like pandas.read_csv(path)["template_code"].'
+        )
+    from chatkit.imports.tables.delimited import decode_text  # slow to load, as pandas is
 
-    content = file_bytes(path)
     try:
-        if path.suffix.lower() in (".csv", ".tsv") or file_kind(content) == "xlsx":
-            return _read_code_column(read_small_table(content, _count_headings))
-        lines = map(str.strip, decode_text(content, count_headings=_count_headings)[0].splitlines())
+        lines = map(str.strip, decode_text(file_bytes(path))[0].splitlines())
         return [line for line in lines if line and not line.startswith("#")]
     except InputError as error:
         raise InputError(f"{visible(path.name)}: {error}") from None
-
-
-def _read_code_column(table: RawTable) -> list[str]:
-    """Return the codes in the column of a table that is named so, or in its only column."""
-    rows = [row for row in table.rows if any(cell is not None for cell in row.cells)]
-    for place, row in enumerate(rows[:_HEADING_ROWS]):
-        headings = [_normalize_heading(cell) for cell in row.cells]
-        if names := [name for name in _HEADINGS if name in headings]:
-            column = headings.index(names[0])
-            cells = [other.cells[column : column + 1] for other in rows[place + 1 :]]
-            return [_cell_text(cell[0]) for cell in cells if cell and cell[0] is not None]
-    filled = [[cell for cell in row.cells if cell is not None] for row in rows]
-    if all(len(cells) == 1 for cells in filled):
-        return [_cell_text(cells[0]) for cells in filled]
-    columns = ", ".join(str(cell) for cell in filled[0]) if filled else "none"
-    raise InputError(f"no column is called template_code. Columns: {visible(columns):.200}.")
-
-
-def _count_headings(row: Sequence[str]) -> int:
-    return sum(_normalize_heading(cell) in _HEADINGS for cell in row)
-
-
-def _normalize_heading(cell: object) -> str:
-    return re.sub("[^a-z]", "", cell.casefold()) if isinstance(cell, str) else ""
-
-
-def _cell_text(cell: object) -> str:
-    text = getattr(cell, "text", None)  # a cell that holds nothing usable, as it is seen
-    return str(cell if text is None else text).strip()
 
 
 # --- remembered -------------------------------------------------------------------------
