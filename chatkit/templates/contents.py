@@ -581,15 +581,8 @@ class KnownLanguages:
     def new_language_note(self, lang: str) -> str:
         """Return a note that no content is in a language yet; empty if one is, or if reported."""
         from chatkit.localization import language
-        from chatkit.localization.ledger import LedgerFile
 
         if not self.used or lang in self.used or lang in self.reported:
-            return ""
-        try:
-            origins = LedgerFile(self._transport.connection).read().origins
-        except (OSError, InputError):
-            origins = {}  # the board says what is wrong with it
-        if language.normal(lang) in {key.lang_code for key in origins}:
             return ""
         name = language.name(lang)
         return f"{name} is new: no content that was read is in {name}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from chatkit.errors import InputError, Problem
 from chatkit.localization import language
@@ -30,17 +30,12 @@ if TYPE_CHECKING:
     from chatkit.localization.ledger import Ledger
     from chatkit.localization.rules import ContentFinding
 
-#: The fields that can be searched; `url` and `number` are what buttons lead to.
-Field: TypeAlias = Literal["text", "footer", "header", "label", "url", "number"]
-FIELDS: tuple[Field, ...] = get_args(Field)
-
-#: The fields of headers, and of buttons by their type; a dynamic address has a whole one as sample.
-_HEADER: dict[str, Field] = {"text": "header", "link": "url"}
-_BUTTONS: dict[str, dict[str, Field]] = {
-    "visit_website": {"label": "label", "value": "url", "dynamic_url": "url"},
-    "call_phone": {"label": "label", "value": "number"},
+#: The texts of headers, and of buttons by their type; a dynamic address has a whole one as sample.
+_HEADER = ("text", "link")
+_BUTTONS = {
+    "visit_website": ("label", "value", "dynamic_url"),
+    "call_phone": ("label", "value"),
 }
-_LABEL: dict[str, Field] = {"label": "label"}
 _FEW = 5  #: places that a note names
 _LINE = 400  #: characters of a message
 
@@ -54,14 +49,12 @@ class Replacement:
     Args:
         old: The text to find, as it is written.
         new: What is put there.
-        fields: Where; None for everywhere.
 
     Raises:
-        InputError: There is nothing to find, or no such field.
+        InputError: There is nothing to find.
     """
 
-    def __init__(self, old: str, new: str, fields: Iterable[Field] | None = None) -> None:
-        self._fields = _check_fields(fields)
+    def __init__(self, old: str, new: str) -> None:
         if not isinstance(old, str) or not isinstance(new, str):
             raise InputError("replace takes two texts: what is found, and what is put there.")
         if not old:
@@ -80,11 +73,9 @@ class Replacement:
         edits: dict[int, dict[str, Any]] = {}
         for row, entry in enumerate(entries(contents)):
             label, new = f"{entry.template_code}/{entry.lang_code}", dict[str, str]()
-            for field, place, text in _replaceable_texts(entry):
-                if text and field in self._fields:
-                    after = self._replace_in(text, f"{label} {field}")
-                    if after != text:
-                        new[place] = after
+            for field, text in _replaceable_texts(entry):
+                if (after := self._replace_in(text, f"{label} {field}")) != text:
+                    new[field] = after
             if new:
                 edits[row] = put_texts(entry.raw, entry, new)
                 self._edited.append(entry)
@@ -93,10 +84,9 @@ class Replacement:
     def notes(self) -> list[str]:
         """Return notes that count the replacements, and list the places that were left alone."""
         old = values(self._old)
-        where = ", ".join(self._fields)
         if not self.count:
             why = "stands in placeholders only" if self.skipped else "does not occur"
-            notes = [f"Nothing is replaced: {old} {why} (searched: {where})."]
+            notes = [f"Nothing is replaced: {old} {why}."]
         else:
             codes = {entry.template_code for entry in self._edited}
             notes = [
@@ -141,30 +131,20 @@ class Replacement:
         return _slot_counts(slots(self._new)) == _slot_counts(inside)
 
 
-def _replaceable_texts(entry: Entry) -> Iterator[tuple[Field, str, str]]:
-    """Yield the texts that can be searched, as kind of field, field as in the API, text."""
-    yield "text", "text", entry.text
-    yield "footer", "footer", entry.footer
+def _replaceable_texts(entry: Entry) -> Iterator[tuple[str, str]]:
+    """Yield the texts that can be searched, with their fields as in the API."""
+    yield "text", entry.text
+    yield "footer", entry.footer
     for number, header in enumerate(entry.headers):
-        for name, field in _HEADER.items():
-            yield field, f"headers.{number}.{name}", part(header, name)
+        for name in _HEADER:
+            yield f"headers.{number}.{name}", part(header, name)
     for number, button in enumerate(entry.buttons):
-        for name, field in _BUTTONS.get(str(button.get("type")), _LABEL).items():
-            yield field, f"buttons.{number}.{name}", part(button, name)
+        for name in _BUTTONS.get(str(button.get("type")), ("label",)):
+            yield f"buttons.{number}.{name}", part(button, name)
 
 
 def _slot_counts(placeholders: Iterable[Slot]) -> Counter[str]:
     return Counter(slot.name for slot in placeholders)
-
-
-def _check_fields(fields: Iterable[Field] | None) -> tuple[Field, ...]:
-    if fields is None:
-        return FIELDS
-    chosen = (fields,) if isinstance(fields, str) else tuple(fields)
-    if strange := [name for name in chosen if name not in FIELDS] or not chosen:
-        problems = [Problem("fields", values(strange), f"choose from {', '.join(FIELDS)}")]
-        raise InputError("replace does not search these fields:", problems)
-    return chosen  # type: ignore[return-value]
 
 
 # --- drafts -----------------------------------------------------------------------------

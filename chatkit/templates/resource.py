@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from chatkit.localization.ledger import LedgerFile
     from chatkit.localization.queue import Queue
     from chatkit.localization.units import Only, Unit, UnitState
-    from chatkit.templates.edits import Field
 
 
 #: Messages of a queue, by verdict, where those of a file would not fit.
@@ -46,7 +45,7 @@ class Templates(metaclass=HelpPage):
     """The message templates of the account: `templates("order_ready")` opens one by its code.
 
     The API has no list of templates, so codes are yours to know. Every method takes some, or
-    a file of them (.txt, .csv, .xlsx), or without any those that `remember` has kept.
+    a file of them (.txt), or without any those that `remember` has kept.
 
     An edited frame becomes a plan, for all templates and languages at once. So all buttons
     that call get another number:
@@ -105,8 +104,7 @@ class Templates(metaclass=HelpPage):
         this client lasts; a message says which. An empty list forgets them.
 
         Args:
-            codes: Template codes, or a file of them: .txt with one a line, or .csv or .xlsx
-                with a column template_code.
+            codes: Template codes, or a .txt file of them, one a line.
 
         Raises:
             InputError: Some are no codes.
@@ -334,9 +332,12 @@ class Templates(metaclass=HelpPage):
         source: str = "en",
         *,
         only: Iterable[UnitState] = ("missing", "stale", "unknown"),
-        memory: Codes | None = None,
     ) -> Queue:
         """Make a queue of the texts that a person has to review, string by string.
+
+        Translations are suggested from all templates that are known: those remembered, used by
+        this client, and in the ledger. They are read, in these languages alone, when a suggestion
+        is first asked for.
 
         `chatkit.widgets.QueueView(queue)` shows one after the other; in a program
         `edit(number, text)`, `accept(number)` and `skip(number)` answer, and `plan()` takes all
@@ -347,10 +348,6 @@ class Templates(metaclass=HelpPage):
             codes: The template codes, or a file of them; without them those that `remember` keeps.
             source: The language that they are translated from.
             only: Which texts: some of missing, stale, unknown, draft and live.
-            memory: The templates from which translations are suggested, too; without it all
-                that are known: those remembered, used by this client, and in the ledger. They
-                are read, in these languages alone, when a suggestion is first asked for; with
-                an empty list none is.
 
         Raises:
             InputError: No code is named, the service has no such language, or a state is wrong.
@@ -368,9 +365,8 @@ class Templates(metaclass=HelpPage):
         from chatkit.localization.queue import Queue
 
         frame = self.frame(codes, full=True)
-        known = self._known_codes() if memory is None else _codes_or_none(memory)
         read_codes = {*frame.index.get_level_values(0)}
-        others = [code for code in known if code not in read_codes]
+        others = [code for code in self._known_codes() if code not in read_codes]
         read_others = partial(self._bulk.read_in_languages, others, source=source)
         return Queue(
             *(frame, self._target_languages(languages, frame), source, only),
@@ -498,7 +494,6 @@ class Templates(metaclass=HelpPage):
         old: str,
         new: str,
         codes: Codes | None = None,
-        fields: Iterable[Field] | None = None,
         *,
         skip_invalid: bool = False,
         broken: bool = False,
@@ -511,8 +506,6 @@ class Templates(metaclass=HelpPage):
             old: What is found, as it is written; capitals count.
             new: What is put there.
             codes: The template codes, or a file of them; without them those that `remember` keeps.
-            fields: Where: some of text, footer, header, label (of a button), url (behind a
-                button or a header) and number (that a button calls). Without it everywhere.
             skip_invalid: As for `plan`, like `broken`.
             broken: As for `plan`.
 
@@ -522,7 +515,7 @@ class Templates(metaclass=HelpPage):
         """
         from chatkit.templates.edits import Replacement
 
-        replacement = Replacement(old, new, fields)
+        replacement = Replacement(old, new)
         edited = replacement.frame(self.frame(codes, full=True))
         return self._bulk.plan_frame(
             edited,
@@ -703,14 +696,12 @@ class Templates(metaclass=HelpPage):
             NotFound: The service does not know some codes; all of them are named.
             OSError: A file cannot be opened.
         """
-        from chatkit.frames.frame import collector_paused
         from chatkit.localization.files import read_units
         from chatkit.localization.importer import import_units
         from chatkit.templates.codes import unit_codes
         from chatkit.templates.contents import MISSING
 
-        with collector_paused():
-            units = read_units(paths, encoding)
+        units = read_units(paths, encoding)
         if codes is None:  # what a translator has spoilt is rejected, not looked for
             contents = self._bulk.with_snapshot(
                 self._bulk.reader(unit_codes(units)).frame(full=True)
@@ -718,23 +709,22 @@ class Templates(metaclass=HelpPage):
         else:
             contents = self.frame(codes, full=True)
         known = self.ledger.read()
-        with collector_paused():
-            returned = import_units(
-                units,
-                contents,
-                any_order=any_order,
-                glossary=self.glossary,
-                ledger=known,
-                broken=broken,
-            )
-            plan = self._bulk.plan_frame(
-                returned.frame,
-                source=returned.source or "en",
-                how="import",
-                expected=MISSING if returned.refused else (),
-                broken=broken,
-                skip_invalid=skip_invalid,
-            )
+        returned = import_units(
+            units,
+            contents,
+            any_order=any_order,
+            glossary=self.glossary,
+            ledger=known,
+            broken=broken,
+        )
+        plan = self._bulk.plan_frame(
+            returned.frame,
+            source=returned.source or "en",
+            how="import",
+            expected=MISSING if returned.refused else (),
+            broken=broken,
+            skip_invalid=skip_invalid,
+        )
         if comments := len((new := returned.comments(known)).comments):
             self.ledger.add(new)
             plan.notes.append(

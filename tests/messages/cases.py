@@ -229,7 +229,6 @@ CASES: dict[str, tuple[str, ...]] = {
         'client.templates.replace("", "x", ["order_ready"])',
         'client.templates.replace("zzzqq", "x", ["order_ready"])',
         'client.templates.replace("{{1}}", "x", ["order_ready"])',
-        'client.templates.replace("a", "b", ["order_ready"], fields=["body"])',
         'client.templates.draft_missing(["en-GB"], ["order_ready"])',
         'client.templates.draft_missing([], ["order_ready"])',
         'client.templates.export(folder / "texts.doc", ["order_ready"])',

@@ -11,7 +11,7 @@ from volume import volume
 
 from chatkit.errors import InputError
 from chatkit.localization.content import slots
-from chatkit.templates.edits import FIELDS, Replacement, add_drafts, languages_to_draft
+from chatkit.templates.edits import Replacement, add_drafts, languages_to_draft
 
 __all__ = ["demo"]
 
@@ -28,8 +28,8 @@ FULL = content(
 )
 
 
-def replaced(old, new, *contents, fields=None):
-    replacement = Replacement(old, new, fields)
+def replaced(old, new, *contents):
+    replacement = Replacement(old, new)
     return replacement, replacement.frame(frame(*contents))
 
 
@@ -56,24 +56,6 @@ def test_a_text_is_replaced_everywhere_it_stands():
     assert replacement.count == 7
     [note] = replacement.notes()
     assert note == '"old" becomes "new": 7 times in 2 contents of 1 template.'
-
-
-@pytest.mark.parametrize(
-    ("field", "old", "changed"),
-    [
-        ("text", "old", {"text"}),
-        ("footer", "old", {"footer"}),
-        ("header", "old", {"headers"}),
-        ("label", "shop", {"buttons"}),
-        ("url", "old", {"buttons"}),
-        ("number", "2025550143", {"buttons"}),
-    ],
-)
-def test_only_the_fields_that_are_named_are_looked_at(field, old, changed):
-    before = frame(FULL)
-    edited = Replacement(old, "X", [field]).frame(before)
-    result = {name for name in before if before[name].iloc[0] != edited[name].iloc[0]}
-    assert result == changed
 
 
 def test_the_frame_that_was_given_stays_as_it_is():
@@ -113,7 +95,7 @@ def test_what_is_left_alone_is_told():
     assert message[0].startswith('"1" becomes "2": 2 times in 2 contents')  # the text, the number
     assert message[1] == (
         "Left as they are, because a placeholder would change: order_ready/en text, "
-        "order_ready/de text, order_ready/de url."
+        "order_ready/de text, order_ready/de buttons.0.value."
     )
 
 
@@ -123,32 +105,23 @@ def test_a_text_is_found_as_it_is_written():
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "options", "message"),
+    ("old", "new", "message"),
     [
-        ("", "x", {}, "needs a text to look for"),
-        (7, "x", {}, "two texts"),
-        ("a", None, {}, "two texts"),
-        ("a", "\ud800", {}, "Half a character"),
-        ("a", "x\udfff", {}, "Half a character"),
-        ("\ud800", "x", {}, "Half a character"),
-        ("a", "b", {"fields": ["texts"]}, "choose from text, footer"),
-        ("a", "b", {"fields": ["text", 7]}, "choose from text, footer"),
-        ("a", "b", {"fields": []}, "choose from text, footer"),
+        ("", "x", "needs a text to look for"),
+        (7, "x", "two texts"),
+        ("a", None, "two texts"),
+        ("a", "\ud800", "Half a character"),
+        ("a", "x\udfff", "Half a character"),
+        ("\ud800", "x", "Half a character"),
     ],
 )
-def test_what_cannot_be_done_is_refused(old, new, options, message):
+def test_what_cannot_be_done_is_refused(old, new, message):
     with pytest.raises(InputError, match=message):
-        Replacement(old, new, **options).frame(frame(content(text="a")))
+        Replacement(old, new).frame(frame(content(text="a")))
 
 
 def test_the_neighbours_of_half_characters_are_characters():
     assert text("a", "\ud7ff\ue000", "an a") == "\ud7ff\ue000n \ud7ff\ue000"
-
-
-def test_a_single_field_may_be_named_as_a_text():
-    replacement, edited = replaced("old", "new", FULL, fields="footer")
-    assert edited.footer.iloc[0] == "so new" and edited.text.iloc[0] == FULL["text"]
-    assert replacement.count == 1
 
 
 @pytest.mark.parametrize(
@@ -186,26 +159,24 @@ def test_what_a_service_should_not_send_is_left_as_it_is():
 @pytest.mark.parametrize(("count", "more"), [(5, ""), (6, " and 1 more"), (9, " and 4 more")])
 def test_only_a_few_places_that_are_left_alone_are_named(count, more):
     rows = [content(template_code=f"t{n}", text="1 {{1}}, {{1}}") for n in range(count)]
-    replacement, _ = replaced("{1", "x", *rows, fields=["text"])
+    replacement, _ = replaced("{1", "x", *rows)
     named = ", ".join(f"t{n}/en text" for n in range(5))
     assert replacement.notes() == [
-        'Nothing is replaced: "{1" stands in placeholders only (searched: text).',
+        'Nothing is replaced: "{1" stands in placeholders only.',
         f"Left as they are, because a placeholder would change: {named}{more}.",
     ]
 
 
 def test_each_template_is_counted_once():
     rows = [content(text="old"), content(lang_code="de", text="old"), content(template_code="b")]
-    replacement, edited = replaced("old", "new", *rows, fields=["text"])
+    replacement, edited = replaced("old", "new", *rows)
     assert replacement.notes() == ['"old" becomes "new": 2 times in 2 contents of 1 template.']
     assert edited.text.tolist()[:2] == ["new", "new"]
 
 
 def test_nothing_found_is_said():
     replacement, edited = replaced("nowhere", "x", FULL)
-    assert replacement.notes() == [
-        f'Nothing is replaced: "nowhere" does not occur (searched: {", ".join(FIELDS)}).'
-    ]
+    assert replacement.notes() == ['Nothing is replaced: "nowhere" does not occur.']
     assert edited.to_dict() == frame(FULL).to_dict()
 
 

@@ -323,7 +323,7 @@ def test_a_queue_of_one_template_suggests_what_the_others_have(client: Any) -> N
     assert queue.suggestions(0, at_hand=True) == [one]
 
 
-@pytest.mark.parametrize("known", ["remembered", "recorded", "named"])
+@pytest.mark.parametrize("known", ["remembered", "recorded"])
 def test_suggestions_come_from_templates_that_this_client_has_not_read(
     sandbox: Any, client: Any, known: str
 ) -> None:
@@ -333,15 +333,8 @@ def test_suggestions_come_from_templates_that_this_client_has_not_read(
     with chatkit.connect(sandbox) as colleague:
         if known == "remembered":
             colleague.templates.remember([CODE, "no_such_code"])
-        memory = [CODE] if known == "named" else None
-        queue = colleague.templates.queue(["de"], ["order_waits"], memory=memory)
+        queue = colleague.templates.queue(["de"], ["order_waits"])
         assert [one.translation for one in queue.suggestions(0)] == [german]
-
-
-def test_an_empty_memory_reads_and_suggests_nothing_else(client: Any) -> None:
-    waits(client)
-    queue = client.templates.queue(["de"], ["order_waits"], memory=[])
-    assert queue.has_other_contents and queue.suggestions(0) == []
 
 
 def test_only_the_languages_of_the_queue_are_read_for_suggestions_and_only_once(

@@ -162,7 +162,7 @@ def test_the_number_of_every_button_that_calls_is_an_edit_of_the_frame(usual):
     plan.apply(many=True)
     after = client.templates.frame(CODES, full=True)
     assert [b[1]["value"] for b in after.buttons] == ["2025550199"] * 3
-    assert not client.templates.replace("2025550143", "x", CODES, ["number"]).changes
+    assert not client.templates.replace("2025550143", "x", CODES).changes
 
 
 def test_drafts_are_made_of_what_is_missing_and_nothing_else_is_touched(client):
@@ -236,7 +236,7 @@ def test_a_run_that_set_something_broken_live_can_be_undone(demo):
 
 
 def test_a_plan_is_held_against_what_others_did_meanwhile(demo):
-    plan = demo.templates.replace("{{1}}", "{{1}} ", ["order_ready"], ["text"])
+    plan = demo.templates.replace("{{1}}", "{{1}} ", ["order_ready"])
     english = [change for change in plan.changes if change.key == "en"]
     assert english
     demo.templates("order_ready").update("en", text="Somebody else was here before you, {{1}}.")
