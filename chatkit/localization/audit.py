@@ -25,6 +25,7 @@ from chatkit.report import (
     Report,
     ReportPart,
     headline,
+    html_tables,
     marked,
     wrapped,
 )
@@ -131,22 +132,11 @@ class Audit(FindingSequence[ContentFinding], Report):
         )
 
     def _html(self) -> str:
-        alike = group_by_code(self)
-        most = max(MANY // max(len(alike), 1), FEW)
-        first = "".join(_html_group(group, 0, FEW) for group in alike)
-        more = "".join(_html_group(group, FEW, most) for group in alike)
-        names = "".join(
-            f'<th scope="col" style="width: {width}%">{name}</th>'
-            for name, width in _WIDTHS.items()
-        )
-        head = f"<table><thead><tr>{names}</tr></thead>"
-        parts = []
-        if first:
-            parts.append(f"{head}{first}</table>")
-        if more:
-            rest = "<p><code>audit.frame()</code> has all findings.</p>"
-            parts.append(f"<details><summary>more</summary>{head}{more}</table>{rest}</details>")
-        return "".join(parts)
+        groups = [(group, merge_languages(group)) for group in group_by_code(self)]
+        most, total = max(MANY // max(len(groups), 1), FEW), sum(len(lines) for _, lines in groups)
+        first = [row for group, lines in groups for row in _html_rows(group, lines[:FEW])]
+        more = [row for group, lines in groups for row in _html_rows(group, lines[FEW:most])]
+        return html_tables(_WIDTHS, first, more, total, "audit.frame()")
 
 
 def check_contents(
@@ -294,16 +284,16 @@ def audit_notes(audit: Audit) -> list[str]:
     return notes
 
 
-def _html_group(group: list[ContentFinding], start: int, stop: int) -> str:
-    """Return some lines of a group of findings as the body of a table."""
-    first, rows = group[0], ""
-    for line in merge_languages(group)[start:stop]:
+def _html_rows(group: list[ContentFinding], lines: Sequence[SharedFinding]) -> list[str]:
+    """Return some lines of a group of findings as rows of a table, the first below their title."""
+    first, rows = group[0], []
+    for line in lines:
         each = line.first
         hint = f" <i>{marked(visible(each.hint))}</i>" if each.hint else ""
         cells = [cut(each.template_code, LABEL), line.language_list, cut(each.place, LABEL)]
         row = "".join(f'<td dir="auto">{marked(cell)}</td>' for cell in cells)
-        rows += f'<tr>{row}<td dir="auto">{marked(visible(each.message))}.{hint}</td></tr>'
+        rows.append(f'<tr>{row}<td dir="auto">{marked(visible(each.message))}.{hint}</td></tr>')
     sign = f'<b class="{first.severity}" aria-hidden="true">{_SIGNS[first.severity]}</b> '
     title = f"{sign}{marked(_group_title(group))} <i>{marked(f'({first.source})')}</i>"
     head = f'<tr><th colspan="{len(_WIDTHS)}" scope="rowgroup">{title}</th></tr>'
-    return f"<tbody>{head}{rows}</tbody>" if rows else ""
+    return [f"<tbody>{'' if n else head}{row}</tbody>" for n, row in enumerate(rows)]

@@ -44,6 +44,7 @@ from chatkit.report import (
     WIDTH,
     Report,
     ReportPart,
+    folded,
     html_heading,
     html_list,
     html_tables,
@@ -183,7 +184,7 @@ class Board(Report):
         """Return the board as text: tables with a sign for each content, as wide as lines are."""
         blocks = [wrapped("", heading(self))]
         codes = self.codes[:_MAX_TEXT_ROWS]
-        names = {code: cut_middle(code, LABEL) or "(one template)" for code in codes}
+        names = {code: cut_middle(code, LABEL) for code in codes}
         first = max(map(columns, names.values()), default=0)
         heads = {lang: cut(lang, 12) for lang in self.languages}
         tables, width = list[list[str]](), WIDTH
@@ -213,26 +214,19 @@ class Board(Report):
         return [*(ReportPart(block) for block in blocks if any(block)), ReportPart(html=self._html)]
 
     def _html(self) -> str:
-        title = heading(self)
-        heads = "".join(
-            f'<th scope="col" dir="ltr">{marked(cut(lang, LABEL))}'
-            f"<small>{marked(visible(language.name(lang)))}</small></th>"
-            for lang in self.languages
-        )
-        head = f'<thead><tr><th scope="col">template</th>{heads}</tr></thead>'
+        names = {"template": 0}
+        for lang in self.languages:
+            name = (
+                f"{marked(cut(lang, LABEL))}<small>{marked(visible(language.name(lang)))}</small>"
+            )
+            names[name] = 0
         most = max(_MAX_CELLS // max(len(self.languages), 1), _FIRST_ROWS)
         rows = [_html_row(self, code) for code in self.codes[:most]]
-        first, more = (
-            f'{head}<tbody dir="ltr">{"".join(part)}</tbody></table>'
-            for part in (rows[:_FIRST_ROWS], rows[_FIRST_ROWS:])
-        )
-        parts = [html_heading(title), f"<table><caption hidden>{marked(title)}</caption>{first}"]
-        if len(rows) > _FIRST_ROWS:
-            rest = _html_more(len(self.codes) - len(rows), "board.frame()")
-            summary = f"<summary>{len(self.codes) - _FIRST_ROWS:,} more</summary>"
-            parts.append(f"<details>{summary}<table>{more}{rest}</details>")
+        first, more = rows[:_FIRST_ROWS], rows[_FIRST_ROWS:]
+        table = html_tables(names, first, more, len(self.codes), "board.frame()")
         authors = html_list("who", "", _author_lines(self))
-        parts += [_html_reasons(self), _html_changed_sources(self), authors]
+        parts = [html_heading(heading(self)), table, _html_reasons(self)]
+        parts += [_html_changed_sources(self), authors]
         return "".join([*parts, *(f"<p>{marked(note)}</p>" for note in self._notes())])
 
 
@@ -450,9 +444,7 @@ class _ChangedSource(NamedTuple):
     def label(self) -> str:
         """The template, the field and a few of the languages."""
         langs = shorten_list([cut(lang, 20) for lang in self.languages], FEW)
-        return (
-            f"{cut_middle(self.template_code, LABEL)} {self.change.field}".strip() + f" ({langs})"
-        )
+        return f"{cut_middle(self.template_code, LABEL)} {self.change.field} ({langs})"
 
 
 def _changed_sources(board: Board) -> list[_ChangedSource]:
@@ -484,24 +476,18 @@ def _pad(text: str, width: int = 0) -> str:
 # --- as HTML ------------------------------------------------------------------------------
 
 
-def _html_more(unseen: int, where: str) -> str:
-    more = f"<p>… and {unseen:,} more: <code>{where}</code> has them all.</p>"
-    return more if unseen > 0 else ""
-
-
 def _html_reasons(board: Board) -> str:
     """List the reasons of broken and stale contents as HTML: a tooltip is not for everyone."""
     cells = [cell for cell in board if cell.state in ("broken", "stale")]
-    rows = "".join(
-        f'<tr><th scope="row" dir="auto">{_html_template(cell.template_code)}</th>'
+    rows = [
+        f'<tr><th scope="row" dir="auto">{marked(cut_middle(cell.template_code, LABEL))}</th>'
         f'<td dir="auto">{marked(cut(cell.lang_code, LABEL))}</td>{_html_cell(cell)}'
         f'<td class="why" dir="auto">{marked(cut(cell.reason, 2 * _REASON_LENGTH))}</td></tr>'
         for cell in cells[:_MAX_REASONS]
-    )
+    ]
     need = "content needs" if len(cells) == 1 else "contents need"
-    table = f'<summary>Why {len(cells):,} {need} work</summary><table dir="ltr">{rows}</table>'
-    rest = _html_more(len(cells) - _MAX_REASONS, "board.cells()")
-    return f"<details>{table}{rest}</details>" if cells else ""
+    columns = ("template", "language", "state", "why")
+    return _html_folded(f"Why {len(cells):,} {need} work", columns, rows, len(cells), ".cells()")
 
 
 def _html_changed_sources(board: Board) -> str:
@@ -509,30 +495,29 @@ def _html_changed_sources(board: Board) -> str:
     texts = _changed_sources(board)
     rows = [
         f'<tr><th scope="row" dir="auto">{marked(one.label)}</th>'
-        f"{_html_source_cell(one, 'out')}{_html_source_cell(one, 'in')}</tr>"
+        + "".join(
+            f'<td class="side" dir="auto">{marked_changes(*one.sources, ("same", kind))}</td>'
+            for kind in ("out", "in")
+        )
+        + "</tr>"
         for one in texts[:_MAX_REASONS]
     ]
-    widths = dict.fromkeys(("text", "source before", "now"), 0)
-    table = html_tables(widths, rows, [], len(texts), "board.sources()")
-    summary = f"<summary>What changed in {many(len(texts), 'source text')}</summary>"
-    rest = _html_more(len(texts) - _MAX_REASONS, "board.sources()")
-    return f"<details>{summary}{table}{rest}</details>" if texts else ""
+    summary = f"What changed in {many(len(texts), 'source text')}"
+    return _html_folded(summary, ("text", "source before", "now"), rows, len(texts), ".sources()")
 
 
-def _html_source_cell(one: _ChangedSource, kind: str) -> str:
-    """Return the HTML cell of an earlier ("out") or present ("in") source, changed words marked."""
-    words = marked_changes(*one.sources, ("same", kind))
-    return f'<td class="side" dir="auto">{words}</td>'
-
-
-def _html_template(code: str) -> str:
-    """Return a template code as HTML; a frame of one template does not have it."""
-    return marked(cut_middle(code, LABEL)) or "(one template)"
+def _html_folded(
+    summary: str, columns: Sequence[str], rows: list[str], total: int, method: str
+) -> str:
+    """Fold a table of the first rows under a summary; nothing without any."""
+    table = html_tables(dict.fromkeys(columns, 0), rows[:FEW], rows[FEW:], total, f"board{method}")
+    return folded(summary, [ReportPart(html=table)]) if rows else ""
 
 
 def _html_row(board: Board, code: str) -> str:
     cells = "".join(_html_cell(board[code, lang]) for lang in board.languages)
-    return f'<tr><th scope="row" dir="auto">{_html_template(code)}</th>{cells}</tr>'
+    head = marked(cut_middle(code, LABEL))
+    return f'<tr><th scope="row" dir="auto">{head}</th>{cells}</tr>'
 
 
 def _html_cell(cell: BoardCell) -> str:

@@ -227,7 +227,7 @@ def _check_positions(entry: Entry) -> Iterator[Flaw]:
             short = cut(str(slot), 20)
             yield flaw(rule, "text", slot.start, slot=short, where=where, order=order)
     enough = _MIN_WORDS * len(placeholders)
-    if language.has_spaces(entry.lang_code) and (count := count_words(text, enough + 1)) <= enough:
+    if language.has_spaces(entry.lang_code) and (count := count_words(text)) <= enough:
         counts = many(count, "word"), many(len(placeholders), "placeholder")
         yield flaw("placeholder ratio", "text", words=counts[0], placeholders=counts[1])
 

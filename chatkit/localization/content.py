@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from chatkit.errors import InputError
@@ -82,9 +81,9 @@ def without_slots(text: str) -> str:
     return SLOT.sub(" ", text) if "{{" in text else text
 
 
-def count_words(text: str, most: int | None = None) -> int:
-    """Count the words of a text without its placeholders, up to `most` if that is passed."""
-    return sum(1 for _ in islice(_WORD.finditer(without_slots(text)), most))
+def count_words(text: str) -> int:
+    """Count the words of a text without its placeholders."""
+    return len(_WORD.findall(without_slots(text)))
 
 
 class TextPiece(NamedTuple):

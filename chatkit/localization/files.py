@@ -390,7 +390,7 @@ def encode_po(units: Sequence[Unit], source: str) -> bytes:
         f"# {language.name(code)}, translated from {language.name(source)}.\n{_LANG_CODE}{code}"
     )
     catalog = Catalog(
-        language.gettext_locale(code),
+        language.normal(code),
         project="chatkit",
         version="1",
         header_comment=comment,
@@ -641,19 +641,19 @@ def read_xliff(data: bytes) -> list[Unit]:
     if local_name(root) != "xliff" or not version.startswith("1."):
         kind = f"{local_name(root)} {version}".strip()
         raise InputError(f"It must be XLIFF of version 1.2, and is {kind}: save it as that.")
-    units = (unit for file in descendants(root, "file") for unit in _read_trans_units(file))
+    files = root.iterfind(".//{*}file")
+    units = (unit for file in files for unit in _read_trans_units(file))
     return [unit._replace(place=f"unit {number}") for number, unit in enumerate(units, 1)]
 
 
 def _read_trans_units(file: Element) -> Iterator[Unit]:
     lang_code, _, code = file.get("original", "").partition("/")
-    for element in descendants(file, "trans-unit"):
-        source = next(iter(children(element, "source")), None)
-        target = next(iter(children(element, "target")), None)
+    for element in file.iterfind(".//{*}trans-unit"):
+        source, target = element.find("{*}source"), element.find("{*}target")
         codes = codes_by_id(source)
         state = "" if target is None else target.get("state", "")
         unfinished = state if state.startswith(_UNFINISHED_STATES) else ""
-        versions = {each.get("alttranstype") for each in children(element, "alt-trans")}
+        versions = {each.get("alttranstype") for each in element.iterfind("{*}alt-trans")}
         if unfinished == "needs-review-translation" and "previous-version" in versions:
             unfinished = ""  # it was exported so, and not every program takes the state off
         yield Unit(
@@ -663,7 +663,7 @@ def _read_trans_units(file: Element) -> Iterator[Unit]:
             element_text(source, codes),
             element_text(target, codes),
             element.get("id", ""),
-            comment=_join_comments(children(element, "note")),
+            comment=_join_comments(element.iterfind("{*}note")),
             unfinished=unfinished,
         )
 
@@ -707,16 +707,6 @@ def parse_xml(data: bytes) -> Element:
 def local_name(element: Element) -> str:
     """Return the name of an element without its namespace."""
     return str(element.tag).rpartition("}")[2]
-
-
-def children(element: Element, *names: str) -> list[Element]:
-    """Return the children with one of these names, in order."""
-    return [child for child in element if local_name(child) in names]
-
-
-def descendants(element: Element, name: str) -> list[Element]:
-    """Return all elements of this name below one, at any depth."""
-    return [each for each in element.iter() if local_name(each) == name]
 
 
 #: The inline elements that replace a part of the text, and hold it or refer to it.

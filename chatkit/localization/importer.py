@@ -14,10 +14,9 @@ from functools import cached_property
 from html import unescape
 from typing import TYPE_CHECKING, Any
 
-from chatkit.frames.frame import collector_paused
 from chatkit.localization import language
 from chatkit.localization.checks import text_limit
-from chatkit.localization.content import Entry, group_by_template, slots, text_label
+from chatkit.localization.content import Entry, entries, group_by_template, slots, text_label
 from chatkit.localization.ledger import Ledger, marked_changes, worded_changes
 from chatkit.localization.table import apply_edits, make_frame
 from chatkit.localization.typography import ENTITY, find_residue
@@ -29,7 +28,6 @@ from chatkit.localization.units import (
     new_draft,
     parse_stamp,
     put_texts,
-    read_full_contents,
     stamp_key,
     text_group,
 )
@@ -270,19 +268,16 @@ def import_units(
         ledger: The record of silenced findings.
         broken: Take texts that are too long or against the glossary, too.
 
-    Raises:
-        InputError: The frame is not of contents in full.
     """
-    with collector_paused():
-        importer = _Importer(
-            read_full_contents(frame), units, glossary, ledger, any_order=any_order, broken=broken
-        )
-        edits, new = importer.build_edits()
-        result = apply_edits(frame, edits, new)
-        for text in importer.texts:
-            while text.duplicate_of:
-                text.set_verdict(text.duplicate_of.verdict, text.duplicate_of.message)
-                text.duplicate_of = text.duplicate_of.duplicate_of
+    importer = _Importer(
+        entries(frame), units, glossary, ledger, any_order=any_order, broken=broken
+    )
+    edits, new = importer.build_edits()
+    result = apply_edits(frame, edits, new)
+    for text in importer.texts:
+        while text.duplicate_of:
+            text.set_verdict(text.duplicate_of.verdict, text.duplicate_of.message)
+            text.duplicate_of = text.duplicate_of.duplicate_of
     return Translations(result, importer.changed, importer.texts, len(new), importer.source)
 
 

@@ -241,8 +241,8 @@ def format_day(code: str, month: int, day: int) -> str:
 
 # --- locale tags: what a file format calls a language --------------------------------------
 
-# XLIFF wants the tags of BCP 47, en-US; a PO file the names of gettext, en_US. The `lang_code`
-# itself is never converted: a returned file has it beside the tag.
+# XLIFF wants the tags of BCP 47, en-US; a PO file the normal form, en_US. The `lang_code` itself is
+# never converted: a returned file has it beside the tag.
 
 
 def is_tag(lang_code: str) -> bool:
@@ -253,8 +253,3 @@ def is_tag(lang_code: str) -> bool:
 def bcp47_tag(lang_code: str) -> str:
     """Return a code as XLIFF writes it: en-US for en_US."""
     return normal(lang_code).replace("_", "-")
-
-
-def gettext_locale(lang_code: str) -> str:
-    """Return a code as PO files write it: en_US for en-US."""
-    return normal(lang_code).replace("-", "_")

@@ -137,12 +137,6 @@ _RECORD_KINDS: dict[str, tuple[int, type[Origin | Annotation]]] = {
 }
 
 
-_COLUMNS = (
-    *("template_code", "lang_code", "field", "source_code", "source", "at", "how", "run", "by"),
-    "target",
-)
-
-
 @dataclasses.dataclass(repr=False)
 class Ledger:
     """The lines of one account, or of several people.
@@ -150,9 +144,8 @@ class Ledger:
     Two ledgers with the same lines are equal, in whatever order these came.
     """
 
-    sources: dict[str, str] = dataclasses.field(
-        default_factory=dict
-    )  #: source texts by their digest
+    #: Source texts by their digest.
+    sources: dict[str, str] = dataclasses.field(default_factory=dict)
     origins: dict[TranslationKey, Origin] = dataclasses.field(default_factory=dict)
     #: Comments by template, language and field.
     comments: dict[tuple[str, ...], Annotation] = dataclasses.field(default_factory=dict)
@@ -308,9 +301,17 @@ class Ledger:
                 return bool(annotation.text)
         return False
 
+    def origin_of(
+        self, content: Entry | Unit, field: str, original: Entry, text: str
+    ) -> Origin | None:
+        """Return the record of a text of a content, and of its source; None if there is none."""
+        if not self.origins:  # then the digests are left out, to save time
+            return None
+        return self.origins.get(translation_key(content, field, original.lang_code, text))
+
     def is_accepted(self, entry: Entry, field: str, original: Entry, text: str) -> bool:
         """Return whether a person accepted this text of a content as it is."""
-        origin = self.origins.get(translation_key(entry, field, original.lang_code, text))
+        origin = self.origin_of(entry, field, original, text)
         return origin is not None and origin.how == "accept"
 
     def silences(self) -> pd.DataFrame:
@@ -325,8 +326,7 @@ class Ledger:
             source = original.texts.get(field, "")
             if not text.strip():
                 continue
-            key = translation_key(entry, field, original.lang_code, text) if self.origins else None
-            if key and (origin := self.origins.get(key)):
+            if origin := self.origin_of(entry, field, original, text):
                 known += 1
                 if text_digest(source) != origin.source:
                     before = self.sources.get(origin.source, "")
@@ -337,19 +337,8 @@ class Ledger:
 
     def is_structure_accepted(self, entry: Entry, original: Entry) -> bool:
         """Return whether somebody accepted that a content has another header or other buttons."""
-        if not self.origins:
-            return False
-        key = translation_key(entry, _STRUCTURE, original.lang_code, _structure_of(entry))
-        origin = self.origins.get(key)
+        origin = self.origin_of(entry, _STRUCTURE, original, _structure_of(entry))
         return origin is not None and origin.source == text_digest(_structure_of(original))
-
-    def frame(self) -> pd.DataFrame:
-        """Return a DataFrame with a row for each translation: its place, source and origin."""
-        rows = [
-            (*key[:4], self.sources.get(origin.source, ""), origin.at, *origin[2:], key.target)
-            for key, origin in sorted(self.origins.items())
-        ]
-        return make_frame(rows, _COLUMNS)
 
 
 def translation_key(
@@ -533,14 +522,6 @@ class LedgerFile(Report):
         ledger = self.read()
         texts = many(len(ledger.sources), "source text")
         return [paragraph(f"{many(len(ledger), 'translation')} of {texts} recorded.")]
-
-    def frame(self) -> pd.DataFrame:
-        """Return a DataFrame of all records: the source of each translation, when and how.
-
-        Raises:
-            InputError: Some lines cannot be read.
-        """
-        return self.read().frame()
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the ledger as text into a file: sorted lines, the same for the same records.

@@ -14,7 +14,6 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from chatkit.errors import InputError
-from chatkit.frames.frame import collector_paused
 from chatkit.localization import language
 from chatkit.localization.audit import check_contents
 from chatkit.localization.content import Contents, Entry, entries, group_with_source, text_label
@@ -28,7 +27,6 @@ from chatkit.localization.units import (
     new_draft,
     pair_units,
     put_texts,
-    read_full_contents,
     translator_note,
 )
 from chatkit.report import (
@@ -139,9 +137,8 @@ class Queue(Report):
         self._read_other_frame = read_other_frame
         self._reading_lock = Lock()  #: held while they are read
         self._other_contents: list[Entry] | None = [] if read_other_frame is None else None
-        with collector_paused():
-            self._contents = read_full_contents(frame)
-            pairs, _ = pair_units(self._contents, source, languages, self._records)
+        self._contents = entries(frame)
+        pairs, _ = pair_units(self._contents, source, languages, self._records)
         #: The texts, language by language, in the order of the templates.
         self.items = [QueueItem(*pair) for pair in pairs if pair[0].state in states]
         order = list(dict.fromkeys(language.normal(unit.lang_code) for unit, *_ in pairs))
@@ -294,7 +291,7 @@ class Queue(Report):
         with self._reading_lock:
             if self._other_contents is None and self._read_other_frame is not None:
                 languages = dict.fromkeys(item.unit.lang_code for item in self.items)
-                self._other_contents = read_full_contents(self._read_other_frame(languages))
+                self._other_contents = entries(self._read_other_frame(languages))
 
     def suggestions(self, number: int, *, at_hand: bool = False) -> list[Suggestion]:
         """Return translations of this text, or of one much like it, in the account and here.
@@ -378,7 +375,7 @@ class Queue(Report):
     def _reread_templates(self, edited: Iterable[QueueItem]) -> pd.DataFrame:
         """Read the templates with edits again, after an earlier plan has changed them."""
         frame = self._read_frame(list(dict.fromkeys(item.unit.template_code for item in edited)))
-        live = {(each.template_code, each.lang_code): each for each in read_full_contents(frame)}
+        live = {(each.template_code, each.lang_code): each for each in entries(frame)}
         for item in self.items:
             entry = live.get(item.unit.text_key[:2])
             if entry is not None:

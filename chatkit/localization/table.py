@@ -52,10 +52,6 @@ def _escape_halves(value: Any) -> Any:
     return visible(value) if isinstance(value, str) and has_half_character(value) else value
 
 
-#: Columns of these kinds cannot hold nothing, which a new row may have.
-_NULLABLE = {"int64": "Int64", "bool": "boolean"}
-
-
 def apply_edits(
     frame: pd.DataFrame,
     edits: Mapping[int, Mapping[str, Any]],
@@ -64,7 +60,7 @@ def apply_edits(
     """Return a copy of a frame with some cells changed and some rows added.
 
     Args:
-        frame: Contents.
+        frame: Contents by template code and language.
         edits: The fields that change, by the position of their row.
         new: The fields of rows to add.
     """
@@ -77,29 +73,12 @@ def apply_edits(
             for row, fields in edits.items():
                 values[row] = fields.get(name, values[row])
             values += [fields.get(name) for fields in new]
-            column = _make_column(values, column.dtype)
+            column = pd.Series(values, dtype=column.dtype)
         columns[name] = column.reset_index(drop=True)
-    result = pd.DataFrame(columns)
-    result.index = _extend_index(frame.index, new)
-    result.columns = frame.columns
+    result, index = pd.DataFrame(columns), frame.index
+    if new:
+        labels = [tuple(fields[str(name)] for name in index.names) for fields in new]
+        index = index.append(pd.MultiIndex.from_tuples(labels, names=index.names))
+    result.index, result.columns = index, frame.columns
     result.attrs = dict(frame.attrs)
     return result
-
-
-def _make_column(values: list[Any], dtype: Any) -> pd.Series[Any]:
-    try:
-        return pd.Series(pd.array(values, dtype=_NULLABLE.get(str(dtype), dtype)))
-    except (TypeError, ValueError):  # a column of nothing at all, which has a text now
-        return pd.Series(values, dtype=object)
-
-
-def _extend_index(index: pd.Index[Any], new: Sequence[Mapping[str, Any]]) -> pd.Index[Any]:
-    """Return an index with the labels of new rows: the codes they have, or the next numbers."""
-    if not new:
-        return index
-    if "lang_code" not in index.names:
-        return index.append(pd.RangeIndex(len(index), len(index) + len(new)))
-    labels = [tuple(fields.get(str(name)) for name in index.names) for fields in new]
-    if index.nlevels == 1:
-        return index.append(pd.Index([label[0] for label in labels], name=index.name))
-    return index.append(pd.MultiIndex.from_tuples(labels, names=index.names))

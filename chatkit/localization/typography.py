@@ -28,7 +28,7 @@ from chatkit.imports.characters import check_text, find_both_directions
 from chatkit.localization import language
 from chatkit.localization.content import SLOT, Entry, part, slots, without_slots
 from chatkit.localization.language import Conventions
-from chatkit.localization.rules import Case, Flaw, flaw
+from chatkit.localization.rules import LISTS, Case, Flaw, flaw
 from chatkit.util.display import cut, invisible_positions, right_to_left, values
 
 
@@ -71,19 +71,7 @@ def _letter_script(c: str) -> str:
     return name if name in language.KNOWN_LETTERS else ""
 
 
-#: Unicode, emoji-data.txt: the characters of Emoji=Yes, without digits, arrows, ©, ® and ™, which
-#: are emoji only before U+FE0F.
-_PICTURES = (
-    "\u231a\u231b\u2328\u23cf\u23e9-\u23f3\u23f8-\u23fa\u25fd\u25fe\u2600-\u2604\u260e\u2611\u2614\u2615"
-    "\u2618\u261d\u2620\u2622\u2623\u2626\u262a\u262e\u262f\u2638-\u263a\u2640\u2642\u2648-\u2653\u265f"
-    "\u2660\u2663\u2665\u2666\u2668\u267b\u267e\u267f\u2692-\u2697\u2699\u269b\u269c\u26a0\u26a1\u26a7"
-    "\u26aa\u26ab\u26b0\u26b1\u26bd\u26be\u26c4\u26c5\u26c8\u26ce\u26cf\u26d1\u26d3\u26d4\u26e9\u26ea"
-    "\u26f0-\u26f5\u26f7-\u26fa\u26fd\u2702\u2705\u2708-\u270d\u270f\u2712\u2714\u2716\u271d\u2721\u2728"
-    "\u2733\u2734\u2744\u2747\u274c\u274e\u2753-\u2755\u2757\u2763\u2764\u2795-\u2797\u27b0\u27bf"
-    "\u2b1b\u2b1c\u2b50\u2b55\U0001f004\U0001f0cf\U0001f18e\U0001f191-\U0001f19a\U0001f201"
-    "\U0001f21a\U0001f22f\U0001f232-\U0001f236\U0001f238-\U0001f23a\U0001f250\U0001f251"
-    "\U0001f300-\U0001f64f\U0001f680-\U0001f6ff\U0001f7e0-\U0001f7eb\U0001f7f0\U0001f90c-\U0001faff"
-)
+_PICTURES = LISTS["emoji"]
 _SIGN = (
     f"(?:[{_PICTURES}]\ufe0f?|[^\\s0-9#*]\ufe0f)[\U0001f3fb-\U0001f3ff]?[\U000e0020-\U000e007f]*"
 )
@@ -153,7 +141,7 @@ def check_typography(case: Case) -> Iterator[Flaw]:
             for rule in (_check_spaces, _check_quotes, _check_punctuation):
                 yield from rule(line)
             if original is not None and (source := originals.get(field)):
-                for compare in (_compare_ending, _compare_numbers, _compare_months):
+                for compare in (_compare_numbers, _compare_months):
                     yield from compare(line, _mask_text(source), original.lang_code)
             here = language.conventions(line.code)
             if here is not None and not here.noon and (match := _CLOCK.search(line.text)):
@@ -270,36 +258,6 @@ def _check_punctuation(line: _TextLine) -> Iterator[Flaw]:
         if re.search(r"\w", match[0]) and not re.search("[¿¡]", match[0]):
             yield line.flaw("punctuation/opening", match, mark=match[1], own=opening)
             return
-
-
-_END_MARKS = {
-    **dict.fromkeys(".。．।۔", "a full stop"),
-    **dict.fromkeys("?？؟", "a question mark"),
-    **dict.fromkeys("!！", "an exclamation mark"),
-    **dict.fromkeys(":：", "a colon"),
-    "…": "an ellipsis",
-}
-#: These need no full stop at the end of a sentence.
-_WITHOUT_FULL_STOP = frozenset(("th", "lo", "km", "my"))
-
-
-def _end_mark(text: str, base: str) -> str:
-    text = text.rstrip(' \n\t\u00a0»”“")』」')
-    if text.endswith("..."):
-        return _END_MARKS["…"]
-    if text.endswith(";"):
-        return _END_MARKS["?"] if base == "el" else "none"
-    return _END_MARKS.get(text[-1:], "none")
-
-
-def _compare_ending(line: _TextLine, original: str, source: str) -> Iterator[Flaw]:
-    mine, other = _end_mark(line.text, line.base), _end_mark(original, language.base(source))
-    stop = _END_MARKS["."]
-    if mine != other and not (line.base in _WITHOUT_FULL_STOP and stop in (mine, other)):
-        ends = [f"ends {'without a mark' if end == 'none' else f'with {end}'}"
-                for end in (mine, other)]  # fmt: skip
-        parts = {"mine": ends[0], "other": ends[1], "lang": source}
-        yield flaw("ending differs", line.field, name=line.name, **parts)
 
 
 _NUMBER = re.compile(

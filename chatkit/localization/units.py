@@ -23,7 +23,7 @@ from chatkit.errors import InputError, Problem
 from chatkit.localization import language
 from chatkit.localization.checks import text_limit
 from chatkit.localization.content import Entry, entries, group_with_source, part, slots
-from chatkit.localization.ledger import Ledger, no_source_message, text_digest, translation_key
+from chatkit.localization.ledger import Ledger, no_source_message, text_digest
 from chatkit.util.display import cut, has_half_character, visible
 
 if TYPE_CHECKING:
@@ -193,27 +193,6 @@ def group_fields(source: Entry, entry: Entry | None, name: str) -> list[str]:
     return [field for field in source.texts if text_group(entry, source, field) == name]
 
 
-#: The columns that a frame must have beside `template_code` and `lang_code`: without them,
-#: contents would be made that lack half of their source.
-REQUIRED_FIELDS = ("text", "footer", "headers", "buttons", "variables")
-
-
-def read_full_contents(frame: pd.DataFrame) -> list[Entry]:
-    """Return the contents of a frame of several templates, which must have all fields.
-
-    Raises:
-        InputError: It is no such frame.
-    """
-    members = entries(frame)
-    named = {str(name) for name in (*frame.columns, *frame.index.names)}
-    if missing := [name for name in ("template_code", *REQUIRED_FIELDS) if name not in named]:
-        raise InputError(
-            f"The frame lacks {', '.join(missing)}. Read the contents in full: "
-            "client.templates.frame(codes, full=True)."
-        )
-    return members
-
-
 # --- characters that files and programs lose ----------------------------------------------
 # A control character, a carriage return or a line separator becomes ⟨U+000D⟩, its number between
 # brackets, which a person can read. XML cannot hold most of them, and editors drop or change the
@@ -261,7 +240,7 @@ def collect_units(
         InputError: Nothing can be translated, or could not be brought back as it was.
     """
     known = Ledger() if ledger is None else ledger
-    pairs, unplaced = pair_units(read_full_contents(frame), source, languages, known)
+    pairs, unplaced = pair_units(entries(frame), source, languages, known)
     at, units = stamp_time(), []
     for unit, original, _ in pairs:
         noted = unit._replace(note=translator_note(unit.field, original))
@@ -273,10 +252,7 @@ def _with_state(unit: Unit, original: Entry, entry: Entry | None, known: Ledger)
     """Return a unit with the state, the earlier source and the comment that the ledger has."""
     place = unit.template_code, language.normal(unit.lang_code), unit.field
     annotation = known.comments.get(place)
-    origin = None
-    if known.origins:  # else the digests are left out, to save time
-        key = translation_key(unit, unit.field, original.lang_code, unit.target)
-        origin = known.origins.get(key)
+    origin = known.origin_of(unit, unit.field, original, unit.target)
     state, before = "draft" if entry is not None and entry.is_draft else "live", ""
     if not unit.target.strip():
         state = "missing"
@@ -299,10 +275,8 @@ def pair_units(
     The two are the content in the source language, and the translated one, if there is one yet.
 
     Raises:
-        InputError: As `gather`.
+        InputError: As `collect_units`.
     """
-    if isinstance(languages, str):
-        raise InputError("Pass languages as a list: languages=['de', 'pt_BR'].")
     templates = list(group_with_source(members, source))
     sources = {original.lang_code for _, original in templates if original}
     if not sources:
@@ -342,19 +316,12 @@ def _refuse_unexportable(
 ) -> None:
     """Raise an error for codes and texts that would not come back as they were."""
     problems = []
-    for code in dict.fromkeys(unit.template_code for unit in units):
-        if not code.isprintable() or not code.strip():
-            reason = "must be text that can be printed, and not empty"
-            problems.append(Problem("template_code", visible(code)[:60] or "''", reason))
-    languages = list(dict.fromkeys([source, *(unit.lang_code for unit in units)]))
-    for code in languages:
+    for code in dict.fromkeys([source, *(unit.lang_code for unit in units)]):
+        form, value = language.normal(code), visible(code)[:60] or "''"
         if not language.is_tag(code):
-            reason = "must be a code like en or en_US"
-            problems.append(Problem("lang_code", visible(code)[:60] or "''", reason))
-    for code in languages:
-        form = language.normal(code)
-        if language.is_tag(code) and code not in languages_read and code != form:
-            problems.append(Problem("languages", visible(code)[:60], f"did you mean {form}?"))
+            problems.append(Problem("lang_code", value, "must be a code like en or en_US"))
+        elif code not in languages_read and code != form:
+            problems.append(Problem("languages", value, f"did you mean {form}?"))
     for unit in units:
         for text in (unit.source, unit.target):
             if has_half_character(text):

@@ -33,9 +33,8 @@ def test_a_board_reads_as_signs_below_the_languages():
     )
 
 
-def test_an_empty_board_and_one_template_are_said():
+def test_an_empty_board_is_said():
     assert repr(board([])) == "0 templates × 0 languages: nothing."
-    assert "(one template)  ✓" in repr(board(content()))
 
 
 def test_many_languages_stand_in_several_tables_and_many_templates_are_counted():
@@ -60,10 +59,9 @@ def test_each_state_has_a_word_a_sign_and_a_colour_in_the_table():
 
 def test_the_table_names_its_rows_and_columns_for_those_who_cannot_see_it():
     html = html_of(small())
-    assert html.count('<th scope="col" dir="ltr">') == 3
+    assert html.count('<th scope="col">') == 8  # four of the board, and of the reasons
     assert "<small>Arabic</small>" in html
     assert '<th scope="row" dir="auto">order_ready</th>' in html
-    assert "<caption" in html
 
 
 def test_why_a_content_needs_work_is_written_out():
@@ -164,7 +162,11 @@ def test_long_names_of_languages_are_cut_above_their_column():
         (25, "", ""),
         (26, "<summary>1 more</summary>", ""),
         (3000, "<summary>2,975 more</summary>", ""),
-        (3001, "<summary>2,976 more</summary>", "<p>… and 1 more: <code>board.frame()</code>"),
+        (
+            3001,
+            "<summary>2,976 more, 2,975 of them here</summary>",
+            "<p>… and 1 more: <code>board.frame()</code>",
+        ),
     ],
 )
 def test_the_table_shows_twenty_five_folds_the_rest_and_ends(count, folded, rest):
@@ -204,7 +206,6 @@ def test_a_reason_is_cut_more_in_a_tooltip_than_in_the_table():
 
 def test_nothing_needs_work_where_nothing_is_broken():
     assert "need" not in html_of(rows(2, "en"))
-    assert "(one template)" in html_of(board(content(footer="{{1}}")))
 
 
 # --- what changed in the sources --------------------------------------------------------------

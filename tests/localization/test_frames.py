@@ -1,9 +1,7 @@
 """A frame with other cells and more rows keeps its dtypes, its memory and everything else."""
 
 import pandas as pd
-import pytest
 from localization.contents import DEMO, demo  # noqa: F401
-from localization.translator import ENGLISH, both, english
 
 from chatkit.localization.table import apply_edits
 
@@ -35,23 +33,3 @@ def test_new_rows_come_last_with_their_labels_and_nothing_where_they_say_nothing
     assert pd.isna(row.id) and pd.isna(row.validity_period_seconds) and row.buttons is None
     assert result.dtypes.equals(demo.dtypes)
     pd.testing.assert_frame_equal(result.iloc[:-1], demo)
-
-
-@pytest.mark.parametrize("shape", ["columns", "language alone"])
-def test_codes_may_stand_in_columns(shape):
-    frame = both().reset_index()
-    if shape == "language alone":
-        frame = frame.set_index("lang_code")
-    new = {**ENGLISH, "template_code": "order_ready", "lang_code": "it"}
-    result = apply_edits(frame, {}, [new])
-    whole = result.reset_index()
-    assert whole.lang_code.tolist() == ["en", "de", "it"]
-    assert result.index.is_unique
-    assert str(result.id.dtype) == "Int64"
-    assert pd.isna(result.id.iloc[-1])
-
-
-def test_a_column_that_held_nothing_takes_a_text():
-    frame = english()
-    frame["footer"] = float("nan")
-    assert apply_edits(frame, {0: {"footer": "F"}}, []).footer.tolist() == ["F"]

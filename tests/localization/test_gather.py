@@ -2,12 +2,12 @@
 
 import pandas as pd
 import pytest
-from localization.contents import button, content, frame
+from localization.contents import button
 from localization.translator import ENGLISH, GERMAN, both, english, full
 
 from chatkit.errors import InputError
 from chatkit.localization.ledger import Ledger, accept_contents
-from chatkit.localization.units import collect_units, filter_by_state, read_full_contents
+from chatkit.localization.units import collect_units, filter_by_state
 
 
 def positions(units):
@@ -87,7 +87,6 @@ def test_only_takes_states() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("en", "de"), "as a list"),
         (("fr", None), "No template has a content in 'fr'"),
         (("en", ["german"]), "must be a code like en or en_US"),
     ],
@@ -98,36 +97,22 @@ def test_what_cannot_be_collected_is_said(arguments, message):
 
 
 def test_what_no_file_can_hold_is_refused_by_name():
-    rows = full({**ENGLISH, "headers": [{"type": "text", "text": "a\ud83d"}]}, template="x\u202ey")
+    rows = full({**ENGLISH, "headers": [{"type": "text", "text": "a\ud83d"}]})
     with pytest.raises(InputError) as caught:
         collect_units(rows, "en", ["de"])
     assert {(p.field, p.reason) for p in caught.value.problems} == {
-        ("template_code", "must be text that can be printed, and not empty"),
-        ("x⟨U+202E⟩y de, headers.0.text", "holds half a character"),
+        ("order_ready de, headers.0.text", "holds half a character"),
     }
-    assert "\u202e" not in str(caught.value)
-
-
-def test_a_list_of_contents_without_their_fields_is_refused():
-    short = frame({"lang_code": "en", "text": "a"})
-    with pytest.raises(InputError, match="full=True"):
-        read_full_contents(short)
-    with pytest.raises(InputError, match="template_code"):
-        read_full_contents(english().droplevel("template_code"))
-    assert len(read_full_contents(full(content()).reset_index())) == 1
 
 
 def test_a_code_that_is_written_otherwise_than_the_service_does_is_asked_about():
     with pytest.raises(InputError) as caught:
         collect_units(english(), "en", ["pt-br", "de", "x" * 70, ""])
     assert [(each.field, each.value, each.reason) for each in caught.value.problems] == [
+        ("languages", "pt-br", "did you mean pt_BR?"),
         ("lang_code", "x" * 60, "must be a code like en or en_US"),
         ("lang_code", "''", "must be a code like en or en_US"),
-        ("languages", "pt-br", "did you mean pt_BR?"),
     ]
-    with pytest.raises(InputError) as caught:
-        collect_units(full(ENGLISH, template=" "), "en", ["de"])
-    assert [(each.field, each.value) for each in caught.value.problems] == [("template_code", " ")]
 
 
 def test_without_languages_those_that_are_there_stand_in_their_order():

@@ -2,6 +2,7 @@
 
 import copy
 
+import pandas as pd
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
@@ -130,15 +131,14 @@ def test_what_a_translator_writes_comes_back_exactly(tmp_path, form, edges):
 @pytest.mark.parametrize("form", FORMS)
 def test_naughty_strings_come_back(tmp_path, shared, form):
     strings = [s for s in naughty(shared) if s.strip() and not has_half_character(s)]
-    frame = full(*(content(text=s, footer=s) for s in strings)).reset_index()
-    frame["template_code"] = [f"t{n}" for n in range(len(frame))]
+    named = {f"t{n}": text for n, text in enumerate(strings)}
+    frame = pd.concat([full(content(text=s, footer=s), template=c) for c, s in named.items()])
     paths = sent(frame, tmp_path, form, languages=["ar"])
-    output = dict(zip(frame.template_code, strings, strict=True))
     translate(paths, lambda _, source: f"» {source} «")
     result = imported(paths, frame, broken=True)
     assert result.rejected.empty, result
-    made = result.frame[result.frame.lang_code == "ar"].set_index("template_code").text
-    assert {code: made[code] for code in output} == {c: f"» {s} «" for c, s in output.items()}
+    made = result.frame.xs("ar", level="lang_code").text
+    assert {code: made[code] for code in named} == {c: f"» {s} «" for c, s in named.items()}
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -3,7 +3,7 @@
 import pytest
 
 from chatkit.errors import InputError
-from chatkit.localization.files import codes_by_id, descendants, element_text, parse_xml
+from chatkit.localization.files import codes_by_id, element_text, parse_xml, read_xliff
 
 LAUGHS = (
     b'<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "ha">'
@@ -54,5 +54,10 @@ def test_no_element_is_no_text():
 
 
 def test_elements_are_found_whatever_the_prefix_of_their_namespace():
-    root = parse_xml(b'<q:a xmlns:q="urn:x"><q:b><q:c/></q:b></q:a>')
-    assert len(descendants(root, "c")) == 1
+    inner = "<q:trans-unit><q:source>Hi</q:source><q:target>Hallo</q:target></q:trans-unit>"
+    for start, text in (('<q:xliff version="1.2" xmlns:q="urn:x">', inner),
+                        ('<xliff version="1.2">', inner.replace("q:", ""))):  # fmt: skip
+        name = start[1:].split()[0]
+        file = f"{name[:-5]}file"
+        (unit,) = read_xliff(f"{start}<{file}>{text}</{file}></{name}>".encode())
+        assert (unit.source, unit.target) == ("Hi", "Hallo")

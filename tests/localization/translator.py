@@ -58,7 +58,8 @@ def report(units: Sequence[Unit]) -> list[tuple[Any, ...]]:
 def full(*contents: Mapping[str, Any], template: str = "order_ready") -> pd.DataFrame:
     """A frame of contents as `templates.frame(codes, full=True)` gives it."""
     rows = [{"template_code": template, "id": n, **each} for n, each in enumerate(contents, 1)]
-    return pd.DataFrame(rows).set_index(["template_code", "lang_code"])
+    frame = pd.DataFrame(rows).astype({"id": "Int64"})
+    return frame.set_index(["template_code", "lang_code"])
 
 
 #: A content with a text in every place, and one of its translations.
