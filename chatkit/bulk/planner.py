@@ -653,7 +653,7 @@ class _Planner:
             notes.append(f"What the service sets is ignored in rows without a key: {names}.")
         if not (self.changes or self.skips or self.cells.refused or self._other_account):
             missing = len(self._base) - len(np.unique(edits.positions[edits.positions >= 0]))
-            if missing and not self._basis.no_snapshot:
+            if missing and "account" in read_origin(self._basis.frame):
                 notes.append(
                     f"{many(missing, noun)} that the frame does not have stay: plan(…, delete=[…]) "
                     "deletes what it names."
