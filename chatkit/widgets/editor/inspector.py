@@ -21,12 +21,11 @@ from chatkit.flowjson.nodes import read_nodes
 from chatkit.report import Finding
 from chatkit.util.display import cut, escaped, visible
 from chatkit.util.json import at, child, steps
-from chatkit.widgets.editor.edits import ENDING_ACTIONS, new_item, unused_name
+from chatkit.widgets.editor.edits import new_item
 from chatkit.widgets.editor.state import DocumentState, is_identical
 from chatkit.widgets.editor.tree import TreeRow
 from chatkit.widgets.fields import (
     ABSENT,
-    Checkbox,
     Choice,
     Control,
     Fold,
@@ -73,7 +72,6 @@ class Inspector(FormModel):
         self._row = TreeRow("", 0, "flow", "", "")
         self._status = Status()
         self._screens: list[str] = []
-        self._answers: dict[str, tuple[str, str]] = {}
         self._version = RECOMMENDED
         super().__init__(FormGroup(css="chatkit-form chatkit-inspector"))
 
@@ -85,7 +83,6 @@ class Inspector(FormModel):
         document = self._document.value
         flow = read_nodes(document)
         self._screens = [one.id for one in flow.screens if one.id is not None]
-        self._answers = answers_before(document, row.pointer)
         self._version = flow.version
         self._refused = {  # refused entries stay while the value in the document does
             place: (reason, control, held)
@@ -215,14 +212,7 @@ class Inspector(FormModel):
             if key != "name" and key not in known
         ]
         for one in props:
-            held = inside.get(one.name, ABSENT)
-            ticks = one.name == "payload" and name in ENDING_ACTIONS and self._row.name == "Footer"
-            if ticks and self._answers and (held is ABSENT or isinstance(held, dict)):
-                payload = PayloadInput(self._answers)
-                payload.show(held)
-                parts.append(self._add_field(child(place, one.name), one, payload))
-            else:
-                parts.append(self._make_field(one, place, held))
+            parts.append(self._make_field(one, place, inside.get(one.name, ABSENT)))
         return FormGroup(parts, prop.name, "ce-group")
 
     def _case_field(self, row: TreeRow) -> Control:
@@ -440,73 +430,6 @@ class ItemsInput(Rows):
             for one in self._texts:
                 require_type(texts[one.name], str, "text")
         self.fill(listed)
-
-
-def answers_before(document: Any, pointer: str) -> dict[str, tuple[str, str]]:
-    """Return the answers that can be sent at a pointer: of its screen and of earlier ones.
-
-    By the reference of each: the name of its input, and a label.
-    """
-    flow = read_nodes(document)
-    current = next((s for s in flow.screens if f"{pointer}/".startswith(f"{s.pointer}/")), None)
-    if current is None:
-        return {}
-    answers: dict[str, tuple[str, str]] = {}
-    for screen in flow.screens[: flow.screens.index(current) + 1]:
-        own = screen is current
-        if not own and (flow.version < (4, 0) or screen.id is None):
-            continue
-        for name, component in screen.fields.items():
-            shape, label = component.shape, component.value.get("label")
-            if shape is not None and shape.value:
-                words = cut(label, 40) if isinstance(label, str) and label else name
-                where = "" if own else f", screen {cut(screen.id or '', 30)}"
-                prefix = "form" if own else f"screen.{screen.id}.form"
-                words = f"{words} ({cut(name, 30)}{where})"
-                answers[f"${{{prefix}.{name}}}"] = name, words
-    return answers
-
-
-class PayloadInput(FormGroup):
-    """A payload: a tick box for each answer that can be sent, and the rest as JSON.
-
-    Args:
-        answers: The name and the label of each answer, by its reference.
-    """
-
-    def __init__(self, answers: Mapping[str, tuple[str, str]]) -> None:
-        self._answers, self._value = answers, dict[str, Any]()
-        self._boxes = {reference: Checkbox(words) for reference, (_, words) in answers.items()}
-        self._more = Json("and also", 2, {})
-        super().__init__([*self._boxes.values(), self._more], "what is sent", "ce-payload")
-
-    def _is_answer(self, held: Any) -> bool:
-        return isinstance(held, str) and held in self._answers
-
-    def read(self) -> Any:
-        """Return the payload. Raises `ValueError` if the rest is no JSON object."""
-        more = self._more.read()
-        if not isinstance(more, dict):
-            raise ValueError("must be a JSON object")
-        ticked = [reference for reference, box in self._boxes.items() if box.value]
-        made = {
-            key: more.get(key, held)
-            for key, held in self._value.items()
-            if key in more or (self._is_answer(held) and held in ticked)
-        } | more
-        for reference in ticked:
-            if reference not in made.values():
-                made[unused_name(self._answers[reference][0], set(made))] = reference
-        self._value = made
-        return made
-
-    def show(self, value: Any) -> None:
-        """Tick what a payload sends. Raises `TypeError` if it is none."""
-        self._value = {} if value is ABSENT else require_type(value, dict, "an object")
-        more = {key: held for key, held in self._value.items() if not self._is_answer(held)}
-        for reference, box in self._boxes.items():
-            box.value = reference in self._value.values()
-        self._more.show(more or {})
 
 
 def help_text(prop: Property) -> str:

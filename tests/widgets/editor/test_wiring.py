@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from volume import volume
-from widgets.screen import enter, kind, part
+from widgets.screen import enter, part
 
 from chatkit.errors import InputError
 from chatkit.flowjson import lint
@@ -87,9 +86,6 @@ def test_with_an_endpoint_the_routes_follow(editor: Editor) -> None:
     added(editor, 0, "Screen")
     assert editor.document["routing_model"] == {"WELCOME": ["SCREEN"], "SCREEN": []}
     assert not editor.lint()
-    editor.remove("/screens/1")
-    assert editor.document["routing_model"] == {"WELCOME": []}
-    assert not editor.lint()
 
 
 def test_what_is_taken_out_is_not_sent_any_more(editor: Editor) -> None:
@@ -98,16 +94,6 @@ def test_what_is_taken_out_is_not_sent_any_more(editor: Editor) -> None:
     editor.remove(f"{FIRST}/1")
     assert foot(editor, 1)["payload"] == {}
     assert not editor.lint()
-
-
-def test_without_a_screen_the_one_before_ends_the_flow_again(editor: Editor) -> None:
-    editor.add("TextInput")
-    before = editor.document
-    added(editor, 0, "Screen")
-    added(editor, 1, "OptIn")
-    editor.remove("/screens/1")
-    assert editor.document["screens"][0]["terminal"]
-    assert foot(editor, 0) == before["screens"][0]["layout"]["children"][-1]["on-click-action"]
 
 
 def test_that_a_screen_is_terminal_follows_the_action_of_its_footer(editor: Editor) -> None:
@@ -122,7 +108,9 @@ def test_that_a_screen_is_terminal_follows_the_action_of_its_footer(editor: Edit
 
 
 def test_one_click_mends_and_one_takes_that_back(editor: Editor) -> None:
-    editor.insert(FIRST, 1, {"type": "TextInput", "name": "town", "label": "Town"})
+    heading, footer = editor.document["screens"][0]["layout"]["children"]
+    town = {"type": "TextInput", "name": "town", "label": "Town"}
+    editor.set(FIRST, [heading, town, footer])
     before = editor.document
     (result,) = editor.lint()
     assert result.code == "UNUSED_INPUT"
@@ -142,47 +130,18 @@ def test_what_is_for_a_person_to_decide_is_not_mended(editor: Editor) -> None:
         editor.fix(n)
 
 
-def test_a_footer_that_ends_the_flow_has_a_tick_box_for_each_answer(
-    editor: Editor,
-) -> None:
+def test_the_payload_of_a_footer_is_json(editor: Editor) -> None:
     editor.add("TextInput")
-    editor.select("/screens/0")
-    editor.add("Screen")
-    editor.add("OptIn")
-    foot = "/screens/1/layout/children/1"
+    foot = f"{FIRST}/2"
     editor.select(foot)
-    field = part(editor, Inspector).fields[f"{foot}/on-click-action/payload"]
-    earlier, own = [box for box in field.children if kind(box) == "checkbox"]
-    assert earlier.label == "Your answer (text_input, screen WELCOME)"
-    assert own.label == "I agree (opt_in)"
-    assert (earlier.value, own.value) == (True, True)
     place = f"{foot}/on-click-action/payload"
-    enter(editor, own, False)
-    assert editor.state.find(place) == {"text_input": "${screen.WELCOME.form.text_input}"}
-    assert not editor.lint()  # a consent need not be sent
-    more = field.children[-1]
-    enter(editor, more, '{"from": "chat", "opt_in": 1}')
-    enter(editor, own, True)
-    assert editor.state.find(place) == {
-        "text_input": "${screen.WELCOME.form.text_input}",
-        "from": "chat",
-        "opt_in": 1,
-        "opt_in_2": "${form.opt_in}",
-    }
-    assert not editor.lint()
-    enter(editor, more, "[1]")
-    assert "must be a JSON object" in field.problem
-    assert editor.state.find(place)["from"] == "chat"
-
-
-def test_a_footer_that_leads_on_has_its_payload_as_json(editor: Editor) -> None:
-    editor.add("TextInput")
-    editor.select("/screens/0")
-    editor.add("Screen")
-    foot = "/screens/0/layout/children/2"
-    editor.select(foot)
-    field = part(editor, Inspector).fields[f"{foot}/on-click-action/payload"]
+    field = part(editor, Inspector).fields[place]
     assert field.rows > 1
+    enter(editor, field, '{"from": "chat"}')
+    assert editor.state.find(place) == {"from": "chat"}
+    enter(editor, field, "{")
+    assert "is not JSON" in field.problem
+    assert editor.state.find(place) == {"from": "chat"}
 
 
 def names(editor: Editor, pointer: str = FIRST) -> list[str]:
@@ -237,22 +196,9 @@ def test_nothing_is_dropped_on_another_screen(editor: Editor) -> None:
     assert editor.document == before
 
 
-def test_a_screen_is_not_given_more_of_a_kind_than_the_platform_takes(editor: Editor) -> None:
-    for _ in range(5):
-        added(editor, 0, "OptIn")
-    before, last = editor.document, editor.selected
-    with pytest.raises(InputError, match="The screen has 6 OptIn; 5 is the most"):
-        added(editor, 0, "OptIn")
-    with pytest.raises(InputError, match="The screen has 2 Footer; 1 is the most"):
-        added(editor, 0, "Footer")
-    with pytest.raises(InputError, match="The screen has 6 OptIn; 5 is the most"):
-        editor.duplicate(last)
-    assert editor.document == before
-
-
 STEPS = st.lists(
     st.tuples(
-        st.sampled_from(["TextInput", "Dropdown", "OptIn", "TextBody", "Screen", "Screen", "-"]),
+        st.sampled_from(["TextInput", "Dropdown", "TextBody", "Screen", "Screen", "-"]),
         st.integers(0, 5),
         st.integers(0, 5),
     ),
@@ -262,7 +208,7 @@ STEPS = st.lists(
 
 @settings(max_examples=volume(25, 200))
 @given(STEPS)
-def test_whatever_is_added_and_removed_the_flow_stays_good(expected: Any) -> None:
+def test_whatever_is_added_and_removed_the_screen_stays_good(expected: Any) -> None:
     document = new_flow()
     for what, screen, place in expected:
         pointer = f"/screens/{screen % len(document['screens'])}"
@@ -271,10 +217,7 @@ def test_whatever_is_added_and_removed_the_flow_stays_good(expected: Any) -> Non
         if what != "-":
             rows = tree_rows(document)
             row = next(each for each in rows if each.pointer == pointer)
-            with suppress(InputError):  # of some there may only be so many
-                document, _ = with_addition(document, row, rows, what)
+            document, _ = with_addition(document, row, rows, what)
         elif place < count:
             document = without_part(document, f"{inside}/{place}")
-        elif pointer != "/screens/0":
-            document = without_part(document, pointer)
         assert not lint(document), lint(document)
