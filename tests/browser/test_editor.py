@@ -76,7 +76,6 @@ def test_a_flow_is_edited_checked_played_and_saved(
     label.fill("Your whole name")
     expect(hand.phone.body.get_by_text("Your whole name")).to_be_visible()
     expect(hand.row("TextInput", "Your whole name")).to_be_visible()
-    expect(hand.root.locator(".ce-ran pre")).to_contain_text("editor.set(")
     least = hand.field("min-chars")
     least.fill("some")
     expect(hand.form.get_by_role("alert").first).to_contain_text("must be a number")
@@ -214,8 +213,6 @@ def test_a_sample_is_edited_in_its_source(
         for _ in range(12):
             hand.button("Undo").click(timeout=3_000)
     expect(hand.phone.title).to_have_text(title)
-    hand.tab("Python")
-    expect(hand.root.locator(".widget-tab pre")).to_contain_text("from chatkit.flowjson import")
 
 
 STALE = """from chatkit.widgets.editor import Editor

@@ -10,19 +10,11 @@ import anywidget
 import ipywidgets as w
 import traitlets
 
-from chatkit.errors import ChatkitError, InputError, Problem, steady
-from chatkit.flowjson.build import to_code
+from chatkit.errors import InputError, Problem, steady
 from chatkit.flowjson.lint import Findings
 from chatkit.report import SEVERITIES, Finding
 from chatkit.util.display import cut, escaped, many, visible
-from chatkit.widgets.controls import (
-    Code,
-    boxed,
-    call_code,
-    joined_module,
-    packed_module,
-    style_sheet,
-)
+from chatkit.widgets.controls import boxed, joined_module, packed_module, style_sheet
 from chatkit.widgets.editor.edits import additions_at, new_flow, with_addition
 from chatkit.widgets.editor.inspector import Inspector
 from chatkit.widgets.editor.state import DocumentState
@@ -46,7 +38,7 @@ if TYPE_CHECKING:
     from chatkit.flows import Flows
 
 
-_FORM_TAB, _SOURCE_TAB, _PYTHON_TAB = range(3)
+_FORM_TAB, _SOURCE_TAB = range(2)
 
 
 class Editor(PlanPanel):
@@ -56,7 +48,8 @@ class Editor(PlanPanel):
     Every step can be taken back. Nothing leaves the notebook: `plan()` shows what would be
     saved, and applying that saves it.
 
-    In a program, `set`, `insert`, `move` and the others do what clicks do.
+    In a program, `set`, `move` and the others do what clicks do; `flowjson.to_code` writes the
+    Python that builds the document.
 
     Args:
         document: A flow document: a value, JSON text (also a broken one), a file or a built
@@ -103,13 +96,9 @@ class Editor(PlanPanel):
         self._redo = RepeatButton("Redo", lambda: self._attempt(self.redo))
         self._tree = Tree(self._on_tree_action)
         self._inspector = Inspector(self.state, self._refresh)
-        self._source, self._python = SourceView(self._on_source_edit), Code()
-        self._preview, self._code = Player({}), Code()
-        self._code.add_class("ce-ran")
+        self._source, self._preview = SourceView(self._on_source_edit), Player({})
         self._findings = FindingList(self.jump, lambda n: self._attempt(self.fix, n))
-        self._tabs = w.Tab(
-            [self._inspector, self._source, self._python], titles=["Form", "Source", "Python"]
-        )
+        self._tabs = w.Tab([self._inspector, self._source], titles=["Form", "Source"])
         self._tabs.observe(lambda _: self._show_open_tab(), names="selected_index")
         self._name = Text("Name of the new flow")
         self._name.entered = self._update_bar
@@ -127,8 +116,7 @@ class Editor(PlanPanel):
     def _arrange_widgets(self) -> list[w.Widget]:
         """Arrange tree, form and phone side by side, the bar of buttons, and the plan below."""
         left = boxed(w.VBox, "ce-left", [self._tree])
-        within = [self._message, self._tabs, self._code, self._findings]
-        middle = boxed(w.VBox, "ce-middle", within)
+        middle = boxed(w.VBox, "ce-middle", [self._message, self._tabs, self._findings])
         right = boxed(w.VBox, "ce-right", [self._preview])
         main = boxed(w.HBox, "ce-main", [left, middle, right])
         return [main, self._bar, self._below]
@@ -184,15 +172,6 @@ class Editor(PlanPanel):
         self.state.unset(pointer)
         self._refresh()
 
-    def insert(self, pointer: str, index: int, value: Any) -> None:
-        """Insert an item into the list at a pointer, and select it.
-
-        Raises:
-            InputError: What stands there is no list.
-        """
-        self._selected = self.state.insert(pointer, index, value)
-        self._refresh()
-
     def add(self, what: str) -> None:
         """Add something at the selected row: a component by its type, "Screen", "Option" ….
 
@@ -204,8 +183,7 @@ class Editor(PlanPanel):
         """
         row = self._rows[self._selected]
         made, place = with_addition(self.document, row, list(self._rows.values()), what)
-        line = f"{call_code('editor.select', row.pointer)}; {call_code('editor.add', what)}"
-        self.state.replace(made, f"adding {what}", line)
+        self.state.replace(made, f"adding {what}")
         self._selected = place
         self._refresh()
 
@@ -430,13 +408,6 @@ class Editor(PlanPanel):
             self._inspector.focus(focus)
         self._source.show(state.text, findings)
         self._findings.show(findings)
-        self._code.text = state.line if len(state.line) < 2000 else f"{state.line[:2000]} …"
-        if self._tabs.selected_index == _PYTHON_TAB:
-            try:
-                made = isinstance(state.value, dict) and to_code(state.value)
-                self._python.text = made or "# This is not a flow document."
-            except ChatkitError as error:
-                self._python.text = f"# {error}"
         self._update_bar()
 
     def _update_bar(self) -> None:

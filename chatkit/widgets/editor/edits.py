@@ -21,8 +21,7 @@ from chatkit.flowjson.components import (
     Shape,
     Version,
 )
-from chatkit.flowjson.lint import lint
-from chatkit.flowjson.nodes import FlowNode, ScreenNode, parse_reference, read_nodes
+from chatkit.flowjson.nodes import parse_reference, read_nodes
 from chatkit.flowjson.rules.action import PICKERS
 from chatkit.flowjson.rules.reference import unsent_inputs
 from chatkit.util.json import (
@@ -46,8 +45,6 @@ _OWN_REFERENCE = re.compile(r"\$\{(?=(?:data|form)\.)")  #: how a reference to t
 _NUMBERED = re.compile(r"_\d+$")
 _FORM_MAPS = ("init-values", "error-messages")  #: keys of a Form that hold names of its inputs
 _ELSE, _CASE = "Else", "Case"
-#: Codes of findings for a screen that has too many components, of one kind or in all.
-_TOO_MANY_CODES = ("COMPONENT_TYPE_MAX_NUMBER_PER_SCREEN", "MAX_ALLOWED_COMPONENTS_PER_SCREEN")
 _GROUPS = {
     "text": "Text",
     "input": "Inputs",
@@ -101,27 +98,7 @@ def with_addition(document: Any, row: TreeRow, rows: list[TreeRow], what: str) -
     edited = apply_patch(document, [*new_list, PatchOperation("add", place, value)])
     if what == _SCREEN:
         return _link_screen(edited, index), place
-    check_space(document, edited, what)
     return _with_answers_sent(edited, f"{place}/name"), place
-
-
-def check_space(document: Any, edited: Any, what: str) -> None:
-    """Refuse an addition by which a screen has more components than the platform takes.
-
-    Raises:
-        InputError: The edited document has such a screen, and the document has not.
-    """
-    before = {*_excess_messages(document)}
-    for problem in _excess_messages(edited):
-        if problem not in before:
-            raise InputError(f"{what} cannot be added here. {problem}")
-
-
-def _excess_messages(document: Any) -> Iterator[str]:
-    """Yield a message for each screen with more components than the platform takes."""
-    for finding in lint(document):
-        if finding.severity == "error" and finding.code in _TOO_MANY_CODES:
-            yield f"{finding.message} {finding.hint}"
 
 
 def addition_for(
@@ -408,13 +385,10 @@ def with_action(document: Any, pointer: str, name: str) -> Any:
 def without_part(document: Any, pointer: str) -> Any:
     """Return the document without a screen, component or option.
 
-    The values of its inputs are removed from payloads. The screen before a removed one gets its
-    action.
+    The values of its inputs are removed from payloads.
     """
     before = read_nodes(document)
-    screen = next((each for each in before.screens if each.pointer == pointer), None)
-    edited = document if screen is None else _bypass_screen(document, before, screen)
-    edited = apply_patch(edited, removing(pointer))
+    edited = apply_patch(document, removing(pointer))
     after = read_nodes(edited)
     gone = {(one.id, name) for one in before.screens for name in one.fields}
     gone -= {(one.id, name) for one in after.screens for name in one.fields}
@@ -427,35 +401,6 @@ def without_part(document: Any, pointer: str) -> Any:
                 if (home, reference.path[0]) in gone:
                     dangling += removing(f"{action.pointer}/payload/{escape(key)}")
     return apply_patch(edited, dangling)
-
-
-def _bypass_screen(document: Any, before: FlowNode, screen: ScreenNode) -> Any:
-    """Return the document with the only screen before another linked to its targets."""
-    footers = [each for each in screen.actions if each.owner.type == "Footer"]
-    links = [each for each in before.actions if (each.name, each.target) == ("navigate", screen.id)]
-    link = links[0] if len(links) == len(footers) == 1 else None
-    patch: list[PatchOperation] = []
-    if link and link.owner.type == "Footer" and link.screen is not screen:
-        source = link.screen
-        payload = {
-            key: value
-            for key, value in (footers[0].payload or {}).items()
-            if not (isinstance(value, str) and _OWN_REFERENCE.search(value))  # of this screen
-        }
-        action = footers[0].value | ({"payload": payload} if footers[0].payload else {})
-        moved = _map_values(action, lambda text: text.replace(f"${{screen.{source.id}.", "${"))
-        patch.append(PatchOperation("add", link.pointer, moved))
-        patch += [
-            PatchOperation("add", f"{source.pointer}/{flag}", screen.value[flag])
-            for flag in _END_FLAGS
-            if flag in screen.value
-        ]
-        if before.routing and source.id in before.routing:
-            targets, route = before.routing.get(screen.id or "", []), escape(source.id or "")
-            patch.append(PatchOperation("add", f"/routing_model/{route}", targets))
-    if before.routing and screen.id in before.routing:
-        patch += removing(f"/routing_model/{escape(screen.id or '')}")
-    return apply_patch(document, patch)
 
 
 def with_name(document: Any, pointer: str, name: str) -> Any:

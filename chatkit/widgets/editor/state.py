@@ -20,15 +20,13 @@ from chatkit.util.json import (
     at,
     change_at,
     child,
-    get_item,
     is_deeper,
     nothing_at,
     steps,
     with_value_at,
     without_key,
 )
-from chatkit.widgets.controls import call_code
-from chatkit.widgets.editor.edits import check_space, copy_of, with_action, with_name, without_part
+from chatkit.widgets.editor.edits import copy_of, with_action, with_name, without_part
 
 _TOO_DEEP = f"The flow document is nested more than {DEEPEST} levels deep."
 _MOST_STEPS = 200  #: steps that can be taken back
@@ -41,7 +39,6 @@ class _State:
     value: Any  # of a text that cannot be read, the value before
     typed: str | None  # the text, as it was typed; None: written from the value
     about: str = ""  # what the edit did, in words
-    line: str = ""  # the Python that does the same
     place: str | None = None  # what was edited: the next edit of the same place joins it
     problem: str | None = None  # why the text cannot be read; "" where the lint has the reason
 
@@ -110,11 +107,6 @@ class DocumentState:
         return self._state.findings
 
     @property
-    def line(self) -> str:
-        """The Python that does what the last edit did; empty where there is none."""
-        return self._state.line
-
-    @property
     def undoable(self) -> str:
         """The step that `undo` would take back, in words; empty if there is none."""
         return self._state.about if self._index else ""
@@ -164,9 +156,8 @@ class DocumentState:
 
     def set(self, pointer: str, value: Any) -> None:
         """Set the value at a pointer; missing objects around it are made."""
-        line = call_code("editor.set", pointer, value)
         put = partial(with_value_at, value=value)
-        self._apply_edit(pointer, put, _last_step(pointer), line, joins=True)
+        self._apply_edit(pointer, put, _last_step(pointer), joins=True)
 
     def unset(self, pointer: str) -> None:
         """Take a key out of its object, or an item out of its list.
@@ -176,25 +167,7 @@ class DocumentState:
         """
         if pointer == "" or not self.has(pointer):
             raise nothing_at(pointer)
-        action = f"removing {_last_step(pointer)}"
-        self._apply_edit(pointer, without_key, action, call_code("editor.unset", pointer))
-
-    def insert(self, pointer: str, index: int, value: Any) -> str:
-        """Insert an item into a list, and return its pointer; a missing list is made.
-
-        Raises:
-            InputError: What stands there is no list.
-        """
-
-        def put(parent: Any, key: str) -> Any:
-            items = get_item(parent, key, [])
-            if not isinstance(items, list):
-                raise InputError(f"Nothing can be added at {pointer}: it is not a list.")
-            return with_value_at(parent, key, [*items[:index], value, *items[index:]])
-
-        about = f"adding {_describe_item(value)}"
-        self._apply_edit(pointer, put, about, call_code("editor.insert", pointer, index, value))
-        return f"{pointer}/{index}"
+        self._apply_edit(pointer, without_key, f"removing {_last_step(pointer)}")
 
     def move(self, pointer: str, by: int) -> str:
         """Move an item within its list, and return its new pointer.
@@ -209,8 +182,7 @@ class DocumentState:
 
         rest = [*items[:index], *items[index + 1 :]]
         moved = [*rest[:new_index], items[index], *rest[new_index:]]
-        about = f"moving {_describe_item(items[index])}"
-        self._apply_edit(pointer, lambda *_: moved, about, call_code("editor.move", pointer, by))
+        self._apply_edit(pointer, lambda *_: moved, f"moving {_describe_item(items[index])}")
         return f"{pointer.rpartition('/')[0]}/{new_index}"
 
     def drop(self, pointer: str, target: str, *, after: bool) -> str:
@@ -237,8 +209,7 @@ class DocumentState:
         moved, own[index] = own[index], gone
         new.insert(len(new) if inside else int(to[2]) + after, moved)
         own.remove(gone)
-        line = call_code("editor.drop", pointer, target, after=after)
-        self.replace(document, f"moving {_describe_item(items[index])}", line)
+        self.replace(document, f"moving {_describe_item(items[index])}")
         pointers = (one.pointer for one in read_nodes(document).components if one.value is moved)
         return next(pointers, around)
 
@@ -246,15 +217,13 @@ class DocumentState:
         """Insert a copy of an item after it, with ids and names of its own; return its pointer.
 
         Raises:
-            InputError: Nothing stands there, it does not stand in a list, or its screen has as many
-                as the platform takes.
+            InputError: Nothing stands there, or it does not stand in a list.
         """
         items, index = self._find_item(pointer)
         place = f"{pointer.rpartition('/')[0]}/{index + 1}"
         addition = PatchOperation("add", place, copy_of(items[index], self.value))
-        made, what = apply_patch(self.value, [addition]), _describe_item(items[index])
-        check_space(self.value, made, what)
-        self.replace(made, f"duplicating {what}", call_code("editor.duplicate", pointer))
+        made = apply_patch(self.value, [addition])
+        self.replace(made, f"duplicating {_describe_item(items[index])}")
         return place
 
     def rename(self, pointer: str, name: str) -> str:
@@ -266,7 +235,7 @@ class DocumentState:
         if not self.has(pointer):
             raise nothing_at(pointer)
         made = with_name(self.value, pointer, name)
-        self.replace(made, f"renaming to {name}", call_code("editor.rename", pointer, name))
+        self.replace(made, f"renaming to {name}")
         if isinstance(self.find(pointer.rpartition("/")[0]), list):
             return pointer
         return child(pointer.rpartition("/")[0], name)
@@ -279,23 +248,21 @@ class DocumentState:
         """
         items, index = self._find_item(pointer)
         made = without_part(self.value, pointer)
-        about = f"removing {_describe_item(items[index])}"
-        self.replace(made, about, call_code("editor.remove", pointer))
+        self.replace(made, f"removing {_describe_item(items[index])}")
 
     def act(self, pointer: str, name: str) -> None:
         """Set the action at a pointer to one of this name, keeping shared properties."""
         made = with_action(self.value, pointer, name)
-        self.replace(made, f"the action {name}", call_code("editor.act", pointer, name))
+        self.replace(made, f"the action {name}")
 
-    def replace(self, value: Any, about: str, line: str) -> None:
+    def replace(self, value: Any, about: str) -> None:
         """Replace the document, as one step.
 
         Args:
             value: The document.
             about: The edit in words.
-            line: The Python that makes the edit.
         """
-        self._apply_edit("", lambda *_: value, about, line)
+        self._apply_edit("", lambda *_: value, about)
 
     def fix(self, n: int | None = None) -> None:
         """Fix the nth finding, or all of them whose fix is certain, as one step.
@@ -308,7 +275,7 @@ class DocumentState:
             raise InputError(f"How to correct this is yours to decide: {findings[n].message}")
         made = findings.fix() if n is None else apply_patch(self.value, findings[n].patch)
         about = "all fixes" if n is None else f"fixing {_last_step(findings[n].pointer)}"
-        self.replace(made, about, call_code("editor.fix", *([] if n is None else [n])))
+        self.replace(made, about)
 
     def undo(self) -> bool:
         """Undo the last edit; a text that cannot be read counts as one."""
@@ -335,7 +302,6 @@ class DocumentState:
         pointer: str,
         change: Callable[[Any, str], Any],
         about: str,
-        line: str,
         *,
         joins: bool = False,
     ) -> None:
@@ -349,7 +315,7 @@ class DocumentState:
         if is_deeper(value, DEEPEST):
             raise InputError(_TOO_DEEP)
         if not is_identical(value, self.value):
-            self._push_state(_State(value, None, about, line, pointer if joins else None))
+            self._push_state(_State(value, None, about, pointer if joins else None))
 
     def _push_state(self, state: _State) -> None:
         """Add a step; it replaces one of the same place, and a text that cannot be read."""

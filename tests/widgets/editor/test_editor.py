@@ -28,8 +28,7 @@ from widgets.showcase import DOCUMENT
 import chatkit
 from chatkit.client import Client
 from chatkit.errors import InputError
-from chatkit.flowjson import Flow, parse
-from chatkit.widgets.controls import Code
+from chatkit.flowjson import parse
 from chatkit.widgets.editor import Editor, FindingList, SourceView
 from chatkit.widgets.editor.edits import new_flow
 from chatkit.widgets.editor.inspector import Inspector
@@ -80,7 +79,6 @@ def test_an_edit_in_the_form_is_seen_in_tree_source_and_phone(editor: Editor) ->
     assert tree(editor).rows[1]["text"] == "Hello"
     assert '"title": "Hello"' in source(editor).text
     assert json.loads(part(editor, Player).source) == editor.document
-    assert part(editor, Code, "ce-ran").text == f'editor.set("{TITLE}", "Hello")'
     assert not find(editor, "Undo").disabled
     press(editor, "Undo")
     assert find(editor, "title").value == "Welcome"
@@ -170,16 +168,6 @@ def test_the_phone_is_told_the_screen_of_what_is_selected() -> None:
     assert tree(editor).screen == ""
 
 
-def test_the_python_that_builds_it_is_written_when_it_is_looked_at(editor: Editor) -> None:
-    python = part(editor, w.Tab).children[2]
-    assert python.text == ""
-    open_tab(editor, "Python")
-    scope: dict[str, Any] = {}
-    exec(python.text, scope)
-    assert isinstance(scope["flow"], Flow)
-    assert scope["flow"].to_json() == editor.document
-
-
 def test_it_opens_texts_files_and_built_flows(tmp_path: Path) -> None:
     file = tmp_path / "flow.json"
     file.write_text(json.dumps(new_flow()))
@@ -203,9 +191,7 @@ def test_a_document_that_is_the_name_of_a_file_is_not_opened(tmp_path: Path) -> 
     file = tmp_path / "secret.json"
     file.write_text('{"screens": [{"id": "SECRET", "title": "x"}]}')
     editor = Editor(f'"{file}"')
-    open_tab(editor, "Python")
-    python = part(editor, w.Tab).children[2]
-    assert "SECRET" not in repr(static(editor)) + part(editor, Player).source + python.text
+    assert "SECRET" not in repr(static(editor)) + part(editor, Player).source
 
 
 def test_texts_of_strangers_are_never_markup() -> None:
