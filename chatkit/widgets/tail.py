@@ -45,8 +45,6 @@ class _Filters(NamedTuple):
     kind: str = ""
     contact: str = ""
     search: str = ""
-    since: str = ""
-    until: str = ""
 
 
 class Tail(Follower):
@@ -64,8 +62,6 @@ class Tail(Follower):
         kind: Only events of this kind; "" takes all.
         contact: Only of this contact, a number in E.164 form; "" takes all.
         search: Only deliveries that have these words in their body, in any case.
-        since: Only from then on, as an inbox takes it: "1h", "yesterday", "2026-11-20T14:00".
-        until: Only before then.
         limit: How many rows are kept in the page.
         contacts: A frame of contacts, whose names are shown. Without it a contact has the
             name that the deliveries tell.
@@ -86,8 +82,6 @@ class Tail(Follower):
     kind = traitlets.Unicode().tag(sync=True)
     contact = traitlets.Unicode().tag(sync=True)
     search = traitlets.Unicode().tag(sync=True)
-    since = traitlets.Unicode().tag(sync=True)
-    until = traitlets.Unicode().tag(sync=True)
     #: Whether new rows wait; they are there when it goes on.
     paused = traitlets.Bool(False).tag(sync=True)
     kinds: traitlets.List[Any] = traitlets.List().tag(sync=True)
@@ -104,8 +98,6 @@ class Tail(Follower):
         kind: str = "",
         contact: str = "",
         search: str = "",
-        since: str = "",
-        until: str = "",
         limit: int = 300,
         contacts: pd.DataFrame | None = None,
         resend: Mapping[str, Any] | None = None,
@@ -118,7 +110,7 @@ class Tail(Follower):
         self._rows: deque[dict[str, Any]] = deque(maxlen=limit)
         self._last_read = 0  #: the id of the last delivery that was looked at
         self._verified_later = inbox._store.verified_later
-        self._chosen = _Filters(*map(str.strip, (kind, contact, search, since, until)))
+        self._chosen = _Filters(*map(str.strip, (kind, contact, search)))
         super().__init__(inbox)
 
     def _initial_state(self) -> dict[str, Any]:
@@ -136,13 +128,12 @@ class Tail(Follower):
     def rows(self) -> list[dict[str, Any]]:
         """The rows that it holds, newest first."""
         with self._looking:
-            return [*reversed(self._rows)]
+            return self._named(reversed(self._rows))
 
     def look(self) -> int:
         """Read new deliveries now, and return their number.
 
         Raises:
-            InputError: `since` or `until` is not a time.
             StoreError: The inbox cannot be read.
         """
         with self._looking:
@@ -162,16 +153,12 @@ class Tail(Follower):
             if self.paused:
                 return 0
             top = self._inbox.last
-            low, high = self._time_bounds(top)
             begin = max(self._last_read, top - _SCAN_STEP)
-            fresh, seen = self._read_between(max(begin, low), high)
+            fresh, seen = self._read_between(begin, top)
             passed, self._last_read = begin - self._last_read, top
             self._rows.extend(fresh)
-            renamed = self._name_rows()
-            if renamed:
-                self._send_all(None)
             if seen or passed:
-                sent = [] if renamed else fresh[::-1]
+                sent = self._named(reversed(fresh))
                 self.send({"rows": sent, "seen": seen, "passed": passed})
             return seen
 
@@ -199,9 +186,8 @@ class Tail(Follower):
 
     def _load_last(self) -> None:
         """Replace all rows by the last deliveries that match."""
-        top = self._inbox.last
-        low, high = self._time_bounds(top)
-        low = max(low, high - (_SCAN_LIMIT if any(self._chosen) else _SCAN_STEP), 0)
+        top = high = self._inbox.last
+        low = max(top - (_SCAN_LIMIT if any(self._chosen) else _SCAN_STEP), 0)
         rows: list[dict[str, Any]] = []
         limit = self._rows.maxlen or 0
         while high > low and len(rows) < limit:
@@ -210,18 +196,7 @@ class Tail(Follower):
             high = begin
         self._rows.clear()
         self._rows.extend(rows)
-        self._name_rows()
         self._last_read = top
-
-    def _time_bounds(self, top: int) -> tuple[int, int]:
-        """Return the ids between which deliveries of the chosen times are."""
-        ends = [0, top]
-        for n, bound in enumerate((self._chosen.since, self._chosen.until)):
-            if bound:
-                deliveries = self._inbox._deliveries(since=bound, verified=None, repeats=True)
-                first = next(deliveries, None)
-                ends[n] = top if first is None else first.id - 1
-        return ends[0], ends[1]
 
     def _read_between(self, begin: int, top: int) -> tuple[list[dict[str, Any]], int]:
         """Read rows that match between two ids, oldest first, and the number of all that match."""
@@ -243,22 +218,14 @@ class Tail(Follower):
 
     def _make_row(self, delivery: Delivery, contact: str | None) -> dict[str, Any]:
         row = delivery_line(delivery, parse_events(delivery, self._inbox._profile), contact)
-        number = row["contact"]
         if row["name"]:
-            self._names[number] = row["name"]
-        row["name"] = self._display_name(number)
+            self._names[row["contact"]] = row["name"]
         return row
 
-    def _display_name(self, number: str) -> str:
-        return cut(self._contact_names.get(number) or self._names.get(number) or "", 60)
-
-    def _name_rows(self) -> bool:
-        """Add names to rows whose contact has one by now; return whether there were any."""
-        late = [row for row in self._rows if row["contact"] and not row["name"]]
-        named = [row for row in late if self._display_name(row["contact"])]
-        for row in named:
-            row["name"] = self._display_name(row["contact"])
-        return bool(named)
+    def _named(self, rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Return rows with the names of their contacts as far as they are known by now."""
+        names = self._names | self._contact_names
+        return [row | {"name": cut(names.get(row["contact"], ""), 60)} for row in rows]
 
     # --- the page -------------------------------------------------------------------
 

@@ -183,8 +183,7 @@ Editor("gallery.json", resource=client.flows)""",
     "tail live": "Tail(inbox)",
     "tail empty": "Tail(nothing)",
     "tail sent again": "tail = Tail(inbox, resend={'secret': '5a' * 32})\ntail.stop()\ntail",
-    "tail searched": "Tail(inbox, search='way', since='2020-01-01', kind='chat.message.status')",
-    "tail of no time": "tail = Tail(inbox)\ntail.since = 'soon'\ntail",
+    "tail searched": "Tail(inbox, search='way', kind='chat.message.status')",
     "conversation": 'Conversation(inbox, "+" + ANA)',
     "conversation folded": """folded = Inbox(Path(folder.name) / "folded.sqlite")
 words = "A long story about a bicycle. " * 60

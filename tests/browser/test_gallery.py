@@ -46,7 +46,6 @@ class Gallery:
         expect(self.state("tail sent again").get_by_text("Nothing can be sent")).to_be_visible(
             timeout=30_000  # the kernel has run seventy cells just now
         )
-        expect(self.state("tail of no time").get_by_text("is not a time")).to_be_visible()
         self.state("conversation folded").locator("summary").click()
         for name in STATES:
             expect(self.state(name).locator(".jp-OutputArea-output")).not_to_have_count(0)

@@ -115,14 +115,10 @@ function render({ model, el }) {
   const kinds = make(null, "select");
   // each is written into the trait of its name, a moment after the last letter
   const inputs = {};
-  const times = make(null, "datalist");
-  times.id = `tl-${view}`;
-  for (const time of ["10 min", "1h", "today", "yesterday", "7 days"]) times.append(new Option(time));
-  for (const [name, hint] of [["contact", "+15550100"], ["search", "in bodies"], ["since", "1h, today"], ["until", "yesterday"]]) {
+  for (const [name, hint] of [["contact", "+15550100"], ["search", "in bodies"]]) {
     const input = make(null, "input", `tl-${name}`);
-    input.type = name === "contact" || name === "search" ? "search" : "text";
+    input.type = "search";
     input.placeholder = hint;
-    if (input.type === "text") input.setAttribute("list", times.id);
     if (name !== "search") input.dir = "ltr";
     let timer = 0;
     const write = () => {
@@ -147,7 +143,7 @@ function render({ model, el }) {
     return label;
   };
   const bar = make(null, "div", "tl-bar chatkit-sticky");
-  bar.append(pause, labelled("Kind", kinds), labelled("Contact", inputs.contact), labelled("Search", inputs.search), labelled("From", inputs.since), labelled("Until", inputs.until), times, now);
+  bar.append(pause, labelled("Kind", kinds), labelled("Contact", inputs.contact), labelled("Search", inputs.search), now);
   const pane = make(null, "div", "tl-pane");
   pane.tabIndex = 0;
   pane.setAttribute("role", "group");
@@ -270,7 +266,7 @@ function render({ model, el }) {
   kinds.onchange = () => set("kind", kinds.value);
   model.on("msg:custom", hear);
   model.on("change:paused change:stopped", changed);
-  model.on("change:kind change:contact change:search change:since change:until change:kinds", options);
+  model.on("change:kind change:contact change:search change:kinds", options);
   options();
   fill(model.get("first"));
   model.send({ here: view });
