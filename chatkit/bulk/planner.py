@@ -101,7 +101,6 @@ def make_plan(
     # who writes rows of what can be sent says what is to be; other rows may be an older copy
     states = frame is not rows and frame is not None and not has_service_fields(endpoints, frame)
     states |= endpoints.chosen and existing is not None
-    states |= frame is not None and read_origin(frame).get("cells") == "edits"
     if frame is not None:
         refuse_misspelt_columns(frame, endpoints)
     basis = read_input(

@@ -40,10 +40,8 @@ from chatkit.errors import (
     JournalError,
     PlanRefused,
     first_line,
-    needed_by,
     steady,
 )
-from chatkit.frames.snapshot import write_part_origins
 from chatkit.report import (
     FEW,
     STYLE,
@@ -85,7 +83,7 @@ class PlanView(Panel):
     Where the plan is blocked for being large or final, applying asks for a few words to be
     typed. It is applied in a thread of its own, so that the Stop button is heard. Each row keeps
     its name and both sides of its change, with its state and the reason beside them; what failed
-    comes first at the end, can be downloaded as XLSX, and each row can be taken back alone.
+    comes first at the end, and each row can be taken back alone.
 
     In a program: `apply()` does what the button does, waits, and raises what goes wrong.
 
@@ -161,10 +159,9 @@ class PlanView(Panel):
         )
         self._stop = ActionButton("Stop", self.stop)
         self._undo = ActionButton("Take it back …", lambda: self._attempt(self.undo))
-        self._save = ActionButton("Download the rest as XLSX", lambda: self._attempt(self.download))
         self._code = Code(call_code("plan.apply", **dict.fromkeys(self._allowed, True)))
         # Where Apply stood is no button then: a double click does not stop what it began.
-        controls = [self._apply, self._again, self._meter, self._stop, self._undo, self._save]
+        controls = [self._apply, self._again, self._meter, self._stop, self._undo]
         actions = boxed(w.HBox, "chatkit-bar chatkit-sticky", [self._confirm, *controls])
         self._below = w.VBox()
         self._head = heading_of(plan, run=result is not None)
@@ -367,53 +364,6 @@ class PlanView(Panel):
         """
         self._rows.choose(kind)
 
-    def rest(self) -> pd.DataFrame:
-        """Return what was not applied as a frame that can be planned again, with the reasons.
-
-        Its rows are those that failed, met a conflict or were not sent; the columns are the key,
-        the fields to send, `delete`, `state` and `reason`; of several accounts `account` is the
-        first.
-
-        Raises:
-            PlanRefused: It has not been applied.
-        """
-        parts = {
-            label: rendering.rest_frame(part, own)
-            for label, part, own in self._results_by_account()
-            if len(part) or not isinstance(self.plan, FleetPlan)
-        }
-        frame = _join_accounts(parts)
-        if frame is not parts.get(""):
-            write_part_origins(frame, parts)
-        return frame
-
-    def _results_by_account(self) -> Iterator[tuple[str, Plan, pd.DataFrame]]:
-        """Yield each account with its plan and its part of the result."""
-        result = self.wait()
-        for label, part, places in row_ranges(self._parts):
-            yield label, part, result.iloc[places.start : places.stop]
-
-    def download(self) -> None:
-        """Send what was not applied to the browser as a workbook, to be saved."""
-        by_title: dict[str, dict[str, pd.DataFrame]] = {}
-        only_to_read = {}
-        for label, part, own in self._results_by_account():
-            parts, only_to_read[label] = rendering.rest_sheets(part, own)
-            for title, sheet in parts.items():
-                by_title.setdefault(title, {})[label] = sheet
-        again = {title: _join_accounts(parts) for title, parts in by_title.items()}
-        read = _join_accounts(only_to_read)
-        sheets = again | ({"Only to read": read} if len(read) else {})
-        count = sum(map(len, again.values()))
-        with needed_by("A file to download"):
-            from chatkit.imports.tables.workbook import xlsx_bytes
-        data = xlsx_bytes(sheets, wide=("reason",))
-        self._rows.download(f"not_applied_{self.plan.id}.xlsx", data)
-        counts = [f"Downloaded {many(count, 'row')} that can be planned again"]
-        counts += [f"{many(len(read), 'row')} only to read"] if len(read) else []
-        how = " In Python, view.rest() gives them as a frame to plan." if count else ""
-        self._message.show(f"{', '.join(counts)}.{how}")
-
     def _undoable_rows(self) -> set[int]:
         """Return the rows that took effect, can be taken back, and were not."""
         if self.result is None:
@@ -593,8 +543,6 @@ class PlanView(Panel):
             left = sum(state in OPEN for state in states)  # the run can go on with these
             outdated = self._outdated = self.outdated
             can_apply = idle and not outdated and not self._block_reasons() and (fresh or left > 0)
-            rest = bool(self.states.intersection(REST))
-            rest = rest or (not fresh and any(map(refused_cells, self._parts.values())))
             below = self.back is not None and (self.back.at_work or self.back.result is None)
             undoes = any(setting_of(part).undoes for part in self._parts.values())
             changes = many(sum(plan.counts.values()), "change")
@@ -624,7 +572,6 @@ class PlanView(Panel):
                 (self._stop, self.running),
                 (self._meter, self.running),
                 (self._undo, idle and not below and bool(self._undoable_rows())),
-                (self._save, idle and rest),
             )
             # What is shown comes first: it takes the focus of what is hidden.
             for widget, seen in sorted(controls, key=lambda control: not control[1]):
@@ -747,17 +694,13 @@ def _draw_account(
     return looks, [line]
 
 
-def _join_accounts(parts: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Return the frames of several accounts as one, or the frame of the only one."""
-    return parts[""] if list(parts) == [""] else rendering.fleet_table(parts)
-
-
 # --- the rows of a plan, and of its result -------------------------------------------------
 
 TOOK_EFFECT = ("applied", "differs", "unchanged")  #: states of rows with which nothing is wrong
 OPEN = ("not sent", "unknown")  #: states of rows with which a run can go on
-REST = ("failed", "conflict", *OPEN)  #: states of rows that were not applied, or nobody knows
-_STATE_ORDER = {kind: n for n, kind in enumerate((*REST, "refused", "differs"))}
+_STATE_ORDER = {
+    kind: n for n, kind in enumerate(("failed", "conflict", *OPEN, "refused", "differs"))
+}
 _LOOKS = {
     **dict.fromkeys((*TOOK_EFFECT, "skipped"), "fine"),
     **dict.fromkeys((*OPEN, "waiting", "being sent"), "open"),

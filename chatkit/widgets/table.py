@@ -258,10 +258,6 @@ class PagedRows(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         """Scroll the table into view once it is drawn, and focus it."""
         self._table.opened = True
 
-    def download(self, name: str, data: bytes) -> None:
-        """Send a file to the browser, to be saved."""
-        self._table.send({"download": name}, [data])
-
     def __repr__(self) -> str:
         return f"<{len(self.matching()):,} of {len(self.items):,} rows>"
 

@@ -33,7 +33,6 @@ from chatkit.bulk import journal
 from chatkit.bulk.apply import Interrupt
 from chatkit.bulk.outcomes import rows_of_journal
 from chatkit.bulk.plan import Plan, join_plans
-from chatkit.bulk.rendering import rest_frame, rest_sheets
 from chatkit.bulk.stores import changes_since, journal_folder, read_run
 from chatkit.client import source_of
 from chatkit.errors import PlanRefused
@@ -297,22 +296,6 @@ def test_a_run_that_was_stopped_goes_on_with_the_resources_that_are_left(sandbox
         == done.key[(done.change == "create") & (done.label.str.startswith("http"))].tolist()
     )
     assert sum(m == "POST" and p == "flows" for m, p in writes(sandbox)) == 3
-
-
-def test_what_was_not_applied_in_any_resource_has_a_sheet_for_each(sandbox, client):
-    def refuse(method, target, headers, body):
-        if method != "GET":
-            return 422, {"content-type": "application/json"}, b'{"message": "not today"}'
-        return sandbox.answer(method, target, headers, body)
-
-    prepared(sandbox)
-    plan = joined(through(sandbox, refuse))
-    result = plan.apply(many=True, irreversible=True)
-    assert set(states(result)) == {"failed"}
-    sheets, read = rest_sheets(plan, result)
-    assert list(sheets) == ["Flows", "Contents", "Webhooks", "Contacts"] and not len(read)
-    assert rest_frame(plan, result).resource.tolist() == result.index.get_level_values(0).tolist()
-    assert sum(map(len, sheets.values())) == len(plan.changes)
 
 
 def test_what_a_run_for_the_account_wrote_is_found_for_one_resource(sandbox, client):

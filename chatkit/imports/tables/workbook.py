@@ -387,24 +387,10 @@ def _apply_format(value: int, form: str) -> Any:
 
 def to_xlsx(frame: pd.DataFrame, target: Target) -> None:
     """Write a frame as XLSX with one sheet of text cells."""
-    write_file(target, xlsx_bytes({"Contacts": frame}))
-
-
-def xlsx_bytes(sheets: Mapping[str, pd.DataFrame], wide: Collection[str] = ()) -> bytes:
-    """Return a workbook of text cells: a sheet for each frame, with the columns of all.
-
-    Args:
-        sheets: The frames by the titles of their sheets.
-        wide: Columns of sentences: their lines break.
-    """
     with collector_paused():
-        if len(sheets) > 1:
-            columns = list(dict.fromkeys(name for frame in sheets.values() for name in frame))
-            sheets = {title: frame.reindex(columns=columns) for title, frame in sheets.items()}
-        texts = {title: frame_texts(frame) for title, frame in sheets.items()}
-        names = next(iter(texts.values()))[0]
-        rows = {title: cells for title, (_, cells) in texts.items()}
-        return build_workbook(names, rows, wide=wide)
+        columns, rows = frame_texts(frame)
+        data = build_workbook(columns, {"Contacts": rows})
+    write_file(target, data)
 
 
 def build_workbook(

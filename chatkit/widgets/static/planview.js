@@ -73,13 +73,6 @@ function render({ model, el }) {
     }
     if (button) model.send({ act: button.dataset.act, row: button.dataset.row });
   });
-  const save = ({ download }, [bytes]) => {
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob([bytes]));
-    link.download = download;
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
-  };
   // What a click has opened is gone to, once.
   const reveal = (tries = 40) => {
     if (!model.get("opened")) return;
@@ -95,7 +88,6 @@ function render({ model, el }) {
   };
   model.on("change:html", paint);
   model.on("change:opened", () => reveal());
-  model.on("msg:custom", save);
   paint();
   reveal();
   const free = keepFocus(el);

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import io
-import json
 import threading
 import time
-from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import ipywidgets as w
 import pandas as pd
 import pytest
-from bulk.applying import stop_by
 from bulk.wayward import DOCUMENT, answers, lost, wayward
 from caller import client_through
 from internals import middleware_of
@@ -34,7 +29,6 @@ from widgets.screen import (
 
 import chatkit
 from chatkit.api.secret import Secret
-from chatkit.bulk.apply import Interrupt
 from chatkit.bulk.plan import Plan, join_plans
 from chatkit.client import Client, source_of
 from chatkit.errors import AccountBusy, PlanRefused
@@ -217,8 +211,7 @@ def test_it_is_stopped_gone_on_with_and_taken_back(
     left = int((result.state == "not sent").sum())
     states = [item.kinds[-1] for item in rows(view).matching()]
     assert states == ["not sent"] * left + ["applied"] * (count - left)
-    rest = "Download the rest as XLSX"
-    assert seen(view) == [f"Go on with {left}", "Take it back …", rest]
+    assert seen(view) == [f"Go on with {left}", "Take it back …"]
 
     sandbox.faults()
     press(view, f"Go on with {left}")
@@ -338,78 +331,6 @@ def test_a_live_account_is_named_before_anything_is_written_to_it(
         assert view.message.startswith("All 2 changes applied. The plan that takes it back is")
 
 
-# --- the rest ---------------------------------------------------------------------------------
-
-
-def downloaded(view: PlanView) -> tuple[str, bytes]:
-    """Return the output that the browser saves when the rest is requested."""
-    sent: list[Any] = []
-    part(view, RowsTable).send = lambda content, buffers: sent.append((content, *buffers))
-    press(view, "Download the rest as XLSX")
-    [(output, data)] = sent
-    return output["download"], data
-
-
-def test_the_rest_is_read_back_into_a_plan_of_what_was_not_applied(
-    client: Client,
-) -> None:
-    frame = client.contacts.frame()
-    frame.loc[50001:50003, "name"] = ["Ana", "=1+1", "Zoë"]
-    frame.loc[50004, "number"] = "12 34"
-    new = pd.DataFrame({"number": ["2025550142"], "country_code": ["+1"], "name": ["New"]})
-    frame = pd.concat([frame.reset_index(), new], ignore_index=True)
-    view = PlanView(client.contacts.plan(frame, delete=[50250], skip_invalid=True))
-    client.contacts.update(50001, name="Somebody Else")
-    client.contacts.create(number="2025550142", country_code="+1", name="Also New")
-    client.contacts.update(50250, name="Not to be deleted")
-    client.contacts.update(50002, name="Theirs")
-    result = view.apply()
-    assert Counter(result.state) == {"conflict": 4, "applied": 1}
-
-    name, data = downloaded(view)
-    assert name == f"not_applied_{view.plan.id}.xlsx"
-    assert view.message.startswith(
-        "Downloaded 4 rows that can be planned again, 1 row only to read. In Python, view.rest()"
-    )
-    assert pd.read_excel(io.BytesIO(data), sheet_name=None).keys() == {"Contacts", "Only to read"}
-    read = chatkit.read_contacts(data)
-    assert read["reason"].notna().all() and set(read["state"]) == {"conflict"}
-    again = client.contacts.plan(read, base=client.contacts.frame())
-    planned = {(c.kind, c.key, c.after.get("name")) for c in again.changes if c.kind != "skip"}
-    assert planned == {
-        *(("update", 50001, "Ana"), ("update", 50002, "=1+1"), ("delete", 50250, None))
-    }
-    assert "12 34" in data_of(data, "Only to read")
-    assert set(again.apply().state) <= {"applied", "skipped"}
-    assert client.contacts.get(50002).name == "=1+1"
-
-
-@pytest.mark.parametrize("noun", ["contact", "flow", "content", "webhook"])
-def test_the_rest_of_every_resource_is_a_frame_to_plan(noun: str) -> None:
-    with chatkit.Sandbox(seed="demo") as sandbox, chatkit.connect(sandbox) as client:
-        client.webhooks.create(url="https://example.com/1", events=["*"])
-        content = client.templates.frame(["order_ready"]).loc[[("order_ready", "de")]]
-        flows = client.flows.frame(full=True).query("wa_status == 'DRAFT'").head(1)
-        document = json.loads(json.dumps(flows.flow_json.iloc[0]))
-        document["screens"][0]["title"] = "Another title"
-        flows["flow_json"] = [document]
-        hooks = client.webhooks.frame()
-        hooks["events"] = [["chat.message.status"]] * len(hooks)
-        plan = {
-            "contact": lambda: client.contacts.plan(renamed(client)),
-            "flow": lambda: client.flows.plan(flows),
-            "content": lambda: client.templates.plan(content.assign(footer="Neu")),
-            "webhook": lambda: client.webhooks.plan(hooks),
-        }[noun]()
-        expected = [(c.kind, c.key, c.code, dict(c.after)) for c in plan.changes]
-        assert expected
-        result = stop_by(plan, asked()).apply(many=True)
-        assert set(result.state) == {"not sent"}
-        resources = {"contact": client.contacts, "flow": client.flows, "webhook": client.webhooks}
-        again = resources.get(noun, client.templates).plan(PlanView(plan, result=result).rest())
-        assert [(c.kind, c.key, c.code, dict(c.after)) for c in again.changes] == expected
-
-
 def test_a_plan_for_the_account_is_shown_by_resource_applied_and_taken_back() -> None:
     with chatkit.Sandbox(seed="demo") as sandbox, chatkit.connect(sandbox) as client:
         hooks = client.webhooks.frame()
@@ -441,44 +362,11 @@ def renamed(client: Client) -> pd.DataFrame:
     return frame.assign(name=["Ana", "=1+1"])
 
 
-def asked() -> Interrupt:
-    """Stops a run before anything is sent."""
-    interrupt = Interrupt()
-    interrupt.ask()
-    return interrupt
-
-
 def test_a_workbook_is_no_plan(client: Client, tmp_path: Path) -> None:
     path = tmp_path / "other.xlsx"
     pd.DataFrame({"a": [1]}).to_excel(path)
     with pytest.raises(PlanRefused, match="is not a saved plan"):
         client.load_plan(path)
-
-
-def data_of(data: bytes, sheet: str) -> str:
-    return pd.read_excel(io.BytesIO(data), sheet_name=sheet).to_csv()
-
-
-def test_where_nothing_is_left_there_is_nothing_to_download(client: Client) -> None:
-    view = PlanView(small(client))
-    view.apply()
-    assert "Download the rest as XLSX" not in seen(view) and view.rest().empty
-
-
-def test_rows_in_doubt_are_not_among_what_is_planned_again(client: Client) -> None:
-    plan = client.contacts.plan(
-        pd.DataFrame({"number": ["2025550142", "2025550143"], "country_code": "+1"})
-    )
-    result = plan.apply().assign(state=["unknown", "failed"], reason=["no answer", "<b>no</b>"])
-    view = PlanView(plan, result=result)
-    assert view.rest().to_dict("records") == [
-        {
-            **{"id": None, "number": "2025550143", "country_code": "+1"},
-            **{"state": "failed", "reason": "<b>no</b>"},
-        }
-    ]
-    _, data = downloaded(view)
-    assert "no answer; it is not known yet whether it took effect" in data_of(data, "Only to read")
 
 
 # --- what went wrong --------------------------------------------------------------------------
@@ -498,7 +386,7 @@ def test_rows_that_failed_come_first_with_their_reasons() -> None:
     assert states == ["failed", "applied", "applied"]
     assert "no" in html(rows(view)) and "<b>" not in html(rows(view))
     assert "1 failed" in view.message
-    assert seen(view) == ["Take it back …", "Download the rest as XLSX"]
+    assert seen(view) == ["Take it back …"]
 
 
 def test_an_error_is_shown_in_words_and_raised_for_programs(client: Client) -> None:
