@@ -441,12 +441,6 @@ def undo_fleet_plan(plan: FleetPlan, rows: Mapping[str, Collection[int] | None])
     return FleetPlan(plans, failed=failed, skip_invalid=True)
 
 
-def result_so_far(plan: FleetPlan) -> pd.DataFrame:
-    """Read the result so far of a plan whose run has begun from its journals."""
-    at_work = {label: part for label, part in plan.plans.items() if len(part)}
-    return plan._result(at_work, {}, watch=lambda *_: None)
-
-
 def progress_of(plan: FleetPlan) -> FleetProgress:
     """Return the progress of each account of a plan that is being applied."""
     return plan._at_work

@@ -8,7 +8,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
-from chatkit.account.fleet_plan import FleetPlan, result_so_far
+from chatkit.account.fleet_plan import FleetPlan
 from chatkit.api.connection import Connection, account_parts, is_same_local_server
 from chatkit.bulk import rendering
 from chatkit.bulk.apply import PlanTarget
@@ -123,8 +123,6 @@ def _open_run(
     """
     located = _find_run(run, home)
     plan = _make_resume_plan(located, client)
-    if isinstance(plan, FleetPlan):
-        return plan, result_so_far(plan)
     with located.store.read(located.name) as kept:
         header, rows = kept.header, rows_of_journal(kept)
     last = located.store.summary(located.name).last

@@ -165,9 +165,7 @@ class PlanView(Panel):
         actions = boxed(w.HBox, "chatkit-bar chatkit-sticky", [self._confirm, *controls])
         self._below = w.VBox()
         self._head = heading_of(plan, run=result is not None)
-        heading = rendering.heading if result is None else rendering.run_heading
-        self._headings = {label: heading(part) for label, part in self._parts.items()}
-        self._lost = "could not be planned" if result is None else "cannot be read"
+        self._headings = {label: rendering.heading(part) for label, part in self._parts.items()}
         self._fill_accounts()
         if result is None:
             warned = [f"It writes to {self._live}: live data."] if self._live else []
@@ -481,8 +479,8 @@ class PlanView(Panel):
             drawn = partial(_draw_account, label, heading, state, looks, shows=bool(len(part)))
             items.append(Item((kind,), f"{label} {heading} {state}", drawn))
         for label, why in plan.failed.items():
-            drawn = partial(_draw_account, label, self._lost.capitalize(), why, "bad", shows=False)
-            items.append(Item((self._lost,), f"{label} {why}", drawn))
+            drawn = partial(_draw_account, label, "Could not be planned", why, "bad", shows=False)
+            items.append(Item(("could not be planned",), f"{label} {why}", drawn))
         return items
 
     def _account_state(self, plan: FleetPlan, label: str, places: range) -> tuple[str, str, str]:

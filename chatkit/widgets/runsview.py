@@ -10,10 +10,9 @@ import ipywidgets as w
 
 from chatkit.api.connection import account_words, is_live
 from chatkit.bulk.endpoints import ACCOUNT
-from chatkit.bulk.plan import fleet_id_of
 from chatkit.errors import PlanRefused
-from chatkit.report import FEW, STYLE, html_heading
-from chatkit.util.display import escaped, many, visible
+from chatkit.report import STYLE, html_heading
+from chatkit.util.display import escaped, many
 from chatkit.widgets.controls import ActionButton, Panel, boxed, style_sheet
 from chatkit.widgets.planview import PlanView
 from chatkit.widgets.table import Item, PagedRows, row_button, saved_rows
@@ -31,10 +30,10 @@ _LOOKS = {"finished": "fine", "open": "open", "damaged": "bad"}
 class RunsView(Panel):
     """The runs of this machine as a table to click; `chatkit.runs()` shows itself as one.
 
-    A click opens a run below with all its rows, as its journal knows them; the runs of the
-    accounts of a fleet are one run here, and are opened, gone on with and taken back as one. What
-    writes to an account is a second button, which says to which; it shows how far it is and can
-    be stopped.
+    A click opens a run below with all its rows, as its journal knows them. What writes to an
+    account is a second button, which says to which; it shows how far it is and can be stopped. A
+    run of a fleet has a row for each account; in Python `chatkit.resume` and `chatkit.undo` take
+    them as one.
 
     Args:
         runs: The frame of the runs.
@@ -82,7 +81,7 @@ class RunsView(Panel):
         """Show the rows of a run below, and return the view of it.
 
         Args:
-            run: Its name, as in the index of the frame; or the run of a fleet.
+            run: Its name, as in the index of the frame.
 
         Raises:
             JournalError: There is no such run, or its journal is damaged.
@@ -90,7 +89,7 @@ class RunsView(Panel):
         """
         self._check_idle()
         plan, result = self._open_plan(run)
-        record = _merge_fleets(self.runs).get(run) or _merge_fleets(self.runs.loc[[run]])[run]
+        record = self.runs.loc[run].to_dict()
         live = _account_text(record) if _is_live(record) else ""
         view = self.view = PlanView(plan, self._on_applied, result=result, live=live)
         started = f"Run of {_local_time(record['started'])}, {_account_text(record)}"
@@ -122,7 +121,7 @@ class RunsView(Panel):
 
     def _handle_action(self, act: str, run: str) -> None:
         """Open a run for the action of a button. Nothing is written before a button below it."""
-        if run in _merge_fleets(self.runs):
+        if run in self.runs.index:
             self._attempt(self._open_for_action, act, run)
 
     def _open_for_action(self, act: str, run: str) -> None:
@@ -151,67 +150,26 @@ def _summarize(runs: pd.DataFrame) -> str:
     """Return the headline: the count of runs, and of those that need attention."""
     if not len(runs):
         return "No run yet: plan.apply() makes one."
-    merged = _merge_fleets(runs).values()
-    open_ones, unknown = sum(one["state"] == "open" for one in merged), int(runs["unknown"].sum())
+    open_ones, unknown = int((runs["state"] == "open").sum()), int(runs["unknown"].sum())
     parts = [f"{open_ones:,} can be gone on with"] if open_ones else []
     parts += [f"{many(unknown, 'change')} in doubt"] if unknown else []
     damaged = int((runs["state"] == "damaged").sum())
     parts += [f"{damaged:,} cannot be read"] if damaged else []
     rest = f": {', '.join(parts)}" if parts else ""
-    return f"{many(len(_merge_fleets(runs)), 'run')}, the latest first{rest}."
-
-
-def _merge_fleets(runs: pd.DataFrame) -> dict[str, dict[str, Any]]:
-    """Return the rows of the frame by name of the run, with those of a fleet as one."""
-    records: dict[str, dict[str, Any]] = runs.to_dict("index")  # type: ignore[assignment]
-    names: dict[str, list[str]] = {}
-    for name in records:
-        names.setdefault(fleet_id_of(name) or name, []).append(name)
-    return {
-        (fleet if len(parts) > 1 else parts[0]): _sum_up_fleet([records[name] for name in parts])
-        for fleet, parts in names.items()
-    }
-
-
-def _sum_up_fleet(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Sum up the runs of a fleet as one; the last account comes first in `parts`."""
-    if len(parts) == 1:
-        return dict(parts[0])
-    states = {one["state"] for one in parts} - {"damaged"}
-    state = next(iter(states), "damaged")
-    if len(states) > 1:
-        state = "open" if "open" in states else "partly taken back"
-    sums = {n: sum(one[n] for one in parts) for n in ("changes", "applied", "unknown", "not_sent")}
-    nouns = {one["noun"] for one in parts if one["noun"]}
-    undone = next((one["undoes"] for one in parts if one["undoes"]), "")
-    return {
-        **parts[-1],
-        **sums,
-        "state": state,
-        "noun": nouns.pop() if len(nouns) == 1 else ACCOUNT,
-        "undoes": fleet_id_of(undone) or undone,
-        "started": min(filter(_local_time, (one["started"] for one in parts)), default=None),
-        "taken_back": max(filter(_local_time, (one["taken_back"] for one in parts)), default=None),
-        "fleet": [one for one in reversed(parts) if one["account"]],
-        "damaged": sum(one["state"] == "damaged" for one in parts),
-    }
+    return f"{many(len(runs), 'run')}, the latest first{rest}."
 
 
 def _account_text(run: Mapping[str, Any]) -> str:
-    """Return the name of the account of a run, or of the accounts of a fleet."""
-    if "fleet" in run:
-        named = ", ".join(visible(one["connection"] or "?") for one in run["fleet"][:FEW])
-        more = f" and {len(run['fleet']) - FEW:,} more" if len(run["fleet"]) > FEW else ""
-        return f"{many(len(run['fleet']), 'account')}: {named}{more}"
+    """Return the name of the account of a run; empty if its journal is damaged."""
     return account_words(run["account"], run["connection"]) if run["account"] else ""
 
 
 def _is_live(run: Mapping[str, Any]) -> bool:
-    return any(is_live(one["account"]) for one in run.get("fleet", [run]) if one["account"])
+    return bool(run["account"]) and is_live(run["account"])
 
 
 def _run_items(runs: pd.DataFrame, *, acts: bool = True) -> Sequence[Item]:
-    records = _merge_fleets(runs)
+    records: dict[str, dict[str, Any]] = runs.to_dict("index")  # type: ignore[assignment]
     started = {name: _local_time(one["started"]) for name, one in records.items()}
     items = []
     for name, one in records.items():
@@ -272,8 +230,6 @@ def _count_text(run: Mapping[str, Any]) -> str:
     parts = [f"{run['applied']:,} of {run['changes']:,} applied"]
     parts += [f"{run['unknown']:,} in doubt"] if run["unknown"] else []
     parts += [f"{run['not_sent']:,} not sent"] if run["not_sent"] else []
-    lost = run.get("damaged", 0)
-    parts += [f"{many(lost, 'account')} cannot be read"] if lost else []
     back = _local_time(run["taken_back"])
     parts += [f"taken back {back}"] if back else []
     return ", ".join(parts)
