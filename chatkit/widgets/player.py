@@ -56,7 +56,6 @@ class Player(Exported, anywidget.AnyWidget):
             has such answers by the screen that asks (`INIT`: by the start of the flow). Where
             there is none, the player goes on to the next screen of the routing model, with the
             examples of its data model.
-        dark: Show the phone dark or light; None: as the notebook is.
 
     >>> chatkit.Player(client.flows.get(301))
     Player of 3 screens: SERVICE, DAY, CONFIRM.
@@ -71,7 +70,6 @@ class Player(Exported, anywidget.AnyWidget):
     problem = traitlets.Unicode().tag(sync=True)
     opening = traitlets.Unicode("null").tag(sync=True)
     served = traitlets.Bool(False).tag(sync=True)
-    dark = traitlets.Bool(None, allow_none=True).tag(sync=True)
     #: The screen, action, payload, next screen and answer of the endpoint of each step.
     steps: traitlets.List[Any] = traitlets.List().tag(sync=True)
     #: The answers that the flow sent at its end, by name; None until then.
@@ -85,12 +83,11 @@ class Player(Exported, anywidget.AnyWidget):
         *,
         data: Mapping[str, Any] | None = None,
         endpoint: Endpoint | None = None,
-        dark: bool | None = None,
     ) -> None:
         self._endpoint = endpoint
         self._flow: Any = None
         opening = "null" if data is None else _dump_json(data)
-        super().__init__(opening=opening, served=endpoint is not None, dark=dark)
+        super().__init__(opening=opening, served=endpoint is not None)
         self.document = document
         self.on_msg(self._receive)
 

@@ -24,7 +24,6 @@ class Preview(Exported, anywidget.AnyWidget):
     Args:
         content: A content: a record, a dict with its fields, or a frame of one row.
         samples: Values for placeholders, in place of those of the content: {"1": "Ana"}.
-        dark: Whether the phone is dark; None: as the notebook is.
 
     Raises:
         InputError: It is no content, or more than one.
@@ -39,16 +38,9 @@ class Preview(Exported, anywidget.AnyWidget):
     #: The message as JSON, for the page.
     message: traitlets.Dict[str, Any] = traitlets.Dict().tag(sync=True)
     notes: traitlets.List[str] = traitlets.List().tag(sync=True)
-    dark = traitlets.Bool(None, allow_none=True).tag(sync=True)
 
-    def __init__(
-        self,
-        content: Contents,
-        samples: Mapping[str, str] | None = None,
-        *,
-        dark: bool | None = None,
-    ) -> None:
-        super().__init__(dark=dark)
+    def __init__(self, content: Contents, samples: Mapping[str, str] | None = None) -> None:
+        super().__init__()
         self._samples = dict(samples or {})
         self.show(content)
 

@@ -651,20 +651,6 @@ def test_every_screen_has_contrast(bare: Callable[..., Bare], shade: str) -> Non
         assert faint(page) == []
 
 
-@pytest.mark.parametrize("shade", ["light", "dark"])
-def test_what_is_picked_has_contrast_in_a_page_of_the_other_shade(
-    bare: Callable[..., Bare], shade: str
-) -> None:
-    page = bare(DOCUMENT, dark=shade == "light")
-    page.page.evaluate("dark => player.change({ dark })", shade == "dark")
-    page.phone.root.get_by_label("Screen").select_option("WHEN")
-    picked = page.phone.body.locator(".fp-option").filter(has_text="In the hills").first
-    picked.click()
-    expect(picked).to_have_class(re.compile("fp-picked"))
-    page.page.mouse.move(0, 0)
-    assert faint(page) == []
-
-
 def faint(page: Bare) -> list[str]:
     """Texts of the phone that cannot be read well; what is off may be faint."""
     return looks.faint(page.phone.root.locator(".fp-phone"), ".fp-off *")

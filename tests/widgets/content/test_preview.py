@@ -26,11 +26,10 @@ def test_what_is_no_single_content_is_refused(values):
 
 
 def test_another_content_takes_the_place_of_the_first():
-    preview = Preview(content(), dark=True)
+    preview = Preview(content())
     preview.show(content(text="Bye", lang_code="ar"))
     assert preview.message["body"] == [["Bye", [], ""]]
     assert preview.message["direction"] == "rtl"
-    assert preview.dark is True
 
 
 def test_it_has_a_line_of_text_and_a_page_that_is_no_widget():

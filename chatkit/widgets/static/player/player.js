@@ -188,17 +188,9 @@ function render({ model, el }) {
     }
   };
   beside = panel(root, { jump: (at) => begin(at), restart: () => begin() });
-  const dress = () => {
-    const dark = model.get("dark");
-    const phone = root.querySelector(".fp-phone");
-    phone.classList.toggle("ck-dark", dark === true);
-    phone.classList.toggle("ck-light", dark === false);
-  };
   const renew = () => begin(run?.here?.id);
   model.on("msg:custom", heard);
-  model.on("change:dark", dress);
   for (const name of ["source", "opening", "problem"]) model.on(`change:${name}`, renew);
-  dress();
   begin();
 }
 export default { render: hearing(render) };

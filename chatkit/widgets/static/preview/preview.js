@@ -77,14 +77,13 @@ function render({ model, el }) {
   const root = make(el, "div", "pv-preview");
   let open = false;
   const paint = () => {
-    const [message, dark] = [model.get("message"), model.get("dark")];
+    const message = model.get("message");
     if (!message.body) return; // the model is open, and its content still on the way
     draw(root, message, model.get("notes"), open, () => {
       open = !open;
       paint();
       root.querySelector("button").focus();
     });
-    if (dark !== null) root.querySelector(".pv-phone").classList.add(dark ? "ck-dark" : "ck-light");
   };
   model.on("change", paint);
   paint();
