@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -21,9 +20,6 @@ from chatkit.widgets.controls import Exported, packed_module, style_sheet
 if TYPE_CHECKING:
     import pandas as pd
 
-
-#: A function that answers the requests of a flow, or a dict of answers by screen.
-Endpoint = Callable[[dict[str, Any]], Mapping[str, Any] | None] | Mapping[str, Mapping[str, Any]]
 
 #: Each needs only those before it.
 SCRIPTS = [
@@ -42,6 +38,9 @@ _COLUMN_KINDS: dict[type, Kind] = {str: "text", bool: "flag"}
 class Player(Exported, anywidget.AnyWidget):
     """A flow on a phone: filled in, checked and sent as a customer would, but nothing leaves.
 
+    Where the endpoint of the flow would decide, the player goes on to the next screen of the
+    routing model. Screens have the examples of their data models as data.
+
     A document that is broken shows what is wrong with it in place of the screens.
 
     After `player = Player("flow.json")` and a walk to the end, `player.answers` holds what the
@@ -50,12 +49,6 @@ class Player(Exported, anywidget.AnyWidget):
     Args:
         document: A flow document: a value, JSON text, a file, a built Flow, or a flow that
             `client.flows.get(id)` gave.
-        data: The data of the first screen, in place of the examples of its data model.
-        endpoint: The answers of the endpoint of the flow. A function gets the request as
-            a dict (`action`, `screen`, `data` …) and returns `{"screen": …, "data": …}`; a dict
-            has such answers by the screen that asks (`INIT`: by the start of the flow). Where
-            there is none, the player goes on to the next screen of the routing model, with the
-            examples of its data model.
 
     >>> chatkit.Player(client.flows.get(301))
     Player of 3 screens: SERVICE, DAY, CONFIRM.
@@ -68,28 +61,17 @@ class Player(Exported, anywidget.AnyWidget):
     source = traitlets.Unicode("null").tag(sync=True)
     #: Why the document cannot be played; empty if it can.
     problem = traitlets.Unicode().tag(sync=True)
-    opening = traitlets.Unicode("null").tag(sync=True)
-    served = traitlets.Bool(False).tag(sync=True)
-    #: The screen, action, payload, next screen and answer of the endpoint of each step.
+    #: The screen, action, payload and next screen of each step.
     steps: traitlets.List[Any] = traitlets.List().tag(sync=True)
     #: The answers that the flow sent at its end, by name; None until then.
     answers: traitlets.Dict[Any, Any] = traitlets.Dict(default_value=None, allow_none=True).tag(
         sync=True
     )
 
-    def __init__(
-        self,
-        document: object,
-        *,
-        data: Mapping[str, Any] | None = None,
-        endpoint: Endpoint | None = None,
-    ) -> None:
-        self._endpoint = endpoint
+    def __init__(self, document: object) -> None:
         self._flow: Any = None
-        opening = "null" if data is None else _dump_json(data)
-        super().__init__(opening=opening, served=endpoint is not None)
+        super().__init__()
         self.document = document
-        self.on_msg(self._receive)
 
     @property
     def document(self) -> Any:
@@ -123,31 +105,6 @@ class Player(Exported, anywidget.AnyWidget):
         if self.answers is not None:
             columns.add(f"[{_dump_json({key: 1} | answers)}]".encode())
         return columns.frame(key)
-
-    # --- requests of JavaScript -------------------------------------------------------------
-
-    def _receive(self, _: Any, message: Any, __: Any) -> None:
-        """Answer a request of the flow as its endpoint would."""
-        match message:
-            case {"ask": ask, "view": view, "request": dict(request)}:
-                self.send({"ask": ask, "view": view, **self._answer_request(request)})
-
-    def _answer_request(self, request: dict[str, Any]) -> dict[str, Any]:
-        try:
-            answer: Any = None
-            if isinstance(self._endpoint, Mapping):
-                name = "INIT" if request.get("action") == "INIT" else request.get("screen")
-                answer = self._endpoint.get(str(name))
-            elif self._endpoint is not None:
-                answer = self._endpoint(request)
-            if answer is None:
-                return {"answer": None}
-            if not isinstance(answer, Mapping):
-                return {"wrong": f"The endpoint returned {type(answer).__name__}, not a dict."}
-            return {"answer": json.loads(_dump_json(answer))}
-        except Exception as error:  # whatever a function of the user raises
-            logging.getLogger(__name__).exception("the endpoint of a flow failed")
-            return {"wrong": f"The endpoint raised {type(error).__name__}: {cut(str(error), 300)}"}
 
     # --- text and plain HTML ------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from chatkit.widgets import controls
 from chatkit.widgets.player import SCRIPTS, Player
 
-STATE = ("source", "problem", "opening", "served")
+STATE = ("source", "problem")
 #: What a text is filled with, by a word of its label, else by the keyboard it brings up.
 TEXTS = {
     "National ID": "63-123456 A 12",

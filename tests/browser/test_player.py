@@ -36,57 +36,6 @@ players = [Player(path) for path in sorted(Path("{folder}").glob("*.json"))]
 display(*players)"""
 ANSWERS = "print(json.dumps([[player.steps, player.answers] for player in players]))"
 
-SERVE = """from chatkit.widgets import Player
-
-asked = []
-
-def endpoint(request):
-    asked.append((request["action"], request["screen"], request["data"]))
-    if request["action"] == "INIT":
-        return {"screen": "CITY", "data": {"cities": [{"id": "faro", "title": "Faro"}]}}
-    if request["action"] == "BACK":
-        return {"screen": "CITY", "data": {"hint": "You came back"}}
-    if request["data"].get("days") == "0":
-        return {"screen": "DAYS", "data": {"error_message": "No day is too short"}}
-    if request["data"].get("days") == "13":
-        raise ValueError("unlucky")
-    if request["screen"] == "CITY":
-        return {"screen": "DAYS", "data": {"city": request["data"]["city"].title()}}
-    return {"screen": "SUCCESS", "data": {"extension_message_response": {
-        "params": {"booking": 7, **request["data"]}}}}
-
-player = Player("served.json", endpoint=endpoint)
-player"""
-REPORTS = "print(asked)\nprint(player.answers)\nprint(player.frame().to_dict('records'))\nplayer"
-SERVED: dict[str, Any] = {
-    "version": "7.3",
-    "data_api_version": "3.0",
-    "routing_model": {"CITY": ["DAYS"], "DAYS": []},
-    "screens": [
-        screen(
-            "CITY",
-            "City",
-            {"type": "TextBody", "text": "${data.hint}"},
-            field("Dropdown", "city", "City", required=True, data_source="${data.cities}"),
-            footer("Next", "data_exchange", {"city": "${form.city}"}),
-            data={
-                "hint": {"type": "string", "__example__": "Where to?"},
-                "cities": {"type": "array", "items": {"type": "object"}, "__example__": []},
-            },
-        ),
-        screen(
-            "DAYS",
-            "Days",
-            {"type": "TextHeading", "text": "${data.city}"},
-            field("TextInput", "days", "Days", required=True, input_type="number"),
-            footer("Book", "data_exchange", {"days": "${form.days}"}),
-            data={"city": {"type": "string", "__example__": "Lisbon"}},
-            terminal=True,
-            refresh_on_back=True,
-        ),
-    ],
-}
-
 
 def flow(*children: dict[str, Any], data: Any = None, **more: Any) -> dict[str, Any]:
     """A flow of one screen."""
@@ -167,43 +116,6 @@ def visited(
         assert steps, path.name
         assert answers == steps[-1]["payload"], path.name
     return result
-
-
-def test_an_endpoint_in_the_kernel_answers_and_what_it_raises_is_shown(
-    lab: Lab, open_notebook: Callable[[str], OpenNotebook]
-) -> None:
-    (lab.root / "served.json").write_text(json.dumps(SERVED))
-    notebook = open_notebook(write(lab, "served.ipynb", [SERVE, REPORTS, "print(player.answers)"]))
-    phone = Phone(run(notebook, 0).locator(".fp-player"))
-    phone.field("City").select_option("faro")  # the answer to INIT
-    phone.send.click()
-    expect(phone.body.get_by_role("heading", name="Faro")).to_be_visible()
-    phone.back.click()
-    expect(phone.body).to_contain_text("You came back")
-    expect(phone.field("City")).to_have_value("faro")
-    phone.send.click()
-    phone.field("Days").fill("0")
-    phone.send.click()
-    expect(phone.root.get_by_role("alert")).to_have_text("No day is too short")
-    phone.field("Days").fill("13")
-    phone.send.click()
-    expect(phone.root.get_by_role("alert")).to_contain_text("raised ValueError: unlucky")
-    notebook.shot("player_endpoint")
-    phone.field("Days").fill("3")
-    phone.send.click()
-    expect(phone.title).to_have_text("Sent")
-    notebook.wait_for_output("2 answers sent")  # the kernel has heard of the last one
-    report = run(notebook, 1)
-    expect(report).to_contain_text("[('INIT', 'CITY', {}), ('data_exchange', 'CITY', {'city'")
-    expect(report).to_contain_text("('BACK', 'DAYS', {})")
-    expect(report).to_contain_text("{'booking': 7, 'days': '3'}")
-    # shown a second time it begins anew, and the answers stay until it is filled in again
-    again = Phone(report.locator(".fp-player"))
-    expect(again.field("City")).to_contain_text("Faro")  # it has asked as the first one did
-    expect(run(notebook, 2)).to_contain_text("{'booking': 7, 'days': '3'}")
-    assert notebook.cells()[1]["outputs"][-1]["data"]["text/plain"] == (
-        "Player of 2 screens: CITY, DAYS; 2 answers sent."
-    )
 
 
 def test_the_player_looks_as_it_should_in_a_notebook(
@@ -479,60 +391,31 @@ def test_errors_of_the_endpoint_are_shown_until_the_field_is_changed(
         "start": {"type": "object", "__example__": {"x": "Bo"}},
         "errors": {"type": "object", "__example__": {"x": "Taken"}},
     }
-    phone = bare(flow(form, data=data), data={"start": {"x": "Cy"}}).phone
+    phone = bare(flow(form, data=data)).phone
     expect(phone.send).to_have_attribute("aria-disabled", "false")
-    expect(phone.field("Name")).to_have_value("Cy")  # data goes before the examples
+    expect(phone.field("Name")).to_have_value("Bo")
     expect(phone.body).to_contain_text("Taken")
     phone.field("Name").fill("Di")
     expect(phone.body).not_to_contain_text("Taken")
 
 
-def test_a_field_that_the_endpoint_refuses_again_is_marked_again(bare: Callable[..., Bare]) -> None:
-    taken = field("TextInput", "x", "Name", error_message="${data.error}")
-    page = bare(
-        flow(
-            taken,
-            footer("Send", "data_exchange", {"x": "${form.x}"}),
-            data={"error": {"type": "string", "__example__": ""}},
-            data_api_version="3.0",
-            routing_model={"A": []},
-        ),
-        data={},
-        endpoint={},
-    )
-    for number, name in enumerate(("Bo", "Cy")):
-        page.phone.field("Name").fill(name)
-        expect(page.phone.body.locator(".fp-wrong:visible")).to_have_count(0)
-        page.phone.send.click()
-        answer = {"screen": "A", "data": {"error": f"{name} is taken"}}
-        page.page.evaluate(
-            "([n, answer]) => player.hear({ ...player.sent[n], answer })", [number, answer]
-        )
-        expect(page.phone.body.locator(".fp-wrong:visible")).to_have_text([f"{name} is taken"])
-        expect(page.phone.field("Name")).to_have_value(name)
-    assert [step["payload"] for step in page.state("steps")] == [{"x": "Bo"}, {"x": "Cy"}]
-
-
-def test_the_first_answer_of_an_endpoint_decides_where_a_flow_begins(
+def test_where_an_endpoint_would_decide_the_routing_model_does(
     bare: Callable[..., Bare],
 ) -> None:
-    page = bare(SERVED, endpoint={})
-    expect(page.phone.send).to_contain_text("Waiting")
-    answer = {"screen": "DAYS", "data": {"city": "Faro"}}
-    page.page.evaluate("answer => player.hear({ ...player.sent[0], answer })", answer)
-    expect(page.phone.body).to_contain_text("Faro")
-    expect(page.phone.back).to_have_count(0)
-
-
-def test_an_answer_from_before_a_restart_is_ignored(bare: Callable[..., Bare]) -> None:
-    page = bare(SERVED, endpoint={})
-    page.phone.sent.get_by_role("button", name="Start again").click()
-    answer = {"screen": "DAYS", "data": {}}
-    page.page.evaluate("answer => player.hear({ ...player.sent[0], answer })", answer)
-    expect(page.phone.title).to_have_text("City")
-    expect(page.phone.send).to_contain_text("Waiting")  # for the second answer
-    page.page.evaluate("() => player.hear({ ...player.sent[1], answer: null })")
-    expect(page.phone.send).to_have_text("Next")
+    one = screen("A", "One", footer("Next", "data_exchange", {"from": "A"}))
+    city = {"city": {"type": "string", "__example__": "Lisbon"}}
+    shown = {"type": "TextBody", "text": "${data.city}"}
+    two = screen("B", "Two", shown, footer("Book", "data_exchange", {}), data=city, terminal=True)
+    routes = {"data_api_version": "3.0", "routing_model": {"A": ["B"], "B": []}}
+    page = bare({"version": "7.3", **routes, "screens": [one, two]})
+    page.phone.send.click()
+    expect(page.phone.body).to_contain_text("Lisbon")
+    page.phone.back.click()
+    expect(page.phone.title).to_have_text("One")
+    page.phone.send.click()
+    page.phone.send.click()
+    expect(page.phone.title).to_have_text("Sent")
+    assert [step["payload"] for step in page.state("steps")] == [{"from": "A"}, {"from": "A"}, {}]
 
 
 # --- strangers ------------------------------------------------------------------------------

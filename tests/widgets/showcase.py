@@ -1,4 +1,4 @@
-"""A flow document that has all 24 components, and an endpoint that answers it."""
+"""A flow document that has all 24 components."""
 
 from __future__ import annotations
 

@@ -3,34 +3,19 @@
 from __future__ import annotations
 
 import json
-import logging
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from volume import volume
-from widgets.screen import page_of, static, wire
-from widgets.screen import send as report
+from widgets.screen import page_of, static
 from widgets.showcase import DOCUMENT
 
-from chatkit.errors import InputError
 from chatkit.widgets import controls
 from chatkit.widgets.player import SCRIPTS, Player
 
 EVIL = "<img src=x onerror=alert(1)>"
 SMALL = {"version": "7.3", "screens": [{"id": "A", "title": "Hello", "terminal": True}]}
-
-
-@pytest.fixture
-def heard(monkeypatch):
-    """Return the messages of the player to its page, through JSON."""
-    sent: list[dict] = []
-    monkeypatch.setattr(Player, "send", lambda _, message: sent.append(wire(message)))
-    return sent
-
-
-def notify(player, **request):
-    report(player, {"ask": 1, "view": "v", "request": request})
 
 
 # --- documents ------------------------------------------------------------------------------
@@ -101,69 +86,6 @@ def test_another_document_takes_the_place_of_the_first():
     assert player.problem
     assert player.document is None
     assert player.source == "null"
-
-
-def test_data_that_cannot_be_sent_is_refused_at_once():
-    assert json.loads(Player(SMALL, data={"name": "Ana"}).opening) == {"name": "Ana"}
-    with pytest.raises(InputError, match="cannot be written as JSON"):
-        Player(SMALL, data={"name": object()})
-
-
-# --- the endpoint ---------------------------------------------------------------------------
-
-
-def test_a_function_answers_what_the_flow_asks(heard):
-    asked = []
-
-    def endpoint(request):
-        asked.append(request)
-        return {"screen": "B", "data": {"name": request["data"]["name"]}}
-
-    player = Player(SMALL, endpoint=endpoint)
-    assert player.served
-    notify(player, action="data_exchange", screen="A", data={"name": "Ana"})
-    assert asked == [{"action": "data_exchange", "screen": "A", "data": {"name": "Ana"}}]
-    answer = {"screen": "B", "data": {"name": "Ana"}}
-    assert heard == [{"ask": 1, "view": "v", "answer": answer}]
-
-
-def test_a_dict_answers_by_the_screen_that_asks(heard):
-    player = Player(SMALL, endpoint={"A": {"screen": "B"}, "INIT": {"screen": "A"}})
-    notify(player, action="data_exchange", screen="A")
-    notify(player, action="INIT", screen="A")
-    notify(player, action="data_exchange", screen="C")
-    assert [message["answer"] for message in heard] == [{"screen": "B"}, {"screen": "A"}, None]
-
-
-@pytest.mark.parametrize(
-    ("answer", "why"),
-    [
-        (7, "returned int, not a dict"),
-        ({"data": object()}, "InputError: This cannot be written as JSON"),
-        ({"data": float("nan")}, "InputError: This cannot be written as JSON"),
-    ],
-)
-def test_an_answer_that_is_none_is_told(heard, answer, why):
-    notify(Player(SMALL, endpoint=lambda _: answer), action="data_exchange", screen="A")
-    assert why in heard[0]["wrong"]
-
-
-def test_an_endpoint_that_fails_is_told_and_logged(heard, caplog):
-    def endpoint(request):
-        raise KeyError("city")
-
-    with caplog.at_level(logging.ERROR):
-        notify(Player(SMALL, endpoint=endpoint), action="data_exchange", screen="A")
-    assert heard[0]["wrong"] == "The endpoint raised KeyError: 'city'"
-    assert "the endpoint of a flow failed" in caplog.text
-
-
-@pytest.mark.parametrize(
-    "message", [None, [], {}, {"ask": 1}, {"ask": 1, "view": "v", "request": 3}]
-)
-def test_a_message_of_another_shape_is_passed_over(heard, message):
-    report(Player(SMALL, endpoint=lambda _: {}), message)
-    assert heard == []
 
 
 # --- what arrives ---------------------------------------------------------------------------

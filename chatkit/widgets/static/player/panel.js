@@ -35,9 +35,6 @@ const panel = (parent, { jump, restart }) => {
       const to = step.next ? ` → ${step.next}` : "";
       make(past, "p", "", { text: `${n + 1}. ${step.screen}: ${step.action}${to}`, ...AUTO });
       json(past, step.payload);
-      if (!("answer" in step)) continue;
-      make(past, "p", "fp-soft", { text: "The endpoint answered" });
-      json(past, step.answer);
     }
     notes.hidden = !run.doubts.size;
     part(notes, "Doubts");

@@ -21,8 +21,7 @@ function render({ model, el }) {
   const parts = phone(root);
   const { sheet, body, title, back, foot, send } = parts;
   const id = `fp${Math.random().toString(36).slice(2)}`;
-  const waiting = new Map();
-  let run = null, page = null, fresh = 0, asked = 0, beside = null, begun = false, kept = false;
+  let run = null, page = null, fresh = 0, beside = null, begun = false, kept = false;
 
   // --- what the components ask for -------------------------------------------------------
   const env = {
@@ -50,17 +49,6 @@ function render({ model, el }) {
       return least === most ? `Choose ${most}.` : least ? `Choose ${least} to ${most}.` : `Choose up to ${most}.`;
     },
   };
-  const ask = (request) => new Promise((done) => {
-    const n = ++asked;
-    waiting.set(n, done);
-    model.send({ ask: n, view: id, request });
-  });
-  const heard = (message) => {
-    if (message?.view !== id) return;
-    waiting.get(message.ask)?.(message);
-    waiting.delete(message.ask);
-  };
-
   // --- drawing -----------------------------------------------------------------------------
   const stop = (text) => {
     page = null;
@@ -110,9 +98,9 @@ function render({ model, el }) {
     parts.captions.hidden = !told.some(Boolean);
     parts.captions.replaceChildren(...told.map((text) => make(null, "span", "", { text, ...AUTO })));
     const off = !isOn(env.prop(node, "enabled")), open = run.problems().some((one) => run.problem(one)[0] === "missing");
-    set(send, { text: run.busy ? "Waiting for the endpoint …" : shown(env.prop(node, "label")) || "Continue", "aria-disabled": String(off || open || run.busy) });
+    set(send, { text: shown(env.prop(node, "label")) || "Continue", "aria-disabled": String(off || open) });
     send.onclick = () => {
-      if (off || run.busy) return;
+      if (off) return;
       const wrong = run.problems();
       if (!wrong.length) return run.act(node["on-click-action"], "footer");
       wrong.forEach(env.touch);
@@ -175,8 +163,7 @@ function render({ model, el }) {
       const why = model.get("problem") || fault(flow);
       beside.element.hidden = Boolean(why);
       if (why) return stop(why);
-      const given = JSON.parse(model.get("opening"));
-      run = new Run(flow, given, model.get("served") ? ask : null, draw);
+      run = new Run(flow, draw);
       run.told = begun ? "" : JSON.stringify([[], null]); // a first look tells nothing
       kept = !begun && list(model.get("steps")).length > 0; // what another view has told stays meanwhile
       page = null;
@@ -189,8 +176,7 @@ function render({ model, el }) {
   };
   beside = panel(root, { jump: (at) => begin(at), restart: () => begin() });
   const renew = () => begin(run?.here?.id);
-  model.on("msg:custom", heard);
-  for (const name of ["source", "opening", "problem"]) model.on(`change:${name}`, renew);
+  for (const name of ["source", "problem"]) model.on(`change:${name}`, renew);
   begin();
 }
 export default { render: hearing(render) };

@@ -49,9 +49,9 @@ const fault = (flow) => {
 };
 
 class Run {
-  // `ask` sends a request to the endpoint and gives its answer, or is null; `changed` draws.
-  constructor(flow, given, ask, changed) {
-    Object.assign(this, { flow, given, ask, changed });
+  // `changed` draws.
+  constructor(flow, changed) {
+    Object.assign(this, { flow, changed });
     this.screens = new Map();
     nodes(flow.screens).forEach((screen, n) => {
       const id = typeof screen.id === "string" && screen.id ? screen.id : `screen ${n + 1}`;
@@ -61,8 +61,8 @@ class Run {
   }
 
   get here() { return this.stack.at(-1); }
-  // Whether somebody has gone a step: the question to the endpoint with which a flow begins is none.
-  get walked() { return Boolean(this.answers) || this.steps.some(({ action }) => action !== "INIT"); }
+  // Whether somebody has gone a step.
+  get walked() { return Boolean(this.answers) || this.steps.length > 0; }
   routes(id) { return list(isMap(this.flow.routing_model) ? this.flow.routing_model[id] : null).filter((one) => this.screens.has(one)); }
   layout(screen) { return nodes(isMap(screen.layout) ? screen.layout.children : null); }
   // Where the actions of some components go by themselves.
@@ -80,9 +80,8 @@ class Run {
   }
 
   start(id = this.entry()) {
-    Object.assign(this, { stack: [], visits: new Map(), steps: [], answers: null, doubts: new Set(), notice: "", busy: false });
-    this.enter(id, id === this.entry() ? this.given : {});
-    if (this.ask && !this.given && id === this.entry() && this.flow.data_api_version) this.exchange("INIT", {}, () => {});
+    Object.assign(this, { stack: [], visits: new Map(), steps: [], answers: null, doubts: new Set(), notice: "" });
+    this.enter(id, {});
   }
 
   scope(visit = this.here) {
@@ -155,8 +154,8 @@ class Run {
   }
 
   // `from` is where it stands: in the "footer", on a "click" elsewhere, or on a "select".
-  async act(action, from) {
-    if (this.busy || this.answers || !isMap(action)) return;
+  act(action, from) {
+    if (this.answers || !isMap(action)) return;
     const payload = this.payload(action);
     const next = isMap(action.next) ? action.next.name : undefined;
     this.notice = "";
@@ -171,7 +170,7 @@ class Run {
     } else if (action.name === "open_url") {
       this.step("open_url", { url: shown(this.prop(action, "url")) }, () => {});
     } else if (action.name === "data_exchange") {
-      await this.exchange("data_exchange", payload, () => this.guess(payload, from));
+      this.step("data_exchange", payload, () => this.guess(payload, from));
     } else {
       this.notice = `${shown(action.name) || "An action without a name"} is not an action of a flow.`;
     }
@@ -185,49 +184,7 @@ class Run {
     if (this.here.id !== step.screen) step.next = this.here.id;
   }
 
-  // Ask the endpoint; where there is none, or it has nothing to say, go on as `otherwise` does.
-  async exchange(action, payload, otherwise) {
-    const step = { screen: this.here.id, action, payload };
-    this.steps.push(step);
-    if (!this.ask) {
-      otherwise();
-    } else {
-      this.busy = true;
-      this.changed();
-      const version = shown(this.flow.data_api_version) || "3.0";
-      const said = await this.ask({ version, action, screen: step.screen, data: payload, flow_token: "player" });
-      this.busy = false;
-      if (said.wrong) this.notice = said.wrong;
-      else if (said.answer === null) otherwise();
-      else this.take((step.answer = said.answer), action === "INIT");
-    }
-    if (this.here.id !== step.screen) step.next = this.here.id;
-    this.changed();
-  }
-
-  // Do what the endpoint answered; there is no way back from its first answer.
-  take(answer, isFirst) {
-    const data = isMap(answer?.data) ? answer.data : {};
-    const id = answer?.screen;
-    const at = this.stack.findIndex((visit) => visit.id === id);
-    if (id === "SUCCESS") {
-      const response = isMap(data.extension_message_response) ? data.extension_message_response : {};
-      this.answers = isMap(response.params) ? response.params : {};
-    } else if (at >= 0) { // it stands below: go back to it
-      this.stack.length = at + 1;
-      this.here.data = { ...this.here.data, ...data };
-      this.here.edited.clear();
-      this.fill();
-    } else if (this.screens.has(id)) {
-      if (isFirst) this.stack = [];
-      this.enter(id, data);
-    } else {
-      this.notice = `The endpoint leads to the screen ${shown(id) || "without a name"}, and there is none of that name.`;
-    }
-    if (typeof data.error_message === "string") this.notice = data.error_message;
-  }
-
-  // Without an endpoint: the next screen in the routing model, with its examples, or the end.
+  // What an endpoint would decide: the next screen in the routing model, with its examples, or the end.
   guess(payload, from) {
     if (from === "select") return;
     const { screen, id } = this.here;
@@ -238,12 +195,10 @@ class Run {
     else this.notice = "The endpoint decides what comes next, and the routing model names no screen after this one.";
   }
 
-  async back() {
-    if (this.stack.length < 2 || this.busy) return;
-    const leave = () => { this.stack.pop(); };
+  back() {
+    if (this.stack.length < 2) return;
     this.notice = "";
-    if (this.ask && this.here.screen.refresh_on_back === true) await this.exchange("BACK", {}, leave);
-    else leave();
+    this.stack.pop();
     this.changed();
   }
 }
