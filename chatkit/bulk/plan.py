@@ -159,7 +159,6 @@ class Plan(Report):
         self.id = plan_id or run_id()
         self._target = target
         self._skip_invalid = skip_invalid
-        self._at_work: Sequence[Row] | None = None
         self._stop_by: Interrupt | None = None  # what is to stop its run, from another thread
         self._at: At | None = None  # where its journal lies; None: where those of this user do
         self._began: JournalStore | None = None  # where the journal of its run was begun
@@ -351,12 +350,8 @@ class Plan(Report):
                 elif begun and watch is None:
                     left = remaining(self, concurrency, rate, (journal, run.rows))
                     self._print_time(left, where)
-                self._at_work = run.rows
-                try:
-                    with self._target.transport.limit_rate(run.rate):
-                        run.execute()
-                finally:
-                    self._at_work = None
+                with self._target.transport.limit_rate(run.rate):
+                    run.execute()
             self.secrets |= run.state.secrets
             if run.state.secrets and self._setting.several:  # among many rows nobody looks for them
                 print_line(_secrets_note(run.state.secrets, run.rows))
@@ -841,11 +836,6 @@ def refuse_other_home(plans: Collection[Plan]) -> None:
             f"{blocked} is in {began.location}, not in {new.location}. "
             f"chatkit.resume({plan.id!r}, at={began.location!r}) goes on."
         )
-
-
-def rows_at_work(plan: Plan) -> Sequence[Row] | None:
-    """Return the rows of the run of a plan while it is at work; else None."""
-    return plan._at_work
 
 
 def refused_cells(plan: Plan) -> tuple[RefusedCell, ...]:

@@ -27,7 +27,6 @@ from chatkit.bulk.plan import (
     MAX_DELETES,
     journal_location,
     refused_cells,
-    rows_at_work,
     set_journal_location,
     setting_of,
     target_of,
@@ -284,7 +283,6 @@ class PlanView(Panel):
             self._message.show("")
             self.running = True
             self._lock(True)
-            self._rows.fill(*plan_items(self.plan, self._running_outcome), stay=True)
             self._fill_accounts()
             self._update_controls()
             self._thread.start()
@@ -414,7 +412,6 @@ class PlanView(Panel):
             self._show_result()
         self._fill_accounts()
         if self._error is not None:
-            self._rows.fill(*self._current_items(), stay=True)
             self._message.show(f"{type(self._error).__name__}: {self._error}", wrong=True)
         self._update_controls()
         self._lock(False)
@@ -435,7 +432,7 @@ class PlanView(Panel):
                     runs[at] = list(kept_runs(at))
                 back = find_undone_rows(part.id, rows_of_journal(kept), runs[at])
                 self._undone_rows = self._undone_rows.difference(places) | {places[n] for n in back}
-        self._rows.fill(*self._current_items(), stay=stay)
+        self._rows.fill(*result_items(self.plan, self.result, self._undone_rows), stay=stay)
         summary = self.result.chatkit.summary()
         if self._undone_rows:
             summary += f" Taken back since: {many(len(self._undone_rows), 'row')}."
@@ -444,24 +441,6 @@ class PlanView(Panel):
         not_applied = self.states.difference(TOOK_EFFECT, ["skipped"])
         self._summary = summary
         self._message.show(summary, wrong=bool(not_applied))
-
-    def _current_items(self) -> Rows:
-        if self.result is None:
-            return plan_items(self.plan)
-        return result_items(self.plan, self.result, self._undone_rows)
-
-    def _running_outcome(self, label: str, n: int) -> Outcome:
-        """Return the progress of a row of the running plan."""
-        part = self._parts[label]
-        ended = progress_of(self.plan).ended if isinstance(self.plan, FleetPlan) else {}
-        if not isinstance(ended_with := ended.get(label), Exception | None):
-            return Outcome(ended_with["state"].iloc[n], ended_with["reason"].iloc[n])
-        row = rows[n] if (rows := rows_at_work(part)) else None
-        if row is None or row.state == "not sent":
-            return Outcome("waiting", row.reason if row else "")
-        if row.state == "unknown" and not row.was_unknown:
-            return Outcome("being sent")
-        return Outcome(row.state, row.reason)
 
     def _fill_accounts(self) -> None:
         """Update the table of accounts."""
@@ -515,7 +494,6 @@ class PlanView(Panel):
         """Show the progress, not more often than a person can see."""
         if time.monotonic() - self._drawn >= _REDRAW_SECONDS or done == total:
             self._draw_meter(done, total or len(self.plan))
-            self._rows.redraw()
             self._accounts.update(self._account_items())  # filters stay: one may be open
 
     def _draw_meter(self, done: int, total: int) -> None:
@@ -701,7 +679,7 @@ _STATE_ORDER = {
 }
 _LOOKS = {
     **dict.fromkeys((*TOOK_EFFECT, "skipped"), "fine"),
-    **dict.fromkeys((*OPEN, "waiting", "being sent"), "open"),
+    **dict.fromkeys(OPEN, "open"),
     "taken back": "back",
 }
 
@@ -711,7 +689,7 @@ _NOT_EXACTLY = ("not restored exactly",)
 
 
 class Outcome(NamedTuple):
-    """The progress of a row of a plan, or its outcome."""
+    """The outcome of a row of a plan."""
 
     state: str
     reason: str = ""
@@ -726,27 +704,18 @@ class Outcome(NamedTuple):
 Rows: TypeAlias = tuple[Mapping[str, int], Sequence[Item]]
 
 
-def plan_items(
-    plan: Plan | FleetPlan, outcome: Callable[[str, int], Outcome] | None = None
-) -> Rows:
-    """Make the columns and the rows of a plan, and of what it refuses.
-
-    Args:
-        plan: The plan.
-        outcome: Returns the progress of a row, by its account and its number there, each time
-            that it is drawn.
-    """
+def plan_items(plan: Plan | FleetPlan) -> Rows:
+    """Make the columns and the rows of a plan, and of what it refuses."""
     items: list[Item] = []
     for label, part in parts_of(plan).items():
-        losses = {} if outcome else rendering.losses_of(part)
+        losses = rendering.losses_of(part)
         for n in rendering.order_by_kind(part):
             change = part.changes[n]
             kinds = (change.kind, *_UNDO.get(change.undo, _NOT_EXACTLY), *_resource_filter(change))
-            get_outcome = partial(outcome, label, n) if outcome else None
-            drawn = partial(_draw_change, change, losses, get_outcome)
+            drawn = partial(_draw_change, change, losses, None)
             items.append(Item(kinds, _search_text(change), drawn, label))
-        items += _refused_items(part, label, outcome=outcome is not None)
-    return _row_columns(plan, outcome=outcome is not None), items
+        items += _refused_items(part, label, outcome=False)
+    return _row_columns(plan, outcome=False), items
 
 
 def result_items(
@@ -766,9 +735,9 @@ def result_items(
         for n, change in zip(places, part.changes, strict=True):
             state, reason = ("taken back", states[n][1]) if n in taken else states[n]
             number = str(n) if acts and _can_take_back(change, state) else ""
-            get_outcome = partial(Outcome, state, reason, number)
-            first = ("not applied",) if get_outcome().looks in ("open", "bad") else ()
-            drawn = partial(_draw_change, change, {}, get_outcome)
+            outcome = Outcome(state, reason, number)
+            first = ("not applied",) if outcome.looks in ("open", "bad") else ()
+            drawn = partial(_draw_change, change, {}, outcome)
             text = f"{state} {reason} {_search_text(change)}"
             items.append(Item((*first, state, *_resource_filter(change)), text, drawn, label))
         items += _refused_items(part, label, outcome=True)
@@ -804,14 +773,14 @@ _FIELDS = 8  #: fields of a change that are shown before somebody asks for all
 
 
 def _draw_change(
-    change: Change, losses: rendering.Losses, get_outcome: Callable[[], Outcome] | None
+    change: Change, losses: rendering.Losses, outcome: Outcome | None
 ) -> tuple[str, list[str]]:
     """Draw a row of a plan or of its result: each field in full, with the findings below.
 
     Args:
         change: The change.
         losses: Why changes cannot be undone exactly.
-        get_outcome: Returns its outcome, if its plan is or was applied.
+        outcome: Its outcome, if its plan was applied.
     """
     lines = [_draw_field(change, line) for line in rendering.change_lines(change, whole=True)]
     lines = lines or ["<td></td>" * 3]
@@ -822,7 +791,7 @@ def _draw_change(
         words = f'data-more aria-label="Show all of {escape(label)}" aria-expanded="false"'
         name += f'<button type="button" class="chatkit-button small" {words}>Show all</button>'
     kind = f'<td class="short">{rendering.html_kind(change)}</td>'
-    findings, outcome = finding_list(change.findings), get_outcome() if get_outcome else None
+    findings = finding_list(change.findings)
     return _draw_row(kind, name, lines, findings, outcome, f"Take back {label}")
 
 

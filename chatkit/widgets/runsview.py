@@ -89,7 +89,7 @@ class RunsView(Panel):
         """
         self._check_idle()
         plan, result = self._open_plan(run)
-        record = self.runs.loc[run].to_dict()
+        record: dict[str, Any] = self.runs.loc[run].to_dict()  # type: ignore[assignment]
         live = _account_text(record) if _is_live(record) else ""
         view = self.view = PlanView(plan, self._on_applied, result=result, live=live)
         started = f"Run of {_local_time(record['started'])}, {_account_text(record)}"

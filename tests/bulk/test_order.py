@@ -20,8 +20,7 @@ from bulk.planning import (  # noqa: F401
 import chatkit
 from chatkit.bulk import rendering
 from chatkit.bulk.apply import Interrupt
-from chatkit.bulk.plan import rows_at_work
-from chatkit.widgets.planview import Outcome, plan_items
+from chatkit.widgets.planview import plan_items
 
 
 def edited(sandbox, client, count=60):
@@ -71,26 +70,12 @@ def test_a_run_that_was_stopped_goes_on_with_the_rows_that_are_left(sandbox, cli
     assert len(active(sandbox, "contacts")) == 60
 
 
-def test_rows_are_seen_from_another_thread_while_they_are_worked_on(sandbox, client):
-    plan = edited(sandbox, client)
-    glances = []
-
-    def watch(done, of):
-        rows = rows_at_work(plan)
-        glances.append([row.state for row in rows])
-
-    plan.apply(many=True, watch=watch)
-    assert glances[-1].count("applied") >= 70
-    counts = [each.count("not sent") for each in glances]
-    assert counts == sorted(counts, reverse=True)
-
-
-def test_the_view_of_a_plan_shows_each_row_with_its_own_state(sandbox, client):
+def test_the_view_of_a_plan_shows_each_row(sandbox, client):
     plan = edited(sandbox, client)
     order = rendering.order_by_kind(plan)
     output = [change for kind in rendering.group_by_kind(plan) for change in kind]
     assert [plan.changes[n] for n in order] == output
-    _, items = plan_items(plan, lambda label, n: Outcome("waiting"))
+    _, items = plan_items(plan)
     output = [change.label for kind in rendering.group_by_kind(plan) for change in kind]
     assert len(items) == len(output) == 80
     texts = [item.html() for item in items]

@@ -293,22 +293,6 @@ def test_one_row_is_taken_back_alone_and_the_rest_later(
     assert seen(view) == []
 
 
-def test_while_it_runs_each_row_says_how_far_it_is(
-    client: Client, sandbox: chatkit.Sandbox
-) -> None:
-    view = PlanView(large(client))
-    name = client.contacts.get(50002).name
-    sandbox.faults(latency=0.05)
-    view.start(view.phrase)
-    assert f"<del>{name}</del>" in html(rows(view)) and "waiting" in html(rows(view))
-    press(rows(view), "Next")
-    until(view, 60)
-    view.stop()
-    drawn = html(rows(view))
-    view.wait()
-    assert "11 to 20 of" in drawn and drawn.count('<tbody class="fine">') == 10
-
-
 def test_a_live_account_is_named_before_anything_is_written_to_it(
     sandbox: chatkit.Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
