@@ -15,7 +15,6 @@ from threading import RLock
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
-import anywidget
 import ipywidgets as w
 import traitlets
 
@@ -31,6 +30,7 @@ from chatkit.widgets.controls import (
     START,
     ActionButton,
     Code,
+    Model,
     boxed,
     call_code,
     packed_module,
@@ -51,15 +51,11 @@ _PAGE_ROWS = 100  #: rows that are sent at once
 _MAX_VALUES = 100  #: values of a column that are offered to be ticked
 _PREVIEW_LINES = 8  #: lines of a preview
 #: What the page asks of a cell by the number of its row, and of rows by where they are shown.
-_OF_CELLS, _OF_PLACES = ("set", "dismiss", "whole", "decide"), ("clear", "paste", "fill", "delete")
+_OF_CELLS, _OF_PLACES = ("set", "dismiss", "whole", "decide"), ("clear", "paste", "delete")
 
 
-class GridTable(anywidget.AnyWidget):
-    """The table of a grid in the page, which sends what a person does.
-
-    Args:
-        hears: What is called with each message of the page.
-    """
+class GridTable(Model):
+    """The table of a grid in the page, which sends what a person does."""
 
     _esm = packed_module(["keys.js", "side.js", "gridpanels.js", "grid.js"])
     _css = style_sheet("grid.css")
@@ -70,10 +66,6 @@ class GridTable(anywidget.AnyWidget):
     state: traitlets.Dict[str, Any] = traitlets.Dict().tag(sync=True)
     height = traitlets.Int(420).tag(sync=True)
     noun = traitlets.Unicode().tag(sync=True)
-
-    def __init__(self, on_message: Callable[[Mapping[str, Any]], object], **traits: Any) -> None:
-        super().__init__(**traits)
-        self.on_msg(lambda _, message, __: on_message(message))
 
 
 class Grid(PlanPanel):
@@ -720,10 +712,6 @@ class Grid(PlanPanel):
     def _clear(self, place: int, rows: int, columns: list[str]) -> None:
         self._send_rows(self._sheet.clear(self._rows_at(place, rows), columns))
 
-    def _fill(self, place: int, rows: int, columns: list[str]) -> None:
-        source, *below = self._rows_at(place, rows)
-        self._send_rows(self._sheet.fill(source, below, columns))
-
     def _paste_block(
         self, place: int, columns: list[str], text: str, rows: int, wide: int
     ) -> dict[str, Any] | None:
@@ -790,7 +778,6 @@ _ACTIONS: Mapping[str, Callable[..., object]] = {
     "decide": Grid._resolve_cell,
     "delete": Grid._delete_rows,
     "dismiss": Grid._dismiss,
-    "fill": Grid._fill,
     "filter": Grid.filter,
     "layout": Grid._set_layout,
     "page": Grid._send_page,

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
-import anywidget
 import traitlets
 
 from chatkit.errors import InputError, steady
 from chatkit.localization.bubble import bubble, bubble_html, bubble_notes, plain_text
 from chatkit.localization.content import Contents, entries
 from chatkit.util.display import cut
-from chatkit.widgets.controls import Exported, joined_module, style_sheet
+from chatkit.widgets.controls import Exported, Model, joined_module, style_sheet
 
 
-class Preview(Exported, anywidget.AnyWidget):
+class Preview(Exported, Model):
     """A message as a customer will see it: header, text, footer and buttons.
 
     Sample values stand in place of placeholders, and are marked; a placeholder without a
@@ -23,7 +22,6 @@ class Preview(Exported, anywidget.AnyWidget):
 
     Args:
         content: A content: a record, a dict with its fields, or a frame of one row.
-        samples: Values for placeholders, in place of those of the content: {"1": "Ana"}.
 
     Raises:
         InputError: It is no content, or more than one.
@@ -39,9 +37,8 @@ class Preview(Exported, anywidget.AnyWidget):
     message: traitlets.Dict[str, Any] = traitlets.Dict().tag(sync=True)
     notes: traitlets.List[str] = traitlets.List().tag(sync=True)
 
-    def __init__(self, content: Contents, samples: Mapping[str, str] | None = None) -> None:
+    def __init__(self, content: Contents) -> None:
         super().__init__()
-        self._samples = dict(samples or {})
         self.show(content)
 
     def show(self, content: Contents, more: Iterable[str] = ()) -> None:
@@ -61,7 +58,7 @@ class Preview(Exported, anywidget.AnyWidget):
                 "frame.loc[['en']]."
             )
         self._entry = contents[0]
-        self._bubble = bubble(self._entry, self._samples)
+        self._bubble = bubble(self._entry, {})
         with self.hold_sync():
             self.message, self.notes = self._bubble.to_json(), [*bubble_notes(self._bubble), *more]
 

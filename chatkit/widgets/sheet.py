@@ -334,16 +334,6 @@ class Sheet:
         column = self.columns[name]
         return not (column.fixed if row < self.size else column.closed)
 
-    def fill(self, source: int, rows: Sequence[int], names: Sequence[str]) -> set[int]:
-        """Copy the values of a row into the cells of others that can be written."""
-        values = {name: self.values(name, [source])[0] for name in names}
-        return self.write(
-            (row, name, "" if value is None else value)
-            for row in rows
-            for name, value in values.items()
-            if self.is_writable(row, name)
-        )
-
     def replacements(
         self, rows: Sequence[int], names: Iterable[str], pattern: re.Pattern[str], by: str
     ) -> Iterator[ReplacedText]:

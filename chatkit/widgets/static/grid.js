@@ -194,7 +194,6 @@ function render({ model, el }) {
   const options = (n) => { go(-1, n); columnPanel(grid, heads[n], columns[n].name); };
   const morePanel = () => panel(root, more, "More", (menu, close) => {
     const item = (text, act) => button(menu, text, () => { close(); act(); });
-    item("Fill down (Ctrl+D)", fill);
     item("Copy with headings", () => copied(true));
     item("Find and replace …", () => replacePanel(grid, more));
     item("The same in Python", () => tell({ do: "code" }));
@@ -395,10 +394,6 @@ function render({ model, el }) {
     }
     soon();
   };
-  const fill = () => {
-    if (box().rows > 1) return tell({ do: "fill", ...chosen() });
-    note("Select the cells to fill first: the topmost of them is copied into those below it");
-  };
 
   // --- the keyboard, the mouse, the clipboard --------------------------------------------
   table.addEventListener("keydown", (event) => {
@@ -423,7 +418,6 @@ function render({ model, el }) {
     else if (command && letter === "a") { go(0, 0); from = { row: low, column: last }; soon(); }
     else if (command && letter === "z") tell({ do: shiftKey ? "redo" : "undo" });
     else if (command && letter === "y") tell({ do: "redo" });
-    else if (command && letter === "d" && !shiftKey) fill();
     else if (command) return;
     else if (row < 0) { if (key === "Enter") sort(column); else return; }
     else if (key === "Enter" || key === "F2") edit();

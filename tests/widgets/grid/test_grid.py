@@ -163,21 +163,6 @@ def test_a_text_is_replaced_in_the_rows_that_are_shown_as_one_step(grid, contact
     assert grid.replace("77", "70", "number") == digits > 0
 
 
-def test_a_cell_is_filled_down_over_the_rows_that_are_shown(grid, contacts, monkeypatch):
-    grid.sort("name")
-    first, *below = grid.visible().index[:4]
-    page = Page(grid, monkeypatch)
-    page.send("fill", place=0, rows=4, columns=["country_code", "first_name"])
-    assert grid.refused == []  # what cannot be written is left alone
-    code = contacts.country_code[first]
-    assert grid.frame().country_code[below].tolist() == [code] * 3
-    grid.undo()
-    assert grid.frame().equals(contacts)
-    grid.set(first, "name", "")
-    page.send("fill", place=0, rows=3, columns=["name"])
-    assert grid.frame().name[below[:2]].tolist() == ["", ""]  # empty, not left alone
-
-
 def test_a_block_with_headings_goes_into_the_columns_that_it_names(grid):
     grid.paste(50256, "tags", "country_code\tname\n+1\tAna\n+49\tBo\n")
     frame = grid.frame()
