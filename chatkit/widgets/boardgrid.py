@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-import anywidget
 import ipywidgets as w
 import traitlets
 
@@ -15,7 +14,7 @@ from chatkit.localization.board import MEANINGS, SIGNS, STATES, Board, State, he
 from chatkit.templates.codes import Codes, template_codes
 from chatkit.util.display import cut, escaped
 from chatkit.widgets.contentform import ContentForm
-from chatkit.widgets.controls import Panel, joined_module, style_sheet
+from chatkit.widgets.controls import Model, Panel, joined_module, style_sheet
 
 if TYPE_CHECKING:
     from chatkit.templates import Templates
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 _MAX_CODE_LENGTH, _MAX_REASON_LENGTH = 80, 160  #: characters of a template code, and of a reason
 
 
-class BoardTable(anywidget.AnyWidget):
+class BoardTable(Model):
     """A board as a table with a cell for each content; arrow keys go from cell to cell.
 
     Args:
@@ -54,7 +53,6 @@ class BoardTable(anywidget.AnyWidget):
             states=[[state, SIGNS[state], MEANINGS[state]] for state in STATES], height=height
         )
         self._on_open = on_open
-        self.on_msg(self._receive)
 
     def fill(self, board: Board) -> None:
         """Fill the table with a board."""
@@ -76,7 +74,7 @@ class BoardTable(anywidget.AnyWidget):
             ]
             self.cells, self.reasons, self.why = rows, list(reasons), why
 
-    def _receive(self, _: Any, message: Any, __: Any) -> None:
+    def _receive(self, message: Any) -> None:
         match message:
             case {"open": [int(r), int(c)]} if 0 <= r < len(self.codes) and 0 <= c < len(
                 self.languages

@@ -73,6 +73,26 @@ def packed_module(names: Iterable[str]) -> str:
     return _UNPACK.format(text=base64.b64encode(packed).decode())
 
 
+class Model(anywidget.AnyWidget):
+    """A widget with a script of its own.
+
+    Args:
+        on_message: Called with each message of the page, in place of `_receive`.
+        traits: The first values of its traits.
+    """
+
+    def __init__(self, on_message: Callable[[Any], object] | None = None, **traits: Any) -> None:
+        super().__init__(**traits)
+        handle = on_message or self._receive
+        self.on_msg(lambda _, message, __: handle(message))
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}>"
+
+    def _receive(self, message: Any) -> None:
+        """Handle a message of the page."""
+
+
 class ActsOnce:
     """A control that acts once, even when its click arrives twice.
 
@@ -108,7 +128,7 @@ class ActsOnce:
         self._act_once(self.token)
 
 
-class ActionButton(ActsOnce, anywidget.AnyWidget):
+class ActionButton(ActsOnce, Model):
     """A button that acts once, even when its click arrives twice.
 
     Args:
@@ -134,31 +154,21 @@ class ActionButton(ActsOnce, anywidget.AnyWidget):
         disabled: bool = False,
     ) -> None:
         super().__init__(label=label, kind=kind, disabled=disabled, token=self._bind(act))
-        self.on_msg(self._receive)
 
-    def __repr__(self) -> str:
-        return f"<button {self.label!r}>"
-
-    def _receive(self, _: object, content: dict[str, Any], buffers: list[memoryview]) -> None:
-        self._act_once(content.get("token"))
+    def _receive(self, message: Any) -> None:
+        self._act_once(message.get("token"))
 
 
 _MAX_LINE = 88  #: columns from which on each argument has a line of its own
 
 
-class Code(anywidget.AnyWidget):
+class Code(Model):
     """Shows some Python, and copies it."""
 
     _esm = joined_module(["keys.js", "elements.js", "codeview.js", "code.js"])
     _css = style_sheet("code.css")
 
     text = traitlets.Unicode().tag(sync=True)
-
-    def __init__(self, text: str = "") -> None:
-        super().__init__(text=text)
-
-    def __repr__(self) -> str:
-        return self.text
 
 
 def call_code(function: str, *arguments: Any, **fields: Any) -> str:

@@ -21,7 +21,6 @@ from threading import RLock
 from types import MappingProxyType, NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
-import anywidget
 import traitlets
 from pydantic.fields import FieldInfo
 
@@ -37,6 +36,7 @@ from chatkit.util.json import JsonFault, read_json
 from chatkit.widgets.controls import (
     START,
     ActsOnce,
+    Model,
     call_code,
     message_html,
     packed_module,
@@ -46,7 +46,7 @@ from chatkit.widgets.controls import (
 _control_ids = count(1)
 
 
-class FormModel(anywidget.AnyWidget):
+class FormModel(Model):
     """The model of a form: sends its controls to the page, and receives what is entered.
 
     Args:
@@ -64,10 +64,6 @@ class FormModel(anywidget.AnyWidget):
     def __init__(self, root: FormGroup) -> None:
         self.root, self._drawing = root, RLock()
         super().__init__(tree=root.drawn())
-        self.on_msg(self._receive)
-
-    def __repr__(self) -> str:
-        return f"<form of {len(self.root.children)} controls>"
 
     @property
     def children(self) -> Sequence[Control]:
@@ -85,7 +81,7 @@ class FormModel(anywidget.AnyWidget):
         self.focused = 0
         self.focused = control.id
 
-    def _receive(self, _: Any, message: Any, __: Any) -> None:
+    def _receive(self, message: Any) -> None:
         match message:
             case {"id": int(number), "entered": entered}:
                 try:

@@ -7,7 +7,6 @@ from difflib import SequenceMatcher
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-import anywidget
 import traitlets
 
 from chatkit.account import layout
@@ -16,7 +15,7 @@ from chatkit.account.reading import CONTACT
 from chatkit.errors import ChatkitError, InputError, steady
 from chatkit.report import LABEL, html_heading, marked
 from chatkit.util.display import cut, many, visible
-from chatkit.widgets.controls import Exported, joined_module, style_sheet
+from chatkit.widgets.controls import Exported, Model, joined_module, style_sheet
 from chatkit.widgets.table import marked_words
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ _MOST_LINES = 5000  #: of a file that is compared line by line
 _MOST_FILES, _MOST_SAVED = 30, 1500  #: files of the saved page, and lines of all of them
 
 
-class FolderView(Exported, anywidget.AnyWidget):
+class FolderView(Exported, Model):
     """The files of a folder, with what differs from an account beside them; nothing is written.
 
     Both sides are written as files, in one way: a file that you have only formatted otherwise
@@ -75,7 +74,6 @@ class FolderView(Exported, anywidget.AnyWidget):
     ) -> None:
         self._sources, self._contacts = (left, right), contacts
         super().__init__(height=height)
-        self.on_msg(self._receive)
         self.read_again()
 
     def read_again(self) -> None:
@@ -125,7 +123,7 @@ class FolderView(Exported, anywidget.AnyWidget):
         columns = list(zip(self._names, self._files[path], strict=True))
         return _diff_table(columns[:1] if self._sources[1] is None else columns)
 
-    def _receive(self, _: Any, message: Any, __: Any) -> None:
+    def _receive(self, message: Any) -> None:
         match message:
             case {"open": int(n)} if 0 <= n < len(self._paths):
                 self._show_file(n)

@@ -7,18 +7,17 @@ import threading
 from abc import abstractmethod
 from typing import Any
 
-import anywidget
 import traitlets
 
 from chatkit.errors import ChatkitError
 from chatkit.inbox import Inbox
 from chatkit.util.display import visible
-from chatkit.widgets.controls import Exported
+from chatkit.widgets.controls import Exported, Model
 
 _POLL_SECONDS = 0.2  #: seconds between two looks: what came in between is one message to the page
 
 
-class Follower(Exported, anywidget.AnyWidget):
+class Follower(Exported, Model):
     """Base of widgets that follow an inbox in a thread.
 
     It ends with `stop()`, with the inbox, or when its output is cleared.
@@ -39,7 +38,6 @@ class Follower(Exported, anywidget.AnyWidget):
         self._views: set[str] = set()
         self._problem = ""
         super().__init__(**self._initial_state())
-        self.on_msg(self._receive)
 
     @abstractmethod
     def _initial_state(self) -> dict[str, Any]:
@@ -106,7 +104,7 @@ class Follower(Exported, anywidget.AnyWidget):
             self._problem = problem
             self.send({"problem": visible(problem)})
 
-    def _receive(self, _: Any, message: Any, __: Any) -> None:
+    def _receive(self, message: Any) -> None:
         match message:
             case {"here": str(view)}:
                 self._views.add(view)

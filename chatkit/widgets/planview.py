@@ -158,7 +158,7 @@ class PlanView(Panel):
         )
         self._stop = ActionButton("Stop", self.stop)
         self._undo = ActionButton("Take it back …", lambda: self._attempt(self.undo))
-        self._code = Code(call_code("plan.apply", **dict.fromkeys(self._allowed, True)))
+        self._code = Code(text=call_code("plan.apply", **dict.fromkeys(self._allowed, True)))
         # Where Apply stood is no button then: a double click does not stop what it began.
         controls = [self._apply, self._again, self._meter, self._stop, self._undo]
         actions = boxed(w.HBox, "chatkit-bar chatkit-sticky", [self._confirm, *controls])

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-import anywidget
 import traitlets
 
 from chatkit.errors import InputError, steady
@@ -15,7 +14,7 @@ from chatkit.flowjson import parse
 from chatkit.flowjson.document import read_source
 from chatkit.frames.frame import Columns, Kind
 from chatkit.util.display import cut, escaped, many
-from chatkit.widgets.controls import Exported, packed_module, style_sheet
+from chatkit.widgets.controls import Exported, Model, packed_module, style_sheet
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,7 +34,7 @@ SCRIPTS = [
 _COLUMN_KINDS: dict[type, Kind] = {str: "text", bool: "flag"}
 
 
-class Player(Exported, anywidget.AnyWidget):
+class Player(Exported, Model):
     """A flow on a phone: filled in, checked and sent as a customer would, but nothing leaves.
 
     Where the endpoint of the flow would decide, the player goes on to the next screen of the

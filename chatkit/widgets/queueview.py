@@ -6,7 +6,6 @@ from collections.abc import Callable
 from threading import Thread
 from typing import Any
 
-import anywidget
 import ipywidgets as w
 import traitlets
 
@@ -16,7 +15,7 @@ from chatkit.localization.queue import Queue, Suggestion
 from chatkit.localization.rules import ContentFinding
 from chatkit.util.display import changed_words, cut, escaped, visible
 from chatkit.util.progress import working_for
-from chatkit.widgets.controls import ActionButton, boxed, joined_module, style_sheet
+from chatkit.widgets.controls import ActionButton, Model, boxed, joined_module, style_sheet
 from chatkit.widgets.planview import PlanPanel, PlanView
 from chatkit.widgets.preview import Preview
 
@@ -27,7 +26,7 @@ _CARD_LAYOUT = {"flex": "1 1 420px", "min_width": "0"}
 _ANSWER_LETTERS = {"": " ", "accepted": "a", "edited": "e", "skipped": "s"}
 
 
-class QueueCard(anywidget.AnyWidget):
+class QueueCard(Model):
     """The card of the text under review, and of the translation that is typed.
 
     Args:
@@ -51,12 +50,11 @@ class QueueCard(anywidget.AnyWidget):
         self._reader: Thread | None = None  #: reads the other templates, for suggestions
         first = self._item_message(0) if len(queue) else {}
         super().__init__(answers=self._answer_letters(), first=first, layout=_CARD_LAYOUT)
-        self.on_msg(self._receive)
 
     def _answer_letters(self) -> str:
         return "".join(_ANSWER_LETTERS[item.answer] for item in self._queue.items)
 
-    def _receive(self, _: Any, message: Any, __: Any) -> None:
+    def _receive(self, message: Any) -> None:
         try:
             match message:
                 case {"look": int(number)} if 0 <= number < len(self._queue):

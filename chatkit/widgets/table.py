@@ -7,13 +7,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from typing import Any, NamedTuple
 
-import anywidget
 import ipywidgets as w
 import traitlets
 
 from chatkit.report import MANY, html_tables, marked
 from chatkit.util.display import changed_words, escaped, visible
-from chatkit.widgets.controls import ActionButton, boxed, joined_module
+from chatkit.widgets.controls import ActionButton, Model, boxed, joined_module
 
 PAGE = 10  #: rows that are shown at once
 _FOLD_AFTER = 600  #: characters of a text that are seen before somebody asks for all of it
@@ -144,7 +143,7 @@ def saved_rows(columns: Mapping[str, int], items: Sequence[Item], where: str) ->
     return html_tables(widths, rows[:PAGE], rows[PAGE:], len(items), where)
 
 
-class RowsTable(anywidget.AnyWidget):
+class RowsTable(Model):
     """A table of escaped HTML with buttons in its rows.
 
     Args:
@@ -162,13 +161,9 @@ class RowsTable(anywidget.AnyWidget):
     def __init__(self, label: str, act: Callable[[str, str], object] | None) -> None:
         self._act = act
         super().__init__(label=label)
-        self.on_msg(self._receive)
 
-    def __repr__(self) -> str:
-        return "<table>"
-
-    def _receive(self, _: object, content: Any, __: object) -> None:
-        match content:
+    def _receive(self, message: Any) -> None:
+        match message:
             case {"act": str(act), "row": str(row)} if self._act is not None:
                 self._act(act, row)
 

@@ -120,7 +120,7 @@ def queue(client: Any) -> Reviewed:
     view = chatkit.widgets.QueueView(client.templates.queue(["de"], ["order_ready"]))
     view.queue.edit(0, "Dein Rad wartet")
     card = next(one for one in parts(view) if hasattr(one, "answers"))
-    edit = lambda: card._receive(None, {"answer": ["edit", 0, "Dein Rad ist da"]}, [])  # noqa: E731
+    edit = lambda: card._receive({"answer": ["edit", 0, "Dein Rad ist da"]})  # noqa: E731
     return Reviewed(view, view.plan, edit)
 
 

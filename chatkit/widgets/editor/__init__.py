@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import anywidget
 import ipywidgets as w
 import traitlets
 
@@ -14,7 +13,7 @@ from chatkit.errors import InputError, Problem, steady
 from chatkit.flowjson.lint import Findings
 from chatkit.report import SEVERITIES, Finding
 from chatkit.util.display import cut, escaped, many, visible
-from chatkit.widgets.controls import boxed, joined_module, packed_module, style_sheet
+from chatkit.widgets.controls import Model, boxed, joined_module, packed_module, style_sheet
 from chatkit.widgets.editor.edits import additions_at, new_flow, with_addition
 from chatkit.widgets.editor.inspector import Inspector
 from chatkit.widgets.editor.state import DocumentState
@@ -431,7 +430,7 @@ _MOST_MARKS = 200  #: findings that are marked
 _MOST_CHARACTERS = 300  #: of a marked finding
 
 
-class SourceView(anywidget.AnyWidget):
+class SourceView(Model):
     """A text with numbered lines, and findings at the ends of their lines.
 
     Args:
@@ -450,9 +449,6 @@ class SourceView(anywidget.AnyWidget):
         self._showing = False
         super().__init__()
         self.observe(self._on_text_change, names="text")
-
-    def __repr__(self) -> str:
-        return f"<source: {len(self.text.splitlines())} lines, {len(self.marks)} findings>"
 
     def show(self, text: str, findings: Iterable[Finding]) -> None:
         """Show a text, and mark the findings in it."""
@@ -482,7 +478,7 @@ class SourceView(anywidget.AnyWidget):
 _MOST_LISTED = 100  #: findings that are listed
 
 
-class FindingList(anywidget.AnyWidget):
+class FindingList(Model):
     """A list of findings to click.
 
     Args:
@@ -500,10 +496,6 @@ class FindingList(anywidget.AnyWidget):
         self._go, self._fix = go, fix
         self._order: list[int] = []  #: the numbers of those that are listed
         super().__init__()
-        self.on_msg(self._receive)
-
-    def __repr__(self) -> str:
-        return f"<findings: {self.summary}>"
 
     def show(self, findings: Findings) -> None:
         """List findings, the worst first."""
@@ -522,7 +514,7 @@ class FindingList(anywidget.AnyWidget):
             for each in map(findings.__getitem__, self._order)
         ]
 
-    def _receive(self, _: Any, message: Any, __: Any) -> None:
+    def _receive(self, message: Any) -> None:
         match message:
             case {"go": int(n)} if 0 <= n < len(self._order):
                 self._go(self._order[n])

@@ -75,9 +75,6 @@ class Inspector(FormModel):
         self._version = RECOMMENDED
         super().__init__(FormGroup(css="chatkit-form chatkit-inspector"))
 
-    def __repr__(self) -> str:
-        return f"<inspector: {', '.join(self.fields)}>"
-
     def show(self, row: TreeRow) -> None:
         """Make the form of a row of the tree."""
         document = self._document.value

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Literal
 
-import anywidget
 import traitlets
 
 from chatkit.errors import ChatkitError
@@ -16,13 +15,13 @@ from chatkit.flowjson.components import COMPONENTS, DOCUMENT, SCREEN, Shape
 from chatkit.report import Finding
 from chatkit.util.display import cut, many
 from chatkit.util.json import child
-from chatkit.widgets.controls import packed_module, style_sheet
+from chatkit.widgets.controls import Model, packed_module, style_sheet
 
 #: What the page can ask for: methods of the editor.
 _ACTIONS = ("select", "remove", "duplicate", "undo", "redo", "move", "drop", "add")
 
 
-class Tree(anywidget.AnyWidget):
+class Tree(Model):
     """Rows that unfold; one of them is selected, and can be moved, copied, removed, added to.
 
     Args:
@@ -46,10 +45,6 @@ class Tree(anywidget.AnyWidget):
     def __init__(self, act: Callable[..., object]) -> None:
         self._act = act
         super().__init__()
-        self.on_msg(self._receive)
-
-    def __repr__(self) -> str:
-        return f"<tree: {len(self.rows)} rows>"
 
     def show(
         self, rows: Iterable[TreeRow], row: TreeRow, screen: str, offers: list[Any], *, locked: bool
@@ -60,7 +55,7 @@ class Tree(anywidget.AnyWidget):
             self.selected, self.movable = row.pointer, row.movable
             self.offers, self.locked, self.screen = offers, locked, screen
 
-    def _receive(self, _: Any, message: Any, __: Any) -> None:
+    def _receive(self, message: Any) -> None:
         arguments: dict[str, Any] = dict(message or {})
         action, answered = arguments.pop("do", None), arguments.pop("n", self.answered)
         if action in _ACTIONS:

@@ -324,7 +324,7 @@ def in_python(client: Any, named: list[str], rows: Any) -> dict[str, list[float]
         assert len(view.queue) == QUEUED
         sent: list[tuple[float, Any]] = []
         view._card.send = lambda each: sent.append((time.perf_counter(), each))
-        view._card._receive(view._card, {"look": 0}, [])
+        view._card._receive({"look": 0})
         assert sent[0][1]["items"][0]["n"] == 0
         return sent[0][0]  # suggestions and the next texts come while it is read
 
