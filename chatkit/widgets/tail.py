@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import traitlets
 
-from chatkit.api.secret import Secret
 from chatkit.errors import ChatkitError, InputError, steady
-from chatkit.inbox import Inbox, Replayed
+from chatkit.inbox import Inbox
 from chatkit.inbox.delivery import Delivery
 from chatkit.inbox.events import Event, parse_contact, parse_events
 from chatkit.profile import ServiceProfile
+from chatkit.report import Report, ReportPart
 from chatkit.util.display import cut, many, visible
 from chatkit.webhooks import event_kinds
 from chatkit.widgets.controls import START, joined_module, style_sheet
@@ -36,7 +36,6 @@ _SCAN_STEP = 2000  #: deliveries that are looked through at once, however many t
 _SCAN_LIMIT = 50_000  #: deliveries that are looked through for what was asked for
 _STATIC_ROWS = 10  #: rows of the static form
 _ANSWER = 300  #: characters of an answer to what was sent again
-_RESEND = frozenset({"url", "secret", "allow"})
 
 
 class _Filters(NamedTuple):
@@ -55,7 +54,8 @@ class Tail(Follower):
 
     Everything that came is in it, repeats and what is not verified too; what has failed is
     red, with the reason. Choose a row to see the delivery as a tree, why its signature was
-    right or wrong, and to send it again.
+    right or wrong, and to send it again to this machine: `inbox.replay` signs it anew, and
+    sends it elsewhere.
 
     Args:
         inbox: Where the deliveries lie.
@@ -65,8 +65,6 @@ class Tail(Follower):
         limit: How many rows are kept in the page.
         contacts: A frame of contacts, whose names are shown. Without it a contact has the
             name that the deliveries tell.
-        resend: What `inbox.replay` takes for what is sent again: `url` to begin with,
-            `secret` to sign it anew, and `allow`.
 
     Raises:
         InputError: One of them cannot be used.
@@ -86,8 +84,6 @@ class Tail(Follower):
     paused = traitlets.Bool(False).tag(sync=True)
     kinds: traitlets.List[Any] = traitlets.List().tag(sync=True)
     limit = traitlets.Int(300).tag(sync=True)
-    #: Where a delivery is sent again, unless another address is typed.
-    resend_to = traitlets.Unicode().tag(sync=True)
     #: The rows that were there when it was made, newest first.
     first: traitlets.List[Any] = traitlets.List().tag(sync=True)
 
@@ -100,13 +96,11 @@ class Tail(Follower):
         search: str = "",
         limit: int = 300,
         contacts: pd.DataFrame | None = None,
-        resend: Mapping[str, Any] | None = None,
     ) -> None:
         if not 1 <= limit <= 2000:
             raise InputError("A page keeps from 1 to 2,000 rows: limit=300.")
         self._contact_names = names_by_number(contacts)  # by number
         self._names: dict[str, str] = {}
-        self._resend = _check_resend(resend or {})
         self._rows: deque[dict[str, Any]] = deque(maxlen=limit)
         self._last_read = 0  #: the id of the last delivery that was looked at
         self._verified_later = inbox._store.verified_later
@@ -120,7 +114,6 @@ class Tail(Follower):
             **self._chosen._asdict(),
             "limit": self._rows.maxlen,
             "kinds": sorted(kinds - {"", "*"}),
-            "resend_to": self._resend.get("url", ""),
             "first": self.rows,
         }
 
@@ -161,20 +154,6 @@ class Tail(Follower):
                 sent = self._named(reversed(fresh))
                 self.send({"rows": sent, "seen": seen, "passed": passed})
             return seen
-
-    def resend(self, delivery: int, url: str = "") -> Replayed:
-        """Send a delivery again, byte by byte, and return the answer.
-
-        Args:
-            delivery: Its id.
-            url: Where to; without it where `resend_to` says. Only this machine, unless the
-                host is named in `resend={"allow": […]}`.
-
-        Raises:
-            InputError: There is no such delivery, or the address is not allowed.
-        """
-        options = {name: one for name, one in self._resend.items() if name != "url"}
-        return self._inbox.replay(delivery, url.strip() or self.resend_to, **options)
 
     def close(self) -> None:
         """Stop, and remove the widget from the page."""
@@ -250,7 +229,7 @@ class Tail(Follower):
     def _resend_and_report(self, delivery: int, url: str, view: Any) -> None:
         """Send a delivery again, and send the answer to the page; runs in a thread."""
         try:
-            got = self.resend(delivery, url)
+            got = self._inbox.replay(delivery, url)
         except ChatkitError as error:
             answer, good = str(error), False
         else:
@@ -262,10 +241,9 @@ class Tail(Follower):
 
     def _delivery_details(self, delivery: int) -> dict[str, Any]:
         try:
-            view = delivery_view(self._inbox.delivery(delivery), self._inbox._profile)
+            return delivery_view(self._inbox.delivery(delivery), self._inbox._profile)
         except ChatkitError as error:
             return {"id": delivery, "problem": str(error)}
-        return view | {"signs": "secret" in self._resend}
 
     @steady
     def __repr__(self) -> str:
@@ -298,19 +276,6 @@ def names_by_number(contacts: pd.DataFrame | None) -> dict[str, str]:
     known = contacts[list(needed)].dropna().astype(str)
     known = known[known["name"] != ""]
     return dict(zip(known["country_code"] + known["number"], known["name"], strict=True))
-
-
-def _check_resend(resend: Mapping[str, Any]) -> dict[str, Any]:
-    """Check the options of `resend=`, and wrap the secret."""
-    if unknown := sorted(resend.keys() - _RESEND):
-        raise InputError(
-            f"resend= has no {unknown[0]!r}: choose from {', '.join(sorted(_RESEND))}."
-        )
-    covered = dict(resend)
-    if covered.get("secret") is not None:
-        secret = covered["secret"]
-        covered["secret"] = secret if isinstance(secret, Secret) else Secret(secret)
-    return covered
 
 
 _MAX_EVENTS = 1000  #: events of one delivery that are counted
@@ -541,7 +506,7 @@ def _share(count: int, total: int) -> str:
     return f"{count / total:.1%}" if total else "–"
 
 
-class Funnel:
+class Funnel(Report):
     """A table with a bar for each count; a text in a terminal.
 
     Args:
@@ -549,21 +514,18 @@ class Funnel:
         counts: How many messages have reached each status; the first is all of them.
     """
 
+    _name, _style = "chatkit-funnel", ""
+
     def __init__(self, title: str, counts: Mapping[str, int]) -> None:
         self.title = title
         self._counts = counts
         self._total = next(iter(counts.values()))
 
-    @steady
-    def __repr__(self) -> str:
+    def _parts(self) -> Iterable[ReportPart]:
         lines = [self.title, "status     messages   share"]
         for status, count in self._counts.items():
             lines.append(f"{status:<9}  {count:>8,}  {_share(count, self._total):>6}")
-        return "\n".join(lines)
-
-    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
-        """Return the HTML table and the text."""
-        return {"text/plain": repr(self), "text/html": self._html()}
+        return [ReportPart(lines, self._html)]
 
     def _html(self) -> str:
         rows = []
@@ -577,7 +539,7 @@ class Funnel:
                 f"</div></td><td>{count:,}</td><td>{_share(count, self._total)}</td></tr>"
             )
         return (
-            '<table class="tex2jax_ignore mathjax_ignore"><caption style="text-align: left">'
+            '<table><caption style="text-align: left">'
             f"{escape(self.title)}</caption><thead><tr><th>status</th><td></td><th>messages</th>"
             f"<th>share</th></tr></thead><tbody>{''.join(rows)}</tbody></table>"
         )

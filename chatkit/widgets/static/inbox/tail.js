@@ -31,11 +31,10 @@ function tableRow(row) {
   return line;
 }
 // An opened delivery is sent again.
-function resending(found, to, send) {
+function resending(send) {
   const box = make(null, "form", "tl-part tl-bar");
   const address = make(null, "input", "tl-to");
   address.type = "url";
-  address.value = to;
   address.placeholder = "http://127.0.0.1:8000/hook";
   const label = make(null, "label", "", "Send again to ");
   label.append(address);
@@ -44,8 +43,8 @@ function resending(found, to, send) {
   const said = make(null, "span", "tl-resent");
   said.setAttribute("role", "status");
   said.dir = "auto";
-  const how = found.signs ? "signed anew" : "with the signature it came with, which is old by now";
-  box.append(label, go, said, make(null, "p", "tl-about", `The same body, ${how}. To this machine only, unless Tail(inbox, resend={"allow": […]}) names the host.`));
+  const about = "The same body, with the signature it came with, which is old by now. To this machine only: in Python, inbox.replay signs it anew and sends it elsewhere.";
+  box.append(label, go, said, make(null, "p", "tl-about", about));
   box.noValidate = true;
   box.onsubmit = (event) => {
     event.preventDefault();
@@ -59,7 +58,7 @@ function resending(found, to, send) {
   };
   return box;
 }
-function detail(sheet, found, close, to, send) {
+function detail(sheet, found, close, send) {
   sheet.replaceChildren();
   sheet.hidden = false;
   sheet.hear = () => {};
@@ -88,7 +87,7 @@ function detail(sheet, found, close, to, send) {
   };
   const parts = make(null, "div");
   const again = part("Send it again", () => {
-    const box = resending(found, to, send);
+    const box = resending(send);
     sheet.hear = box.hear;
     return box;
   });
@@ -241,7 +240,7 @@ function render({ model, el }) {
       else add(message.rows);
     }
     if (message.problem !== undefined) problem = message.problem;
-    if (message.opened) detail(sheet, message.opened, close, model.get("resend_to"), (to) => model.send({ resend: message.opened.id, to, view }));
+    if (message.opened) detail(sheet, message.opened, close, (to) => model.send({ resend: message.opened.id, to, view }));
     if (message.resent && !sheet.hidden) sheet.hear?.(message.resent);
     if (!frame) paint();
   };
