@@ -10,7 +10,7 @@ import traitlets
 
 from chatkit.errors import ChatkitError, InputError, steady
 from chatkit.localization import language
-from chatkit.localization.board import MEANINGS, SIGNS, STATES, Board, State, heading
+from chatkit.localization.board import MEANINGS, SIGNS, STATES, Board, heading
 from chatkit.templates.codes import Codes, template_codes
 from chatkit.util.display import cut, escaped
 from chatkit.widgets.contentform import ContentForm
@@ -137,16 +137,6 @@ class BoardGrid(Panel):
         self.board = self._read_board()
         self._table.fill(self.board)
         return self.board
-
-    def only(self, *states: State) -> None:
-        """Show templates that have a content in one of these states; none named: all of them.
-
-        Raises:
-            InputError: There is no such state.
-        """
-        if unknown := [str(state) for state in states if state not in STATES]:
-            raise InputError(f"{', '.join(unknown)} is not one of {', '.join(STATES)}.")
-        self._table.only = [STATES.index(state) for state in dict.fromkeys(states)]
 
     def edit(self, template_code: str, lang_code: str) -> ContentForm:
         """Open the form of a content below the table; one that is missing is begun there.

@@ -53,7 +53,6 @@ from chatkit.report import (
 from chatkit.util.display import LONG, escaped, many, visible
 from chatkit.widgets.controls import ActionButton, Code, Panel, boxed, call_code, style_sheet
 from chatkit.widgets.table import (
-    PAGE,
     Item,
     PagedRows,
     finding_list,
@@ -139,9 +138,7 @@ class PlanView(Panel):
         self._drawn = self._began = 0.0
         self._allowed = _required_overrides(plan)
         self._allowed_here = False  #: whether somebody has typed here what allows it
-        self._accounts = PagedRows(
-            _ACCOUNTS, [], act=self._handle_action, label="Accounts", filters_from=PAGE + 1
-        )
+        self._accounts = PagedRows(_ACCOUNTS, [], act=self._handle_action, label="Accounts")
         self._rows = PagedRows(*plan_items(plan), act=self._handle_action)
         self._heading, self._notes = w.HTML(), w.HTML()
         self._meter = w.HTML()
@@ -381,8 +378,8 @@ class PlanView(Panel):
 
     def _handle_action(self, act: str, row: str) -> None:
         """Do the action of the button of a row."""
-        if act == "account" and any(row == item.account for item in self._rows.items):
-            self._rows.account.value = row
+        if act == "account":
+            self._rows.choose(row)
         if act == "back" and row.isdecimal() and int(row) in self._undoable_rows():
             self._attempt(self.undo, {int(row)})
 

@@ -129,11 +129,10 @@ class RunsView(Panel):
         text = "Its rows are below."
         if act == "resume":
             view.show("not applied")
-            text = "What it has not applied is below: nothing is sent before you go on there."
-        elif act == "doubt":
-            view.show("unknown")
-            resuming = "resuming looks what took effect, then sends the rest"
-            text = f"The unknown rows are below: {resuming}."
+            text = (
+                "What it has not applied is below. Nothing is sent before you go on there; then "
+                "it looks what took effect, and sends the rest."
+            )
         elif act == "back":
             view.undo()
             text = "The plan that takes it back is below: nothing is sent before you click there."
@@ -215,7 +214,6 @@ def _buttons(name: str, run: Mapping[str, Any], about: str) -> str:
     can = {
         "open": ("Open", state != "damaged"),
         "resume": ("Resume …", state == "open"),
-        "doubt": (f"{run['unknown']:,} in doubt", bool(run["unknown"])),
         "back": ("Take back …", bool(run["applied"]) and state not in ("taken back", "damaged")),
     }
     return " ".join(

@@ -99,6 +99,11 @@ class Item(NamedTuple):
     draw: Callable[[], tuple[str, Sequence[str]]]
     account: str = ""  #: in a column of its own, where there are several
 
+    @property
+    def filters(self) -> tuple[str, ...]:
+        """The filters that show the row: its kinds and its account."""
+        return (*self.kinds, self.account) if self.account else self.kinds
+
     def html(self) -> str:
         """Return the row as a table body."""
         looks, lines = self.draw()
@@ -169,14 +174,13 @@ class RowsTable(Model):
 
 
 class PagedRows(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
-    """A table of many rows in pages, with filters by kind, account and text.
+    """A table of many rows in pages, with filters by kind or account, and by text.
 
     Args:
         columns: Their names, each with its width in percent.
         items: The rows.
         act: What a button in a row calls, with what it does and of which row.
         label: Its accessible name.
-        filters_from: So many rows have filters, fewer have none.
     """
 
     def __init__(
@@ -186,17 +190,14 @@ class PagedRows(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         act: Callable[[str, str], object] | None = None,
         *,
         label: str = "Rows",
-        filters_from: int = 2,
     ) -> None:
-        self._filters_from = filters_from
         self._page, self._filling = 0, False
         self.kind = w.Dropdown(description="Show")
-        self.account = w.Dropdown(description="of")
         self.search = w.Text(description="that hold", placeholder="any text")
         self._table, self._place = RowsTable(label, act), w.HTML()
         self._back = ActionButton("Previous", lambda: self._turn(-1))
         self._on = ActionButton("Next", lambda: self._turn(1))
-        controls = [self.kind, self.account, self.search]
+        controls = [self.kind, self.search]
         for control in controls:
             control.observe(lambda _: self._turn(0), names="value")
         self._filters = boxed(w.HBox, "chatkit-bar", controls)
@@ -220,22 +221,17 @@ class PagedRows(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
             f'<th scope="col" style="width: {width}%">{escape(name)}</th>'
             for name, width in _with_account_column(columns, items).items()
         )
-        kinds = Counter(kind for item in items for kind in item.kinds)
-        accounts = Counter(item.account for item in items if item.account)
+        counts = Counter(kind for item in items for kind in item.kinds)
+        counts += Counter(item.account for item in items if item.account)
+        options = [(f"{name} {number:,}", name) for name, number in counts.items()]
+        chosen = self.kind.value
         self._filling = True
-        for control, words, counts in (
-            (self.kind, f"all {len(items):,}", kinds),
-            (self.account, "all accounts", accounts),
-        ):
-            chosen = control.value
-            options = [(f"{name} {number:,}", name) for name, number in counts.items()]
-            control.options = [(words, ""), *options]
-            control.value = chosen if stay and chosen in counts else ""
+        self.kind.options = [(f"all {len(items):,}", ""), *options]
+        self.kind.value = chosen if stay and chosen in counts else ""
         if not stay:
             self.search.value, self._page = "", 0
         self._filling = False
-        self.account.layout.display = None if len(accounts) > 1 else "none"
-        self._filters.layout.display = None if len(items) >= self._filters_from else "none"
+        self._filters.layout.display = None if len(items) > PAGE else "none"
         self.update(items)
 
     def update(self, items: Sequence[Item]) -> None:
@@ -246,7 +242,7 @@ class PagedRows(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
 
     def choose(self, kind: str) -> None:
         """Show the rows of one kind, if there are any of it."""
-        if any(kind in item.kinds for item in self.items):
+        if any(kind in item.filters for item in self.items):
             self.kind.value = kind
 
     def reveal(self) -> None:
@@ -262,8 +258,7 @@ class PagedRows(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         return [
             item
             for item, searched in zip(self.items, self._texts, strict=True)
-            if text in searched and (not kind or kind in item.kinds)
-            if self.account.value in ("", item.account)
+            if text in searched and (not kind or kind in item.filters)
         ]
 
     def _turn(self, pages: int) -> None:

@@ -23,7 +23,7 @@ from chatkit.util.display import cut, escaped, visible
 from chatkit.util.json import at, child, steps
 from chatkit.widgets.editor.edits import new_item
 from chatkit.widgets.editor.state import DocumentState, is_identical
-from chatkit.widgets.editor.tree import TreeRow
+from chatkit.widgets.editor.tree import TreeRow, nearest_pointer
 from chatkit.widgets.fields import (
     ABSENT,
     Choice,
@@ -108,7 +108,7 @@ class Inspector(FormModel):
         """Show findings at their fields."""
         self._findings = {}
         for each in findings:
-            if place := self._nearest_field(each.pointer):
+            if place := nearest_pointer(each.pointer, self.fields):
                 self._findings.setdefault(place, []).append(each)
         for place in self.fields:
             self._mark_field(place)
@@ -116,14 +116,8 @@ class Inspector(FormModel):
 
     def focus(self, pointer: str) -> None:
         """Put the cursor into the field nearest to a pointer."""
-        if place := self._nearest_field(pointer):
+        if place := nearest_pointer(pointer, self.fields):
             self.focus_on(self.fields[place])
-
-    def _nearest_field(self, pointer: str) -> str:
-        """Return the pointer of the field nearest to a pointer, outwards; empty without one."""
-        while pointer and pointer not in self.fields:
-            pointer = pointer.rpartition("/")[0]
-        return pointer
 
     def _mark_field(self, place: str) -> None:
         refused = self._refused.get(place)

@@ -146,15 +146,6 @@ def test_what_is_not_on_the_board_cannot_be_opened(grid, place):
         grid.edit(*place)
 
 
-def test_templates_can_be_chosen_by_state(grid):
-    grid.only("broken", "draft", "broken")
-    assert table(grid).only == [STATES.index("broken"), STATES.index("draft")]
-    grid.only()
-    assert table(grid).only == []
-    with pytest.raises(InputError, match="is not one of live"):
-        grid.only("alive")
-
-
 @pytest.mark.parametrize("codes", [None, [], ["order_ready", 7]])
 def test_codes_must_be_named(client, codes):
     with pytest.raises(InputError):

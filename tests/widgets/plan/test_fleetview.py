@@ -61,7 +61,7 @@ def test_a_plan_for_several_accounts_is_reviewed_account_by_account(
     assert repr(view) == "<plan view: Plan for 2 accounts: 4 updates.>"
     accounts, rows = tables(view)
     assert html(accounts).count("Plan for 6 contacts: 2 updates.") == 2
-    assert [label for label, _ in rows.account.options] == ["all accounts", "de 2", "fr 2"]
+    assert [label for label, _ in rows.kind.options] == ["all 4", "update 4", "de 2", "fr 2"]
     assert len(rows.matching()) == 4
     click(accounts, "account", "fr")
     assert len(rows.matching()) == 2

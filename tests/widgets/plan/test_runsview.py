@@ -228,10 +228,10 @@ def test_what_is_in_doubt_is_shown_alone(client: Client) -> None:
     result = plan.apply().assign(state=["applied", "unknown", "applied"])
     frame = chatkit.runs(client).assign(unknown=1, state="open")
     view = RunsView(frame, lambda: frame, lambda run: (plan, result))
-    assert "1 change in doubt" in html(view) and "1 in doubt</button>" in html(view)
-    click(view, "doubt", name_of(result))
+    assert "1 change in doubt" in html(view)
+    click(view, "resume", name_of(result))
     assert [item.kinds[-1] for item in part(opened(view), PagedRows).matching()] == ["unknown"]
-    assert "Go on with 1" in labels(opened(view)) and "unknown rows" in view.message
+    assert "Go on with 1" in labels(opened(view)) and "looks what took effect" in view.message
 
 
 def test_a_run_at_work_is_not_left_for_another(
