@@ -12,7 +12,7 @@ from chatkit.errors import ChatkitError, InputError, steady
 from chatkit.localization import language
 from chatkit.localization.board import MEANINGS, SIGNS, STATES, Board, heading
 from chatkit.templates.codes import Codes, template_codes
-from chatkit.util.display import cut, escaped
+from chatkit.util.display import cut
 from chatkit.widgets.contentform import ContentForm
 from chatkit.widgets.controls import Model, Panel, joined_module, style_sheet
 
@@ -185,5 +185,4 @@ class BoardGrid(Panel):
         return f"<board: {heading(self.board)}>"
 
     def _page(self) -> str:
-        message = f"<p>{escaped(self.message)}</p>" if self.message else ""
-        return f"{self.board._repr_html_()}{message}"
+        return self.board._repr_html_()

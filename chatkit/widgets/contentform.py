@@ -28,13 +28,11 @@ from chatkit.util.display import cut, escaped, visible
 from chatkit.widgets.controls import boxed, style_sheet
 from chatkit.widgets.fields import (
     Bodies,
-    CodeText,
     Fieldset,
     FormButton,
     FormGroup,
     FormModel,
     Html,
-    Samples,
     Status,
 )
 from chatkit.widgets.form import OpenedRecord
@@ -100,14 +98,14 @@ class ContentForm(PlanPanel):
         self.audit = Audit((), (), ())  #: what the rules find in what is typed now
         self._on_saved = saved or (lambda: None)
         self._read_contents(source)
-        self._headers = Bodies("headers", Header, most=1)
-        self._buttons = Bodies("buttons", Button, most=_MAX_BUTTONS)
-        self._samples = Samples("variables")
         self._fields = Fieldset(
             resource,
             self._live,
             self._on_change,
-            inputs={each.label: each for each in (self._headers, self._buttons, self._samples)},
+            inputs={
+                "headers": Bodies("headers", Header, most=1),
+                "buttons": Bodies("buttons", Button, most=_MAX_BUTTONS),
+            },
             unfolded={*_PAIRED_FIELDS, "lang_code", "is_draft"},
         )
         self._build_panes()
@@ -141,14 +139,10 @@ class ContentForm(PlanPanel):
 
         A new language begins with what the source has that needs no translation.
         """
-        original = self._original or {}
-        self._headers.hints = items_of(original, "headers")
-        self._buttons.hints = items_of(original, "buttons")
-        self._samples.hints = original.get("variables") or {}
         self._fields.fill(self._live)
         if self.new:
             self._fields.fields["lang_code"].show(self.lang_code)
-            for name, value in initial_translation(original).items():
+            for name, value in initial_translation(self._original or {}).items():
                 if value is not None:
                     self._fields.fields[name].show(value)
         self._initial = self.content
@@ -194,11 +188,6 @@ class ContentForm(PlanPanel):
     def focus(self) -> None:
         """Put the cursor into the first field that is written by hand."""
         self._form.focus_on(self._fields.fields["text"])
-
-    @property
-    def line(self) -> str:
-        """The Python that does the same without a plan; empty if nothing is edited."""
-        return self._fields.line(None if self.new else self.lang_code)
 
     # --- what is saved --------------------------------------------------------------
 
@@ -281,7 +270,7 @@ class ContentForm(PlanPanel):
         self._form.draw()
 
     def _build_panes(self) -> None:
-        self._title, self._status, self._code = Html(), Status(), CodeText()
+        self._title, self._status = Html(), Status()
         self._rest = Html()
         self._button = FormButton("Review the change", self._on_click)
         self._button.css = "primary"
@@ -304,7 +293,7 @@ class ContentForm(PlanPanel):
             rows.append(FormGroup([*source, control], css="cf-pair", row=True))
         draft = self._fields.fields["is_draft"]
         fields = [head, *rows, draft, self._fields.more, self._rest]
-        controls = [self._title, *fields, bar, self._status, self._code]
+        controls = [self._title, *fields, bar, self._status]
         self._form = FormModel(FormGroup(controls, css="chatkit-form"))
         seen = zip(reversed(heads), previews, strict=True)
         previewed = [one for code, it in seen for one in (w.HTML(language_heading(code)), it)]
@@ -339,7 +328,6 @@ class ContentForm(PlanPanel):
         title = f"{made} · {visible(code)} · {language.name(self.lang_code)}"
         self._title.value = f'<h3 dir="auto">{escape(title)}</h3>'
         self._button.disabled = not self.touched
-        self._code.value = self.line if self.touched else ""
         self._form.draw()
 
     @steady
@@ -352,8 +340,7 @@ class ContentForm(PlanPanel):
     def _page(self) -> str:
         contents = [one for one in (self._original, self.content) if one is not None]
         parts = [self._title.value, *map(content_html, contents)]
-        parts += [self.audit._repr_html_(), f"<pre>{escape(self._code.value)}</pre>"]
-        return "".join(parts)
+        return "".join([*parts, self.audit._repr_html_()])
 
 
 _MAX_FINDINGS = 8  #: findings that are shown at one field

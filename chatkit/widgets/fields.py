@@ -26,7 +26,6 @@ from pydantic.fields import FieldInfo
 
 from chatkit.api.record import Body
 from chatkit.api.secret import Secret
-from chatkit.bulk.endpoints import Key
 from chatkit.errors import InputError, Problem
 from chatkit.localization.content import part, slots
 from chatkit.resource import Resource, endpoints_of
@@ -37,7 +36,6 @@ from chatkit.widgets.controls import (
     START,
     ActsOnce,
     Model,
-    call_code,
     message_html,
     packed_module,
     style_sheet,
@@ -668,7 +666,6 @@ class Samples(FormGroup):
 
     def __init__(self, label: str) -> None:
         super().__init__((), label, "chatkit-rows cf-samples")
-        self.hints: Mapping[str, Any] = {}  #: what empty lines show
         self._lines: dict[str, Text] = {}
         self._values: dict[str, str] = {}
 
@@ -693,7 +690,6 @@ class Samples(FormGroup):
             line = before.get(name) or Text("{{" + cut(name, 20) + "}}")
             if name not in before:
                 line.show(self._values.get(name, ""))
-            line.placeholder = cut(part(self.hints, name), 100)
             self._lines[name] = line
         self.children = [*self._lines.values()]
 
@@ -731,7 +727,6 @@ class Bodies(Rows):
         self, label: str, body: type[Body], *, none: bool = False, most: int = 100
     ) -> None:
         self._body, self._none = body, none
-        self.hints: Sequence[Mapping[str, Any]] = ()  #: what empty inputs show, row by row
         super().__init__(label, body.__name__.lower(), most, ordered=True)
 
     def inputs(self) -> dict[str, Control]:
@@ -765,11 +760,7 @@ class Bodies(Rows):
     def arrange(self) -> None:
         """Update the rows: each shows the fields of its type, and those filled in."""
         super().arrange()
-        hints = [*self.hints, *[{}] * len(self.rows)]
-        for row, hint in zip(self.rows, hints, strict=False):
-            for name, each in row.inputs.items():
-                if isinstance(each, Text):
-                    each.placeholder = cut(part(hint, name), 100)
+        for row in self.rows:
             if "type" in row.inputs:
                 values = {name: each.read() for name, each in row.inputs.items()}
                 used = {"type", *_FIELDS_OF_TYPE.get(str(values["type"]), ())}
@@ -964,19 +955,6 @@ class Fieldset:
         if problems:
             raise InputError("Some fields cannot be read:", problems)
         return values
-
-    def line(self, key: Key | None) -> str:
-        """Return the Python code that sends the same; "" if nothing is edited.
-
-        Args:
-            key: The record to update; None creates one.
-        """
-        values, _ = self.read()
-        code, place = self._endpoints.code, self._endpoints.place
-        place = f"client.{call_code('templates', code)}" if code else place
-        if key is None:
-            return call_code(f"{place}.create", **values)
-        return call_code(f"{place}.update", key, **values) if values else ""
 
     def set(self, name: str, value: Any, *, fixed: str = "") -> None:
         """Fill in a field as if it had been typed.

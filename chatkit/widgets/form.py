@@ -33,7 +33,14 @@ from chatkit.resource import Resource, endpoints_of
 from chatkit.util.display import cut, escaped, many
 from chatkit.util.display import values as shortly
 from chatkit.webhooks import MAX_WEBHOOKS, Webhooks
-from chatkit.widgets.controls import ActionButton, Exported, Panel, boxed, style_sheet
+from chatkit.widgets.controls import (
+    ActionButton,
+    Exported,
+    Panel,
+    boxed,
+    call_code,
+    style_sheet,
+)
 from chatkit.widgets.fields import (
     CodeText,
     Control,
@@ -141,7 +148,12 @@ class Form(Exported, FormModel):
     @property
     def line(self) -> str:
         """The Python code that does what the button does; "" if nothing is edited."""
-        return self._fields.line(self.key)
+        values, _ = self._fields.read()
+        code, place = self._endpoints.code, self._endpoints.place
+        place = f"client.{call_code('templates', code)}" if code else place
+        if self.key is None:
+            return call_code(f"{place}.create", **values)
+        return call_code(f"{place}.update", self.key, **values) if values else ""
 
     def new(self) -> None:
         """Empty the form for another new record, unless an answer was lost."""

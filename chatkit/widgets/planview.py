@@ -51,7 +51,7 @@ from chatkit.report import (
     row_label,
 )
 from chatkit.util.display import LONG, escaped, many, visible
-from chatkit.widgets.controls import ActionButton, Code, Panel, boxed, call_code, style_sheet
+from chatkit.widgets.controls import ActionButton, Panel, boxed, style_sheet
 from chatkit.widgets.table import (
     Item,
     PagedRows,
@@ -155,7 +155,6 @@ class PlanView(Panel):
         )
         self._stop = ActionButton("Stop", self.stop)
         self._undo = ActionButton("Take it back …", lambda: self._attempt(self.undo))
-        self._code = Code(text=call_code("plan.apply", **dict.fromkeys(self._allowed, True)))
         # Where Apply stood is no button then: a double click does not stop what it began.
         controls = [self._apply, self._again, self._meter, self._stop, self._undo]
         actions = boxed(w.HBox, "chatkit-bar chatkit-sticky", [self._confirm, *controls])
@@ -172,7 +171,7 @@ class PlanView(Panel):
             self._show_result()
         accounts = [self._accounts] if isinstance(plan, FleetPlan) else []
         parts = [self._heading, self._message, actions, self._notes, *accounts, self._rows]
-        super().__init__([*parts, self._code, self._below])
+        super().__init__([*parts, self._below])
         self._update_controls()
 
     @steady
@@ -491,7 +490,7 @@ class PlanView(Panel):
         """Show the progress, not more often than a person can see."""
         if time.monotonic() - self._drawn >= _REDRAW_SECONDS or done == total:
             self._draw_meter(done, total or len(self.plan))
-            self._accounts.update(self._account_items())  # filters stay: one may be open
+            self._fill_accounts()
 
     def _draw_meter(self, done: int, total: int) -> None:
         self._drawn = time.monotonic()
@@ -541,7 +540,6 @@ class PlanView(Panel):
                 (self._confirm, asks and can_apply),
                 (self._apply, can_apply),
                 (self._again, outdated),
-                (self._code, fresh and can_apply),
                 (self._stop, self.running),
                 (self._meter, self.running),
                 (self._undo, idle and not below and bool(self._undoable_rows())),

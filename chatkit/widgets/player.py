@@ -12,7 +12,6 @@ import traitlets
 from chatkit.errors import InputError, steady
 from chatkit.flowjson import parse
 from chatkit.flowjson.document import read_source
-from chatkit.frames.frame import Columns, Kind
 from chatkit.util.display import cut, escaped, many
 from chatkit.widgets.controls import Exported, Model, packed_module, style_sheet
 
@@ -31,7 +30,6 @@ SCRIPTS = [
         )
     ),
 ]
-_COLUMN_KINDS: dict[type, Kind] = {str: "text", bool: "flag"}
 
 
 class Player(Exported, Model):
@@ -95,15 +93,11 @@ class Player(Exported, Model):
 
     def frame(self) -> pd.DataFrame:
         """Return the answers as a frame of one row, a column each; without answers no row."""
-        answers = {} if self.answers is None else self.answers
-        key = "#"
-        while key in answers:
-            key += "#"
-        kinds: dict[str, Kind] = {key: "number"}
-        columns = Columns(kinds | {name: _column_kind(value) for name, value in answers.items()})
-        if self.answers is not None:
-            columns.add(f"[{_dump_json({key: 1} | answers)}]".encode())
-        return columns.frame(key)
+        import pandas as pd
+
+        rows = [] if self.answers is None else [json.loads(_dump_json(self.answers))]
+        frame = pd.DataFrame(rows, index=range(1, len(rows) + 1), dtype=object)
+        return frame.convert_dtypes()
 
     # --- text and plain HTML ------------------------------------------------------------
 
@@ -133,12 +127,6 @@ def _dump_json(value: Any) -> str:
     except (TypeError, ValueError, RecursionError) as error:
         raise InputError(f"This cannot be written as JSON: {error}") from None
     return text.encode("utf-8", "replace").decode()
-
-
-def _column_kind(value: Any) -> Kind:
-    if type(value) is int and abs(value) < 2**63:
-        return "number"
-    return _COLUMN_KINDS.get(type(value), "json")
 
 
 # --- the screens as plain HTML -------------------------------------------------------------

@@ -13,7 +13,7 @@ from chatkit.errors import ChatkitError, InputError, steady
 from chatkit.localization import language
 from chatkit.localization.queue import Queue, Suggestion
 from chatkit.localization.rules import ContentFinding
-from chatkit.util.display import changed_words, cut, escaped, visible
+from chatkit.util.display import changed_words, cut, visible
 from chatkit.util.progress import working_for
 from chatkit.widgets.controls import ActionButton, Model, boxed, joined_module, style_sheet
 from chatkit.widgets.planview import PlanPanel, PlanView
@@ -230,5 +230,4 @@ class QueueView(PlanPanel):
         return f"<queue: {self.queue._heading()}>"
 
     def _page(self) -> str:
-        message = f"<p>{escaped(self.message)}</p>" if self.message else ""
-        return f"{self.queue._repr_html_()}{message}"
+        return self.queue._repr_html_()

@@ -232,10 +232,6 @@ class PagedRows(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
             self.search.value, self._page = "", 0
         self._filling = False
         self._filters.layout.display = None if len(items) > PAGE else "none"
-        self.update(items)
-
-    def update(self, items: Sequence[Item]) -> None:
-        """Show rows that have changed, with the filters as they are."""
         self.items = list(items)
         self._texts = [f"{item.account} {item.text}".casefold() for item in self.items]
         self.redraw()

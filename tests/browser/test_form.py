@@ -88,7 +88,6 @@ def test_a_contact_is_made_and_edited_in_a_form(
     content = story.run(notebook, 2)
     expect(content.get_by_label("footer")).to_be_visible()
     content.locator("textarea:visible").first.press("Enter")  # a line of its own, and not sent
-    expect(content.locator(".chatkit-code pre")).to_contain_text("update(")
     expect(content.get_by_role("status")).to_have_count(0)
     content.get_by_role("button", name="Add button").click()
 

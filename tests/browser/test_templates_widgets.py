@@ -177,7 +177,6 @@ def test_a_content_is_translated_beside_its_source_and_saved_by_keyboard(
     ).to_be_visible()
     up.press("Enter")
     form.get_by_role("button", name="Move up").nth(1).press("Enter")
-    expect(form.locator(".chatkit-code pre")).to_contain_text('.update(\n    "ar",')
 
     review = form.get_by_role("button", name="Review the change")
     review.press("Enter")
@@ -247,7 +246,6 @@ def test_the_board_is_navigated_filtered_and_filled_by_keyboard(
     for name, sample in (("{{1}}", "ノア"), ("{{2}}", "電動自転車"), ("{{3}}", "5月12日")):
         form.get_by_label(name).fill(sample)
     labels = form.get_by_label("label", exact=True)
-    assert labels.nth(0).get_attribute("placeholder") == "Keep it longer"
     labels.nth(0).fill("延長する")
     labels.nth(1).fill("今日返します")
     expect(form.locator(".pv-phone").first).to_contain_text(

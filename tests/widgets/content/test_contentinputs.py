@@ -6,8 +6,7 @@ import pytest
 from widgets.screen import classes, find, is_seen, kind, parts, press, type_into
 
 from chatkit.templates import Button, Header
-from chatkit.widgets.contentform import Samples
-from chatkit.widgets.fields import Bodies
+from chatkit.widgets.fields import Bodies, Samples
 
 QUICK = {"type": "custom", "label": "Yes"}
 SITE = {"type": "visit_website", "label": "See", "value": "https://a.example/{{1}}"}
@@ -112,15 +111,6 @@ def test_nobody_types_in_what_is_locked():
     assert not find(output, "label").disabled
 
 
-def test_empty_inputs_hint_at_the_source():
-    output = buttons()
-    output.hints = [QUICK]
-    output.show([{"type": "custom"}])
-    assert find(output, "label").placeholder == "Yes"
-    press(output, "Add button")
-    assert find(output, "label", 1).placeholder == ""
-
-
 # --- samples --------------------------------------------------------------------------------
 
 
@@ -170,10 +160,8 @@ def test_samples_of_another_kind_are_refused(value):
         assert samples.read() == {}
 
 
-def test_samples_hint_at_the_source_and_can_be_locked():
+def test_samples_can_be_locked():
     samples = Samples("variables")
-    samples.hints = {"1": "Ana"}
     samples.show_lines(["1"])
-    assert find(samples, "{{1}}").placeholder == "Ana"
     samples.lock(locked=True)
     assert find(samples, "{{1}}").disabled
