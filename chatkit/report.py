@@ -190,7 +190,7 @@ def summary(findings: Sequence[Finding]) -> str:
     return f"{' and '.join(counts)}{place}{text}"
 
 
-FEW = 8  #: different findings that are told
+FEW = 8  #: findings, changes of each kind, and refused cells that are shown at once
 _MAX_NAMED = 3  #: records that are named where the same is to be said of many
 
 
@@ -243,7 +243,6 @@ def _name_records(noun: str, count: int, labels: Sequence[str]) -> str:
     return f"{', '.join(labels[:_MAX_NAMED])} and {rest} have each"
 
 
-FEW = 8  #: changes of each kind, and refused cells, that are shown at once
 MANY = 200  #: lines of an HTML table, at most
 WIDTH = 100  #: columns of the text
 LABEL = 48  #: characters of the name of a record, a field or a row

@@ -19,6 +19,7 @@ import secrets
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
+from html import escape
 from pathlib import Path
 from threading import Lock
 from typing import Any, Literal
@@ -157,6 +158,14 @@ class ActionButton(ActsOnce, Model):
 
     def _receive(self, message: Any) -> None:
         self._act_once(message.get("token"))
+
+
+def saved_table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """Return escaped cells as a table of HTML for a saved page."""
+    head = "".join(f"<th {START}>{escape(name)}</th>" for name in heads)
+    lines = ("".join(f'<td dir="auto" {START}>{cell}</td>' for cell in row) for row in rows)
+    body = "".join(f"<tr>{line}</tr>" for line in lines)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 _MAX_LINE = 88  #: columns from which on each argument has a line of its own

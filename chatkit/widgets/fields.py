@@ -279,8 +279,6 @@ def require_type(value: Any, kind: Any, name: str) -> Any:
     return value
 
 
-#: Stands for a value that must be there.
-NEEDED: Any = object()
 #: Stands for a property that is not there.
 ABSENT: Any = type("Absent", (), {"__repr__": lambda self: "(not set)"})()
 _REFERENCE = re.compile(r"\$\{|`")
@@ -300,7 +298,7 @@ class Text(Control):
         label: What it is called.
         placeholder: What an empty one shows.
         rows: The lines it is high, if they are several.
-        nothing: The value of an empty one; NEEDED if it may not be empty.
+        nothing: The value of an empty one.
         reference: Whether a reference can take the place of a value.
     """
 
@@ -325,7 +323,7 @@ class Text(Control):
     def read(self) -> Any:
         """Return the value, or the reference. Raises `ValueError` if the text is neither."""
         text, value = self._unedited
-        if self.value == text and value is not NEEDED:
+        if self.value == text:
             return _copy(value)
         typed = self.value.strip()
         if self._reference and is_reference(typed) and "\n" not in typed:
@@ -381,7 +379,7 @@ class NumberText(Text):
 
     def _parse(self, text: str) -> Any:
         text = text.strip()
-        if not text and self._nothing is not NEEDED:
+        if not text:
             return self._nothing
         if self._pattern.fullmatch(text):
             return float(text) if "." in text else int(text)
@@ -785,7 +783,7 @@ def input_for(name: str, field: FieldInfo, *, nested: bool = False) -> Control:
     if kind is bool:
         made = Checkbox(name)
     elif kind is int:
-        made = NumberText(name, nothing=None if none else NEEDED)
+        made = NumberText(name, nothing=None)
     elif kind is str or (kind is Any and nested):
         rows = 5 if name in _MULTILINE and not nested else 0
         text_input = LooseText if len(kinds) > 1 or kind is Any else Text

@@ -27,7 +27,6 @@ from chatkit.resource import Resource, endpoints_of
 from chatkit.util.display import cut, many
 from chatkit.util.display import values as shortly
 from chatkit.widgets.controls import (
-    START,
     ActionButton,
     Code,
     Model,
@@ -35,6 +34,7 @@ from chatkit.widgets.controls import (
     call_code,
     packed_module,
     python_literal,
+    saved_table,
     style_sheet,
 )
 from chatkit.widgets.planview import TOOK_EFFECT, PlanPanel, PlanView
@@ -877,14 +877,11 @@ def table_html(sheet: Sheet, title: str, names: Sequence[str] = ()) -> str:
     places = [known.index(name) for name in names or known]
     edited = {row for row, _ in sheet.cells} | sheet.deleted | {*sheet.rows()}
     numbers = sorted(row for row in edited if not sheet.is_removed(row)) or list(range(sheet.size))
-    heads = "".join(f"<th {START}>{escape(name)}</th>" for name in [*(names or known), ""])
-    body = "".join(_row_html(row, places) for row in describe_rows(sheet, numbers[:_STATIC_ROWS]))
+    rows = describe_rows(sheet, numbers[:_STATIC_ROWS])
+    table = saved_table([*(names or known), ""], (_row_cells(row, places) for row in rows))
     rest = len(numbers) - _STATIC_ROWS
     more = f"<p>… and {many(rest, 'more row')}.</p>" if rest > 0 else ""
-    return (
-        f"<p>{escape(title)}</p><table><thead><tr>{heads}</tr></thead>"
-        f"<tbody>{body}</tbody></table>{more}"
-    )
+    return f"<p>{escape(title)}</p>{table}{more}"
 
 
 def _cell_value(value: Any) -> str | bool | None:
@@ -897,8 +894,8 @@ def _cut_text(value: Any) -> str:
     return text if len(text) <= _MAX_CELL else text[:_MAX_CELL] + "…"
 
 
-def _row_html(row: Mapping[str, Any], places: Sequence[int]) -> str:
-    """Return some cells of a row as escaped HTML."""
+def _row_cells(row: Mapping[str, Any], places: Sequence[int]) -> list[str]:
+    """Return some cells of a row as escaped HTML, and the mark of the row."""
     cells = []
     for place in places:
         value = row["v"][place]
@@ -907,9 +904,8 @@ def _row_html(row: Mapping[str, Any], places: Sequence[int]) -> str:
         if place in row.get("e", {}):
             typed, why = row["e"][place]
             text += f" <em>{escape(cut(typed, _MAX_WIDTH))} was refused: {escape(why)}</em>"
-        cells.append(f'<td dir="auto" {START}>{text}</td>')
-    mark = {"new": "added", "delete": "to delete"}.get(row.get("m", ""), "")
-    return f"<tr>{''.join(cells)}<td>{mark}</td></tr>"
+        cells.append(text)
+    return [*cells, {"new": "added", "delete": "to delete"}.get(row.get("m", ""), "")]
 
 
 # Spreadsheets put quotes around a text that holds a tab or a line break, and only then; a name

@@ -25,7 +25,7 @@ from chatkit.profile import ServiceProfile
 from chatkit.report import Report, ReportPart
 from chatkit.util.display import cut, many, visible
 from chatkit.webhooks import event_kinds
-from chatkit.widgets.controls import START, joined_module, style_sheet
+from chatkit.widgets.controls import joined_module, saved_table, style_sheet
 from chatkit.widgets.following import Follower
 
 if TYPE_CHECKING:
@@ -280,7 +280,7 @@ def names_by_number(contacts: pd.DataFrame | None) -> dict[str, str]:
 
 _MAX_EVENTS = 1000  #: events of one delivery that are counted
 _MAX_ROW_TEXT = 140  #: characters of a text
-_RED = 'style="text-align: start; color: var(--jp-error-color1, #c62828)"'
+_RED = 'style="color: var(--jp-error-color1, #c62828)"'
 
 
 def delivery_line(
@@ -349,16 +349,12 @@ def signature_words(row: dict[str, Any]) -> str:
 
 def lines_html(rows: Sequence[dict[str, Any]], about: str) -> str:
     """Return rows as an HTML table, without times, which differ at each run."""
-    heads = "".join(
-        f"<th {START}>{name}</th>"
-        for name in ("Delivery", "Kind", "What", "Contact", "Says", "Signature")
-    )
-    body = "".join(_row_html(row) for row in rows)
-    table = f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>" if rows else ""
+    heads = ("Delivery", "Kind", "What", "Contact", "Says", "Signature")
+    table = saved_table(heads, map(_row_cells, rows)) if rows else ""
     return f'<div class="tex2jax_ignore mathjax_ignore"><p>{escape(about)}</p>{table}</div>'
 
 
-def _row_html(row: dict[str, Any]) -> str:
+def _row_cells(row: dict[str, Any]) -> list[str]:
     more = f" (+ {many(row['more'], 'more event')})" if row["more"] else ""
     texts = (
         row["id"],
@@ -368,9 +364,8 @@ def _row_html(row: dict[str, Any]) -> str:
         row["failed"] or row["says"],
         signature_words(row),
     )
-    red = _RED if row["failed"] else START
-    cells = "".join(f'<td dir="auto" {red}>{escape(str(text))}</td>' for text in texts)
-    return f"<tr>{cells}</tr>"
+    cells = [escape(str(text)) for text in texts]
+    return [f"<span {_RED}>{cell}</span>" for cell in cells] if row["failed"] else cells
 
 
 def _short_text(value: str | None) -> str:

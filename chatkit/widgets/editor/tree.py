@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -10,7 +9,6 @@ from typing import Any, Literal
 
 import traitlets
 
-from chatkit.errors import ChatkitError
 from chatkit.flowjson.components import COMPONENTS, DOCUMENT, SCREEN, Shape
 from chatkit.report import Finding
 from chatkit.util.display import cut, many
@@ -59,10 +57,7 @@ class Tree(Model):
         arguments: dict[str, Any] = dict(message or {})
         action, answered = arguments.pop("do", None), arguments.pop("n", self.answered)
         if action in _ACTIONS:
-            try:
-                self._act(action, **arguments)
-            except ChatkitError:
-                logging.getLogger(__name__).info("the tree could not %s", action, exc_info=True)
+            self._act(action, **arguments)
             self.answered = answered
 
 

@@ -6,7 +6,6 @@ from typing import Any
 
 from widgets.screen import send
 
-from chatkit.errors import InputError
 from chatkit.widgets.editor.edits import new_flow
 from chatkit.widgets.editor.tree import Tree, tree_rows
 
@@ -33,13 +32,6 @@ def test_other_messages_do_nothing() -> None:
     for message in (None, {}, {"do": "__init__", "pointer": "x"}, {"do": ["move"]}):
         send(tree, message)
     assert acted == []
-
-
-def test_what_cannot_be_done_does_not_reach_the_page_as_an_error() -> None:
-    def refuse(*_: object, **__: object) -> None:
-        raise InputError("no")
-
-    send(Tree(refuse), {"do": "remove", "pointer": "/x"})
 
 
 def test_rows_are_told_with_what_is_selected() -> None:

@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatkit.widgets.fields import (
-    NEEDED,
     Checkbox,
     Choice,
     Json,
@@ -59,11 +58,6 @@ def test_what_is_no_whole_number_is_said_to_be_none(typed: str) -> None:
     number.enter(typed)
     with pytest.raises(ValueError, match="must be a whole number"):
         number.read()
-
-
-def test_a_number_that_must_be_there_cannot_be_empty() -> None:
-    with pytest.raises(ValueError, match="must be a whole number"):
-        NumberText("seconds", nothing=NEEDED).read()
 
 
 def test_a_tick_is_true_or_false() -> None:
