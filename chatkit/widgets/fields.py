@@ -33,11 +33,11 @@ from chatkit.util.display import cut, visible
 from chatkit.util.display import values as shortly
 from chatkit.util.json import JsonFault, read_json
 from chatkit.widgets.controls import (
-    START,
     ActsOnce,
     Model,
     message_html,
     packed_module,
+    saved_table,
     style_sheet,
 )
 
@@ -1041,15 +1041,10 @@ class Fieldset:
         """Return the fields as an HTML table for a saved page."""
         rows = []
         for name, each in self.fields.items():
-            try:
-                value = shortly(each.read())
-            except ValueError as error:
-                value = visible(str(error))
-            cells = "".join(
-                f'<td dir="auto" {START}>{escape(part)}</td>' for part in (value, each.help)
-            )
-            rows.append(f'<tr><th scope="row" {START}>{name}</th>{cells}</tr>')
-        return f"<table>{''.join(rows)}</table>"
+            kind, value = _comparable_value(each)
+            text = shortly(value) if kind == "value" else visible(value)
+            rows.append([f"<strong>{name}</strong>", escape(text), escape(each.help)])
+        return saved_table(["field", "value", ""], rows)
 
     def _check_field(self, name: str) -> None:
         """Validate an edited field, and show its problem."""
@@ -1064,8 +1059,8 @@ class Fieldset:
         self.fields[name].mark([("error", problem)])
 
 
-def _comparable_value(control: Control) -> Any:
-    """Return the value of a control, or its problem, to be compared later."""
+def _comparable_value(control: Control) -> tuple[str, Any]:
+    """Return "value" and the value of a control, or "problem" and why it has none."""
     try:
         return "value", control.read()
     except ValueError as error:

@@ -19,10 +19,9 @@ import ipywidgets as w
 import traitlets
 
 from chatkit.bulk.comparison import same_value
-from chatkit.bulk.matching import DELETE
 from chatkit.bulk.plan import RefusedCell, refused_cells
 from chatkit.errors import ChatkitError, InputError, Problem, steady
-from chatkit.frames.frame import python_value, records
+from chatkit.frames.frame import records
 from chatkit.resource import Resource, endpoints_of
 from chatkit.util.display import cut, many
 from chatkit.util.display import values as shortly
@@ -33,7 +32,6 @@ from chatkit.widgets.controls import (
     boxed,
     call_code,
     packed_module,
-    python_literal,
     saved_table,
     style_sheet,
 )
@@ -214,7 +212,7 @@ class Grid(PlanPanel):
 
     @property
     def code(self) -> str:
-        """Filters, order and edits as Python code for `client` and `grid`."""
+        """Filters and order as Python code, and the plan of the edits."""
         view, lines = self._view, list[str]()
         if filters := {name: value for name, value in view.filter._asdict().items() if value}:
             lines.append(call_code("grid.filter", **filters))
@@ -223,8 +221,8 @@ class Grid(PlanPanel):
             lines.append(call_code("grid.sort", view.column, **down))
         if lines:
             lines.append("visible = grid.visible()")
-        if edits := self._plan_arguments():
-            lines.append(f"plan = {self._endpoints.place}.plan({', '.join(edits)})")
+        if edits_summary(self._sheet):
+            lines.append("plan = grid.plan()")
         return "\n".join(lines)
 
     # --- for programs, and what JavaScript calls ----------------------------------------
@@ -469,36 +467,6 @@ class Grid(PlanPanel):
     def _visible_columns(self) -> list[str]:
         """The names of the shown columns, in their order."""
         return [name for name, _ in self._table.column_layout]
-
-    def _plan_arguments(self) -> list[str]:
-        """Return the edits as Python code: the arguments of `resource.plan`."""
-        sheet, key = self._sheet, self._endpoints.key
-        writable = [c.name for c in sheet.columns.values() if not (c.fixed and c.closed)]
-        rows: dict[int, dict[str, Any]] = {row: {} for row in sheet.rows()}
-        for row, name in sheet.changed():
-            rows.setdefault(row, {})[name] = sheet.cells[row, name].value
-        marked = {row for row in sheet.deleted if row < sheet.size}
-        records = []
-        for row, entered in rows.items():
-            if row < sheet.size and row not in marked:
-                records.append(self._identify_record(row, writable) | entered)
-            elif entered and row not in marked:
-                records.append({name: value for name, value in entered.items() if name != key})
-        deleted = [self._identify_record(row, writable) for row in sorted(marked)]
-        records += [record | {DELETE: True} for record in deleted if key not in record]
-        keys = [record[key] for record in deleted if key in record]
-        lines = ",\n    ".join(map(python_literal, records))
-        whole = f"[{lines}]" if len(records) == 1 else f"[\n    {lines},\n]"
-        return [whole] * bool(records) + [f"delete={python_literal(keys)}"] * bool(keys)
-
-    def _identify_record(self, row: int, writable: Sequence[str]) -> dict[str, Any]:
-        """Return the fields that identify the record of a row: its key, or all others."""
-        key = self._endpoints.key
-        known = self._sheet.original(key, [row])[0] if key in self._sheet.columns else None
-        if known is not None:
-            return {key: python_value(known)}
-        values = {name: self._sheet.original(name, [row])[0] for name in writable}
-        return {name: python_value(value) for name, value in values.items() if value is not None}
 
     # --- after a plan was applied -------------------------------------------------------
 

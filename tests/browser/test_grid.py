@@ -380,7 +380,7 @@ def test_texts_are_replaced_copied_and_written_as_python(opened: GridPage) -> No
     page.button("More").click()
     page.button("The same in Python").click()
     code = page.page.locator(".chatkit-gridpanel .chatkit-code pre")
-    expect(code).to_contain_text("plan = client.contacts.plan(")
+    expect(code).to_contain_text("plan = grid.plan()")
     page.notebook.shot("grid_python")
 
     page.page.set_viewport_size({"width": 900, "height": 1000})

@@ -128,4 +128,4 @@ def test_the_page_without_widgets_shows_values_as_text(client: Client) -> None:
     fields = Fieldset(client.contacts, CONTACT | {"name": "<img src=x>\u202e"})
     html = fields.html()
     assert "&lt;img src=x&gt;⟨U+202E⟩" in html and "<img" not in html
-    assert ">number</th>" in html
+    assert ">number</strong>" in html

@@ -246,18 +246,6 @@ def test_filters_order_and_edits_are_lines_that_do_the_same(client: Client) -> N
     assert len(mine) == 5
 
 
-def test_edits_of_a_frame_without_keys_name_their_records(client: Client) -> None:
-    known = client.contacts.get(50001)
-    own = pd.DataFrame(
-        {"number": ["2025550143", known.number], "country_code": ["+1", known.country_code]}
-    ).assign(name="")
-    grid = Grid(client.contacts, own)
-    grid.set(0, "name", "Bo")
-    grid.delete(1)
-    (plan,) = [ran(client, grid, grid.code)["plan"]]
-    assert plan.counts == {"create": 1, "update": 0, "delete": 1}  # type: ignore[attr-defined]
-
-
 def test_what_strangers_wrote_is_only_text_in_the_code(client: Client) -> None:
     grid = Grid(client.contacts)
     evil = '"); raise SystemExit(1) #\u202e\\'
