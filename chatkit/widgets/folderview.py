@@ -15,7 +15,13 @@ from chatkit.account.reading import CONTACT
 from chatkit.errors import ChatkitError, InputError, steady
 from chatkit.report import LABEL, html_heading, marked
 from chatkit.util.display import cut, many, visible
-from chatkit.widgets.controls import Exported, Model, joined_module, style_sheet
+from chatkit.widgets.controls import (
+    Exported,
+    Model,
+    joined_module,
+    saved_table,
+    style_sheet,
+)
 from chatkit.widgets.table import marked_words
 
 if TYPE_CHECKING:
@@ -27,7 +33,6 @@ STATES = ("the same", "different", "only left", "only right")
 _SAME, _DIFFERENT, _LEFT, _RIGHT = range(4)
 _CONTEXT_LINES = 3  #: lines that are shown before and after what differs
 _MOST_LINES = 5000  #: of a file that is compared line by line
-_MOST_FILES, _MOST_SAVED = 30, 1500  #: files of the saved page, and lines of all of them
 
 
 class FolderView(Exported, Model):
@@ -147,27 +152,17 @@ class FolderView(Exported, Model):
         return f"<folder view: {self._summarize()}>"
 
     def _page(self) -> str:
-        parts, lines = [], 0
         alone = self._sources[1] is None
-        states = self.files()
-        alike = [] if alone else [path for path, state in states.items() if state == STATES[_SAME]]
-        paths = [path for path in states if alone or states[path] != STATES[_SAME]]
-        for n, path in enumerate(paths):
-            lines += max(text.count("\n") for text in self._files[path] if text is not None)
-            if n == _MOST_FILES or lines > _MOST_SAVED:
-                rest = many(len(paths) - n, "more file")
-                parts.append(f"<p>… and {rest}: run the cell to see them.</p>")
-                break
-            state = "" if alone else f": {states[path]}"
-            summary = f"<summary>{marked(visible(path))}{state}</summary>"
-            parts.append(f"<details>{summary}{self._draw_table(path)}</details>")
-        if alike:
-            names = "".join(f"<li>{marked(visible(path))}</li>" for path in alike[:200])
-            more = f"<li>… and {len(alike) - 200:,} more</li>" if len(alike) > 200 else ""
-            title = f"<summary>{many(len(alike), 'file')} without a difference</summary>"
-            parts.append(f"<details>{title}<ul>{names}{more}</ul></details>")
-        style = f"<style>{self._css}</style>"
-        return f'<div class="fv-page">{style}{html_heading(self.heading)}{"".join(parts)}</div>'
+        rows = [
+            [marked(visible(path)), "" if alone else state]
+            for path, state in self.files().items()
+            if alone or state != STATES[_SAME]
+        ]
+        table = saved_table(["file", ""], rows) if rows else ""
+        look = f"<style>{self._css}</style>"
+        return (
+            f'<div class="fv-page">{look}{html_heading(self.heading)}{table}{self.difference}</div>'
+        )
 
 
 # --- both sides as files --------------------------------------------------------------------

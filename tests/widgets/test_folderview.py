@@ -140,7 +140,7 @@ def test_the_saved_page_holds_what_differs(folder: chatkit.Folder, client: Clien
     rewrite(folder, EN, "repaired and ready", "washed and ready")
     page = page_of(chatkit.widgets.FolderView(folder, client))
     assert "<ins>washed</ins>" in page
-    assert "21 files without a difference" in page
+    assert page.count(">different</td>") == 1 and ">the same</td>" not in page
 
 
 def test_nothing_is_written_by_looking(
@@ -166,5 +166,4 @@ def test_a_folder_alone_is_shown_without_a_comparison(folder: chatkit.Folder) ->
     assert repr(view).endswith("22 files.>")
     assert "the same" not in view.difference
     page = page_of(view)
-    assert page.count("<details>") >= 10
-    assert "hooks.larkspur" in page
+    assert page.count("<td") >= 10
