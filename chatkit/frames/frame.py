@@ -472,6 +472,12 @@ def sorted_by_key(frame: pd.DataFrame, order: Callable[[list[str]], list[str]]) 
     return frame if ranked == list(range(len(keys))) else frame.iloc[ranked]
 
 
+def frame_of_json(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """Make a frame of JSON objects, a row each from 1 on, with nullable types."""
+    frame = pd.DataFrame(list(rows), index=range(1, len(rows) + 1), dtype=object)
+    return frame.convert_dtypes()
+
+
 def column_or_level(frame: pd.DataFrame, name: str) -> pd.Series[Any] | None:
     """Return a column, or a level of the index, by position; None without one."""
     if name in frame.columns:

@@ -12,6 +12,7 @@ import traitlets
 from chatkit.errors import InputError, steady
 from chatkit.flowjson import parse
 from chatkit.flowjson.document import read_source
+from chatkit.frames.frame import frame_of_json
 from chatkit.util.display import cut, escaped, many
 from chatkit.widgets.controls import Exported, Model, packed_module, style_sheet
 
@@ -93,11 +94,8 @@ class Player(Exported, Model):
 
     def frame(self) -> pd.DataFrame:
         """Return the answers as a frame of one row, a column each; without answers no row."""
-        import pandas as pd
-
         rows = [] if self.answers is None else [json.loads(_dump_json(self.answers))]
-        frame = pd.DataFrame(rows, index=range(1, len(rows) + 1), dtype=object)
-        return frame.convert_dtypes()
+        return frame_of_json(rows)
 
     # --- text and plain HTML ------------------------------------------------------------
 
