@@ -317,7 +317,6 @@ CASES: dict[str, tuple[str, ...]] = {
         "chatkit.widgets.PlanView(contacts)",
         'chatkit.widgets.PlanView(client.contacts.plan(contacts.assign(name="X"))).apply("yes")',
         'chatkit.widgets.ContentForm(client.templates("order_ready"), "")',
-        'chatkit.widgets.BoardGrid(client.templates, ["order_ready"]).only("alive")',
         'chatkit.widgets.BoardGrid(client.templates, ["order_ready"]).edit("order_ready", "xx")',
         'chatkit.widgets.Preview(client.templates("order_ready").frame(full=True))',
     ),
