@@ -23,7 +23,7 @@ from chatkit.api.secret import Secret
 from chatkit.api.transport import Transport
 from chatkit.bulk.endpoints import ACCOUNT, Endpoints
 from chatkit.contacts import Contacts
-from chatkit.errors import HelpPage, NotFound, SettingsError, needed_by, steady
+from chatkit.errors import HelpPage, NotFound, SettingsError, needed_by, safe_repr
 from chatkit.flows import Flows
 from chatkit.profile import ServiceProfile
 from chatkit.resource import Resource
@@ -182,7 +182,7 @@ class Client(metaclass=HelpPage):
         seed["now"] = self.transport.service_time().timestamp()  # the calls have told it
         return cast("AccountRecords", seed)
 
-    @steady
+    @safe_repr
     def __repr__(self) -> str:
         where = self.connection.name or self.connection.base_url
         return f"<account {self.connection.account_id} of {where}>"

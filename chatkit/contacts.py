@@ -328,7 +328,7 @@ class ContactEndpoints(Endpoints[Contact]):
             return "not exactly", "restoring keeps its number and name, but no tags and no ai_mode"
         return super().undo(kind, known, after)
 
-    def unsettable(
+    def immutable_reason(
         self, fields: Mapping[str, Any], live: Mapping[str, Any] | None
     ) -> tuple[str, str] | None:
         """Return why the name parts in `fields` cannot be set, and the name (Contacts, rule 2)."""

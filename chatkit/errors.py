@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from chatkit.api.call import Call
 
 
-def steady(method: Callable[[Any], str]) -> Callable[[Any], str]:
+def safe_repr(method: Callable[[Any], str]) -> Callable[[Any], str]:
     """Decorate a `__repr__` so that it never raises.
 
     Debuggers, and tracebacks that print variables, show objects that are half made, or whose

@@ -27,7 +27,7 @@ from typing import (
     overload,
 )
 
-from chatkit.errors import Problem, steady
+from chatkit.errors import Problem, safe_repr
 from chatkit.util.display import (
     MISSING,
     RenderedValue,
@@ -307,7 +307,7 @@ class Report(ABC):
     def _parts(self) -> Iterable[ReportPart]:
         """Return the parts of the report, the headline first."""
 
-    @steady
+    @safe_repr
     def __repr__(self) -> str:
         return text_of(part.lines for part in self._parts())
 
@@ -341,7 +341,7 @@ def paragraph(text: str) -> ReportPart:
     return ReportPart(wrapped("", text), f"<p>{marked(text)}</p>")
 
 
-def bullets(title: str, items: Iterable[str], name: str = "told", lead: str = "  ") -> ReportPart:
+def bullets(title: str, items: Iterable[str], name: str = "notes", lead: str = "  ") -> ReportPart:
     """Return a list of visible texts under a title; nothing without any.
 
     Args:

@@ -25,7 +25,7 @@ from chatkit.errors import (
     Problem,
     Refused,
     first_line,
-    steady,
+    safe_repr,
 )
 from chatkit.report import (
     Finding,
@@ -65,7 +65,7 @@ class Resource(Generic[R], metaclass=HelpPage):
         """The target of plans for the resource."""
         return self._endpoints
 
-    @steady
+    @safe_repr
     def __repr__(self) -> str:
         return f"<{'/'.join(self._endpoints.path)} of the account: .frame() shows them>"
 

@@ -31,19 +31,19 @@ _MAX_DECOMPRESSED = 4 * 1024 * 1024
 _PLACEHOLDERS = re.compile(r"(\{id\}|\{timestamp\}|\{body\})")
 
 
-class Revealing(Protocol):
+class RevealableSecret(Protocol):
     """A secret that never shows itself, such as `chatkit.api.secret.Secret`."""
 
     def reveal(self) -> str:
         """Return the text itself."""
 
 
-class _CoveredSecret:
+class _RedactedSecret:
     """A secret whose repr hides its text in tracebacks."""
 
     __slots__ = ("_text",)
 
-    def __init__(self, secret: str | Revealing) -> None:
+    def __init__(self, secret: str | RevealableSecret) -> None:
         self._text = secret if isinstance(secret, str) else secret.reveal()
 
     def reveal(self) -> str:
@@ -91,7 +91,11 @@ SCHEMES: Mapping[str, Scheme] = {
 
 
 def sign(
-    scheme: str | Scheme, secret: str | Revealing, message_id: str, timestamp: int, body: bytes
+    scheme: str | Scheme,
+    secret: str | RevealableSecret,
+    message_id: str,
+    timestamp: int,
+    body: bytes,
 ) -> dict[str, str]:
     """Sign a body; return the headers to send with it.
 
@@ -105,7 +109,7 @@ def sign(
     Raises:
         BadSignature: The scheme is unknown, or the secret or the id cannot be used.
     """
-    secret = _CoveredSecret(secret)  # a traceback that prints variables must not find its text
+    secret = _RedactedSecret(secret)  # a traceback that prints variables must not find its text
     scheme = named(scheme)
     signed = _signed_text(scheme, message_id, str(timestamp), body)
     header = scheme.prefix + _digest(scheme, key_of(scheme, secret), signed)
@@ -122,7 +126,7 @@ def sign(
 def verify(
     body: bytes,
     headers: Mapping[str, str],
-    secret: str | Revealing | Iterable[str | Revealing],
+    secret: str | RevealableSecret | Iterable[str | RevealableSecret],
     *,
     scheme: str | Scheme = "standard_webhooks",
     now: float | None = None,
@@ -152,7 +156,7 @@ def verify(
     several = isinstance(secret, Iterable) and not isinstance(secret, str | bytes)
     entries: list[Any] = [*secret] if several else [secret]  # type: ignore[misc]
     wrong = [type(e).__name__ for e in entries if not (isinstance(e, str) or hasattr(e, "reveal"))]
-    secrets = [] if wrong else [_CoveredSecret(each) for each in entries]
+    secrets = [] if wrong else [_RedactedSecret(each) for each in entries]
     del secret, entries  # a traceback that prints variables must not find their texts
     if wrong:
         raise BadSignature(f"a signing secret is text, not {wrong[0]}")
@@ -219,20 +223,20 @@ def named(scheme: str | Scheme) -> Scheme:
     return SCHEMES[scheme]
 
 
-def key_of(scheme: Scheme, secret: str | Revealing) -> bytes:
+def key_of(scheme: Scheme, secret: str | RevealableSecret) -> bytes:
     """Decode a secret into a key, as the scheme says.
 
     Raises:
         BadSignature: The secret is empty, cannot be read so, or was copied with more than itself.
     """
-    covered = _CoveredSecret(secret)
+    redacted = _RedactedSecret(secret)
     del secret  # a traceback that prints variables must not find its text
-    if excess := excess_of(covered):
+    if excess := excess_of(redacted):
         raise BadSignature(
             f"the signing secret has {excess}, as happens when it is pasted or read from a file: "
             "pass the secret alone"
         )
-    key = _decode_key(scheme, covered.reveal())
+    key = _decode_key(scheme, redacted.reveal())
     if not key:  # an empty key would accept what anyone signs with it
         raise BadSignature(f"the signing secret is empty or not {scheme.key} text")
     return key
@@ -248,7 +252,7 @@ _PLAIN_SECRET = re.compile(r"[A-Za-z0-9+/=_.-]*")
 _GENERATED = re.compile(r"[0-9A-Fa-f]{32}|whsec_")
 
 
-def excess_of(secret: Revealing) -> str:
+def excess_of(secret: RevealableSecret) -> str:
     """Return the name and place of a sign that was copied along with a secret, or "".
 
     Nothing invisible belongs into a secret, nor a space or a quotation mark at its ends. In one

@@ -520,13 +520,13 @@ class Rotation(Report):
             self.new_id, self.secret = int(new_id), secret
         return result
 
-    def finish(self, *, unheard: bool = False) -> Plan:
+    def finish(self, *, unverified: bool = False) -> Plan:
         """Plan to delete the old webhook, once a delivery has reached the new one.
 
         The plan can never be undone, so it is applied with `apply(irreversible=True)`.
 
         Args:
-            unheard: Go on although nothing has been delivered to the new one yet.
+            unverified: Go on although nothing has been delivered to the new one yet.
 
         Raises:
             InputError: The new webhook is not there, its secret is not, or nothing has
@@ -539,10 +539,10 @@ class Rotation(Report):
                 "rotation.apply() and client.webhooks.frame(). The old one must stay."
             )
         health, reason = verdicts.loc[self.new_id, ["health", "reason"]]
-        if health not in ("healthy", "silent") and not unheard:  # a delivery has reached it
+        if health not in ("healthy", "silent") and not unverified:  # a delivery has reached it
             raise InputError(
                 f"The new webhook {self.new_id} is not in use yet ({reason}): the old one must "
-                "stay until a delivery has reached the new one, or finish(unheard=True)."
+                "stay until a delivery has reached the new one, or finish(unverified=True)."
             )
         return self._webhooks.plan(delete=[self.old_id])
 

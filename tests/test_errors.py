@@ -46,7 +46,7 @@ RENDERED = [
         "api.wire.Wire",
         "api.secret.Secret",
     ),
-    *("inbox.store.InboxStore", "inbox.delivery.Intake", "api.connection.Connection"),
+    *("inbox.store.InboxStore", "inbox.delivery.DeliveryInspector", "api.connection.Connection"),
     "account.doctor.CheckupReport",
 ]
 

@@ -4,7 +4,7 @@ from contextlib import contextmanager
 import pytest
 from profiles import Service
 
-from chatkit.account.doctor import Observation, Prober, Reply
+from chatkit.account.doctor import Observation, ProbeClient, Reply
 from chatkit.account.doctor import observe as observed
 from chatkit.api.answer import Answer
 from chatkit.api.call import Call
@@ -20,7 +20,7 @@ def observing(
     assumed: ServiceProfile | None = None,
     seed: str = "demo",
     quirks: frozenset[str] = frozenset(),
-) -> Iterator[Prober]:
+) -> Iterator[ProbeClient]:
     with Service(service, quirks).sandbox(seed) as sandbox:
         connection = Connection(
             base_url="http://localhost",
@@ -28,7 +28,7 @@ def observing(
             token=sandbox.token,
             profile=assumed or service,
         )
-        yield Prober(Transport(connection, handler=sandbox.answer))
+        yield ProbeClient(Transport(connection, handler=sandbox.answer))
 
 
 def observe(

@@ -144,7 +144,7 @@ def doctor(to: Client | Sandbox | str | None = None) -> CheckupReport:
     connection = to.connection
     return CheckupReport(
         f"account {connection.account_id} at {connection.base_url}",
-        _run_checks(connection, Prober(to.transport)),
+        _run_checks(connection, ProbeClient(to.transport)),
     )
 
 
@@ -165,17 +165,19 @@ def save_if_healthy(name: str, connection: Connection, place: TokenPlace) -> Non
     save(name, connection, place)
 
 
-def _run_checks(connection: Connection, prober: Prober) -> Iterator[Check]:
-    contacts = prober.get("contacts")
+def _run_checks(connection: Connection, probe_client: ProbeClient) -> Iterator[Check]:
+    contacts = probe_client.get("contacts")
     address = Check("Base address", *_check_address(connection, contacts))
     yield address
     if address.state == "problem":
         return  # whatever else is asked would be answered by nobody, or by somebody else
     views = {
-        "Chat Flows": prober.get("flows"),
-        "Chat Templates": prober.get("templates", "default", "contents", "lookups", "languages"),
+        "Chat Flows": probe_client.get("flows"),
+        "Chat Templates": probe_client.get(
+            "templates", "default", "contents", "lookups", "languages"
+        ),
         "Chat Contacts": contacts,
-        "Chat Detail": prober.get("webhooks"),
+        "Chat Detail": probe_client.get("webhooks"),
     }
     replies = views.values()
     accepted = any(reply.granted for reply in replies)
@@ -186,7 +188,7 @@ def _run_checks(connection: Connection, prober: Prober) -> Iterator[Check]:
         for operation in _WRITES[group]:
             yield Check(f"{group}, {operation}", "unknown", "not checked: it would change data")
     yield Check("Webhooks", *_check_webhooks(views["Chat Detail"]))
-    observations = list(observe(prober, contacts, views["Chat Flows"]))
+    observations = list(observe(probe_client, contacts, views["Chat Flows"]))
     denied = {reply.status for reply in replies} & {401, 403}
     if accepted and len(denied) == 1:
         observations.append(Observation("forbidden_status", "a list is refused", denied.pop()))
@@ -257,7 +259,7 @@ class Reply:
         return None if pagination is None else msgspec.convert(pagination, Pagination)
 
 
-class Prober:
+class ProbeClient:
     """Source of read-only questions to an account: it makes no other calls than GET."""
 
     def __init__(self, transport: Transport) -> None:
@@ -440,28 +442,28 @@ def _check_profile_field(observation: Observation, profile: ServiceProfile) -> C
     return Check(name, "warning", detail, f"Set {field}={value!r} in the profile.")
 
 
-def observe(prober: Prober, contacts: Reply, flows: Reply) -> Iterator[Observation]:
+def observe(probe_client: ProbeClient, contacts: Reply, flows: Reply) -> Iterator[Observation]:
     """Observe the open points that reading can show; takes the first pages of both lists."""
     resource, first = ("contacts", contacts) if contacts.granted else ("flows", flows)
     if not first.granted:
         return
-    yield from _observe_pages(prober, resource, first)
+    yield from _observe_pages(probe_client, resource, first)
     yield _observe_number_form(contacts)
-    yield _observe_flow_document(prober, flows)
-    yield _observe_missing_status(prober, resource)
-    yield _observe_parameter(prober, "search_param", "contacts", contacts, _SEARCH_NAMES)
-    yield _observe_parameter(prober, "status_param", "flows", flows, _STATUS_NAMES)
+    yield _observe_flow_document(probe_client, flows)
+    yield _observe_missing_status(probe_client, resource)
+    yield _observe_parameter(probe_client, "search_param", "contacts", contacts, _SEARCH_NAMES)
+    yield _observe_parameter(probe_client, "status_param", "flows", flows, _STATUS_NAMES)
 
 
-def _observe_pages(prober: Prober, resource: str, first: Reply) -> Iterator[Observation]:
+def _observe_pages(probe_client: ProbeClient, resource: str, first: Reply) -> Iterator[Observation]:
     pagination = first.pagination
     if pagination is None:
         yield Observation("page_base", "the list came without pagination", known=False)
         return
     yield Observation("page_base", "the number of the page when none is asked for",
                       pagination.page)  # fmt: skip
-    yield from _observe_page_size(prober, resource)
-    past_end = prober.get(resource, page=pagination.page + pagination.total_pages + 3)
+    yield from _observe_page_size(probe_client, resource)
+    past_end = probe_client.get(resource, page=pagination.page + pagination.total_pages + 3)
     field, how = "page_past_end", "a page after the last"
     if not past_end.granted and (not past_end.refused or past_end.status_text == "429"):
         yield Observation(field, f"{how} was answered with {past_end.status_text}", known=False)
@@ -471,29 +473,29 @@ def _observe_pages(prober: Prober, resource: str, first: Reply) -> Iterator[Obse
         yield Observation(field, how, "empty" if past_end.granted else "refuse")
 
 
-def _observe_page_size(prober: Prober, resource: str) -> Iterator[Observation]:
-    assumed = prober.profile.max_page_size
-    largest = prober.get(resource, pageSize=assumed)
+def _observe_page_size(probe_client: ProbeClient, resource: str) -> Iterator[Observation]:
+    assumed = probe_client.profile.max_page_size
+    largest = probe_client.get(resource, pageSize=assumed)
     if largest.pagination is None:
         how = f"{assumed} was answered with {largest.status_text}"
         yield Observation("max_page_size", how, known=False)
         return
-    above = prober.get(resource, pageSize=assumed + 1)
+    above = probe_client.get(resource, pageSize=assumed + 1)
     sizes = [reply.pagination.page_size for reply in (largest, above) if reply.pagination]
     most = assumed + 1
     if max(sizes) == most:  # it takes more than is assumed: a larger page is fewer calls
         for most in [size for size in _LARGER_PAGE_SIZES if size > most]:
-            if larger := prober.get(resource, pageSize=most).pagination:
+            if larger := probe_client.get(resource, pageSize=most).pagination:
                 sizes.append(larger.page_size)
                 break
     how = f"the most used when {most:,} were asked for"
     yield Observation("max_page_size", how, max(sizes))
 
 
-def _observe_flow_document(prober: Prober, flows: Reply) -> Observation:
+def _observe_flow_document(probe_client: ProbeClient, flows: Reply) -> Observation:
     field, how = "flow_json_in_get", "reading one flow"
     key = str(flows.records[0].get("id")) if flows.records else ""
-    flow = prober.get("flows", key) if key.isascii() and key.isdigit() else None
+    flow = probe_client.get("flows", key) if key.isascii() and key.isdigit() else None
     if flow is None or not flow.records:
         return Observation(field, "no flow could be read", known=False)
     [record] = flow.records
@@ -501,8 +503,8 @@ def _observe_flow_document(prober: Prober, flows: Reply) -> Observation:
     return Observation(field, how, "flow_json" in record or isinstance(raw, dict))
 
 
-def _observe_missing_status(prober: Prober, resource: str) -> Observation:
-    reply, field = prober.get(resource, _NO_ID), "not_found_status"
+def _observe_missing_status(probe_client: ProbeClient, resource: str) -> Observation:
+    reply, field = probe_client.get(resource, _NO_ID), "not_found_status"
     if reply.answer is None or not reply.refused:
         how = f"an unknown id was answered with {reply.status_text}"
         return Observation(field, how, known=False)
@@ -510,15 +512,15 @@ def _observe_missing_status(prober: Prober, resource: str) -> Observation:
 
 
 def _observe_parameter(
-    prober: Prober, field: str, resource: str, whole: Reply, usual: tuple[str, ...]
+    probe_client: ProbeClient, field: str, resource: str, whole: Reply, usual: tuple[str, ...]
 ) -> Observation:
     """Find the parameter that filters a list, by searching for a text that no record has."""
     if not whole.records:
         return Observation(field, f"there are no {resource} to look among", known=False)
-    assumed = getattr(prober.profile, field)
+    assumed = getattr(probe_client.profile, field)
     names = dict.fromkeys([assumed, *usual] if assumed else usual)
     for name in names:
-        reply = prober.get(resource, **{name: _NO_TEXT})
+        reply = probe_client.get(resource, **{name: _NO_TEXT})
         if reply.granted and not reply.records:
             return Observation(field, f"it filters the {resource}", name)
     return Observation(field, f"none of {', '.join(names)} filters the {resource}", None)

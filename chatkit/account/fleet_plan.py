@@ -69,7 +69,7 @@ from chatkit.frames.snapshot import read_origin
 from chatkit.report import FEW, Report, ReportPart, bullets, folded, headline, table, text_of
 from chatkit.util.display import duration, visible
 from chatkit.util.display import many as many_of
-from chatkit.util.progress import LONG, AccountBars, Watch, print_line, working_for
+from chatkit.util.progress import LONG, AccountBars, Watch, prefix_lines, print_line
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -568,7 +568,7 @@ def run_in_threads(
                 raise InterruptedError("the work on all accounts was interrupted")
             done[label] = count, total
 
-        with working_for(label, report):
+        with prefix_lines(label, report):
             return work(label, report)
 
     pool = ThreadPoolExecutor(min(THREADS, len(labels)) or 1, thread_name_prefix="chatkit")

@@ -61,7 +61,7 @@ from chatkit.account.reading import (
 )
 from chatkit.api.connection import Connection, account_words
 from chatkit.client import Client, client_of
-from chatkit.errors import InputError, Problem, command, steady
+from chatkit.errors import InputError, Problem, command, safe_repr
 from chatkit.flowjson.document import read_source
 from chatkit.flowjson.lint import lint
 from chatkit.localization.audit import check_contents
@@ -179,7 +179,7 @@ class Folder:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path).expanduser()
 
-    @steady
+    @safe_repr
     def __repr__(self) -> str:
         if not self.path.is_dir():
             return f"<folder {self.path}, which does not exist yet>"

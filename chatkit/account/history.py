@@ -595,7 +595,7 @@ def _find_run(run: str | pd.DataFrame, at: At | None) -> _LocatedRun:
     name = run if isinstance(run, str) else None
     if not isinstance(run, str):
         name = rendering.run_of_result(run) if hasattr(run, "attrs") else None
-        at = rendering.home_of_result(run) if name and at is None else at
+        at = rendering.store_of_result(run) if name and at is None else at
     if name is None:
         raise InputError(
             "This takes the name of a run or the result of plan.apply(), not "

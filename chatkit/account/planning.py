@@ -230,7 +230,7 @@ def _plan_resource(
         elif changed := _changed_fields(declared, text, fields, matches[0], was, notes):
             rows[text] = _key_cells(frame, matches[0]) | changed
         same = matches[0] if matches and not changed else None
-        if declared.personal and (why := endpoints.unsettable(fields, same)):
+        if declared.personal and (why := endpoints.immutable_reason(fields, same)):
             notes.note_unchanged(*why)
     for text in deletions:
         matches = live.get(text, [])

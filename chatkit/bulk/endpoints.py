@@ -469,7 +469,7 @@ class Endpoints(Declaration, Generic[R]):
         """Return a note for people who create so many records; empty if there is none."""
         return ""
 
-    def unsettable(
+    def immutable_reason(
         self, fields: Mapping[str, Any], live: Mapping[str, Any] | None
     ) -> tuple[str, str] | None:
         """Return why an update cannot set these fields, and the record's name; None if it can.

@@ -48,7 +48,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, PendingRollbackError
 
 from chatkit.api.secret import Secret
 from chatkit.bulk.changes import Change, change_texts
-from chatkit.errors import InputError, JournalError, steady
+from chatkit.errors import InputError, JournalError, safe_repr
 from chatkit.util.files import (
     account_busy_error,
     account_lock,
@@ -61,7 +61,7 @@ _VERSION = 4  #: of the tables and the header
 _UNSENT = " Nothing was sent."
 _READ = 2000  #: So many changes or events are read at once.
 _WAIT = 10.0  #: seconds for another process that has a file just now
-_LETTING_GO = 0.5  #: seconds in which a server notices that a process has died
+_DISCONNECT_SECONDS = 0.5  #: seconds in which a server notices that a process has died
 
 #: The errors of a database and its disk; after one a connection may refuse to go on.
 _FAILURES = (DBAPIError, PendingRollbackError, sqlite3.Error, OSError)
@@ -107,7 +107,7 @@ class PlanPart(NamedTuple):
 
     total: int  #: how many records there were
     known: tuple[int, ...] = ()  #: their ids, where a create in doubt has no other mark
-    met: int = 0  #: how many rows without a key met a record that exists
+    matched: int = 0  #: how many rows without a key match a record that exists
 
 
 @dataclass(frozen=True)
@@ -413,7 +413,7 @@ class _Store(ABC):
 
     location: str  #: its path or address, without a password
 
-    @steady
+    @safe_repr
     def __repr__(self) -> str:
         return f"<journals in {self.location}>"
 
@@ -954,7 +954,7 @@ class DatabaseStore(_Store):
                 connection.execute(sa.insert(_journals).values(version=_VERSION))
 
     def _lock(self, connection: sa.Connection, account: str) -> None:
-        deadline = time.monotonic() + _LETTING_GO
+        deadline = time.monotonic() + _DISCONNECT_SECONDS
         attempt = sa.select(sa.func.pg_try_advisory_lock(_key(account)))
         while not connection.execute(attempt).scalar():
             if time.monotonic() >= deadline:

@@ -413,7 +413,7 @@ class Plan(Report):
             connection=self._target.transport.connection.name,
             noun=setting.noun,
             names=setting.names,
-            parts={noun: part._replace(met=0) for noun, part in setting.parts.items()},
+            parts={noun: part._replace(matched=0) for noun, part in setting.parts.items()},
             undoes=setting.undoes,
             changes=len(self.changes),
             fleet=self._fleet,

@@ -242,8 +242,8 @@ def _find_deleted_keys(source: PlanSource, edits: Edits) -> set[Any]:
     Most services list none. Where they do, and nothing in a list tells them from others, each
     record that such a row meets is read on its own: what cannot be read is deleted.
     """
-    met = np.flatnonzero((edits.positions >= 0) & ~edits.has_key)
-    keys = [edits.key(row) for row in met.tolist()]
+    matched = np.flatnonzero((edits.positions >= 0) & ~edits.has_key)
+    keys = [edits.key(row) for row in matched.tolist()]
     return set(keys) - set(source.full(keys).index) if keys else set()
 
 

@@ -122,7 +122,7 @@ def make_plan(
         account=source.transport.connection.account,
         noun=endpoints.noun,
         names=tuple(name if name is None else str(name) for name in basis.frame.index.names),
-        parts={endpoints.noun: PlanPart(len(basis.base), known, int(planner.met.sum()))},
+        parts={endpoints.noun: PlanPart(len(basis.base), known, int(planner.matched.sum()))},
     )
     return Plan(
         source,
@@ -167,7 +167,7 @@ class _RowFields:
 class _Planner:
     """Planner of changes, cell by cell, which then refuses those that cannot be sent.
 
-    `changes` and `skips` are by row number, `met` marks the rows that matched an existing
+    `changes` and `skips` are by row number, `matched` marks the rows that matched an existing
     record without naming its key.
     """
 
@@ -189,7 +189,7 @@ class _Planner:
         self.skips: dict[int, Change] = {}
         self._source, self._endpoints, self._basis, self._edits = source, endpoints, basis, edits
         self._base, self._other_account, self._existing = basis.base, basis.other_account, existing
-        self.met = self._find_met_rows()
+        self.matched = self._find_matched_rows()
         self._unsure, self._older = self._find_unsure_rows()
         self._sent, self._kept = _RowFields(), _RowFields()
         #: Natural keys where they are new: old, new.
@@ -201,7 +201,7 @@ class _Planner:
         self._rewritten: dict[str, None] = {}  # fields of the service only written otherwise
         self._unsure_labels: set[Any] = set()  # rows that may be older than somebody else's edit
 
-    def _find_met_rows(self) -> Mask:
+    def _find_matched_rows(self) -> Mask:
         """Find the rows that match an existing record without naming its key.
 
         A row with a key is an edit of that record. Where people choose the key, as for
@@ -226,7 +226,7 @@ class _Planner:
             that all that the service sets may differ.
         """
         edits, version = self._edits, self._endpoints.version
-        older: Mask = (edits.positions >= 0) & edits.has_key & ~edits.deleted & ~self.met
+        older: Mask = (edits.positions >= 0) & edits.has_key & ~edits.deleted & ~self.matched
         dated = np.append(self._basis.dated, True)  # -1, of a new row, counts as dated
         no_snapshot = ~dated[edits.positions]
         if not self._basis.named:
@@ -272,7 +272,7 @@ class _Planner:
         self.cells.refused += self._basis.refused
         edits, places = self._edits, self._basis.deletes
         marked = np.isin(edits.positions, places)
-        self.met &= ~marked
+        self.matched &= ~marked
         edits.deleted = edits.deleted | marked
         extra = places[~np.isin(places, edits.positions)]
         fill = (None,) * (edits.labels.nlevels - 1)
@@ -286,7 +286,7 @@ class _Planner:
         body, endpoints = self._endpoints.body, self._endpoints
         if name in body.model_fields:
             return rows
-        ignored = self.met[rows] | self._other_account
+        ignored = self.matched[rows] | self._other_account
         if name in endpoints.instead and (parts := [n for n in body.updatable() if n in name]):
             # who has edited first_name and nothing else must hear that name is the way
             cells = self._edits.filled(rows) if self._other_account else changed
@@ -330,11 +330,11 @@ class _Planner:
         """
         body = self._endpoints.body
         if self._existing != "update" and name in body.model_fields:
-            stays: Mask = self.met[rows]
+            stays: Mask = self.matched[rows]
             if self._existing == "fill" and name in body.updatable():
-                met = rows[stays].tolist()
+                matched = rows[stays].tolist()
                 stays[stays] = [
-                    row not in live or live[row] not in (None, "", [], {}) for row in met
+                    row not in live or live[row] not in (None, "", [], {}) for row in matched
                 ]
             self._kept.add(name, self.cells.sendable(name, rows[stays], sent=False), live)
             rows = rows[~stays]
@@ -652,7 +652,7 @@ class _Planner:
             notes.append(f"What the service sets is ignored in rows without a key: {names}.")
         if not (self.changes or self.skips or self.cells.refused or self._other_account):
             missing = len(self._base) - len(np.unique(edits.positions[edits.positions >= 0]))
-            if missing and "account" in read_origin(self._basis.frame):
+            if missing and len(edits.labels) and "account" in read_origin(self._basis.frame):
                 notes.append(
                     f"{many(missing, noun)} that the frame does not have stay: plan(…, delete=[…]) "
                     "deletes what it names."

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 PATIENCE = 10.0  #: seconds from which on an estimate is worth a line
 FIELDS, DEPTH = 8, 3  #: lines of one change, and of one nested value in it
 #: How and why changes cannot be undone exactly, each with its number and its note.
-Losses = Mapping[tuple[str, str], tuple[int, str]]
+UndoLosses = Mapping[tuple[str, str], tuple[int, str]]
 Names = Sequence[str | None]
 _SIGNS = {"create": "+", "update": "~", "delete": "-", "skip": "="}
 _FOR_ACCOUNT = "Plan for the account"
@@ -72,15 +72,15 @@ def heading(plan: Plan) -> str:
     """Return the headline of a plan: what it is for, and the counts of its changes."""
     setting = plan._setting
     part = setting.parts.get(setting.noun, PlanPart(0))
-    met = _met_text(part.met, setting.noun)
+    matches = _matched_text(part.matched, setting.noun)
     rows = len({repr(cell.row) for cell in plan._cells})
     if not plan.changes and not rows:
         if setting.undoes:
             return "Nothing to do: 0 changes are left to take back."
         if plan.notes:  # they tell what was not taken, and why
-            return f"Nothing to do: 0 changes{met}."
+            return f"Nothing to do: 0 changes{matches}."
         source = "what is planned" if setting.several else "the frame"
-        return f"Nothing to do: the account already matches {source}. 0 changes{met}."
+        return f"Nothing to do: the account already matches {source}. 0 changes{matches}."
     refused = f"; {many(rows, 'row')} refused" if rows else ""
     if setting.several:
         counts = [many(len(part), noun) for noun, part in _by_resource(plan).items()]
@@ -89,7 +89,7 @@ def heading(plan: Plan) -> str:
     about = f"Plan for {many(part.total, setting.noun)}"
     if setting.undoes:
         about = f"Plan that takes back a run of {setting.noun}s"
-    return f"{about}: {_count_text(plan.changes)}{met}{refused}."
+    return f"{about}: {_count_text(plan.changes)}{matches}{refused}."
 
 
 def _count_text(changes: Sequence[Change]) -> str:
@@ -112,13 +112,13 @@ def run_heading(plan: Plan) -> str:
     return f"{about} {', '.join(parts) or many(0, 'change')}: {', '.join(counts) or '0 changes'}."
 
 
-def _met_text(count: int, noun: str) -> str:
+def _matched_text(count: int, noun: str) -> str:
     """Return in words how many rows match an existing record; empty if none do."""
     match = "matches" if count == 1 else "match"
     return f"; {many(count, 'row')} {match} an existing {noun}" if count else ""
 
 
-def losses_of(plan: Plan) -> Losses:
+def losses_of(plan: Plan) -> UndoLosses:
     """Return the reasons why changes cannot be undone exactly, each with number and count."""
     count = Counter[tuple[str, str]](
         (change.undo, change.loss)
@@ -296,11 +296,11 @@ def _change_blocks(plan: Plan) -> list[list[str]]:
 def part_heading(plan: Plan, noun: str) -> str:
     """Return the heading of a resource in a plan for the account, with its counts."""
     part = plan._setting.parts.get(noun)
-    met = _met_text(part.met, noun) if part else ""
-    return f"{noun.capitalize()}s: {_count_text(_by_resource(plan)[noun])}{met}"
+    matches = _matched_text(part.matched, noun) if part else ""
+    return f"{noun.capitalize()}s: {_count_text(_by_resource(plan)[noun])}{matches}"
 
 
-def footnote(change: Change, losses: Losses) -> str:
+def footnote(change: Change, losses: UndoLosses) -> str:
     """Return the footnote number of a change that cannot be undone exactly, else empty."""
     number, _ = losses.get((change.undo, change.loss), (0, ""))
     return f" [{number}]" if number else ""
@@ -387,7 +387,7 @@ def notes_html(plan: Plan, *more: str, rows: bool = True) -> str:
     notes = [note for note in notes_of(plan) if note not in drawn and note not in of_rows]
     figures = "".join(f'<figure style="{_FIGURE}">{each}</figure>' for each in drawn.values())
     row = f'<div style="{_ROW}">{figures}</div>' if figures else ""
-    return html_list("told", "", [*notes, *more]) + row
+    return html_list("notes", "", [*notes, *more]) + row
 
 
 def record_noun(plan: Plan) -> str:
@@ -395,7 +395,7 @@ def record_noun(plan: Plan) -> str:
     return "record" if plan._setting.several else plan._setting.noun
 
 
-def _html_changes(changes: Sequence[Change], losses: Losses, space: int) -> list[str]:
+def _html_changes(changes: Sequence[Change], losses: UndoLosses, space: int) -> list[str]:
     """Make a table body of each change, until `space` lines are used; differences are marked."""
     bodies = []
     for change in changes:
@@ -562,7 +562,7 @@ def row_count_of_result(frame: pd.DataFrame) -> int:
     return int(read_origin(frame).get("rows", 0))
 
 
-def home_of_result(frame: pd.DataFrame) -> str | None:
+def store_of_result(frame: pd.DataFrame) -> str | None:
     """Return where the journal of a result is kept; None if in the default store."""
     return read_origin(frame).get("at")
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, SupportsIndex
 from weakref import WeakSet
 
 from chatkit.api.secret import MASK, Secret
-from chatkit.errors import HelpPage, InputError, steady
+from chatkit.errors import HelpPage, InputError, safe_repr
 from chatkit.inbox import events
 from chatkit.inbox.delivery import Delivery, Selection
 from chatkit.inbox.events import Event, parse_contact
@@ -95,7 +95,7 @@ class Inbox(metaclass=HelpPage):
         #: Those who read on in a thread of their own: they are stopped when this inbox closes.
         self._readers: WeakSet[Reader] = WeakSet()
 
-    @steady
+    @safe_repr
     def __repr__(self) -> str:
         if not (last := self._store.last()):
             return f"<inbox {self._store.address}: there are no deliveries yet>"
@@ -162,15 +162,15 @@ class Inbox(metaclass=HelpPage):
                 "front of it, or let a sandbox forward to it: "
                 'sandbox.allow("https://…", to=receiver.url).'
             )
-        from chatkit.inbox.delivery import Intake
+        from chatkit.inbox.delivery import DeliveryInspector
         from chatkit.inbox.receiver import Receiver
 
         if secret is None or isinstance(secret, str | Secret):
             secret = [] if secret is None else [secret]
-        covered = [Secret(one) for one in secret]
+        redacted = [Secret(one) for one in secret]
         del secret  # a traceback that prints variables must not find its text
-        intake = Intake(self._profile, covered, scheme)
-        receiver = Receiver(self._store, intake, host=host, port=port, unverified=unverified)
+        inspector = DeliveryInspector(self._profile, redacted, scheme)
+        receiver = Receiver(self._store, inspector, host=host, port=port, unverified=unverified)
         self._receivers.append(receiver)
         return receiver
 
@@ -230,22 +230,22 @@ class Inbox(metaclass=HelpPage):
             BadSignature: A secret cannot be used with the scheme.
             StoreError: The inbox cannot be read or written.
         """
-        from chatkit.inbox.delivery import Intake
+        from chatkit.inbox.delivery import DeliveryInspector
 
-        covered = [Secret(one) for one in secrets]
+        redacted = [Secret(one) for one in secrets]
         del secrets  # a traceback that prints variables must not find their text
-        known = [receiver.intake for receiver in self._receivers]
-        known.append(Intake(self._profile, covered, scheme))
-        intakes = [intake for intake in known if intake.secrets]
-        if not intakes:
+        known = [receiver.inspector for receiver in self._receivers]
+        known.append(DeliveryInspector(self._profile, redacted, scheme))
+        inspectors = [inspector for inspector in known if inspector.secrets]
+        if not inspectors:
             raise InputError(
                 "No signing secret is known: pass that of the registration, which its create "
                 "showed once, as inbox.verify(secret)."
             )
         unverified = Selection(verified=False, repeats=True)
         return sum(
-            self._store.note_verified(intake.verify_again(self._store.read(unverified)))
-            for intake in intakes
+            self._store.note_verified(inspector.verify_again(self._store.read(unverified)))
+            for inspector in inspectors
         )
 
     # --- deleting ---

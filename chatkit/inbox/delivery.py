@@ -86,7 +86,7 @@ _MASKED = {"authorization", "proxy-authorization", "cookie"}
 _LONGEST_KIND = 200
 
 
-class Intake:
+class DeliveryInspector:
     """Inspector of new deliveries: verifies the signature, finds kind, contact and identity.
 
     Args:

@@ -16,7 +16,7 @@ from chatkit.inbox.events import Event, as_text, read_answers
 if TYPE_CHECKING:
     import pandas as pd
 
-    from chatkit.inbox.store import Head
+    from chatkit.inbox.store import DeliverySummary
 
 
 Row = dict[str, Any]
@@ -206,7 +206,7 @@ def raw(deliveries: Iterable[Delivery]) -> pd.DataFrame:
     return _items_frame(deliveries, _RAW, "delivery")
 
 
-def deletions(heads: Iterable[Head]) -> pd.DataFrame:
+def deletions(heads: Iterable[DeliverySummary]) -> pd.DataFrame:
     """Make the frame of deliveries to be deleted, without their bodies."""
     return _items_frame(heads, _DELETIONS, "delivery")
 

@@ -17,8 +17,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Self, TypeAlias
 
 from chatkit.api.secret import Secret
-from chatkit.errors import HelpPage, steady
-from chatkit.inbox.delivery import Intake, Selection
+from chatkit.errors import HelpPage, safe_repr
+from chatkit.inbox.delivery import DeliveryInspector, Selection
 from chatkit.inbox.store import InboxStore
 from chatkit.util.asgi_server import Server, listen
 from chatkit.util.display import many
@@ -36,7 +36,7 @@ _Receive: TypeAlias = Callable[[], Awaitable[Mapping[str, Any]]]
 _Send: TypeAlias = Callable[[dict[str, Any]], Awaitable[None]]
 
 
-class Arrival(NamedTuple):
+class ReceivedRequest(NamedTuple):
     """A delivery as it came, at a time in seconds since 1970."""
 
     path: str
@@ -56,9 +56,15 @@ class Receiver(metaclass=HelpPage):
     """
 
     def __init__(
-        self, store: InboxStore, intake: Intake, *, host: str, port: int, unverified: Unverified
+        self,
+        store: InboxStore,
+        inspector: DeliveryInspector,
+        *,
+        host: str,
+        port: int,
+        unverified: Unverified,
     ) -> None:
-        self.intake = intake
+        self.inspector = inspector
         self._store = store
         self._begin = store.last()  # what came before this receiver is left to `Inbox.verify`
         self._verifying = threading.Lock()
@@ -69,9 +75,9 @@ class Receiver(metaclass=HelpPage):
         name = f"[{name}]" if ":" in name else name
         self.url = f"http://{name}:{self._server.port}/"
 
-    @steady
+    @safe_repr
     def __repr__(self) -> str:
-        secrets = many(self.intake.secrets, "signing secret")
+        secrets = many(self.inspector.secrets, "signing secret")
         what = {"keep": "kept, marked as such", "refuse": "refused"}[self._unverified]
         return f"<receiver at {self.url}, {secrets}; what is not verified is {what}>"
 
@@ -92,12 +98,12 @@ class Receiver(metaclass=HelpPage):
             BadSignature: One of them cannot be used.
             StoreError: The inbox cannot be read or written; the secrets are accepted.
         """
-        covered = [Secret(secret) for secret in secrets]
+        known = [Secret(secret) for secret in secrets]
         del secrets  # a traceback that prints variables must not find their text
         with self._verifying:  # what is not stored by now will be verified with these
-            self.intake.set_secrets(covered)
+            self.inspector.set_secrets(known)
         unverified = Selection(since=self._begin, verified=False, repeats=True)
-        self._store.note_verified(self.intake.verify_again(self._store.read(unverified)))
+        self._store.note_verified(self.inspector.verify_again(self._store.read(unverified)))
 
     def stop(self) -> None:
         """Finish what is under way, and stop; a second call does nothing."""
@@ -135,13 +141,13 @@ class Receiver(metaclass=HelpPage):
             return 408, "the body came too slowly, or not whole"
         if body is None:
             return 413, f"a body may have {MAX_BODY:,} bytes"
-        return await self._batches.put(Arrival(scope["path"], headers, body, time.time()))
+        return await self._batches.put(ReceivedRequest(scope["path"], headers, body, time.time()))
 
-    def _store_arrivals(self, arrivals: Sequence[Arrival]) -> list[Answer]:
+    def _store_arrivals(self, arrivals: Sequence[ReceivedRequest]) -> list[Answer]:
         """Verify deliveries, store them in one transaction, and return the answer to each."""
         answers: list[Answer] = [(200, "stored")] * len(arrivals)
         with self._verifying:
-            entries = [self.intake.inspect(*arrival) for arrival in arrivals]
+            entries = [self.inspector.inspect(*arrival) for arrival in arrivals]
             if self._unverified == "refuse":
                 answers = [(200, "stored") if e.verified else (401, e.reason) for e in entries]
                 entries = [entry for entry in entries if entry.verified]
@@ -189,13 +195,13 @@ class Batches:
         write: Stores deliveries, all or none, and returns the answer to each.
     """
 
-    def __init__(self, write: Callable[[Sequence[Arrival]], list[Answer]]) -> None:
+    def __init__(self, write: Callable[[Sequence[ReceivedRequest]], list[Answer]]) -> None:
         self._write = write
-        self._waiting: deque[tuple[Arrival, asyncio.Future[Answer]]] = deque()
+        self._waiting: deque[tuple[ReceivedRequest, asyncio.Future[Answer]]] = deque()
         self._bytes = 0
         self._writing: asyncio.Task[None] | None = None
 
-    async def put(self, arrival: Arrival) -> Answer:
+    async def put(self, arrival: ReceivedRequest) -> Answer:
         """Store a delivery; return its answer when it is durable, or could not be stored."""
         if self._bytes + len(arrival.body) > _MAX_WAITING_BYTES:
             return _NOT_STORED
@@ -212,7 +218,7 @@ class Batches:
     async def _write_waiting(self) -> None:
         """Write the waiting deliveries in batches."""
         while self._waiting:
-            batch: list[tuple[Arrival, asyncio.Future[Answer]]] = []
+            batch: list[tuple[ReceivedRequest, asyncio.Future[Answer]]] = []
             size = 0
             while self._waiting and len(batch) < _BATCH_SIZE and size < _BATCH_BYTES:
                 batch.append(self._waiting.popleft())
@@ -224,7 +230,7 @@ class Batches:
                 if not future.done():
                     future.set_result(answer)
 
-    def _write_batch(self, arrivals: Sequence[Arrival]) -> list[Answer]:
+    def _write_batch(self, arrivals: Sequence[ReceivedRequest]) -> list[Answer]:
         try:
             return self._write(arrivals)
         except Exception as error:  # noqa: BLE001  whoever waits gets an answer

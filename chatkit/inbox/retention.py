@@ -84,7 +84,7 @@ class Deletion(Report):
                     del ids[:_CHUNK]
                     self.deleted += count
                     progress.add(count)
-        self._store.wipe(rewrite=self._rewrites)
+        self._store.purge_deleted(rewrite=self._rewrites)
         self._complete = True
         return self
 
@@ -161,7 +161,7 @@ def plan_pruning(store: InboxStore, profile: ServiceProfile, before: datetime) -
     deletion = Deletion(store, f"received before {before:%Y-%m-%d %H:%M} UTC")
     contacts: set[str] = set()
     with Progress("deliveries", store.last()) as progress:
-        for head in store.heads_before(before, progress.add):
+        for head in store.summaries_before(before, progress.add):
             deletion._ids.append(head.delivery)
             deletion._count_delivery(head.received_at, head.size)
             contacts |= {head.contact} if head.contact else set()

@@ -70,7 +70,7 @@ _VIEW = """delivery_once AS SELECT * FROM delivery AS d WHERE NOT EXISTS
  (SELECT 1 FROM delivery AS e WHERE e.identity = d.identity AND e.id < d.id)"""
 
 
-class Head(NamedTuple):
+class DeliverySummary(NamedTuple):
     """A delivery without its body."""
 
     delivery: int  #: its id
@@ -172,7 +172,9 @@ class InboxStore:
 
     # --- deleting ---
 
-    def heads_before(self, before: datetime, watch: Callable[[int], object]) -> Iterator[Head]:
+    def summaries_before(
+        self, before: datetime, watch: Callable[[int], object]
+    ) -> Iterator[DeliverySummary]:
         """Read the heads of deliveries received before a time.
 
         Args:
@@ -185,19 +187,19 @@ class InboxStore:
             end = min(begin + _SPAN, top)
             # + 0 keeps the planner off the index of times: it is to look between the ids.
             early = c.received + 0 < _to_microseconds(before)
-            yield from self._select_heads(sa.and_(c.id > begin, c.id <= end, early))
+            yield from self._select_summaries(sa.and_(c.id > begin, c.id <= end, early))
             watch(end - begin)
 
-    def heads(self, ids: Sequence[int]) -> Iterator[Head]:
+    def heads(self, ids: Sequence[int]) -> Iterator[DeliverySummary]:
         """Read the heads of deliveries of these ids; missing ones are left out."""
         for begin in range(0, len(ids), _SPAN):
-            yield from self._select_heads(_delivery.c.id.in_(ids[begin : begin + _SPAN]))
+            yield from self._select_summaries(_delivery.c.id.in_(ids[begin : begin + _SPAN]))
 
-    def _select_heads(self, condition: Condition) -> list[Head]:
+    def _select_summaries(self, condition: Condition) -> list[DeliverySummary]:
         c = _delivery.c
         query = sa.select(c.id, c.received, c.kind, c.verified, c.contact, sa.func.length(c.body))
         return [
-            Head(id, _to_time(received), kind, verified, contact or None, size)
+            DeliverySummary(id, _to_time(received), kind, verified, contact or None, size)
             for id, received, kind, verified, contact, size in self._fetch_rows(
                 query.where(condition).order_by(c.id)
             )
@@ -219,7 +221,7 @@ class InboxStore:
         """Delete deliveries of these ids; return the number of those deleted."""
         return self._execute(sa.delete(_delivery).where(_delivery.c.id.in_(ids)), None, "deletion")
 
-    def wipe(self, *, rewrite: bool = False) -> None:
+    def purge_deleted(self, *, rewrite: bool = False) -> None:
         """Purge deleted rows from the SQLite file and its log.
 
         Args:

@@ -38,7 +38,7 @@ class Rule(NamedTuple):
     severity: Severity
     source: str
     refused: bool = False
-    #: The message and the hint of its findings, by name; a single one is called "says".
+    #: The message and the hint of its findings, by name; a single one is called "message".
     messages: Mapping[str, tuple[Template, Template]] = {}
 
 
@@ -162,7 +162,7 @@ def flaw(
         **parts: What the message and the hint name.
     """
     code, _, variant = name.partition("/")
-    message, hint = RULES[code].messages[variant or "says"]
+    message, hint = RULES[code].messages[variant or "message"]
     return Flaw(code, field, message.substitute(parts), hint.substitute(parts), position)
 
 

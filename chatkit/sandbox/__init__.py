@@ -19,7 +19,7 @@ from chatkit.sandbox.store import Clock, SandboxStore, SeededClock
 from chatkit.util.files import replace_file
 
 if TYPE_CHECKING:
-    from chatkit.sandbox.scenario import AccountRecords, Played, Seed
+    from chatkit.sandbox.scenario import AccountRecords, ScenarioResult, Seed
 
 __all__ = ["Sandbox"]
 
@@ -236,7 +236,9 @@ class Sandbox:
         """
         return self._middleware.deliver([PublishedEvent(kind, payload)])
 
-    def play(self, scenario: str, *, seed: int = 0, wait: float = 60.0, **options: Any) -> "Played":
+    def play(
+        self, scenario: str, *, seed: int = 0, wait: float = 60.0, **options: Any
+    ) -> "ScenarioResult":
         """Play a scenario of customers: `conversation`, `campaign` or `flow`.
 
         >>> sandbox = Sandbox(seed="empty")

@@ -370,7 +370,7 @@ class DeliveryWorker:
         self._awaited: dict[int, DeliveryOutcome | None] = {}
         self._closed = False
 
-    def wake(self) -> None:
+    def start_threads(self) -> None:
         """Start threads for new deliveries; called with the middleware's lock, after a commit.
 
         Begins again, too, with what an earlier process left, once its receiver is named.

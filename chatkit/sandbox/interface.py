@@ -83,7 +83,7 @@ class FieldProblem(NamedTuple):
 class RefusedRequest(Exception):
     """A request that is refused: why, in words, and what is wrong with which field.
 
-    The reason is turned into a status and a body by `Replies`, as the profile says.
+    The reason is turned into a status and a body by `ResponseBuilder`, as the profile says.
     """
 
     def __init__(
@@ -118,7 +118,7 @@ def _envelope_start(status: int, message: str | None) -> bytes:
     return dumps(fields)[:-1].encode()
 
 
-class Replies:
+class ResponseBuilder:
     """Maker of the answers of one service (section Response envelope, and the profile)."""
 
     def __init__(self, profile: ServiceProfile, quirks: frozenset[Quirk] = frozenset()) -> None:

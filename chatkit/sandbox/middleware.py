@@ -148,7 +148,7 @@ class Middleware:
                 raise
             self.store.commit()
             if self.service.queue.fresh:
-                self.delivery_worker.wake()
+                self.delivery_worker.start_threads()
 
     def allow(self, url: str, to: str | None = None) -> None:
         """Add an address to the receivers, and deliver what is queued for it.
@@ -158,7 +158,7 @@ class Middleware:
         """
         self.service.receivers.add(url, to)
         with self.transaction():
-            self.delivery_worker.wake()
+            self.delivery_worker.start_threads()
 
     def deliver(
         self, events: Sequence[PublishedEvent], wait: float | None = None

@@ -5,7 +5,14 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from chatkit.profile import ServiceProfile
-from chatkit.sandbox.interface import HTML_TYPE, JSON_TYPE, PREFIX, REFUSALS, Operation, Replies
+from chatkit.sandbox.interface import (
+    HTML_TYPE,
+    JSON_TYPE,
+    PREFIX,
+    REFUSALS,
+    Operation,
+    ResponseBuilder,
+)
 from chatkit.sandbox.resource import ID_DIGITS, Fields, RequestBody, ResourceHandler, Schema
 from chatkit.sandbox.templates import Language
 
@@ -14,7 +21,7 @@ _WHOLE: Schema = {"type": "integer"}
 
 
 def openapi_document(
-    resources: dict[str, ResourceHandler], profile: ServiceProfile, replies: Replies
+    resources: dict[str, ResourceHandler], profile: ServiceProfile, replies: ResponseBuilder
 ) -> dict[str, Any]:
     """Return the OpenAPI document of the sandbox as a JSON object."""
     paths: dict[str, dict[str, Any]] = {}
@@ -74,7 +81,10 @@ def _parameters(
 
 
 def _responses(
-    operation: Operation, resource: ResourceHandler, profile: ServiceProfile, replies: Replies
+    operation: Operation,
+    resource: ResourceHandler,
+    profile: ServiceProfile,
+    replies: ResponseBuilder,
 ) -> dict[str, Any]:
     done = 204 if "no_body" in replies.quirks else 200
     status, data = {
@@ -148,7 +158,7 @@ def _refusal_reasons(
     return [reason for reason, applies in reasons.items() if applies]
 
 
-def _error_content(replies: Replies) -> dict[str, Any]:
+def _error_content(replies: ResponseBuilder) -> dict[str, Any]:
     if "html_errors" in replies.quirks:
         return {"content": {HTML_TYPE: {"schema": _STRING}}}
     problem = _object({"field": _STRING, "message": _STRING}, ["field", "message"])

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 _BATCH = 200
 _MOST_CUSTOMERS = 5000
-_STRANGER = Person("12125550142", "Ada Park")
+_UNKNOWN_NUMBER = Person("12125550142", "Ada Park")
 _FLOW_TOKENS = 10**9
 # Seconds that a message takes to be sent, delivered and read.
 _STEP_SECONDS = {"sent": (1, 2), "delivered": (1, 8), "read": (5, 240), "failed": (1, 5)}
@@ -66,7 +66,7 @@ class BadScenario(ValueError):
 
 
 @dataclass(frozen=True)
-class Played:
+class ScenarioResult:
     """The result of a scenario: its events, and the outcomes of their first attempts."""
 
     scenario: str
@@ -100,7 +100,7 @@ def play(
     *,
     seed: int = 0,
     wait: float = 60.0,
-) -> Played:
+) -> ScenarioResult:
     """Play a scenario: deliver its events, and wait for their first attempts.
 
     Args:
@@ -137,7 +137,7 @@ def play(
     for at in range(0, len(happened), _BATCH):
         left = max(0.0, end - time.monotonic())
         deliveries += middleware.deliver(happened[at : at + _BATCH], left)
-    return Played(scenario, happened, deliveries)
+    return ScenarioResult(scenario, happened, deliveries)
 
 
 # --- the timeline: what happens when --------------------------------------------------
@@ -273,7 +273,7 @@ def conversation(
 ) -> None:
     """Add the messages of one customer and the account, line by line."""
     script = parse_script(lines)
-    person = _choose_customers(service, [contact])[0] if contact else _STRANGER
+    person = _choose_customers(service, [contact])[0] if contact else _UNKNOWN_NUMBER
     person = person._replace(name=name) if name else person
     at, sent = 0, ""
     for line in script:

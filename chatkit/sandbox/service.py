@@ -19,8 +19,8 @@ from chatkit.sandbox.interface import (
     Operation,
     Quirk,
     RefusedRequest,
-    Replies,
     Request,
+    ResponseBuilder,
     ServiceAnswer,
     group_by_path,
     read_object,
@@ -68,7 +68,7 @@ class Service:
         stored = ",".join(sorted(quirks & _STORED_QUIRKS))
         store.check_facts({"contact_key": profile.contact_key, "quirks": stored})
         self.access = AccessTokens(store, profile, clock)
-        self.replies = Replies(profile, quirks)
+        self.replies = ResponseBuilder(profile, quirks)
         self.queue, self.receivers = DeliveryQueue(store), Receivers()
         self.publisher = EventPublisher(profile, clock, self.queue, self.receivers)
         self.resources: dict[str, Any] = {kind.name: kind(self) for kind in RESOURCES}

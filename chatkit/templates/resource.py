@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from chatkit.api.transport import Transport
-from chatkit.errors import HelpPage, InputError, steady
+from chatkit.errors import HelpPage, InputError, safe_repr
 from chatkit.report import FEW
 from chatkit.templates.bulk_templates import BulkTemplates
 from chatkit.templates.codes import NO_CODES, Codes, RememberedCodes, template_codes
@@ -76,7 +76,7 @@ class Templates(metaclass=HelpPage):
         """The source and target of plans for many templates."""
         return self._bulk
 
-    @steady
+    @safe_repr
     def __repr__(self) -> str:
         return '<templates of the account: templates("code").frame() shows one>'
 

@@ -20,7 +20,7 @@ from importlib import import_module
 from typing import Any, Protocol
 
 
-class Resident(Protocol):
+class Closable(Protocol):
     """An object that keeps connections open on the loop."""
 
     def close(self) -> None:
@@ -30,7 +30,7 @@ class Resident(Protocol):
         """Drop them without touching them: this process is a fork, they are another's."""
 
 
-_residents: weakref.WeakSet[Any] = weakref.WeakSet()
+_closables: weakref.WeakSet[Any] = weakref.WeakSet()
 _lock = threading.Lock()
 _running: asyncio.AbstractEventLoop | None = None
 _imported = threading.Event()
@@ -47,9 +47,9 @@ def loop() -> asyncio.AbstractEventLoop:
         return _running
 
 
-def register(resident: Resident) -> None:
+def register(resident: Closable) -> None:
     """Register an object to be closed when the process ends, and to forget when it forks."""
-    _residents.add(resident)
+    _closables.add(resident)
 
 
 def run_and_wait(work: Coroutine[Any, Any, object]) -> None:
@@ -99,7 +99,7 @@ def until_signal() -> Iterator[threading.Event]:
 
 @atexit.register
 def _close_residents() -> None:
-    for resident in list(_residents):
+    for resident in list(_closables):
         resident.close()
 
 
@@ -107,7 +107,7 @@ def _reset_after_fork() -> None:
     """Reset a forked child: the thread is gone, and the lock may be held for ever."""
     global _running, _lock
     _running, _lock = None, threading.Lock()
-    for resident in list(_residents):
+    for resident in list(_closables):
         resident.forget()
 
 

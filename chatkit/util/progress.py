@@ -31,7 +31,7 @@ _current_account: ContextVar[tuple[str, Watch | None]] = ContextVar("whose", def
 
 
 @contextmanager
-def working_for(name: str, watch: Watch | None = None) -> Iterator[None]:
+def prefix_lines(name: str, watch: Watch | None = None) -> Iterator[None]:
     """Prefix the lines that this thread prints with an account name.
 
     Args:

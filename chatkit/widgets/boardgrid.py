@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import ipywidgets as w
 import traitlets
 
-from chatkit.errors import ChatkitError, InputError, steady
+from chatkit.errors import ChatkitError, InputError, safe_repr
 from chatkit.localization import language
 from chatkit.localization.board import MEANINGS, SIGNS, STATES, Board, heading
 from chatkit.templates.codes import Codes, template_codes
@@ -180,7 +180,7 @@ class BoardGrid(Panel):
         except ChatkitError as error:
             self._message.show(f"The board cannot be read again: {error}", wrong=True)
 
-    @steady
+    @safe_repr
     def __repr__(self) -> str:
         return f"<board: {heading(self.board)}>"
 

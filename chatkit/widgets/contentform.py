@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import ipywidgets as w
 
-from chatkit.errors import ChatkitError, InputError, steady
+from chatkit.errors import ChatkitError, InputError, safe_repr
 from chatkit.localization import language
 from chatkit.localization.audit import Audit
 from chatkit.localization.bubble import bubble, bubble_html
@@ -330,7 +330,7 @@ class ContentForm(PlanPanel):
         self._button.disabled = not self.touched
         self._form.draw()
 
-    @steady
+    @safe_repr
     def __repr__(self) -> str:
         names = [name for name, value in self.content.items() if value != self._initial.get(name)]
         edits = f"edited: {', '.join(names)}" if names else "nothing edited"

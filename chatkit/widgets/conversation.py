@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import traitlets
 
-from chatkit.errors import InputError, steady
+from chatkit.errors import InputError, safe_repr
 from chatkit.inbox import Inbox, frames
 from chatkit.inbox.events import Event, parse_contact
 from chatkit.util.display import cut, escaped, many, visible
@@ -104,7 +104,7 @@ class Conversation(Follower):
             self._events, self._state = list(events), state
             self.thread = thread(self._events)
 
-    @steady
+    @safe_repr
     def __repr__(self) -> str:
         ours = sum(message.outbound for message in self.thread)
         count = many(len(self.thread), "message")

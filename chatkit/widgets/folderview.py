@@ -12,7 +12,7 @@ import traitlets
 from chatkit.account import layout
 from chatkit.account.folder import Folder, state_of
 from chatkit.account.reading import CONTACT
-from chatkit.errors import ChatkitError, InputError, steady
+from chatkit.errors import ChatkitError, InputError, safe_repr
 from chatkit.report import LABEL, html_heading, marked
 from chatkit.util.display import cut, many, visible
 from chatkit.widgets.controls import (
@@ -147,7 +147,7 @@ class FolderView(Exported, Model):
         of = f"{differ:,} of {count} {'differs' if differ == 1 else 'differ'}"
         return f"{left} beside {right}: {of if differ else f'{count}, all the same'}."
 
-    @steady
+    @safe_repr
     def __repr__(self) -> str:
         return f"<folder view: {self._summarize()}>"
 

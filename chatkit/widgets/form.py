@@ -26,7 +26,7 @@ from chatkit.errors import (
     Problem,
     Refused,
     UnknownOutcome,
-    steady,
+    safe_repr,
 )
 from chatkit.frames.frame import records
 from chatkit.resource import Resource, endpoints_of
@@ -100,7 +100,7 @@ class Form(Exported, FormModel):
         super().__init__(FormGroup(controls, css="chatkit-form"))
         self._update_controls()
 
-    @steady
+    @safe_repr
     def __repr__(self) -> str:
         if self.key is None:
             return f"<form: new {self._endpoints.noun}>"
@@ -642,7 +642,7 @@ class Registrations(Panel):
     def _refresh_list(self) -> None:
         self._attempt(self.refresh)
 
-    @steady
+    @safe_repr
     def __repr__(self) -> str:
         states = ", ".join(f"{row['id']} {row['health']}" for row in self.rows)
         return f"{self._summary()}{': ' if states else '.'}{states}"

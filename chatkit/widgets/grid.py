@@ -20,7 +20,7 @@ import traitlets
 
 from chatkit.bulk.comparison import same_value
 from chatkit.bulk.plan import RefusedCell, refused_cells
-from chatkit.errors import ChatkitError, InputError, Problem, steady
+from chatkit.errors import ChatkitError, InputError, Problem, safe_repr
 from chatkit.frames.frame import records
 from chatkit.resource import Resource, endpoints_of
 from chatkit.util.display import cut, many
@@ -726,7 +726,7 @@ class Grid(PlanPanel):
 
     # --- where nothing is live ------------------------------------------------------------
 
-    @steady
+    @safe_repr
     def __repr__(self) -> str:
         about = f"Grid of {many(self._sheet.size, self._endpoints.noun)}"
         summary = edits_summary(self._sheet)

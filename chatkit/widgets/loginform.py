@@ -6,7 +6,7 @@ from chatkit import settings
 from chatkit.account.doctor import save_if_healthy
 from chatkit.api.connection import Connection, StoredConnection
 from chatkit.api.secret import Secret, access_token
-from chatkit.errors import ChatkitError, command, steady
+from chatkit.errors import ChatkitError, command, safe_repr
 from chatkit.profile import ServiceProfile
 from chatkit.util.display import escaped
 from chatkit.widgets.controls import Exported, message_html, style_sheet
@@ -139,7 +139,7 @@ class LoginForm(Exported, FormModel):
         self._status.value = status
         self.draw()
 
-    @steady
+    @safe_repr
     def __repr__(self) -> str:
         if self.kept:
             return f"The connection {self._name} is kept."

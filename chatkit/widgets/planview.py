@@ -39,7 +39,7 @@ from chatkit.errors import (
     JournalError,
     PlanRefused,
     first_line,
-    steady,
+    safe_repr,
 )
 from chatkit.report import (
     FEW,
@@ -174,7 +174,7 @@ class PlanView(Panel):
         super().__init__([*parts, self._below])
         self._update_controls()
 
-    @steady
+    @safe_repr
     def __repr__(self) -> str:
         if self.result is None:
             return f"<plan view: {heading_of(self.plan)}>"
@@ -650,7 +650,7 @@ def _notes_html(plan: Plan | FleetPlan, *more: str) -> str:
         f"{', '.join(of) if len(of) <= FEW else many(len(of), 'account')}: {note}"
         for note, of in accounts_by_note.items()
     ]
-    return html_list("told", "", [*named, *more])
+    return html_list("notes", "", [*named, *more])
 
 
 def _draw_account(
@@ -768,7 +768,7 @@ _FIELDS = 8  #: fields of a change that are shown before somebody asks for all
 
 
 def _draw_change(
-    change: Change, losses: rendering.Losses, outcome: Outcome | None
+    change: Change, losses: rendering.UndoLosses, outcome: Outcome | None
 ) -> tuple[str, list[str]]:
     """Draw a row of a plan or of its result: each field in full, with the findings below.
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import traitlets
 
-from chatkit.errors import InputError, steady
+from chatkit.errors import InputError, safe_repr
 from chatkit.flowjson import parse
 from chatkit.flowjson.document import read_source
 from chatkit.frames.frame import frame_of_json
@@ -99,7 +99,7 @@ class Player(Exported, Model):
 
     # --- text and plain HTML ------------------------------------------------------------
 
-    @steady
+    @safe_repr
     def __repr__(self) -> str:
         if self.problem:
             return cut(f"Player: {' '.join(self.problem.split())}", 160)

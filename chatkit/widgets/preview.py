@@ -7,7 +7,7 @@ from typing import Any
 
 import traitlets
 
-from chatkit.errors import InputError, steady
+from chatkit.errors import InputError, safe_repr
 from chatkit.localization.bubble import bubble, bubble_html, bubble_notes, plain_text
 from chatkit.localization.content import Contents, entries
 from chatkit.util.display import cut
@@ -62,7 +62,7 @@ class Preview(Exported, Model):
         with self.hold_sync():
             self.message, self.notes = self._bubble.to_json(), [*bubble_notes(self._bubble), *more]
 
-    @steady
+    @safe_repr
     def __repr__(self) -> str:
         seen = self._bubble
         name = cut(f"{self._entry.template_code} {self._entry.lang_code}".strip(), 40)

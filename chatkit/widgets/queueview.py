@@ -9,12 +9,12 @@ from typing import Any
 import ipywidgets as w
 import traitlets
 
-from chatkit.errors import ChatkitError, InputError, steady
+from chatkit.errors import ChatkitError, InputError, safe_repr
 from chatkit.localization import language
 from chatkit.localization.queue import Queue, Suggestion
 from chatkit.localization.rules import ContentFinding
 from chatkit.util.display import changed_words, cut, visible
-from chatkit.util.progress import working_for
+from chatkit.util.progress import prefix_lines
 from chatkit.widgets.controls import ActionButton, Model, boxed, joined_module, style_sheet
 from chatkit.widgets.planview import PlanPanel, PlanView
 from chatkit.widgets.preview import Preview
@@ -88,7 +88,7 @@ class QueueCard(Model):
     def _read_others(self) -> None:
         """Read the other templates in a thread of its own, and send their suggestions."""
         try:
-            with working_for("", watch=lambda done, total: None):  # no bar: nobody waits for it
+            with prefix_lines("", watch=lambda done, total: None):  # no bar: nobody waits for it
                 self._queue.read_others()
             self.send({"near": [self._current, self._suggestions(self._current)]})
         except ChatkitError as error:
@@ -225,7 +225,7 @@ class QueueView(PlanPanel):
     def _edits(self) -> object:
         return [(item.answer, item.text) for item in self.queue.items]
 
-    @steady
+    @safe_repr
     def __repr__(self) -> str:
         return f"<queue: {self.queue._heading()}>"
 

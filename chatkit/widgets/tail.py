@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import traitlets
 
-from chatkit.errors import ChatkitError, InputError, steady
+from chatkit.errors import ChatkitError, InputError, safe_repr
 from chatkit.inbox import Inbox
 from chatkit.inbox.delivery import Delivery
 from chatkit.inbox.events import Event, parse_contact, parse_events
@@ -245,7 +245,7 @@ class Tail(Follower):
         except ChatkitError as error:
             return {"id": delivery, "problem": str(error)}
 
-    @steady
+    @safe_repr
     def __repr__(self) -> str:
         rows = self.rows
         counts = {

@@ -58,14 +58,14 @@ def test_no_second_has_more_calls_than_the_rate(rate: float, asks: list[float]) 
     ),
 )
 def test_no_second_has_more_calls_than_the_rate_where_the_service_counts_them(
-    rate: float, steady: float, steps: list[tuple[float, float, float]]
+    rate: float, safe_repr: float, steps: list[tuple[float, float, float]]
 ) -> None:
     """The way there takes a while, and each is counted some time after that, before its answer."""
     window, now = Window(rate), 10.0
     under_way: list[float] = []  # when the answers come
     counted: list[float] = []
     window.count_sent(0.0)
-    window.completed(steady)  # one call that was as quick as can be
+    window.completed(safe_repr)  # one call that was as quick as can be
     for span, later, at in steps:
         now += span
         back = [answered for answered in under_way if answered <= now]
@@ -73,8 +73,8 @@ def test_no_second_has_more_calls_than_the_rate_where_the_service_counts_them(
         window.completed(now, len(back))
         if window.free(now) > 0:
             window.count_sent(now)
-            counted.append(now + steady + at * later)
-            under_way.append(now + steady + later)
+            counted.append(now + safe_repr + at * later)
+            under_way.append(now + safe_repr + later)
     counted.sort()
     most = math.ceil(rate)
     for early, late in zip(counted, counted[most:], strict=False):

@@ -404,8 +404,8 @@ def test_where_an_endpoint_would_decide_the_routing_model_does(
 ) -> None:
     one = screen("A", "One", footer("Next", "data_exchange", {"from": "A"}))
     city = {"city": {"type": "string", "__example__": "Lisbon"}}
-    shown = {"type": "TextBody", "text": "${data.city}"}
-    two = screen("B", "Two", shown, footer("Book", "data_exchange", {}), data=city, terminal=True)
+    text = {"type": "TextBody", "text": "${data.city}"}
+    two = screen("B", "Two", text, footer("Book", "data_exchange", {}), data=city, terminal=True)
     routes = {"data_api_version": "3.0", "routing_model": {"A": ["B"], "B": []}}
     page = bare({"version": "7.3", **routes, "screens": [one, two]})
     page.phone.send.click()

@@ -36,7 +36,7 @@ from chatkit.bulk.changes import Change
 from chatkit.bulk.journal import FolderStore, Journal
 from chatkit.bulk.stores import journal_folder
 from chatkit.frames.snapshot import read_origin
-from chatkit.util.progress import working_for
+from chatkit.util.progress import prefix_lines
 
 
 @pytest.mark.parametrize("rows", [20, 120])
@@ -414,7 +414,7 @@ def test_a_bar_counts_each_row_once_whatever_answers_were_lost() -> None:
         frame = client.contacts.frame()
         plan = client.contacts.plan(frame.assign(name=[f"Ana Nr{n}" for n in range(len(frame))]))
         sandbox.faults(dropped=0.2, server_errors=0.1, truncated=0.1, seed=3)
-        with working_for("", lambda done, total: seen.append((done, total))):
+        with prefix_lines("", lambda done, total: seen.append((done, total))):
             result = plan.apply(many=True)
     assert set(result.state) == {"applied"}
     assert seen[-1] == max(seen) == (len(frame), len(frame))

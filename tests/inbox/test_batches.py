@@ -11,14 +11,14 @@ from inbox.bodies import entry
 from chatkit.errors import StoreError
 from chatkit.inbox import receiver as module
 from chatkit.inbox.delivery import Selection
-from chatkit.inbox.receiver import Answer, Arrival, Batches
+from chatkit.inbox.receiver import Answer, Batches, ReceivedRequest
 from chatkit.inbox.store import InboxStore
 
 STORED, NOT_STORED = (200, "stored"), (503, "not stored: send it again")
 
 
-def arrival(number: int = 0, body: bytes | None = None) -> Arrival:
-    return Arrival("/", [], b"%d" % number if body is None else body, 0.0)
+def arrival(number: int = 0, body: bytes | None = None) -> ReceivedRequest:
+    return ReceivedRequest("/", [], b"%d" % number if body is None else body, 0.0)
 
 
 class Slow:
@@ -28,7 +28,7 @@ class Slow:
         self.batches: list[int] = []
         self.let_go, self.at_work = threading.Event(), threading.Event()
 
-    def __call__(self, arrivals: Sequence[Arrival]) -> list[Answer]:
+    def __call__(self, arrivals: Sequence[ReceivedRequest]) -> list[Answer]:
         self.at_work.set()
         self.let_go.wait(10)
         self.batches.append(len(arrivals))
@@ -45,14 +45,16 @@ def in_a_loop(test: Callable[..., Coroutine[None, None, None]]) -> Callable[...,
     return run
 
 
-async def put(batches: Batches, *arrivals: Arrival) -> list[asyncio.Task[Answer]]:
+async def put(batches: Batches, *arrivals: ReceivedRequest) -> list[asyncio.Task[Answer]]:
     """Put deliveries that come together, and let them begin to wait."""
     tasks = [asyncio.create_task(batches.put(one)) for one in arrivals]
     await asyncio.sleep(0)
     return tasks
 
 
-async def at_work(slow: Slow, batches: Batches, first: Arrival) -> list[asyncio.Task[Answer]]:
+async def at_work(
+    slow: Slow, batches: Batches, first: ReceivedRequest
+) -> list[asyncio.Task[Answer]]:
     """Put the delivery that the writer is busy with from now on."""
     tasks = await put(batches, first)
     await asyncio.to_thread(slow.at_work.wait, 10)
@@ -75,7 +77,7 @@ async def test_what_comes_during_a_commit_is_stored_in_one() -> None:
 async def test_one_that_no_database_takes_does_not_refuse_the_others(url: str) -> None:
     store = InboxStore(url)
 
-    def write(arrivals: Sequence[Arrival]) -> list[Answer]:
+    def write(arrivals: Sequence[ReceivedRequest]) -> list[Answer]:
         numbers = [int(one.body) for one in arrivals]
         store.write([entry(n, path=None if n == 5 else "/") for n in numbers])
         return [STORED] * len(arrivals)
@@ -90,7 +92,7 @@ async def test_one_that_no_database_takes_does_not_refuse_the_others(url: str) -
 async def test_a_store_that_fails_fails_each_and_works_again_later() -> None:
     asked, broken = [], [True]
 
-    def write(arrivals: Sequence[Arrival]) -> list[Answer]:
+    def write(arrivals: Sequence[ReceivedRequest]) -> list[Answer]:
         asked.append(len(arrivals))
         if broken:
             raise StoreError("no space")
@@ -105,7 +107,7 @@ async def test_a_store_that_fails_fails_each_and_works_again_later() -> None:
 
 @in_a_loop
 async def test_one_that_cannot_be_read_does_not_refuse_the_others() -> None:
-    def write(arrivals: Sequence[Arrival]) -> list[Answer]:
+    def write(arrivals: Sequence[ReceivedRequest]) -> list[Answer]:
         if b"3" in [one.body for one in arrivals]:
             raise LookupError
         return [STORED] * len(arrivals)

@@ -14,7 +14,7 @@ from inbox.senders import OTHER, SECRET, post, signed
 from chatkit.api.secret import Secret
 from chatkit.errors import StoreError
 from chatkit.inbox import receiver as module
-from chatkit.inbox.delivery import Intake, ReceivedDelivery, Selection
+from chatkit.inbox.delivery import DeliveryInspector, ReceivedDelivery, Selection
 from chatkit.inbox.receiver import Receiver
 from chatkit.inbox.store import InboxStore
 from chatkit.profile import ServiceProfile
@@ -31,9 +31,11 @@ def store(tmp_path) -> Iterator[InboxStore]:
 
 
 def receiver(store: InboxStore, *secrets: str, **options: object) -> Receiver:
-    intake = Intake(ServiceProfile(), [Secret(secret) for secret in secrets or (SECRET,)])
+    inspector = DeliveryInspector(
+        ServiceProfile(), [Secret(secret) for secret in secrets or (SECRET,)]
+    )
     chosen = {"host": "127.0.0.1", "port": 0, "unverified": "keep", **options}
-    return Receiver(store, intake, **chosen)
+    return Receiver(store, inspector, **chosen)
 
 
 def answer(at: Receiver, head: str) -> bytes:

@@ -66,7 +66,7 @@ def test_every_message_belongs_to_a_check_and_every_check_has_its_message():
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     }
     names = {
-        code if name == "says" else f"{code}/{name}"
+        code if name == "message" else f"{code}/{name}"
         for code, rule in RULES.items()
         for name in rule.messages
     }

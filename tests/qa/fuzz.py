@@ -121,7 +121,7 @@ def kinds(home: Path) -> dict[str, Kind]:
     from chatkit.api.connection import Connection
     from chatkit.bulk.plan import _hash
     from chatkit.bulk.stores import journal_folder
-    from chatkit.inbox.delivery import Intake
+    from chatkit.inbox.delivery import DeliveryInspector
     from chatkit.inbox.store import InboxStore
     from chatkit.localization.files import read_units
     from chatkit.localization.glossary import Glossary
@@ -212,10 +212,10 @@ def kinds(home: Path) -> dict[str, Kind]:
 
     store = InboxStore(home / "inbox.sqlite")
     inbox = chatkit.Inbox(home / "inbox.sqlite")
-    intake = Intake(client.profile)
+    inspector = DeliveryInspector(client.profile)
 
     def read_delivery(path: Path) -> None:
-        store.write([intake.inspect("/", [("a", "b")], path.read_bytes())])
+        store.write([inspector.inspect("/", [("a", "b")], path.read_bytes())])
         if (last := store.last()) % 8:
             return
         since = last - 8

@@ -1,11 +1,17 @@
 """Refusals: each reason has a status, and a short text of what is wrong."""
 
 from chatkit import ServiceProfile
-from chatkit.sandbox.interface import REFUSALS, FieldProblem, RefusedRequest, Replies, invalid
+from chatkit.sandbox.interface import (
+    REFUSALS,
+    FieldProblem,
+    RefusedRequest,
+    ResponseBuilder,
+    invalid,
+)
 
 
 def test_each_reason_is_answered_with_an_error_status():
-    replies = Replies(ServiceProfile())
+    replies = ResponseBuilder(ServiceProfile())
     for reason in REFUSALS:
         assert 400 <= replies.refuse(RefusedRequest(reason, "why")).status < 600
 
@@ -18,4 +24,4 @@ def test_the_text_names_the_first_problems_and_the_list_has_all():
 
 def test_headers_of_a_refusal_are_sent():
     refusal = RefusedRequest("too_many_calls", "why", headers={"retry-after": "1"})
-    assert Replies(ServiceProfile()).refuse(refusal).headers["retry-after"] == "1"
+    assert ResponseBuilder(ServiceProfile()).refuse(refusal).headers["retry-after"] == "1"

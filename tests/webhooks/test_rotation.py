@@ -90,11 +90,11 @@ def test_the_old_one_stays_until_a_delivery_has_reached_the_new_one(
     sandbox.deliver("any", {})
     with pytest.raises(chatkit.errors.InputError, match="not in use yet"):
         rotation.finish()
-    assert rotation.finish(unheard=True).counts["delete"] == 1
+    assert rotation.finish(unverified=True).counts["delete"] == 1
     client.webhooks.delete(rotation.new_id)
-    for unheard in (False, True):
+    for unverified in (False, True):
         with pytest.raises(chatkit.errors.InputError, match="is not there"):
-            rotation.finish(unheard=unheard)
+            rotation.finish(unverified=unverified)
     assert ids(client) == [old.id]
 
 
@@ -119,9 +119,9 @@ def test_a_lost_create_loses_its_secret_and_the_old_one_stays(
     assert len(ids(client)) == 2  # it was created, and nobody has its secret
     assert "signing secret was in that answer" in " ".join(map(str, result.reason))
     assert (rotation.new_id, rotation.secret) == (None, None)
-    for unheard in (False, True):
+    for unverified in (False, True):
         with pytest.raises(chatkit.errors.InputError, match="old one must stay"):
-            rotation.finish(unheard=unheard)
+            rotation.finish(unverified=unverified)
 
 
 @pytest.mark.parametrize("duplicates", ["refuse", "allow"])
@@ -141,7 +141,7 @@ def test_an_address_of_ones_own_is_taken_and_one_that_exists_is_not(client: Clie
     old = client.webhooks.create(url=HOOK, events=["*"])
     client.webhooks.create(url="https://shop.example/2", events=["*"])
     assert client.webhooks.rotate(old.id, url="https://shop.example/3").plan.counts["create"] == 1
-    with pytest.raises(chatkit.errors.InputError, match="a webhook has this address"):
+    with pytest.raises(chatkit.errors.InputError, match="another webhook has this address"):
         client.webhooks.rotate(old.id, url="https://shop.example/2")
     with pytest.raises(chatkit.errors.InputError, match="https"):
         client.webhooks.rotate(old.id, url="http://shop.example/3")

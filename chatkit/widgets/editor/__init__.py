@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import ipywidgets as w
 import traitlets
 
-from chatkit.errors import InputError, Problem, steady
+from chatkit.errors import InputError, Problem, safe_repr
 from chatkit.flowjson.lint import Findings
 from chatkit.report import SEVERITIES, Finding
 from chatkit.util.display import cut, escaped, many, visible
@@ -120,7 +120,7 @@ class Editor(PlanPanel):
         main = boxed(w.HBox, "ce-main", [left, middle, right])
         return [main, self._bar, self._below]
 
-    @steady
+    @safe_repr
     def __repr__(self) -> str:
         ids = [row.name for row in self._rows.values() if row.kind == "screen"]
         names = f": {', '.join(ids)}" if ids else ""

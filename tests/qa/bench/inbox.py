@@ -57,8 +57,8 @@ from inbox.senders import SECRET, signed
 
 from chatkit.api.secret import Secret
 from chatkit.inbox import Inbox
-from chatkit.inbox.delivery import Intake, Selection
-from chatkit.inbox.receiver import Arrival, Batches
+from chatkit.inbox.delivery import DeliveryInspector, Selection
+from chatkit.inbox.receiver import Batches, ReceivedRequest
 from chatkit.inbox.store import InboxStore
 from chatkit.profile import ServiceProfile
 from chatkit.util.asgi_server import Server as Serving
@@ -252,12 +252,12 @@ def serve(kind: str, database: str = "") -> None:
         receiver = Inbox(database).serve(SECRET)
         print(receiver.url, flush=True)
         return receiver.wait()
-    intake = Intake(ServiceProfile(), [Secret(SECRET)])
+    inspector = DeliveryInspector(ServiceProfile(), [Secret(SECRET)])
     store = InboxStore(database) if kind == "queue" else None
     tasks: set[asyncio.Task[Any]] = set()
 
-    def write(arrivals: Sequence[Arrival]) -> list[tuple[int, str]]:
-        store.write([intake.inspect(*one) for one in arrivals])
+    def write(arrivals: Sequence[ReceivedRequest]) -> list[tuple[int, str]]:
+        store.write([inspector.inspect(*one) for one in arrivals])
         return [(200, "stored")] * len(arrivals)
 
     batches = Batches(write)
@@ -267,7 +267,7 @@ def serve(kind: str, database: str = "") -> None:
         if store:
             pairs = [(n.decode("latin-1"), v.decode("latin-1")) for n, v in request.headers.raw]
             task = asyncio.create_task(
-                batches.put(Arrival(request.url.path, pairs, body, time.time()))
+                batches.put(ReceivedRequest(request.url.path, pairs, body, time.time()))
             )
             tasks.add(task)
             task.add_done_callback(tasks.discard)

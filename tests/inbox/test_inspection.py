@@ -1,4 +1,4 @@
-"""Tests of intake before storage: any bytes are accepted."""
+"""Tests of the inspection of deliveries before storage: any bytes are accepted."""
 
 import json
 
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from inbox.senders import OTHER, SECRET
 
 from chatkit.api.secret import MASK, Secret
-from chatkit.inbox.delivery import Intake
+from chatkit.inbox.delivery import DeliveryInspector
 from chatkit.profile import ServiceProfile
 from chatkit.signature import SCHEMES, BadSignature, Scheme, sign
 
@@ -19,8 +19,8 @@ KEYED = Scheme("X-Sign", "", "hex", "ascii", id_header="X-Id", signed="{id}.{bod
 
 def taken(body: bytes = BODY, message_id: str = "msg_1", secret: str = SECRET, age: int = 0):
     headers = sign("standard_webhooks", secret, message_id, NOW - age, body)
-    intake = Intake(ServiceProfile(), [Secret(SECRET)])
-    return intake.inspect("/", [*headers.items()], body, NOW + 0.5)
+    inspector = DeliveryInspector(ServiceProfile(), [Secret(SECRET)])
+    return inspector.inspect("/", [*headers.items()], body, NOW + 0.5)
 
 
 def test_a_delivery_that_is_signed_is_verified_and_known_by_its_id() -> None:
@@ -58,24 +58,24 @@ def test_nobody_takes_the_place_of_a_real_delivery() -> None:
 
 def test_without_an_id_in_the_signature_the_body_tells_repeats_apart() -> None:
     profile = ServiceProfile(signature_scheme="sha256_hex")
-    intake = Intake(profile, [Secret(SECRET)])
+    inspector = DeliveryInspector(profile, [Secret(SECRET)])
     identities = set()
     for body in (BODY, BODY, BODY + b" "):
         headers = [*sign("sha256_hex", SECRET, "-", NOW, body).items(), ("webhook-id", "same")]
-        identities.add(intake.inspect("/", headers, body, NOW).identity)
+        identities.add(inspector.inspect("/", headers, body, NOW).identity)
     assert len(identities) == 2
     assert all(identity.startswith("sha256:") for identity in identities)
 
 
 def test_a_scheme_that_has_no_name_is_taken_as_a_value() -> None:
-    intake = Intake(ServiceProfile(), [Secret(SECRET)], KEYED)
-    entry = intake.inspect("/", [*sign(KEYED, SECRET, "a", NOW, BODY).items()], BODY, NOW)
+    inspector = DeliveryInspector(ServiceProfile(), [Secret(SECRET)], KEYED)
+    entry = inspector.inspect("/", [*sign(KEYED, SECRET, "a", NOW, BODY).items()], BODY, NOW)
     assert (entry.verified, entry.identity) == (True, "id:a")
 
 
 def test_without_a_secret_nothing_is_verified() -> None:
     headers = [*sign("standard_webhooks", SECRET, "m", NOW, BODY).items()]
-    entry = Intake(ServiceProfile()).inspect("/", headers, BODY, NOW)
+    entry = DeliveryInspector(ServiceProfile()).inspect("/", headers, BODY, NOW)
     assert (entry.verified, entry.reason) == (
         False,
         "no signing secret was given to the receiver",
@@ -83,21 +83,21 @@ def test_without_a_secret_nothing_is_verified() -> None:
 
 
 def test_while_a_secret_is_changed_both_are_accepted_and_then_the_new_one_alone() -> None:
-    intake = Intake(ServiceProfile(), [Secret(SECRET), Secret(OTHER)])
+    inspector = DeliveryInspector(ServiceProfile(), [Secret(SECRET), Secret(OTHER)])
 
     def verified(secret: str) -> bool:
         headers = [*sign("standard_webhooks", secret, "m", NOW, BODY).items()]
-        return intake.inspect("/", headers, BODY, NOW).verified
+        return inspector.inspect("/", headers, BODY, NOW).verified
 
     assert verified(SECRET) and verified(OTHER)
-    intake.set_secrets([Secret(OTHER)])
+    inspector.set_secrets([Secret(OTHER)])
     assert (verified(SECRET), verified(OTHER)) == (False, True)
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_a_secret_that_cannot_be_used_is_refused_at_once_and_not_shown(scheme: str) -> None:
     with pytest.raises(BadSignature) as caught:
-        Intake(ServiceProfile(signature_scheme=scheme), [Secret("Ünusable")])
+        DeliveryInspector(ServiceProfile(signature_scheme=scheme), [Secret("Ünusable")])
     assert "nusable" not in str(caught.value)
 
 
@@ -124,14 +124,14 @@ def test_a_body_of_any_shape_is_kept_and_described(
 
 
 def test_the_kind_stands_where_the_profile_says() -> None:
-    intake = Intake(ServiceProfile(event_kind_field="type"))
-    assert intake.inspect("/", [], b'{"type":"a","event":"b"}', NOW).kind == "a"
+    inspector = DeliveryInspector(ServiceProfile(event_kind_field="type"))
+    assert inspector.inspect("/", [], b'{"type":"a","event":"b"}', NOW).kind == "a"
 
 
 def test_passwords_of_proxies_are_not_kept() -> None:
     secret = ["Authorization", "Proxy-Authorization", "PROXY-AUTHORIZATION", "cookie"]
     headers = [*((name, "Basic hidden") for name in secret), ("X-A", "1"), ("x-a", "2")]
-    kept = json.loads(Intake(ServiceProfile()).inspect("/", headers, BODY, NOW).headers)
+    kept = json.loads(DeliveryInspector(ServiceProfile()).inspect("/", headers, BODY, NOW).headers)
     assert kept == [*([name, MASK] for name in secret), ["X-A", "1"], ["x-a", "2"]]
 
 
@@ -141,7 +141,7 @@ def test_passwords_of_proxies_are_not_kept() -> None:
     st.text(),
 )
 def test_anything_can_be_taken(body: bytes, headers: list[tuple[str, str]], path: str) -> None:
-    entry = Intake(ServiceProfile(), [Secret(SECRET)]).inspect(path, headers, body, NOW)
+    entry = DeliveryInspector(ServiceProfile(), [Secret(SECRET)]).inspect(path, headers, body, NOW)
     assert entry.body == body and not entry.verified
     for text in (entry.path, entry.reason, entry.identity, entry.headers):
         assert b"\x00" not in text.encode()
