@@ -1,4 +1,4 @@
-"""Compares two flow documents by what they mean, not line by line.
+"""Compare two flow documents by what they mean, not line by line.
 
 Screens and components are paired by id or name, then by equality, then by position between the
 same neighbours. Pairs are compared; each difference has its place in both documents.

@@ -1,4 +1,4 @@
-"""Reads flow documents: from a value, JSON text, bytes, a file, or an object that holds one."""
+"""Read flow documents: from a value, JSON text, bytes, a file, or an object that holds one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Draws the screens of a flow document and the ways between them.
+"""Draw the screens of a flow document and the edges between them.
 
 `graph` finds both, `layers` puts the screens into rows, and `draw_svg` draws them as an SVG that
 needs nothing else, and is light or dark as the page around it.
@@ -26,7 +26,7 @@ Kind = Literal["navigate", "data_exchange", "routing_model"]
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One screen; one that is only named by a way is not `known`."""
+    """A screen node; `known` is False if only an edge names it."""
 
     id: str
     title: str
@@ -38,7 +38,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """One way from a screen to another: by navigate, by the endpoint, or only permitted."""
+    """An edge between screens: by navigate, by the endpoint, or only permitted."""
 
     source: str
     target: str

@@ -1,4 +1,4 @@
-"""Checks a flow document by the platform's rules, before the platform does.
+"""Check a flow document by the platform's rules, before the platform does.
 
 `lint` reads the nodes of the document, shows each to its rules, and gives each finding its line
 and column. `Findings` is a report that can fix what is certain, and show the source with each
@@ -73,7 +73,7 @@ def lint(document: object, version: str | Version | None = None) -> Findings:
 
 
 def _check_document(document: Any, version: str, depth: int = 4) -> list[Finding]:
-    """Return the findings of a document, and of it once misspelled names are corrected.
+    """Return the findings of a document, before and after misspelled names are corrected.
 
     Findings that only follow from a misspelled name are left out.
     """

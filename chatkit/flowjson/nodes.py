@@ -1,4 +1,4 @@
-"""Reads the nodes of a flow document: screens, components, actions, and bound texts.
+"""Read the nodes of a flow document: screens, components, actions, and bound texts.
 
 `read_nodes` goes through a document once. Each node carries its JSON pointer and what is around
 it, each bound text the references in it, and `resolve` follows one to what the document declares.
@@ -74,7 +74,7 @@ def parse_reference(text: str) -> Reference | None:
 
 
 def is_misspelled_reference(text: str) -> bool:
-    """Return whether a text is one reference but for other characters in its names."""
+    """Return whether a text is one reference whose names hold invalid characters."""
     return _MISSPELLED.fullmatch(text) is not None and parse_reference(text) is None
 
 
@@ -490,7 +490,7 @@ def closest(word: str, known: Iterable[str], likeness: float = 0.6) -> str:
 
 
 def _is_misspelt(word: str, name: str) -> bool:
-    """Return whether each part of a word is similar to that of a name, if they have as many."""
+    """Return whether two names have equally many parts, each similar to its counterpart."""
     parts, others = _NAME_PART.findall(word), _NAME_PART.findall(name)
     return len(parts) != len(others) or all(
         SequenceMatcher(None, part, other).ratio() >= ALIKE

@@ -1,4 +1,4 @@
-"""Reads the texts of a flow document into a table, and puts edited ones back."""
+"""Read the texts of a flow document into a table, and put edited ones back."""
 
 from __future__ import annotations
 

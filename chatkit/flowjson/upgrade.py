@@ -1,4 +1,4 @@
-"""Upgrades a flow document to a later version of its rules, and lists each change."""
+"""Upgrade a flow document to a later version of its rules, and list each change."""
 
 from __future__ import annotations
 

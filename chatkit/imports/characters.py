@@ -285,7 +285,7 @@ def find_garbled(text: str) -> CellFinding | None:
 
 
 def _code_page_readings(text: str) -> list[str]:
-    """Return the texts that a text may be if it is UTF-8 decoded in a code page.
+    """Return the possible originals of UTF-8 text decoded in a code page.
 
     The usual code pages come first. Letters alone, each word in one script, are right: HAVLÍČEK.
     """

@@ -137,7 +137,7 @@ def check_numbers(
 
 
 def _of_another_country(text: str, number: Number, codes: Iterable[str]) -> CellFinding | None:
-    """Find a number that is no mobile one at home, and one in another country of its column."""
+    """Return a finding for a number that is mobile only in another country of its column."""
     if number.mobile:
         return None
     countries = [_dialled_in(code) for code in sorted(codes) if code != number.country_code]
@@ -224,7 +224,7 @@ def _number_note(number: Number) -> CellFinding | None:
 def _distrust_ids(
     codes: Sequence[Any], numbers: Sequence[Any], checks: list[NumberCheck]
 ) -> list[NumberCheck]:
-    """Make no suggestion of a column safe whose numbers count up, as ids do."""
+    """Mark suggestions as unsafe in a column of consecutive numbers, which may be ids."""
     texts = [_cell_text(cell) for code, cell in zip(codes, numbers, strict=True) if not code]
     plain = [int(text) for text in texts if re.fullmatch("[1-9][0-9]{0,8}", text)]
     counting = sum(b - a == 1 for a, b in pairwise(plain))

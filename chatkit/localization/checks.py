@@ -748,7 +748,7 @@ def check_language(case: Case) -> Iterator[Flaw]:
 
 
 def check_duplicate(case: Case) -> Iterator[Flaw]:
-    """Find a text that another template has too: the platform takes the two for one."""
+    """Find texts that duplicate another template, which the platform refuses."""
     entry = case.entry
     if not entry.template_code or not entry.text.strip():
         return

@@ -1,4 +1,4 @@
-"""Glossary: what translations say and never say, and how they address people.
+"""Glossary: required and forbidden terms, and the form of address.
 
 A glossary is a table of yours: a .csv or .xlsx file, a DataFrame or rows. Its columns, of which
 each but `term` and `language` may be left out:

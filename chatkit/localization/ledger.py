@@ -71,7 +71,7 @@ class TranslationKey(NamedTuple):
 
 
 class Origin(NamedTuple):
-    """The source that a translation was made from; of two the greater counts, which is later."""
+    """The source of a translation; of two records the later one counts."""
 
     at: str  #: ISO 8601, UTC
     source: str  #: the digest of the source text

@@ -1,4 +1,4 @@
-"""Queue: texts to review, one after the other across templates, until a plan takes all answers.
+"""Queue: texts of one language to translate or review, one after the other.
 
 Each text is a unit as in a file for translators, so an answer is imported as a returned file is:
 compared with the contents of today, its placeholders counted, nothing half translated.
@@ -163,7 +163,7 @@ class Queue(Report):
     # --- answer -----------------------------------------------------------------------
 
     def edit(self, number: int, text: str) -> list[ContentFinding]:
-        """Answer a text with another translation, and return the findings in it.
+        """Set the translation of a text; return the findings in it.
 
         Raises:
             InputError: There is no such text, or it would be empty.
@@ -178,7 +178,7 @@ class Queue(Report):
         return self.findings(number)
 
     def accept(self, number: int) -> None:
-        """Answer that a translation is right for the source as it is now.
+        """Accept the translation as correct for the current source.
 
         Raises:
             InputError: There is no such text, or it has no translation.

@@ -406,7 +406,7 @@ _LEFT_TO_RIGHT = re.compile(r"[A-Za-z]|\d\W+\d")
 
 
 def _check_isolation(entry: Entry) -> Iterator[Flaw]:
-    """Find placeholders whose left-to-right value would move what stands around it."""
+    """Find placeholders whose left-to-right value would reorder the surrounding text."""
     text = entry.text
     for slot in entry.slots:
         sample = entry.variables.get(slot.name)

@@ -1,4 +1,4 @@
-"""Units: the texts of contents that can be translated, each on its way out and back.
+"""Units: translatable texts, as exported and imported.
 
 The stamp of a unit stays with it in every format. It has three digests, of the key of the text, of
 its source and of its translation when they were exported, and the time of the export. So nothing
@@ -314,7 +314,7 @@ def pair_units(
 def _refuse_unexportable(
     units: Sequence[Unit], source: str, languages_read: Collection[str]
 ) -> None:
-    """Raise an error for codes and texts that would not come back as they were."""
+    """Raise an error for codes and texts that an export would not preserve."""
     problems = []
     for code in dict.fromkeys([source, *(unit.lang_code for unit in units)]):
         form, value = language.normal(code), visible(code)[:60] or "''"

@@ -168,7 +168,7 @@ class AccountChecks:
         return check_contents(contents, source, glossary=words, ledger=self._read_ledger())
 
     def _read_ledger(self) -> Ledger:
-        """Read the ledger, for what is silenced; one that cannot be read stops no check."""
+        """Read the ledger of silenced findings; an unreadable one counts as empty."""
         from chatkit.localization.ledger import Ledger, LedgerFile
 
         try:
@@ -326,7 +326,7 @@ class ContentEndpoints(Endpoints[Content]):
         return f"client.templates({self.code!r})"
 
     def next_step(self, error: Refused, key: Key | None, body: Mapping[str, Any]) -> str:
-        """Return the hint for an error: how the API writes a language, and which there are."""
+        """Return the next step of an error: the API's spelling of a language, and known ones."""
         asked = str(body.get("lang_code", "") if key is None else key)
         written = asked.replace("-", "_")
         if error.status in (409, self.profile.clash_status) and key is not None:

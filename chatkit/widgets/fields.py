@@ -416,7 +416,7 @@ class Lines(Text):
 
 
 class Json(Text):
-    """Anything, written as JSON.
+    """A text area for any JSON value.
 
     Args:
         label: What it is called.
@@ -442,7 +442,7 @@ class Json(Text):
 
 
 class Checkbox(Control):
-    """Yes or no."""
+    """A checkbox."""
 
     kind, accepts = "checkbox", bool
 
@@ -455,7 +455,7 @@ class Checkbox(Control):
 
 
 class Choice(Control):
-    """One of some values, or a reference; its own value is the number of the option, or a text.
+    """A choice of one value, or a reference.
 
     Args:
         label: What it is called.
@@ -540,7 +540,7 @@ _ALL = "*"
 
 
 class Ticks(FormGroup):
-    """Boxes for several values, with their meanings; the one for all includes the others.
+    """A group of checkboxes, one of which selects all.
 
     Args:
         label: What they are.

@@ -1,4 +1,4 @@
-"""Login form: keep a connection from a notebook, which keeps nothing of the token."""
+"""Login form: store a connection without storing its token in the notebook."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ class LoginForm(Exported, FormModel):
         self._update_controls()
 
     def _submit(self) -> None:
-        """Keep what was typed, and show how it went."""
+        """Save the connection, and show the result."""
         token = self._token.take() or Secret("")
         without_token = self._place.read() == _NOWHERE
         self._status.value = message_html("Asking the service …")

@@ -297,7 +297,7 @@ class PlanView(Panel):
         return self.result
 
     def stop(self) -> None:
-        """Ask it to stop: first no more rows are taken, then answers are not waited for either."""
+        """Stop the run: first it waits for calls in progress, a second time it does not."""
         if self.running:
             self._interrupt.ask()
             self._update_controls()
@@ -459,7 +459,7 @@ class PlanView(Panel):
         return items
 
     def _account_state(self, plan: FleetPlan, label: str, places: range) -> tuple[str, str, str]:
-        """Return the state of an account: a kind to filter by, its look, and a sentence."""
+        """Return the state of an account: filter kind, CSS class and sentence."""
         if not places:
             return "without changes", "back", "without changes"
         if self.running:
@@ -608,7 +608,7 @@ def _live_accounts(plan: Plan | FleetPlan) -> str:
 
 
 def _without_override(objection: str) -> str:
-    """Remove the argument of `apply` from an objection: here typing allows it."""
+    """Remove the `apply` argument from an objection, as the widget asks for a phrase instead."""
     return re.sub(r"^((?:(?!needs ).)*: )?needs apply\([a-z]+=True\): ", r"\1", objection)
 
 

@@ -1,4 +1,4 @@
-"""Builds flow documents from Python objects, reads them, and writes the code that builds them.
+"""Build flow documents from Python objects, read them, and write the code that builds them.
 
 The classes of components are made from their table. Editors and type checkers read `classes.pyi`,
 which `python tests/flowjson/build/classes.py` writes from the same table.
@@ -66,7 +66,7 @@ if TYPE_CHECKING:
 
 @piece_of(ACTIONS["navigate"])
 class Navigate(Action):
-    """Shows another screen, which is named by its id or by itself.
+    """Action that shows another screen, named by its id or by itself.
 
     >>> Navigate("DONE").to_json()
     {'name': 'navigate', 'next': {'type': 'screen', 'name': 'DONE'}}
@@ -80,28 +80,28 @@ class Navigate(Action):
 
 @piece_of(ACTIONS["complete"])
 class Complete(Action):
-    """Ends the flow and sends what was entered."""
+    """Action that ends the flow and sends what was entered."""
 
     payload: Payload | None = None
 
 
 @piece_of(ACTIONS["data_exchange"])
 class DataExchange(Action):
-    """Asks your endpoint what comes next."""
+    """Action that asks your endpoint what comes next."""
 
     payload: Payload | None = None
 
 
 @piece_of(ACTIONS["update_data"])
 class UpdateData(Action):
-    """Changes the data of the screen that is shown."""
+    """Action that changes the data of the current screen."""
 
     payload: Payload
 
 
 @piece_of(ACTIONS["open_url"])
 class OpenUrl(Action):
-    """Opens a web page."""
+    """Action that opens a web page."""
 
     url: str
 

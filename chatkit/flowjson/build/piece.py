@@ -237,7 +237,7 @@ class Nest(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """The form of a piece in the document it was read from: its keys, and the objects around."""
+    """The original layout of a parsed piece: its key order and enclosing objects."""
 
     keys: tuple[str, ...]
     shells: Mapping[str, Mapping[str, Any]]

@@ -1,4 +1,4 @@
-"""Applies rules to the nodes of a flow document.
+"""Apply rules to the nodes of a flow document.
 
 A rule is a function of a module in `rules`, registered for the kinds of nodes that it reads:
 "flow", "screen", "component", "action", "binding", or a type of components, such as "Footer", or

@@ -292,7 +292,7 @@ def _analyze_expression(
 def _find_impossible_values(
     flow: FlowNode, screen: ScreenNode, steps: Iterable[ExpressionStep]
 ) -> Iterator[_Problem]:
-    """Find comparisons of an answer with a text that it can never be."""
+    """Find comparisons of an answer with a value that it can never have."""
     for operator, operands in operations(steps):
         by_kind = {each.kind: each.value for each in operands if each is not None}
         if operator.value not in EQUALITIES or by_kind.keys() != {"reference", "value"}:
@@ -418,7 +418,7 @@ def _find_condition_faults(steps: tuple[ExpressionStep, ...], text: str) -> Iter
 
 
 def _find_missing_brackets(text: str) -> Iterator[str]:
-    """Yield the first comparison beside another operator without brackets between them."""
+    """Yield a message for the first comparison that lacks brackets."""
     before = "("
     for match in _OPERATOR.finditer(text):
         operator = match[1]

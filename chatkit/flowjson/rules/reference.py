@@ -390,7 +390,7 @@ def _check_references(
 
 
 def _reference_severity(flow: FlowNode, binding: Binding) -> Severity:
-    """Return the severity of a faulty reference: the platform skips lists, and early maps."""
+    """Return the severity of a faulty reference: lists, and early maps, are not checked."""
     if binding.is_direct or binding.action is not None:
         return "error"
     since = (7, 0) if binding.property in _FORM_MAPS else (6, 0)

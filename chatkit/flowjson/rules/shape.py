@@ -1,4 +1,4 @@
-"""Checks objects against their shapes: required keys, unknown keys, and the value of each.
+"""Check objects against their shapes: required keys, unknown keys, and the value of each.
 
 Then the rules between the properties of a component: bounds, captions, first values.
 """

@@ -362,7 +362,7 @@ def check_unique_names(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
 
 
 def _count_visible(components: list[ComponentNode]) -> Counter[str]:
-    """Count the components visible at once by type: of branches only the fuller one."""
+    """Count the components visible at once, by type; of branches only the largest counts."""
     total: Counter[str] = Counter()
     for component in components:
         total[component.type or ""] += 1

@@ -193,12 +193,12 @@ Reader = Callable[[Any], tuple[str | None, str]]
 
 
 def keep_cell(value: Any) -> tuple[str | None, str]:
-    """Read a cell of any column: its text, and no reason to refuse it."""
+    """Return a cell as text; no cell is refused."""
     return (value.text if isinstance(value, BadCell) else as_text(value)), ""
 
 
 def read_word(value: Any) -> tuple[str | None, str]:
-    """Read a cell of a name: its text, or why it is none; NA and None are names."""
+    """Return the text of a cell, or the reason why it is none; "NA" and "None" are text."""
     if isinstance(value, BadCell):
         return None, value.reason
     if value is None or (isinstance(value, str | int) and not isinstance(value, bool)):
