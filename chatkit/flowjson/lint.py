@@ -128,7 +128,7 @@ def _with_positions(source: DocumentSource, findings: list[Finding]) -> list[Fin
         return findings
     placed = [replace(each, **source.find(each.pointer)._asdict()) for each in findings]
     for pointer, (line, column) in source.duplicate_keys():
-        message = f"{steps(pointer)[-1]} stands here again; only the last one counts."
+        message = f"{steps(pointer)[-1]} is here twice; only the last one counts."
         placed.append(
             Finding("DUPLICATE_KEY", "warning", pointer, message, "Remove one.", line, column)
         )

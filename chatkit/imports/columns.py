@@ -392,7 +392,7 @@ class FileReading:
             f"or pass skip_invalid=True to read the others; error.frame() lists {them}.{first}",
             self.problems[:_MAX_PROBLEMS],
         )
-        error.next_step = "correct the cell, or say skip_invalid=True to leave the row out"
+        error.next_step = "correct the cell, or pass skip_invalid=True to leave the row out"
         error.problems = tuple(self.problems)  # who asks gets them all
         return error
 
@@ -673,7 +673,7 @@ def _no_number_error(first: TableRow, columns: Sequence[FileColumn]) -> InputErr
             "country_code, name."
         )
     possible = [column for column in columns if column.heading.is_phone()]
-    reason = f"{_list_columns(possible)} may be of somebody else, or hold something else."
+    reason = f"{_list_columns(possible)} may hold the number of somebody else, or no number."
     if not possible:
         reason = "No column is recognised as the telephone numbers. "
         plain = [column for column in columns if not column.heading.roles]

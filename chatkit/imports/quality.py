@@ -286,7 +286,7 @@ def _duplicate_finding(earlier: CheckedContact, row: CheckedContact) -> CellFind
         same = f"{label} has the same number of {earlier.pair[0]}"
         return _finding("duplicate", "error", f"{same}, and the service compares numbers alone")
     if earlier.id is None and row.id is None and (names[0] == names[1] or None in names):
-        return _finding("duplicate", "note", f"it says the same as {label}: it is sent once")
+        return _finding("duplicate", "note", f"it equals {label}: it is sent once")
     both = f": {values(names[0])} there, {values(names[1])} here" if names[0] != names[1] else ""
     return _finding("duplicate", "error", f"{label} has the same number{both}")
 

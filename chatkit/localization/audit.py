@@ -267,7 +267,7 @@ def _group_title(group: list[ContentFinding]) -> str:
 def missing_fields_note(unseen: Sequence[str]) -> list[str]:
     """Return a note of the fields that could not be checked; an empty list if there are none."""
     names = ", ".join(unseen)
-    note = f"Not given everywhere, and not judged there: {names}. full=True reads them."
+    note = f"Not checked where they are missing: {names}. full=True reads them."
     return [note] if unseen else []
 
 

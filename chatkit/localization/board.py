@@ -164,7 +164,10 @@ class Board(Report):
             InputError: No time was passed.
         """
         if self.since is None:
-            raise InputError('This board tells no changes: board(since="2026-11-01") does.')
+            raise InputError(
+                "This board was made without since=, so it has no changes: "
+                'board(since="2026-11-01") has.'
+            )
         return make_frame(self._changed, ContentChange._fields)
 
     def sources(self) -> pd.DataFrame:

@@ -515,7 +515,7 @@ def export(
     if existing := [each.name for each in encoded if each.exists() and not replace]:
         raise InputError(
             f"{', '.join(existing)} is there already, and may hold the work of a translator. Take "
-            "another name, or say replace=True."
+            "another name, or pass replace=True."
         )
     lines = []
     for each, (members, data) in encoded.items():

@@ -287,7 +287,7 @@ def _find_problems(rows: Iterable[_GlossaryRow]) -> Iterator[Problem]:
         elif row.keep and row.use:
             yield Problem(where, values(row.term), "is kept and translated: choose one")
         elif not (row.use or row.never or row.keep or row.address):
-            yield Problem(where, values(row.term), "says nothing: fill use, never, keep or address")
+            yield Problem(where, values(row.term), "has no rule: fill use, never, keep or address")
         if row.address not in ("", "formal", "informal"):
             yield Problem(where, values(row.address), "must be formal or informal")
         elif row.address and (row.term or base not in _ADDRESSES):

@@ -358,7 +358,7 @@ class _Importer:
                     taken[unit.field].verdict = "unchanged"
                 taken[unit.field], text.verdict = text, "fresh"
                 if text.unit.target != text.returned:
-                    text.set_verdict("unwrapped", "taken without what a program had put into it")
+                    text.set_verdict("unwrapped", "taken without what a program had added")
 
     def _rejection_reason(
         self, text: ReturnedText, stamp: Stamp, source: Entry, versions: Sequence[ReturnedText]
@@ -544,7 +544,7 @@ def _keep_newest_export(edited: list[ReturnedText]) -> list[ReturnedText]:
             text.duplicate_of = newest[0]
         else:
             where = visible(newest[0].unit.place)
-            message = f"{where} is from a newer export: what came back there counts"
+            message = f"{where} is from a newer export and counts instead"
             text.set_verdict("older export", message)
     return newest
 

@@ -340,8 +340,8 @@ class Queue(Report):
         """
         if not any(item.answer in ("accepted", "edited") or item.commented for item in self.items):
             raise InputError(
-                "Nothing was answered yet: edit(number, text), accept(number) or comment(number, "
-                "text) do, or the buttons of chatkit.widgets.QueueView(queue)."
+                "No text was answered yet: use edit(number, text), accept(number), comment(number, "
+                "text), or the buttons of chatkit.widgets.QueueView(queue)."
             )
         new, comments = Ledger(), sum(item.commented for item in self.items)
         for item in self.items:

@@ -174,7 +174,7 @@ class AccountChecks:
         try:
             return LedgerFile(self._connection).read()
         except (OSError, InputError) as error:
-            print_line(f"What is silenced cannot be read, so all is told: {error}")
+            print_line(f"The silenced findings cannot be read, so all findings are listed: {error}")
             return Ledger()
 
 

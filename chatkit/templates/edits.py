@@ -56,13 +56,13 @@ class Replacement:
 
     def __init__(self, old: str, new: str) -> None:
         if not isinstance(old, str) or not isinstance(new, str):
-            raise InputError("replace takes two texts: what is found, and what is put there.")
+            raise InputError("replace takes two texts: the old one and the new one.")
         if not old:
             raise InputError(
                 "replace needs a text to look for, and this one is empty: replace(old, new, codes)."
             )
         if has_half_character(old + new):
-            raise InputError("Half a character can be neither found nor put anywhere.")
+            raise InputError("A text to replace must not hold half a character.")
         self._old, self._new = old, new
         self.count = 0
         self.skipped: list[str] = []
@@ -85,7 +85,7 @@ class Replacement:
         """Return notes that count the replacements, and list the places that were left alone."""
         old = values(self._old)
         if not self.count:
-            why = "stands in placeholders only" if self.skipped else "does not occur"
+            why = "occurs in placeholders only" if self.skipped else "does not occur"
             notes = [f"Nothing is replaced: {old} {why}."]
         else:
             codes = {entry.template_code for entry in self._edited}
@@ -210,7 +210,7 @@ _LEFT_OUT = {
     ),
     "broken": (
         "would be refused by the platform",
-        "Say broken=True to set live those that are left for nothing else.",
+        "Pass broken=True to publish these drafts, too.",
     ),
     "stale": (
         "were made from another source text than there is now",

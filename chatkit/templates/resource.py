@@ -733,7 +733,7 @@ class Templates(metaclass=HelpPage):
             )
         if returned.unwrapped:
             plan.notes.append(
-                f"{many(returned.unwrapped, 'text')} came with what a program had put in, like "
+                f"{many(returned.unwrapped, 'text')} held what a program had added, like "
                 "&quot; or a line break before it: the plan has them without. .texts has both."
             )
         if count := len(returned.refused):
@@ -744,7 +744,7 @@ class Templates(metaclass=HelpPage):
         elif not (len(plan) or len(plan.refused)):
             unchanged = many(returned.unchanged, "text")
             plan.notes.append(
-                f"Nothing is translated in the files: {unchanged} came back as they went out."
+                f"The files hold no new translation: {unchanged} are unchanged."
                 if returned.unchanged
                 else "There is no text in the files."
             )

@@ -147,7 +147,10 @@ class BoardGrid(Panel):
         try:
             cell = self.board[template_code, lang_code]
         except KeyError:
-            raise InputError(f"The board has no {template_code} in {lang_code}.") from None
+            message = (
+                f"There is no {template_code} in {lang_code}: board.frame() lists the contents."
+            )
+            raise InputError(message) from None
         lang = language.normal(cell.lang_code)
         self._forms = {place: form for place, form in self._forms.items() if form.touched}
         form = self._forms.get((template_code, lang))

@@ -173,7 +173,7 @@ class Form(Exported, FormModel):
         """
         with self._lock:
             if self._unknown is not None:
-                raise InputError("An answer was lost: look what came of it first.")
+                raise InputError("An answer was lost: check first whether it was saved.")
             if edited := self._fields.edited:
                 raise InputError(
                     f"The form holds what was not saved ({', '.join(edited)}): save it, or press "
@@ -251,7 +251,7 @@ class Form(Exported, FormModel):
         if moved:
             reason = "somebody has changed this meanwhile, to {}; save again to write over it"
             problems = [Problem(n, "", reason.format(shortly(now[n]))) for n in moved]
-            raise InputError(f"This {self._endpoints.noun} has moved:", problems)
+            raise InputError(f"Somebody has changed this {self._endpoints.noun}:", problems)
 
     def _look_up(self, outcome: UnconfirmedWrite) -> Record | None:
         """Look up the record after a lost answer; None if it can be sent again."""

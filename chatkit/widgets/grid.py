@@ -647,7 +647,7 @@ class Grid(PlanPanel):
             answer: object = None
             current = {"renewed": action in _OF_CELLS, "arranged": action in _OF_PLACES}
             if any(must and message.get(n, state[n]) != state[n] for n, must in current.items()):
-                answer = {"told": "Other rows are shown now: please do that once more"}
+                answer = {"told": "The table has changed in the meantime: please do that once more"}
             elif (method := _ACTIONS.get(str(action))) is not None:
                 arguments = {n: v for n, v in message.items() if n not in ("do", *current)}
                 answer = method(self, **arguments)

@@ -146,7 +146,7 @@ class Sheet:
         try:
             place = self.base.index.get_loc(label)
         except (KeyError, TypeError, pd.errors.InvalidIndexError):
-            raise InputError(f"There is no row {label!r}: grid.frame.index lists them.") from None
+            raise InputError(f"There is no row {label!r}: grid.frame().index lists them.") from None
         if not isinstance(place, int):
             raise InputError(f"There are several rows {label!r}.")
         return place

@@ -98,7 +98,7 @@ class Tail(Follower):
         contacts: pd.DataFrame | None = None,
     ) -> None:
         if not 1 <= limit <= 2000:
-            raise InputError("A page keeps from 1 to 2,000 rows: limit=300.")
+            raise InputError("limit= is from 1 to 2,000 rows, like limit=300.")
         self._contact_names = names_by_number(contacts)  # by number
         self._names: dict[str, str] = {}
         self._rows: deque[dict[str, Any]] = deque(maxlen=limit)

@@ -223,7 +223,7 @@ def test_of_two_exports_the_newer_one_counts_and_it_is_said(tmp_path, newer_firs
     result = imported([*new, *old] if newer_first else [*old, *new], now)
     assert result.changed.after.tolist() == ["Neu"]
     assert reasons(result) == {"footer": "older export"}
-    assert "what came back there counts" in repr(result)
+    assert "counts instead" in repr(result)
 
 
 def test_the_same_words_in_two_exports_are_those_of_the_newer_one(tmp_path):

@@ -220,7 +220,7 @@ def test_a_board_since_a_day_shows_what_runs_have_changed(client):
     assert repr(later).startswith("Nothing that is recorded on this computer has changed a content")
     with pytest.raises(InputError, match="since= takes a date"):
         client.templates.board(codes, since="yesterday")
-    with pytest.raises(InputError, match="tells no changes"):
+    with pytest.raises(InputError, match="has no changes"):
         client.templates.board(codes).changes()
 
 

@@ -110,9 +110,9 @@ def test_a_text_is_found_as_it_is_written():
         ("", "x", "needs a text to look for"),
         (7, "x", "two texts"),
         ("a", None, "two texts"),
-        ("a", "\ud800", "Half a character"),
-        ("a", "x\udfff", "Half a character"),
-        ("\ud800", "x", "Half a character"),
+        ("a", "\ud800", "half a character"),
+        ("a", "x\udfff", "half a character"),
+        ("\ud800", "x", "half a character"),
     ],
 )
 def test_what_cannot_be_done_is_refused(old, new, message):
@@ -162,7 +162,7 @@ def test_only_a_few_places_that_are_left_alone_are_named(count, more):
     replacement, _ = replaced("{1", "x", *rows)
     named = ", ".join(f"t{n}/en text" for n in range(5))
     assert replacement.notes() == [
-        'Nothing is replaced: "{1" stands in placeholders only.',
+        'Nothing is replaced: "{1" occurs in placeholders only.',
         f"Left as they are, because a placeholder would change: {named}{more}.",
     ]
 

@@ -119,7 +119,7 @@ def test_what_cannot_be_answered_is_told(client: Any) -> None:
         queue.edit(5, "x")
     with pytest.raises(InputError, match="cannot be empty"):
         queue.edit(0, "  ")
-    with pytest.raises(InputError, match="Nothing was answered yet"):
+    with pytest.raises(InputError, match="No text was answered yet"):
         queue.plan()
     with pytest.raises(InputError, match="only= takes missing, stale"):
         client.templates.queue(["de"], [CODE], only="fresh")
@@ -200,17 +200,17 @@ def test_one_accepted_text_is_told_and_a_comment_is_recorded_once(client: Any) -
     queue.accept(0)
     assert "1 text is recorded as right, as they are." in queue.plan().notes
     queue = client.templates.queue(["de"], [CODE])
-    with pytest.raises(InputError, match="Nothing was answered yet"):
+    with pytest.raises(InputError, match="No text was answered yet"):
         queue.plan()
     queue.comment(1, "")
-    with pytest.raises(InputError, match="Nothing was answered yet"):
+    with pytest.raises(InputError, match="No text was answered yet"):
         queue.plan()
     queue.comment(1, "why?")
     queue.comment(1, "")
     queue.comment(2, "so")
     [message] = [note for note in queue.plan().notes if "comment" in note]
     assert message.startswith("2 comments are recorded")
-    with pytest.raises(InputError, match="Nothing was answered yet"):
+    with pytest.raises(InputError, match="No text was answered yet"):
         queue.plan()
     comments = {
         place[2]: each.text for place, each in client.templates.ledger.read().comments.items()

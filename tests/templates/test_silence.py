@@ -86,7 +86,7 @@ def test_what_cannot_be_read_stops_no_check_and_no_plan(
     path = spaced.templates.ledger.path
     path.write_text(f"{path.read_text(encoding='utf-8')}garbled\n", encoding="utf-8")
     assert spaced.templates.check([CODE]).of(code="doubled spaces")
-    assert "What is silenced cannot be read, so all is told" in capsys.readouterr().out
+    assert "so all findings are listed" in capsys.readouterr().out
 
 
 def test_a_draft_that_holds_other_words_is_not_published_because_that_is_silenced(

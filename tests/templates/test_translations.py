@@ -43,7 +43,7 @@ def test_files_that_came_back_as_they_went_out_are_said_to_be_so(tmp_path):
         path = tmp_path / "texts.it.po"
         plan = client.templates.read_translations(path).plan
         assert repr(plan).splitlines()[0] == "Nothing to do: 0 changes."
-        assert "6 texts came back as they went out" in repr(plan)
+        assert "6 texts are unchanged" in repr(plan)
         lines = path.read_text("utf-8").splitlines()
         path.write_text("\n".join(f"#~ {n}" if n[:3] == "msg" else n for n in lines[20:]), "utf-8")
         assert "There is no text in the files." in repr(client.templates.read_translations(path))

@@ -282,7 +282,7 @@ def frame_texts(frame: pd.DataFrame) -> tuple[list[str], Sequence[tuple[str | No
     whole = frame.reset_index(named) if named else frame
     names = [str(name) for name in whole.columns]
     if not names:
-        raise InputError("A frame without columns makes no file.")
+        raise InputError("The frame has no columns, so no file was written.")
     if whole.columns.nlevels > 1 or len(set(names)) < len(names):
         raise InputError("Each column needs one name of its own before it can be written.")
     columns = [column_texts(whole.iloc[:, place]) for place in range(len(names))]

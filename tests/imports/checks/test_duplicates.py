@@ -30,8 +30,8 @@ def rows(
 @pytest.mark.parametrize(
     ("names", "severity", "message"),
     [
-        (["Ana", "Ana"], "note", "it says the same as row r0: it is sent once"),
-        ([None, "Ana"], "note", "it says the same as row r0: it is sent once"),
+        (["Ana", "Ana"], "note", "it equals row r0: it is sent once"),
+        ([None, "Ana"], "note", "it equals row r0: it is sent once"),
         (["Ana", "Zoë"], "error", 'row r0 has the same number: "Ana" there, "Zoë" here'),
     ],
 )

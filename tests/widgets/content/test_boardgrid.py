@@ -142,7 +142,7 @@ def test_a_board_that_cannot_be_read_after_a_save_says_so():
 
 @pytest.mark.parametrize("place", [("nobody_knows", "en"), ("order_ready", "zz")])
 def test_what_is_not_on_the_board_cannot_be_opened(grid, place):
-    with pytest.raises(InputError, match="The board has no"):
+    with pytest.raises(InputError, match="There is no"):
         grid.edit(*place)
 
 
