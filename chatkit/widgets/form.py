@@ -548,14 +548,14 @@ class SecretHandover(Control):
             case "show" | "copy":
                 answer["secret"] = self.secret.reveal()
             case "keyring":
-                answer["said"] = "Kept."
+                answer["message"] = "Kept."
                 try:
                     self.keep()
                 except ChatkitError as error:
-                    answer["said"] = str(error)
+                    answer["message"] = str(error)
             case "forget":
                 self.forget()
-                answer["said"] = ""
+                answer["message"] = ""
         self._answer(answer)
         return True
 

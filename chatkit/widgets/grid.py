@@ -606,7 +606,7 @@ class Grid(PlanPanel):
             "renewed": self._renewed,
             "rows": len(view.rows),
             "of": self._sheet.size + len(self._sheet.rows()),
-            "said": edits_summary(self._sheet),
+            "edits": edits_summary(self._sheet),
             "undo": undo > 0,
             "redo": redo > 0,
             "sort": [view.column, view.descending],
@@ -647,7 +647,7 @@ class Grid(PlanPanel):
             answer: object = None
             current = {"renewed": action in _OF_CELLS, "arranged": action in _OF_PLACES}
             if any(must and message.get(n, state[n]) != state[n] for n, must in current.items()):
-                answer = {"told": "The table has changed in the meantime: please do that once more"}
+                answer = {"note": "The table has changed in the meantime: please do that once more"}
             elif (method := _ACTIONS.get(str(action))) is not None:
                 arguments = {n: v for n, v in message.items() if n not in ("do", *current)}
                 answer = method(self, **arguments)
@@ -667,7 +667,7 @@ class Grid(PlanPanel):
     def _set_cell(self, row: int, column: str, value: Any) -> dict[str, Any] | None:
         self._send_rows(self._sheet.write([(row, column, value)]))
         reason = self._sheet.cell(row, column).reason
-        return {"told": f"Refused: {reason}"} if reason else None
+        return {"note": f"Refused: {reason}"} if reason else None
 
     def _send_whole(self, row: int, column: str) -> dict[str, Any]:
         text = cell_text(self._sheet.values(column, [row])[0])
@@ -689,7 +689,7 @@ class Grid(PlanPanel):
         try:
             self._paste_cells(place, columns, cells)
         except InputError as error:
-            return {"told": str(error)}
+            return {"note": str(error)}
         return None
 
     def _delete_rows(self, place: int, rows: int, *, delete: bool) -> None:
@@ -701,7 +701,7 @@ class Grid(PlanPanel):
 
     def _replace_all(self, text: str, by: str, column: str | None, *, case: bool) -> dict[str, Any]:
         count = self.replace(text, by, column, case=case)
-        return {"told": f"Replaced in {many(count, 'cell')}: Ctrl+Z takes it back"}
+        return {"note": f"Replaced in {many(count, 'cell')}: Ctrl+Z takes it back"}
 
     def _show_code(self) -> None:
         self._code.text = "" if self._code.text else self.code or _NO_CODE

@@ -236,7 +236,7 @@ class Tail(Follower):
             good = got.status is not None and 200 <= got.status < 300
             answer = f"answered {got.status}" if got.status else "no answer"
             answer += f": {got.answer}" if got.answer.strip() else ""
-        resent = {"id": delivery, "said": cut(answer.strip(), _ANSWER), "good": good}
+        resent = {"id": delivery, "message": cut(answer.strip(), _ANSWER), "good": good}
         self.send({"resent": resent, "view": view})
 
     def _delivery_details(self, delivery: int) -> dict[str, Any]:
@@ -308,7 +308,7 @@ def delivery_line(
         "more": max(len(counted) - 1, 0),
         "contact": _short_text(first and first.contact),
         "name": _short_text(first and first.name),
-        "says": _short_text(first and first.text),
+        "text": _short_text(first and first.text),
         "failed": _short_text(failed and _failure_words(failed)),
         "verified": delivery.verified,
         "reason": _short_text(delivery.reason),
@@ -361,7 +361,7 @@ def _row_cells(row: dict[str, Any]) -> list[str]:
         row["kind"],
         row["what"] + more,
         f"{row['name']} {row['contact']}".strip(),
-        row["failed"] or row["says"],
+        row["failed"] or row["text"],
         signature_words(row),
     )
     cells = [escape(str(text)) for text in texts]

@@ -135,7 +135,7 @@ def test_a_flow_is_edited_checked_played_and_saved(
     page.keyboard.press("Control+Home")
     page.keyboard.press("End")
     page.keyboard.type(",,")
-    output = hand.root.locator(".cs-line").first.locator(".cs-said")
+    output = hand.root.locator(".cs-line").first.locator(".cs-message")
     expect(output).to_contain_text("not valid JSON")
     expect(hand.findings).to_contain_text("line 1")
     expect(hand.phone.body.get_by_text("Smile!")).to_be_visible()

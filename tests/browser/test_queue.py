@@ -41,11 +41,11 @@ def test_a_queue_is_answered_by_keyboard_and_ends_in_one_plan(
     text.focus()
     before = text.input_value()
     keys.type("{{9}} ")
-    expect(card.locator(".qu-told")).to_contain_text("{{9}} is not in en")
+    expect(card.locator(".qu-findings")).to_contain_text("{{9}} is not in en")
     expect(queue.locator(".pv-missing")).to_have_text("{{9}}")
     keys.press("Escape")
     expect(text).to_have_value(before)
-    expect(card.locator(".qu-told li")).to_have_count(0)
+    expect(card.locator(".qu-findings li")).to_have_count(0)
 
     # right as it is, and on to the next; a text that is edited stays edited on the way back
     keys.press("Control+Enter")
@@ -53,7 +53,7 @@ def test_a_queue_is_answered_by_keyboard_and_ends_in_one_plan(
     expect(text).to_be_focused()
     keys.press("Control+a")
     keys.type("Ton vélo est prêt")
-    expect(card.locator(".qu-told")).to_contain_text("“Ton” addresses the reader informally")
+    expect(card.locator(".qu-findings")).to_contain_text("“Ton” addresses the reader informally")
     keys.press("Alt+ArrowDown")
     expect(place).to_contain_text("text unknown")
     keys.press("Alt+ArrowUp")

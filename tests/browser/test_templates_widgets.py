@@ -208,7 +208,7 @@ def test_the_board_is_navigated_filtered_and_filled_by_keyboard(
     cells = grid.get_by_role("gridcell")
     expect(cells).to_have_count(48)
     expect(grid.locator(".bd-cell[tabindex='0']")).to_have_count(1)
-    report = board.locator(".bd-told")
+    report = board.locator(".bd-about")
 
     # one stop of the tab key, then arrows
     board.get_by_role("button", name="missing").focus()

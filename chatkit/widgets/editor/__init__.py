@@ -457,7 +457,7 @@ class SourceView(Model):
                 "line": each.line or 1,
                 "column": each.column or 1,
                 "severity": each.severity,
-                "said": visible(f"{each.message} {each.hint}".strip()[:_MOST_CHARACTERS]),
+                "message": visible(f"{each.message} {each.hint}".strip()[:_MOST_CHARACTERS]),
             }
             for each, _ in zip(findings, range(_MOST_MARKS), strict=False)
         ]
@@ -507,7 +507,7 @@ class FindingList(Model):
             {
                 "severity": each.severity,
                 "where": f"line {each.line}" if each.line else "",
-                "said": visible(f"{each.message} {each.hint}".strip()),
+                "message": visible(f"{each.message} {each.hint}".strip()),
                 "code": each.code,
                 "fixable": bool(each.patch),
             }

@@ -1,7 +1,7 @@
 // Some Python, and a button that copies it; without a secure page the old way of copying.
-async function copy(text, shown) {
+async function copy(text, element) {
   if (navigator.clipboard) return navigator.clipboard.writeText(text);
-  getSelection().selectAllChildren(shown);
+  getSelection().selectAllChildren(element);
   if (!document.execCommand("copy")) throw new Error("Select it and press Ctrl+C");
 }
 const codeView = (root) => {

@@ -97,8 +97,8 @@ function render({ model, el }) {
         show.textContent = isShown() ? "Hide" : "Show";
         one.output.setAttribute("aria-label", isShown() ? "Signing secret" : "Signing secret, hidden");
       };
-      one.hear = ({ said, secret }) => {
-        if (said !== undefined) status.textContent = said;
+      one.hear = ({ message, secret }) => {
+        if (message !== undefined) status.textContent = message;
         if (!secret || !asked) return;
         const before = one.output.textContent, copies = asked === "copy";
         asked = "";

@@ -34,10 +34,10 @@ function render({ model, el }) {
 
   const paintList = () => {
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean), states = get("states");
-    const found = get("listed").map(([path, state], n) => ({ path, state, n })).filter(({ path, state }) =>
+    const matches = get("listed").map(([path, state], n) => ({ path, state, n })).filter(({ path, state }) =>
       (!only.checked || state) && words.every((word) => `${path} ${states[state]}`.toLowerCase().includes(word)));
     list.replaceChildren();
-    listed = found.slice(0, MOST);
+    listed = matches.slice(0, MOST);
     let group = null, folder = null;
     for (const { path, state, n } of listed) {
       const cut = path.lastIndexOf("/") + 1, here = path.slice(0, cut);
@@ -57,7 +57,7 @@ function render({ model, el }) {
       make(option, "span", "", path.slice(cut)).dir = "auto";
     }
     if (!listed.length) make(list, "div", "fv-none", get("listed").length ? "No file has that." : "No files.");
-    if (found.length > MOST) make(list, "div", "fv-none", `… and ${(found.length - MOST).toLocaleString("en")} more: search`);
+    if (matches.length > MOST) make(list, "div", "fv-none", `… and ${(matches.length - MOST).toLocaleString("en")} more: search`);
     paintChosen();
   };
   const paintChosen = () => {

@@ -5,7 +5,7 @@ const ROW = 28, PAGE = 100, AHEAD = 100, SPARE = 8, LEAST = 48;
 
 function render({ model, el }) {
   const noun = model.get("noun"), state = () => model.get("state");
-  const tell = (message) => {
+  const send = (message) => {
     const { renewed, arranged } = state();
     model.send({ ...message, renewed, arranged });
   };
@@ -23,18 +23,18 @@ function render({ model, el }) {
   const which = button(bar, "Columns", () => columnsPanel(grid, which), { "aria-haspopup": "dialog" });
   const more = button(bar, "More", () => morePanel(), { "aria-haspopup": "dialog" });
   make(bar, "span", "gd-space");
-  button(bar, "Add row", () => { toEnd = true; tell({ do: "add" }); }, {
+  button(bar, "Add row", () => { toEnd = true; send({ do: "add" }); }, {
     title: "Add an empty row at the end",
   });
   const remove = button(bar, "Delete row", () => {
     const { place, rows } = box();
-    tell({ do: "delete", place, rows, delete: data(at.row)?.m !== "delete" });
+    send({ do: "delete", place, rows, delete: data(at.row)?.m !== "delete" });
   }, { title: "Mark the selected rows to be deleted, or keep them" });
-  const back = button(bar, "Undo", () => tell({ do: "undo" }), {
+  const back = button(bar, "Undo", () => send({ do: "undo" }), {
     title: "Take the last step back (Ctrl+Z)",
   });
-  const again = button(bar, "Redo", () => tell({ do: "redo" }), { title: "Do it again (Ctrl+Y)" });
-  button(bar, "Review changes", () => tell({ do: "review" }), {
+  const again = button(bar, "Redo", () => send({ do: "redo" }), { title: "Do it again (Ctrl+Y)" });
+  button(bar, "Review changes", () => send({ do: "review" }), {
     class: "chatkit-button small primary", title: "Show below what would be sent; nothing is sent yet",
   });
   const table = make(root, "div", "gd-table", {
@@ -44,12 +44,12 @@ function render({ model, el }) {
   const head = make(table, "div", "gd-row gd-head", { role: "row", "aria-rowindex": 1 });
   const body = make(table, "div", "gd-body", { role: "rowgroup" });
   const foot = make(root, "div", "gd-foot");
-  const said = make(foot, "span", "", { role: "status" });
-  const all = button(foot, "Show all rows", () => { search.value = ""; tell({ do: "filter" }); });
-  const side = sayMore(table, make(foot, "span", "gd-side"));
+  const status = make(foot, "span", "", { role: "status" });
+  const all = button(foot, "Show all rows", () => { search.value = ""; send({ do: "filter" }); });
+  const side = showMore(table, make(foot, "span", "gd-side"));
   const why = make(foot, "span", "", { "aria-live": "polite", dir: "auto" });
   const keeps = ["theirs", "mine"].map((keep) => button(foot, `Keep ${keep}`, () => {
-    tell({ do: "decide", row: data(at.row).n, column: columns[at.column].name, keep });
+    send({ do: "decide", row: data(at.row).n, column: columns[at.column].name, keep });
     go(at.row, at.column);
   }, { hidden: true }));
   const none = make(table, "div", "gd-none", { text: "No row is like that.", hidden: true });
@@ -57,12 +57,12 @@ function render({ model, el }) {
   // `at` is the active cell, -1 the row of headings; `from` is the other corner of a selection
   let at = { row: state().rows ? 0 : -1, column: 0 }, from = null, editing = null, toEnd = false;
   let pages = new Map(), numbers = new Map(), asked = new Set(), shows = state().shows;
-  let told = "Type to edit, paste from a spreadsheet, Ctrl+Z takes back", wanted = false;
+  let hint = "Type to edit, paste from a spreadsheet, Ctrl+Z takes back", wanted = false;
   let columns = [], last = 0, heads = [], letter = 0, laid = "", named = "";
-  let drag = null; // the column whose edge is drawn, with its width until that is told back
+  let drag = null; // the column whose edge is drawn, with its width until Python has it
   const drawn = new Map();
   const data = (row) => pages.get(Math.floor(row / PAGE))?.[row % PAGE];
-  const note = (text) => { told = text; soon(); };
+  const note = (text) => { hint = text; soon(); };
   const box = () => {
     const other = from ?? at, place = Math.max(0, Math.min(at.row, other.row));
     const left = Math.min(at.column, other.column), right = Math.max(at.column, other.column);
@@ -83,13 +83,13 @@ function render({ model, el }) {
   // --- columns -----------------------------------------------------------------------
   const widths = () => model.get("column_layout");
   const grid = {
-    root, tell, state, answers: {},
+    root, send, state, answers: {},
     names: () => model.get("columns").map(({ name }) => name),
-    shown: () => widths().map(([name]) => name),
+    visible: () => widths().map(([name]) => name),
     open: () => model.get("columns").filter((c) => c.kind === "text" && !(c.fixed && c.closed))
       .map(({ name }) => name),
     focus: (name) => go(-1, columns.findIndex((column) => column.name === name)),
-    lay: (layout) => tell({ do: "layout", layout }),
+    lay: (layout) => send({ do: "layout", layout }),
     show: (name, on) => grid.lay(on ? [...widths(), [name, 0]] : widths().filter((c) => c[0] !== name)),
     move: (name, by) => {
       const layout = [...widths()], n = layout.findIndex((column) => column[0] === name);
@@ -196,7 +196,7 @@ function render({ model, el }) {
     const item = (text, act) => button(menu, text, () => { close(); act(); });
     item("Copy with headings", () => copied(true));
     item("Find and replace …", () => replacePanel(grid, more));
-    item("The same in Python", () => tell({ do: "code" }));
+    item("The same in Python", () => send({ do: "code" }));
   });
 
   // --- drawing -----------------------------------------------------------------------
@@ -271,10 +271,10 @@ function render({ model, el }) {
     });
     const row = data(at.row), reason = row?.e?.[columns[at.column]?.n]?.[1];
     const contested = row?.k?.includes(columns[at.column]?.n);
-    const text = told || (reason ? `${contested ? "In conflict" : "Refused"}: ${reason}` : "");
+    const text = hint || (reason ? `${contested ? "In conflict" : "Refused"}: ${reason}` : "");
     for (const keep of keeps) keep.hidden = !contested;
     const rows = now.rows === now.of ? "" : `${count(now.rows)} of `;
-    set(said, { text: rows + count(now.of, "row") + (now.said && ` · ${now.said}`) });
+    set(status, { text: rows + count(now.of, "row") + (now.edits && ` · ${now.edits}`) });
     set(why, { class: /^(Refused|In conflict)/.test(text) ? "gd-bad" : null, text });
     set(table, { "aria-rowcount": now.rows + 1 });
     set(only, { "aria-pressed": edited });
@@ -291,12 +291,12 @@ function render({ model, el }) {
     let whole = true;
     for (let page = Math.floor(top / PAGE); page <= Math.floor(low / PAGE) && low >= 0; page++) {
       whole &&= pages.has(page);
-      if (!asked.has(page)) { asked.add(page); tell({ do: "page", page, shows }); }
+      if (!asked.has(page)) { asked.add(page); send({ do: "page", page, shows }); }
     }
     return whole;
   };
   const hear = (message) => {
-    if (message.told) note(message.told);
+    if (message.note) note(message.note);
     else if (message.values) grid.answers.values?.(message);
     else if (message.preview) grid.answers.preview?.(message);
     else if (message.whole !== undefined) {
@@ -306,7 +306,7 @@ function render({ model, el }) {
     else if (message.page === undefined) message.rows?.forEach((row) =>
       Object.assign(numbers.get(row.n) ?? {}, { c: null, e: null, k: null, l: null, m: "" }, row));
     else if (message.shows === shows) {
-      if (told === busy) told = "";
+      if (hint === busy) hint = "";
       pages.set(message.page, message.rows);
       message.rows.forEach((row) => numbers.set(row.n, row));
     }
@@ -332,9 +332,9 @@ function render({ model, el }) {
   const go = (row, column, extend = false) => {
     from = extend ? from ?? { ...at } : null;
     at = { row: clamp(row, extend ? 0 : -1, state().rows - 1), column: clamp(column, 0, last) };
-    told = "";
-    const top = at.row * ROW, room = table.clientHeight - head.offsetHeight - ROW;
-    if (at.row >= 0) table.scrollTop = clamp(table.scrollTop, top - room, top);
+    hint = "";
+    const top = at.row * ROW, space = table.clientHeight - head.offsetHeight - ROW;
+    if (at.row >= 0) table.scrollTop = clamp(table.scrollTop, top - space, top);
     draw();
     const cell = at.row < 0 ? heads[at.column] : drawn.get(at.row)?.children[at.column];
     cell?.focus({ preventScroll: true });
@@ -351,12 +351,12 @@ function render({ model, el }) {
   };
   const sort = (n) => {
     const [name, down] = state().sort, mine = columns[n].name, other = name !== mine;
-    tell({ do: "sort", column: other || !down ? mine : null, descending: !other && !down });
+    send({ do: "sort", column: other || !down ? mine : null, descending: !other && !down });
   };
   const filter = (flip = false) => {
     table.scrollTop = 0;
     const wanted = state().filter;
-    tell({ do: "filter", ...wanted, text: search.value, changed: wanted.changed !== flip });
+    send({ do: "filter", ...wanted, text: search.value, changed: wanted.changed !== flip });
   };
   const may = (row) => {
     const locked = row && closed(row, columns[at.column]);
@@ -368,7 +368,7 @@ function render({ model, el }) {
     const { n, name } = columns[at.column];
     if (editing || !cell || !may(row)) return;
     if (first === undefined && whole === undefined && !row.e?.[n] && row.l?.includes(n))
-      return tell({ do: "whole", row: row.n, column: name });
+      return send({ do: "whole", row: row.n, column: name });
     const text = whole ?? row.e?.[n]?.[0] ?? row.v[n] ?? "";
     editing = { row: row.n, n, name, ...editor(root, cell, name, String(text), { first, end }) };
   };
@@ -388,9 +388,9 @@ function render({ model, el }) {
     editing = null;
     close();
     if (take && value !== was) {
-      const shown = numbers.get(row);
-      if (shown) { shown.v[n] = value; delete shown.e?.[n]; } // until the answer comes
-      tell({ do: "set", row, column: name, value });
+      const cached = numbers.get(row);
+      if (cached) { cached.v[n] = value; delete cached.e?.[n]; } // until the answer comes
+      send({ do: "set", row, column: name, value });
     }
     soon();
   };
@@ -416,17 +416,17 @@ function render({ model, el }) {
       go(row, next);
     } else if (place) go(...place, shiftKey);
     else if (command && letter === "a") { go(0, 0); from = { row: low, column: last }; soon(); }
-    else if (command && letter === "z") tell({ do: shiftKey ? "redo" : "undo" });
-    else if (command && letter === "y") tell({ do: "redo" });
+    else if (command && letter === "z") send({ do: shiftKey ? "redo" : "undo" });
+    else if (command && letter === "y") send({ do: "redo" });
     else if (command) return;
     else if (row < 0) { if (key === "Enter") sort(column); else return; }
     else if (key === "Enter" || key === "F2") edit();
     else if (key === " " && kind === "flag") {
-      if (may(here)) tell({ do: "set", row: here.n, column: name, value: here.v[n] !== true });
+      if (may(here)) send({ do: "set", row: here.n, column: name, value: here.v[n] !== true });
     } else if (key === "Escape") {
-      if (here?.e?.[n]) tell({ do: "dismiss", row: here.n, column: name });
+      if (here?.e?.[n]) send({ do: "dismiss", row: here.n, column: name });
       go(row, column);
-    } else if (key === "Delete" || key === "Backspace") tell({ do: "clear", ...chosen() });
+    } else if (key === "Delete" || key === "Backspace") send({ do: "clear", ...chosen() });
     else if (key === "Process") return edit(""); // an input method begins to compose
     else if (key.length === 1) edit(key);
     else return;
@@ -482,7 +482,7 @@ function render({ model, el }) {
     const { place, left, rows, wide } = none ? { place: 0, left: firstOpen(), rows: 1, wide: 1 } : box();
     const names = columns.slice(left).map(({ name }) => name);
     const text = event.clipboardData.getData("text/plain");
-    tell({ do: "paste", place, columns: names, text, rows, wide });
+    send({ do: "paste", place, columns: names, text, rows, wide });
   });
 
   search.oninput = later(() => filter());

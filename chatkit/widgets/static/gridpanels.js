@@ -29,9 +29,9 @@ const tick = (parent, text, checked, onchange) => {
   return box;
 };
 const choice = (parent, text, options, values = {}) => {
-  const found = field(parent, text, "select", {});
-  options.forEach(([value, text]) => make(found, "option", "", { value, text }));
-  return set(found, values);
+  const select = field(parent, text, "select", {});
+  options.forEach(([value, text]) => make(select, "option", "", { value, text }));
+  return set(select, values);
 };
 const later = (act) => { // waits until somebody has stopped typing
   let waiting;
@@ -39,16 +39,16 @@ const later = (act) => { // waits until somebody has stopped typing
 };
 
 // Puts a box below an element, or above it where there is no room, and always into the window.
-const place = (box, beside, gap = 4) => {
-  const { left, top, bottom } = beside.getBoundingClientRect(), tall = box.offsetHeight;
+const place = (box, anchor, gap = 4) => {
+  const { left, top, bottom } = anchor.getBoundingClientRect(), tall = box.offsetHeight;
   const low = bottom + gap + tall <= innerHeight ? bottom + gap : Math.max(4, top - gap - tall);
   box.style.left = `${clamp(left, 4, innerWidth - box.offsetWidth - 4)}px`;
   box.style.top = `${Math.min(low, innerHeight - tall - 4)}px`;
 };
 // Opens a dialog beside an element, which moves with it and goes out of sight with the grid. Escape and a click elsewhere end it, and the focus goes back.
-const panel = (root, beside, label, fill, back = () => beside.focus()) => {
+const panel = (root, anchor, label, fill, back = () => anchor.focus()) => {
   const box = make(root, "div", "gd-panel", { popover: "auto", role: "dialog", "aria-label": label });
-  const stay = ({ target }) => target.contains(root) && place(box, beside);
+  const stay = ({ target }) => target.contains(root) && place(box, anchor);
   const seen = new IntersectionObserver(([{ isIntersecting }]) =>
     box.classList.toggle("gd-away", !isIntersecting));
   box.addEventListener("toggle", ({ newState }) => {
@@ -60,7 +60,7 @@ const panel = (root, beside, label, fill, back = () => beside.focus()) => {
   });
   fill(box, () => box.hidePopover());
   box.showPopover();
-  place(box, beside);
+  place(box, anchor);
   document.addEventListener("scroll", stay, true);
   seen.observe(root);
   box.querySelector("input, select, button").focus();
@@ -68,11 +68,11 @@ const panel = (root, beside, label, fill, back = () => beside.focus()) => {
 };
 
 // What can be done with one column: filter, move, widen, hide.
-const columnPanel = (grid, beside, name) => panel(grid.root, beside, `Column ${name}`, (box, close) => {
+const columnPanel = (grid, anchor, name) => panel(grid.root, anchor, `Column ${name}`, (box, close) => {
   const filter = structuredClone(grid.state().filter);
   const wants = (sort, value) => { // undefined: whatever it is
     filter[sort][name] = value;
-    grid.tell({ do: "filter", ...filter });
+    grid.send({ do: "filter", ...filter });
   };
   const contains = field(box, "Contains", "input", { value: filter.contains[name] ?? "", dir: "auto" });
   contains.oninput = later(() => wants("contains", contains.value || undefined));
@@ -93,17 +93,17 @@ const columnPanel = (grid, beside, name) => panel(grid.root, beside, `Column ${n
       });
     }
     if (others) make(list, "p", "", { text: `and ${count(others, "other value")}: use Contains` });
-    place(box, beside);
+    place(box, anchor);
   };
-  grid.tell({ do: "values", column: name });
+  grid.send({ do: "values", column: name });
   const bar = make(box, "div", "gd-buttons");
   button(bar, "No filter", () => {
     close();
     filter.contains[name] = filter.empty[name] = undefined;
     wants("values", undefined);
   });
-  button(bar, "Sort A–Z", () => { close(); grid.tell({ do: "sort", column: name }); });
-  button(bar, "Sort Z–A", () => { close(); grid.tell({ do: "sort", column: name, descending: true }); });
+  button(bar, "Sort A–Z", () => { close(); grid.send({ do: "sort", column: name }); });
+  button(bar, "Sort Z–A", () => { close(); grid.send({ do: "sort", column: name, descending: true }); });
   button(bar, "Fit", () => grid.fit(name));
   button(bar, "Move left", () => grid.move(name, -1));
   button(bar, "Move right", () => grid.move(name, 1));
@@ -113,36 +113,36 @@ const columnPanel = (grid, beside, name) => panel(grid.root, beside, `Column ${n
 }, () => grid.focus(name));
 
 // Which columns are shown.
-const columnsPanel = (grid, beside) => panel(grid.root, beside, "Columns", (box, close) => {
-  const shown = grid.shown();
-  const names = [...shown, ...grid.names().filter((name) => !shown.includes(name))];
+const columnsPanel = (grid, anchor) => panel(grid.root, anchor, "Columns", (box, close) => {
+  const visible = grid.visible();
+  const names = [...visible, ...grid.names().filter((name) => !visible.includes(name))];
   const list = make(box, "div", "gd-values gd-all");
   for (const name of names)
-    tick(list, name || "row", shown.includes(name), ({ target }) => grid.show(name, target.checked));
+    tick(list, name || "row", visible.includes(name), ({ target }) => grid.show(name, target.checked));
   button(make(box, "div", "gd-buttons"), "As at first", () => { close(); grid.lay([]); });
 });
 
 // Find and replace: what would change is shown before anything does.
-const replacePanel = (grid, beside) => panel(grid.root, beside, "Find and replace", (box, close) => {
+const replacePanel = (grid, anchor) => panel(grid.root, anchor, "Find and replace", (box, close) => {
   const text = field(box, "Find", "input", { dir: "auto" });
   const by = field(box, "Replace with", "input", { dir: "auto" });
   const options = [["", "all columns that can be written"]];
   const column = choice(box, "In", options.concat(grid.open().map((name) => [name, name])));
   const exact = tick(box, "Match case", true);
-  const found = make(box, "div", "gd-preview", { role: "status" });
+  const preview = make(box, "div", "gd-preview", { role: "status" });
   const bar = make(box, "div", "gd-buttons");
   const asked = (what) => ({
     do: what, text: text.value, by: by.value, column: column.value || null, case: exact.checked,
   });
-  const replace = button(bar, "Replace", () => { close(); grid.tell(asked("replace")); });
-  const look = () => grid.tell(asked("preview"));
+  const replace = button(bar, "Replace", () => { close(); grid.send(asked("replace")); });
+  const look = () => grid.send(asked("preview"));
   grid.answers.preview = ({ preview, count: n, refused }) => {
-    found.replaceChildren();
+    preview.replaceChildren();
     const all = grid.state().rows === grid.state().of ? "" : " of the rows that are shown";
-    if (text.value) make(found, "p", "", { text: `${count(n, "cell")}${all} would change` });
-    if (refused) make(found, "p", "", { text: `${count(refused, "cell")} cannot, and stay` });
+    if (text.value) make(preview, "p", "", { text: `${count(n, "cell")}${all} would change` });
+    if (refused) make(preview, "p", "", { text: `${count(refused, "cell")} cannot, and stay` });
     for (const [row, name, before, after, reason] of preview) {
-      const line = make(found, "p", "gd-line", { dir: "auto" });
+      const line = make(preview, "p", "gd-line", { dir: "auto" });
       make(line, "span", "", { text: `${row} ${name} ` });
       make(line, "del", "", { text: before });
       make(line, "span", "", { text: " → " });
@@ -150,7 +150,7 @@ const replacePanel = (grid, beside) => panel(grid.root, beside, "Find and replac
       if (reason) make(line, "span", "gd-bad", { text: ` ${reason}` });
     }
     replace.disabled = !n;
-    place(box, beside);
+    place(box, anchor);
   };
   text.oninput = by.oninput = later(look);
   column.onchange = exact.onchange = look;
@@ -166,8 +166,8 @@ const editor = (root, cell, label, text, { first, end }) => {
   make(box, "div", "gd-hint", { text: "Enter takes it · Alt+Enter begins a line · Escape leaves it" });
   const stay = () => {
     const { left, top, width } = cell.getBoundingClientRect(), wide = box.matches(".gd-long");
-    const room = clamp(innerWidth - 24, 100, 440);
-    box.style.width = `${wide ? Math.max(width, room) : width}px`;
+    const space = clamp(innerWidth - 24, 100, 440);
+    box.style.width = `${wide ? Math.max(width, space) : width}px`;
     input.style.height = "28px";
     if (!wide && (input.value.includes("\n") || input.scrollWidth > input.clientWidth + 1)) {
       box.classList.add("gd-long");

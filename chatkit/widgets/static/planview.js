@@ -43,7 +43,7 @@ const keepFocus = (inside) => {
 function render({ model, el }) {
   const pane = make(el, "div", "chatkit-rows"), more = make(el, "div", "chatkit-more");
   keepKeys(pane);
-  const side = sayMore(pane, more);
+  const side = showMore(pane, more);
   const fits = new ResizeObserver(() => {
     // what is moved sideways is moved by keys too
     const wide = pane.scrollWidth > pane.clientWidth + 1;

@@ -263,7 +263,7 @@ def test_a_new_language_is_made(target):
     assert (made.text, made.is_draft) == ("नमस्ते {{1}}, आपका ऑर्डर {{2}} तैयार है।", True)
     assert (form.new, form.touched, form.message) == (False, False, "Saved order_ready in Hindi.")
     form.set("is_draft", False)
-    with pytest.raises(PlanRefused, match="1 of its rows cannot be planned"):
+    with pytest.raises(PlanRefused, match="1 row cannot be planned"):
         form.review().apply()  # its header and its buttons have no words yet
     form.set("headers", [{"type": "text", "text": "तैयार"}])
     form.set("buttons", [{"type": "custom", "label": "धन्यवाद"}])

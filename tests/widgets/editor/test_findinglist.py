@@ -18,7 +18,7 @@ def test_findings_are_listed_and_a_click_leads_to_one() -> None:
         {
             "severity": "error",
             "where": "line 3",
-            "said": "wrong⟨U+202E⟩ Mend it.",
+            "message": "wrong⟨U+202E⟩ Mend it.",
             "code": "A",
             "fixable": False,
         }

@@ -26,7 +26,7 @@ def test_findings_are_marked_at_their_lines_and_made_visible() -> None:
         "line": 3,
         "column": 7,
         "severity": "error",
-        "said": "wrong⟨U+202E⟩ Mend it.",
+        "message": "wrong⟨U+202E⟩ Mend it.",
     }
     assert len(view.marks) == 200
 

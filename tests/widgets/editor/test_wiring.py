@@ -191,7 +191,7 @@ def test_nothing_is_dropped_on_another_screen(editor: Editor) -> None:
     for target in ("/screens/1/layout/children/0", "/screens/1"):
         with pytest.raises(InputError, match="on its own screen"):
             editor.drop(f"{FIRST}/0", target)
-    with pytest.raises(InputError, match="Nothing stands"):
+    with pytest.raises(InputError, match="There is nothing"):
         editor.drop(f"{FIRST}/0", f"{FIRST}/9")
     assert editor.document == before
 

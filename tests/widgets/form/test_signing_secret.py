@@ -45,14 +45,14 @@ def test_forgotten_it_is_gone(client: Client) -> None:
     once, heard = offered(client)
     for ask in ("forget", "show", "keyring"):
         once.enter(ask)
-    assert heard == [{"id": once.id, "said": ""}] and once.secret is None and not once.waits
+    assert heard == [{"id": once.id, "message": ""}] and once.secret is None and not once.waits
     assert "is not kept here" in once.value and "client.webhooks.rotate(7)" in once.value
 
 
 def test_the_keyring_keeps_it_for_the_client(client: Client) -> None:
     once, heard = offered(client)
     once.enter("keyring")
-    assert heard == [{"id": once.id, "said": "Kept."}] and once.kept
+    assert heard == [{"id": once.id, "message": "Kept."}] and once.kept
     once.enter("copy")  # the receiver needs it too
     once.enter("forget")
     assert "is kept in the keyring of this machine: client.webhooks.secret(7)" in once.value
@@ -65,5 +65,5 @@ def test_a_keyring_that_is_missing_is_told_and_the_secret_still_waits(client: Cl
     keyring.set_keyring(keyring.backends.fail.Keyring())
     once, heard = offered(client)
     once.enter("keyring")
-    assert "has no keyring" in heard[0]["said"] and TEXT not in heard[0]["said"]
+    assert "has no keyring" in heard[0]["message"] and TEXT not in heard[0]["message"]
     assert once.secret is not None

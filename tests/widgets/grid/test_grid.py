@@ -270,13 +270,13 @@ def test_a_typed_entry_is_taken_or_refused_with_its_reason(page: Page):
     name, number = page.column("name"), page.column("number")
     assert (row["v"][name], row["c"]) == ("Ana", [name])
     row = page.type(0, "number", "x")
-    assert page.heard[1]["told"].startswith("Refused: must be digits only")  # wherever one is now
+    assert page.heard[1]["note"].startswith("Refused: must be digits only")  # wherever one is now
     assert row["e"][str(number)][0] == "x"
     assert "digits only" in row["e"][str(number)][1]
-    assert page.state["said"] == "1 cell changed, 1 cell refused"
+    assert page.state["edits"] == "1 cell changed, 1 cell refused"
     (answer,) = page.send("dismiss", row=0, column="number")
     assert "e" not in answer["rows"][0]
-    assert page.state["said"] == "1 cell changed"
+    assert page.state["edits"] == "1 cell changed"
 
 
 def test_a_block_is_pasted_where_the_page_says(page: Page):
@@ -285,7 +285,7 @@ def test_a_block_is_pasted_where_the_page_says(page: Page):
     assert [row["n"] for row in answer["rows"]] == [1, 2]
     assert "e" in answer["rows"][1]
     page.send("undo")
-    assert page.state["said"] == ""
+    assert page.state["edits"] == ""
     assert page.state["redo"]
     page.send("redo")
     assert page.state["undo"]
@@ -298,12 +298,12 @@ def test_one_text_fills_what_is_selected(page: Page):
 
 def test_a_block_that_is_too_wide_is_told(page: Page):
     (answer,) = page.send("paste", place=0, columns=["tags"], text="a\tb", rows=1, wide=1)
-    assert "has 2 columns" in answer["told"]
+    assert "has 2 columns" in answer["note"]
 
 
 def test_a_selection_is_cleared_deleted_and_kept(page: Page):
     page.send("clear", place=0, rows=2, columns=["id", "name", "first_name"])
-    assert page.state["said"] == "2 cells changed"
+    assert page.state["edits"] == "2 cells changed"
     page.send("delete", place=1, rows=2, delete=True)
     assert page.grid.frame().delete.head(4).tolist() == [False, True, True, False]
     page.send("delete", place=0, rows=250, delete=False)
@@ -348,7 +348,7 @@ def test_rows_are_pasted_into_a_table_without_any(client, monkeypatch):
     text = "Ana\t2025550143\t+1\r\nBo\t2025550144\t+1\r\n"
     columns = ["name", "number", "country_code", "tags"]
     page.send("paste", place=0, columns=columns, text=text, rows=1, wide=1)
-    assert page.state["said"] == "2 rows added"
+    assert page.state["edits"] == "2 rows added"
     assert page.grid.plan().counts["create"] == 2
 
 
@@ -372,13 +372,13 @@ def test_columns_are_filtered_by_the_page(page: Page):
 def test_what_would_be_replaced_is_shown_before_it_is(page: Page):
     asked = {"text": "7", "by": "x", "column": None, "case": True}
     (answer,) = page.send("preview", **asked)
-    assert page.state["said"] == ""
+    assert page.state["edits"] == ""
     assert (answer["count"], answer["refused"]) == (0, len([*_numbers(page, "7")]))
     asked = {"text": "Oliver Smith", "by": "Ollie Smith", "column": "name", "case": True}
     (answer,) = page.send("preview", **asked)
     assert answer["preview"][0] == ["50001", "name", "Oliver Smith", "Ollie Smith", ""]
     page.send("replace", **asked)
-    assert page.heard[-1]["told"].startswith(f"Replaced in {answer['count']} cell")
+    assert page.heard[-1]["note"].startswith(f"Replaced in {answer['count']} cell")
     assert page.grid.frame().name[50001] == "Ollie Smith"
 
 
@@ -407,17 +407,17 @@ def test_what_was_meant_for_rows_that_moved_changes_nothing(page: Page):
     at, renewed = page.state["arranged"], page.state["renewed"]
     page.send("sort", column="name", descending=True)
     (answer,) = page.send("delete", place=0, rows=1, delete=True, arranged=at, renewed=renewed)
-    assert "once more" in answer["told"]
-    assert page.state["said"] == ""
+    assert "once more" in answer["note"]
+    assert page.state["edits"] == ""
     page.send("set", row=0, column="name", value="Ana", arranged=at, renewed=renewed)
-    assert page.state["said"] == "1 cell changed"  # a row is known by its number
+    assert page.state["edits"] == "1 cell changed"  # a row is known by its number
     page.grid.plan().apply()
     page.send("review")
     assert page.heard[-1] == {"reviewed": True}
     page.grid.plan_view.back = None
     page.grid._on_applied(page.grid.plan_view)
     page.send("set", row=1, column="name", value="Bo", arranged=at, renewed=renewed)
-    assert "once more" in page.heard[-1]["told"]
+    assert "once more" in page.heard[-1]["note"]
 
 
 def test_the_same_in_python_is_shown_and_kept_up_to_date(page: Page):

@@ -21,13 +21,13 @@ def lined(body: bytes, contact: str | None = None, **changed):
 
 def test_a_line_is_about_the_first_event_and_counts_the_others() -> None:
     row = lined(written(message(1), message(2), message(3)), kind="message")
-    assert (row["what"], row["says"], row["more"]) == ("message text", "words 1", 2)
+    assert (row["what"], row["text"], row["more"]) == ("message text", "words 1", 2)
     assert (row["contact"], row["kind"], row["at"]) == (f"+{ANA}", "message", "15:06:40.000")
 
 
 def test_with_a_contact_it_is_about_theirs() -> None:
     body = written(message(1), message(2, who=BEN))
-    assert lined(body, f"+{BEN}")["says"] == "words 2"
+    assert lined(body, f"+{BEN}")["text"] == "words 2"
 
 
 def test_it_is_about_what_has_failed_with_the_reason() -> None:
@@ -64,7 +64,7 @@ def test_a_status_and_what_is_no_json_have_a_line_too() -> None:
 
 def test_what_a_stranger_wrote_is_text_and_seen_whole() -> None:
     row = lined(written(message(1, text={"body": EVIL})))
-    assert "\u202e" not in row["says"] and "⟨U+202E⟩" in row["says"]
+    assert "\u202e" not in row["text"] and "⟨U+202E⟩" in row["text"]
     page = lines_html([row], "About <b>")
     assert "<img" not in page and "&lt;img" in page and "<b>" not in page
 

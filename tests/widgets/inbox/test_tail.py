@@ -229,7 +229,7 @@ def test_a_delivery_is_sent_again_and_the_page_hears_what_was_answered(
         send(tail, {"resend": 1, "to": receiver.url, "view": "a"})
         until(lambda: page.heard)
         assert page.heard[-1] == {
-            "resent": {"id": 1, "said": "answered 200: stored", "good": True}, "view": "a",
+            "resent": {"id": 1, "message": "answered 200: stored", "good": True}, "view": "a",
         }  # fmt: skip
         tail.close()
         assert {one.body for one in deliveries_of(other, verified=None)} == {written(message(1))}
@@ -250,7 +250,7 @@ def test_what_cannot_be_sent_again_is_told_and_leaves_this_machine_only_by_name(
             send(tail, {"resend": 1, "to": to, "view": "a"})
             until(lambda: page.heard)
             heard = page.heard.pop()["resent"]
-            assert report in heard["said"] and not heard["good"]
+            assert report in heard["message"] and not heard["good"]
             tail._resending.join()
 
 

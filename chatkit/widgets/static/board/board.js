@@ -7,41 +7,41 @@ function render({ model, el }) {
   bar.role = "group";
   bar.setAttribute("aria-label", "Show templates that have");
   const pane = make(root, "div", "bd-pane");
-  const side = sayMore(pane, make(root, "div", "bd-more"));
-  const told = make(root, "div", "bd-told");
-  told.setAttribute("aria-live", "polite");
+  const side = showMore(pane, make(root, "div", "bd-more"));
+  const about = make(root, "div", "bd-about");
+  about.setAttribute("aria-live", "polite");
   let cells = [], at = [0, 0], chosen = [];
   const get = (name) => model.get(name);
   const state = (r, c) => Number(get("cells")[r][c]);
   const fits = (r, c) => !chosen.length || chosen.includes(state(r, c));
-  const shown = (r) => cells[r] && !cells[r][0].parentElement.hidden;
+  const isVisible = (r) => cells[r] && !cells[r][0].parentElement.hidden;
   const whose = (r, c) => `${get("codes")[r]}, ${get("languages")[c][1]}`;
   const why = (r, c) => get("reasons")[get("why")[`${r},${c}`]] ?? "";
 
-  const tell = () => {
+  const describe = () => {
     const [r, c] = at;
-    told.replaceChildren();
-    if (!shown(r)) return void (told.textContent = cells.length ? "No template has that." : "No templates.");
+    about.replaceChildren();
+    if (!isVisible(r)) return void (about.textContent = cells.length ? "No template has that." : "No templates.");
     const [word, sign] = get("states")[state(r, c)];
-    make(told, "strong", "", `${sign} ${word}`);
-    make(told, "bdi", "", whose(r, c));
-    if (why(r, c)) make(told, "span", "", why(r, c)).dir = "auto";
-    make(told, "em", "", word === "missing" ? "Enter begins it" : "Enter opens it");
+    make(about, "strong", "", `${sign} ${word}`);
+    make(about, "bdi", "", whose(r, c));
+    if (why(r, c)) make(about, "span", "", why(r, c)).dir = "auto";
+    make(about, "em", "", word === "missing" ? "Enter begins it" : "Enter opens it");
   };
   const go = (r, c, focus = true) => {
     cells[at[0]]?.[at[1]]?.setAttribute("tabindex", -1);
     at = [r, c];
     const cell = cells[r]?.[c];
-    if (!cell) return tell();
+    if (!cell) return describe();
     cell.tabIndex = 0;
     if (focus) cell.focus();
-    tell();
+    describe();
   };
   // The next template that is shown, from row r in steps of one, at most n of them.
   const step = (r, way, n = 1) => {
     let last = r;
     for (let next = r + way; next >= 0 && next < cells.length && n; next += way) {
-      if (shown(next)) { last = next; n--; }
+      if (isVisible(next)) { last = next; n--; }
     }
     return last;
   };
@@ -80,11 +80,11 @@ function render({ model, el }) {
       row[0] && (row[0].parentElement.hidden = !any);
     });
     paint();
-    if (!shown(at[0])) {
-      const first = cells.findIndex((_, r) => shown(r));
-      return first < 0 ? tell() : go(first, at[1], false);
+    if (!isVisible(at[0])) {
+      const first = cells.findIndex((_, r) => isVisible(r));
+      return first < 0 ? describe() : go(first, at[1], false);
     }
-    tell();
+    describe();
   };
   const mark = () => {
     pane.querySelector("[aria-selected=true]")?.setAttribute("aria-selected", false);
@@ -102,9 +102,9 @@ function render({ model, el }) {
     table.role = "grid";
     table.setAttribute("aria-label", "Templates and languages");
     table.setAttribute("aria-readonly", true);
-    const room = Math.min(Math.max(8, ...get("codes").map((code) => code.length)), 32);
+    const width = Math.min(Math.max(8, ...get("codes").map((code) => code.length)), 32);
     const wide = dense ? "42px" : "92px";
-    table.style.setProperty("--bd-columns", `calc(${room * 1.12}ch + 22px) repeat(${languages.length}, ${wide})`);
+    table.style.setProperty("--bd-columns", `calc(${width * 1.12}ch + 22px) repeat(${languages.length}, ${wide})`);
     const line = (name) => {
       const row = make(table, "div", name);
       row.role = "row";
@@ -151,7 +151,7 @@ function render({ model, el }) {
     return r < 0 ? null : [r, cells[r].indexOf(cell)];
   };
   const open = () => {
-    if (shown(at[0])) model.send({ open: at });
+    if (isVisible(at[0])) model.send({ open: at });
   };
   pane.onclick = (event) => {
     const place = find(event.target);

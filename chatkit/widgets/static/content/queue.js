@@ -31,8 +31,8 @@ function render({ model, el }) {
   box.rows = 4;
   labelled(root, "Translation", box);
   const length = make(root, "div", "qu-length");
-  const told = make(root, "ul", "qu-told");
-  told.setAttribute("aria-live", "polite");
+  const list = make(root, "ul", "qu-findings");
+  list.setAttribute("aria-live", "polite");
   const near = make(root, "div", "qu-near");
   near.setAttribute("role", "group");
   near.setAttribute("aria-label", "Suggestions");
@@ -58,7 +58,7 @@ function render({ model, el }) {
     made.onclick = act;
     return made;
   };
-  const tell = (findings) => told.replaceChildren(...findings.map(([severity, message, hint]) => {
+  const showFindings = (findings) => list.replaceChildren(...findings.map(([severity, message, hint]) => {
     const line = make(null, "li", severity);
     make(line, "b", "", severity === "error" ? "✗" : "!").ariaHidden = "true";
     make(line, "span", "", message).dir = "auto";
@@ -78,9 +78,9 @@ function render({ model, el }) {
   const suggest = (item) => near.replaceChildren(...item.near.map(([text, alike, from, unlike], n) => {
     const one = make(null, "div"), made = make(one, "button");
     make(made, "b", "", `${alike} %`);
-    const said = make(made, "span", "", text);
-    said.dir = "auto";
-    said.lang = item.lang;
+    const label = make(made, "span", "", text);
+    label.dir = "auto";
+    label.lang = item.lang;
     make(made, "small", "", from);
     made.setAttribute("aria-keyshortcuts", `Alt+${n + 1}`);
     made.onclick = () => use(n);
@@ -119,7 +119,7 @@ function render({ model, el }) {
     box.dir = item.dir;
     if (!dirty && box.value !== item.text) box.value = item.text;
     comment.value = item.comment;
-    tell(item.findings);
+    showFindings(item.findings);
     suggest(item);
     measure();
   };
@@ -202,7 +202,7 @@ function render({ model, el }) {
       items.get(message.near[0]).near = message.near[1];
       if (message.near[0] === at) suggest(items.get(at));
     }
-    if (message.checked && message.checked[0] === at && message.checked[1] === box.value) tell(message.checked[2]);
+    if (message.checked && message.checked[0] === at && message.checked[1] === box.value) showFindings(message.checked[2]);
     if (message.failed) failed.textContent = message.failed;
   };
   keepKeys(el);

@@ -20,10 +20,10 @@ function render({ model, el }) {
   const texts = (parent, name, text) => {
     const one = make(parent, "span", name);
     let last = 0;
-    for (const found of text.matchAll(BOUND)) {
-      one.append(text.slice(last, found.index));
-      make(one, "span", "cs-bound", found[0]);
-      last = found.index + found[0].length;
+    for (const match of text.matchAll(BOUND)) {
+      one.append(text.slice(last, match.index));
+      make(one, "span", "cs-bound", match[0]);
+      last = match.index + match[0].length;
     }
     one.append(text.slice(last));
   };
@@ -34,14 +34,14 @@ function render({ model, el }) {
       return line;
     }
     let last = 0;
-    for (const found of text.matchAll(TOKEN)) {
-      line.append(text.slice(last, found.index));
-      if (found[2] !== undefined) {
-        make(line, "span", "cs-key", found[1]);
-        line.append(found[2]);
-      } else if (found[1]) texts(line, "cs-string", found[1]);
-      else make(line, "span", "cs-value", found[0]);
-      last = found.index + found[0].length;
+    for (const match of text.matchAll(TOKEN)) {
+      line.append(text.slice(last, match.index));
+      if (match[2] !== undefined) {
+        make(line, "span", "cs-key", match[1]);
+        line.append(match[2]);
+      } else if (match[1]) texts(line, "cs-string", match[1]);
+      else make(line, "span", "cs-value", match[0]);
+      last = match.index + match[0].length;
     }
     line.append(text.slice(last));
     return line;
@@ -65,18 +65,18 @@ function render({ model, el }) {
     lines = fresh;
   };
   const mark = () => {
-    for (const one of root.querySelectorAll(".cs-said")) one.remove();
+    for (const one of root.querySelectorAll(".cs-message")) one.remove();
     for (const one of root.querySelectorAll("[data-worst]")) {
       delete one.dataset.worst;
       one.removeAttribute("title");
     }
     const weight = ["note", "warning", "error"];
-    for (const { line, severity, said } of model.get("marks")) {
+    for (const { line, severity, message } of model.get("marks")) {
       const number = Math.min(Math.max(line, 1), lines.length) - 1;
       const one = under.children[number], side = gutter.children[number];
       if (weight.indexOf(side.dataset.worst) < weight.indexOf(severity)) one.dataset.worst = side.dataset.worst = severity;
-      side.title = side.title ? `${side.title}\n${said}` : said;
-      if (!one.querySelector(".cs-said")) make(one, "span", `cs-said cs-${severity}`, said);
+      side.title = side.title ? `${side.title}\n${message}` : message;
+      if (!one.querySelector(".cs-message")) make(one, "span", `cs-message cs-${severity}`, message);
     }
   };
   const scroll = () => {

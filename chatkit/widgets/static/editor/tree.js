@@ -13,9 +13,9 @@ function render({ model, el }) {
   Object.assign(menu, { id: unique, hidden: true });
   menu.setAttribute("role", "listbox");
   menu.setAttribute("aria-label", "What can be added");
-  const said = { role: "combobox", "aria-label": "Add at the selected row", "aria-autocomplete": "list", "aria-controls": unique, "aria-expanded": "false" };
-  for (const [name, value] of Object.entries(said)) search.setAttribute(name, value);
-  const tell = (what, more = {}) => model.send({ do: what, pointer: here, ...more });
+  const attributes = { role: "combobox", "aria-label": "Add at the selected row", "aria-autocomplete": "list", "aria-controls": unique, "aria-expanded": "false" };
+  for (const [name, value] of Object.entries(attributes)) search.setAttribute(name, value);
+  const send = (what, more = {}) => model.send({ do: what, pointer: here, ...more });
   const button = (parent, text, title, act) => {
     const one = make(parent, "button", "chatkit-button small", text);
     one.title = title;
@@ -27,16 +27,16 @@ function render({ model, el }) {
   tools.setAttribute("role", "toolbar");
   tools.setAttribute("aria-label", "The selected row");
   const moving = [
-    button(tools, "↑", "Move up (Alt+↑)", () => tell("move", { by: -1 })),
-    button(tools, "↓", "Move down (Alt+↓)", () => tell("move", { by: 1 })),
-    button(tools, "Duplicate", "Duplicate (Ctrl+D)", () => tell("duplicate")),
-    button(tools, "Remove", "Remove (Delete)", () => tell("remove")),
+    button(tools, "↑", "Move up (Alt+↑)", () => send("move", { by: -1 })),
+    button(tools, "↓", "Move down (Alt+↓)", () => send("move", { by: 1 })),
+    button(tools, "Duplicate", "Duplicate (Ctrl+D)", () => send("duplicate")),
+    button(tools, "Remove", "Remove (Delete)", () => send("remove")),
   ];
   const list = make(root, "div", "ct-rows");
   list.setAttribute("role", "tree");
   list.setAttribute("aria-label", "Screens and components");
   const open = new Map(); // by pointer: what a person has folded or unfolded
-  let shown = [], latest = null, here = model.get("selected"), asked = 0;
+  let visible = [], latest = null, here = model.get("selected"), asked = 0;
 
   const parentOf = (rows, n) => {
     for (let m = n - 1; m >= 0; m--) if (rows[m].level < rows[n].level) return m;
@@ -59,14 +59,14 @@ function render({ model, el }) {
     const at = rows.findIndex((row) => row.pointer === selected);
     if (selected !== latest) for (let n = at; (n = parentOf(rows, n)) >= 0;) open.set(rows[n].pointer, true);
     latest = selected; // what is newly selected is seen
-    shown = [];
+    visible = [];
     let closed = Infinity;
     rows.forEach((row, n) => {
       if (row.level > closed) return;
       closed = opens(rows, n) && !isOpen(rows, n) ? row.level : Infinity;
-      shown.push(n);
+      visible.push(n);
     });
-    list.replaceChildren(...shown.map((n) => {
+    list.replaceChildren(...visible.map((n) => {
       const row = rows[n], one = document.createElement("div");
       one.className = `ct-row ct-${row.kind}`;
       one.setAttribute("role", "treeitem");
@@ -115,18 +115,18 @@ function render({ model, el }) {
     to?.scrollIntoView({ block: "nearest" });
   };
   const shut = () => { menu.hidden = true; search.setAttribute("aria-expanded", "false"); point(null); };
-  const pick = (what) => { search.value = ""; shut(); tell("add", { what }); };
+  const pick = (what) => { search.value = ""; shut(); send("add", { what }); };
   const offer = () => {
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
     let n = 0;
     menu.replaceChildren(...model.get("offers").flatMap(([group, some]) => {
-      const found = some.filter(([name, about]) => words.every((word) => `${name} ${about} ${group}`.toLowerCase().includes(word)));
-      if (!found.length) return [];
+      const matches = some.filter(([name, about]) => words.every((word) => `${name} ${about} ${group}`.toLowerCase().includes(word)));
+      if (!matches.length) return [];
       const part = document.createElement("div");
       part.setAttribute("role", "group");
       part.setAttribute("aria-label", group);
       make(part, "div", "ct-group", group).setAttribute("aria-hidden", "true");
-      for (const [name, about] of found) {
+      for (const [name, about] of matches) {
         const one = make(part, "div", "ct-offer");
         one.id = `${unique}-${n++}`;
         one.setAttribute("role", "option");
@@ -201,7 +201,7 @@ function render({ model, el }) {
   list.onkeydown = (event) => {
     const n = Number(event.target.dataset?.n ?? -1), rows = model.get("rows");
     if (n < 0) return;
-    const place = shown.indexOf(n), command = event.ctrlKey || event.metaKey;
+    const place = visible.indexOf(n), command = event.ctrlKey || event.metaKey;
     const go = (m) => {
       if (!rows[m]) return;
       choose(rows[m].pointer);
@@ -212,9 +212,9 @@ function render({ model, el }) {
     else if (command && event.key.toLowerCase() === "z") model.send({ do: event.shiftKey ? "redo" : "undo" });
     else if (event.key === "Delete") moving[3].click();
     else if (command || event.altKey) return;
-    else if (event.key in STEPS) go(shown[place + STEPS[event.key]]);
-    else if (event.key === "Home") go(shown[0]);
-    else if (event.key === "End") go(shown.at(-1));
+    else if (event.key in STEPS) go(visible[place + STEPS[event.key]]);
+    else if (event.key === "Home") go(visible[0]);
+    else if (event.key === "End") go(visible.at(-1));
     else if (event.key === "ArrowRight" && opens(rows, n)) isOpen(rows, n) ? go(n + 1) : fold(n, true);
     else if (event.key === "ArrowLeft") opens(rows, n) && isOpen(rows, n) ? fold(n, false) : go(parentOf(rows, n));
     else return;

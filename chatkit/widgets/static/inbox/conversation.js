@@ -71,9 +71,9 @@ function render({ model, el }) {
     asked = false;
   };
   const paint = () => {
-    const said = model.get("stopped") ? "stopped" : "live";
-    root.dataset.state = said;
-    state.textContent = problem ? `${said} · ${problem}` : said;
+    const mode = model.get("stopped") ? "stopped" : "live";
+    root.dataset.state = mode;
+    state.textContent = problem ? `${mode} · ${problem}` : mode;
   };
   const hear = (message) => {
     if (message.view && message.view !== view) return;

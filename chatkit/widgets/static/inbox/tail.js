@@ -16,12 +16,12 @@ function tableRow(row) {
   time.title = row.when;
   line.append(first, time);
   const what = row.more ? `${row.what} + ${row.more} more` : row.what;
-  const says = row.failed ? `✗ ${row.failed}` : row.says;
-  for (const texts of [[row.kind], [what], [row.name, row.contact], [says]]) {
+  const text = row.failed ? `✗ ${row.failed}` : row.text;
+  for (const texts of [[row.kind], [what], [row.name, row.contact], [text]]) {
     const cell = make(null, "td", texts.length > 1 ? "tl-contact" : ""); // the number stays in sight beside a name from the right
-    const given = texts.filter(Boolean);
-    cell.title = given.join(" · ");
-    given.forEach((text, n) => cell.append(n ? " " : "", make(null, "bdi", texts.length > 1 && n === given.length - 1 && n ? "tl-number" : "", text)));
+    const filled = texts.filter(Boolean);
+    cell.title = filled.join(" · ");
+    filled.forEach((text, n) => cell.append(n ? " " : "", make(null, "bdi", texts.length > 1 && n === filled.length - 1 && n ? "tl-number" : "", text)));
     line.append(cell);
   }
   const reason = row.reason ? `: ${row.reason}` : "";
@@ -40,36 +40,36 @@ function resending(send) {
   label.append(address);
   const go = button("Send");
   go.type = "submit";
-  const said = make(null, "span", "tl-resent");
-  said.setAttribute("role", "status");
-  said.dir = "auto";
+  const status = make(null, "span", "tl-resent");
+  status.setAttribute("role", "status");
+  status.dir = "auto";
   const about = "The same body, with the signature it came with, which is old by now. To this machine only: in Python, inbox.replay signs it anew and sends it elsewhere.";
-  box.append(label, go, said, make(null, "p", "tl-about", about));
+  box.append(label, go, status, make(null, "p", "tl-about", about));
   box.noValidate = true;
   box.onsubmit = (event) => {
     event.preventDefault();
-    said.className = "tl-resent";
-    said.textContent = address.value.trim() ? "sending …" : "An address is needed.";
+    status.className = "tl-resent";
+    status.textContent = address.value.trim() ? "sending …" : "An address is needed.";
     if (address.value.trim()) send(address.value.trim());
   };
-  box.hear = ({ said: words, good }) => {
-    said.textContent = `${good ? "✓" : "✗"} ${words}`;
-    said.className = `tl-resent ${good ? "tl-good" : "tl-bad"}`;
+  box.hear = ({ message, good }) => {
+    status.textContent = `${good ? "✓" : "✗"} ${message}`;
+    status.className = `tl-resent ${good ? "tl-good" : "tl-bad"}`;
   };
   return box;
 }
-function detail(sheet, found, close, send) {
+function detail(sheet, delivery, close, send) {
   sheet.replaceChildren();
   sheet.hidden = false;
   sheet.hear = () => {};
-  if (found.problem) {
-    sheet.append(make(null, "p", "", found.problem), button("Close", close));
+  if (delivery.problem) {
+    sheet.append(make(null, "p", "", delivery.problem), button("Close", close));
     return;
   }
-  const head = make(null, "h3", "", found.title);
+  const head = make(null, "h3", "", delivery.title);
   head.tabIndex = -1;
-  const verdict = make(null, "p", found.verified ? "tl-good" : "tl-bad", (found.verified ? "✓ Signature " : "⚠ Signature ") + found.verdict);
-  const failed = make(null, "p", "tl-bad", `✗ Failed: ${found.failed}`);
+  const verdict = make(null, "p", delivery.verified ? "tl-good" : "tl-bad", (delivery.verified ? "✓ Signature " : "⚠ Signature ") + delivery.verdict);
+  const failed = make(null, "p", "tl-bad", `✗ Failed: ${delivery.failed}`);
   const bar = make(null, "div", "tl-bar");
   // each opens a part below the bar, and closes it again
   const part = (text, make) => {
@@ -94,13 +94,13 @@ function detail(sheet, found, close, send) {
   bar.append(again, button("Close", close));
   const headers = make(null, "details");
   const list = make(null, "dl");
-  for (const [name, value] of found.headers) list.append(make(null, "dt", "", name), make(null, "dd", "", value));
-  headers.append(make(null, "summary", "", `Headers (${found.headers.length})`), list);
+  for (const [name, value] of delivery.headers) list.append(make(null, "dt", "", name), make(null, "dd", "", value));
+  headers.append(make(null, "summary", "", `Headers (${delivery.headers.length})`), list);
   const tree = make(null, "div", "tl-tree");
   tree.setAttribute("aria-label", "Body");
   tree.setAttribute("role", "group");
-  tree.innerHTML = found.tree;
-  sheet.append(head, make(null, "p", "tl-about", found.about), verdict, ...(found.failed ? [failed] : []), bar, parts, headers, tree);
+  tree.innerHTML = delivery.tree;
+  sheet.append(head, make(null, "p", "tl-about", delivery.about), verdict, ...(delivery.failed ? [failed] : []), bar, parts, headers, tree);
   head.focus();
 }
 function render({ model, el }) {
@@ -166,7 +166,7 @@ function render({ model, el }) {
   const more = make(null, "div", "tl-more");
   root.append(bar, pane, more, sheet);
   el.append(root);
-  const side = sayMore(pane, more);
+  const side = showMore(pane, more);
 
   let seen = 0;
   let passed = 0;
@@ -186,10 +186,10 @@ function render({ model, el }) {
     const paused = model.get("paused");
     pause.textContent = paused ? "Go on" : "Pause";
     pause.disabled = model.get("stopped");
-    const said = model.get("stopped") ? "stopped" : paused ? "paused" : "live";
-    const told = problem ? `${said} · ${problem}` : busy ? `${said} · searching …` : said;
-    if (state.textContent !== told) state.textContent = told;
-    root.dataset.state = said;
+    const mode = model.get("stopped") ? "stopped" : paused ? "paused" : "live";
+    const line = problem ? `${mode} · ${problem}` : busy ? `${mode} · searching …` : mode;
+    if (state.textContent !== line) state.textContent = line;
+    root.dataset.state = mode;
     const more = passed ? `, ${passed.toLocaleString("en")} passed over` : "";
     const rows = body.childElementCount;
     count.textContent = `${rows} ${rows === 1 ? "row" : "rows"}, ${seen.toLocaleString("en")} new${more}`;

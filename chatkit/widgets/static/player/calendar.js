@@ -86,7 +86,7 @@ const calendar = (node, env) => {
   const update = () => {
     const some = value().filter(Boolean).map(read).join(" – ");
     set(open, { text: some || "Select", "aria-expanded": String(!sheet.hidden), "aria-labelledby": `${field.label.id} ${open.id}` });
-    set(heading, { text: shown(prop("title")), hidden: !range() || !prop("title") });
+    set(heading, { text: asText(prop("title")), hidden: !range() || !prop("title") });
     open.classList.toggle("fp-empty", !some);
     open.disabled = !isOn(prop("enabled"));
     if (!sheet.hidden && at) draw();

@@ -5,7 +5,7 @@ const two = (n) => String(n).padStart(2, "0");
 const iso = (date) => `${String(date.getUTCFullYear()).padStart(4, "0")}-${two(date.getUTCMonth() + 1)}-${two(date.getUTCDate())}`;
 // A date as YYYY-MM-DD, whether it is written so or, as up to 4.0, in milliseconds; else empty.
 const day = (value) => {
-  const text = shown(value);
+  const text = asText(value);
   const time = /^-?\d{6,15}$/.test(text) ? Number(text) : /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : NaN;
   const date = new Date(time);
   return Number.isNaN(date.getTime()) ? "" : iso(date);
@@ -61,7 +61,7 @@ const TESTS = {
     if (length < least) return `Enter at least ${plural(least, "character")}.`;
     if (length > most) return `Enter at most ${plural(most, "character")}.`;
     const form = PATTERNED.includes(type) && prop("pattern");
-    if (form && typeof form === "string") return unfit(value, form, doubt) ? shown(prop("helper-text")) || "This is not in the form that is asked for." : "";
+    if (form && typeof form === "string") return unfit(value, form, doubt) ? asText(prop("helper-text")) || "This is not in the form that is asked for." : "";
     return !Object.hasOwn(FORMS, type) || FORMS[type][0].test(value.trim()) ? "" : FORMS[type][1];
   },
   TextArea: (value, prop) => {

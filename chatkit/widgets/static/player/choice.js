@@ -3,18 +3,18 @@
 // What a choice sets off: the actions of what was left and of what was taken.
 const chose = async (node, env, left, taken) => {
   // an action as it is written: what it refers to is worked out when it is used
-  const own = (one) => nodes(node["data-source"]).find(({ id }) => shown(id) === one.id) ?? one;
+  const own = (one) => nodes(node["data-source"]).find(({ id }) => asText(id) === one.id) ?? one;
   const both = [...left.map((one) => [own(one), "on-unselect-action"]), ...taken.map((one) => [own(one), "on-select-action"])];
   for (const [one, key] of both) if (isMap(one?.[key])) await env.run.act(one[key], "select");
   const key = taken.length || node.type === "Dropdown" ? "on-select-action" : "on-unselect-action";
   if (isMap(node[key]) && !both.some(([one]) => isMap(one?.[key]))) await env.run.act(node[key], "select");
 };
-const options = (env, node) => nodes(env.prop(node, "data-source")).map((one) => ({ ...one, id: shown(one.id) }));
+const options = (env, node) => nodes(env.prop(node, "data-source")).map((one) => ({ ...one, id: asText(one.id) }));
 
 const optionText = (parent, one) => {
-  make(parent, "span", "fp-title", { text: shown(one.title), ...AUTO });
+  make(parent, "span", "fp-title", { text: asText(one.title), ...AUTO });
   for (const key of ["description", "metadata"]) {
-    if (one[key]) make(parent, "span", `fp-${key}`, { text: shown(one[key]), ...AUTO });
+    if (one[key]) make(parent, "span", `fp-${key}`, { text: asText(one[key]), ...AUTO });
   }
 };
 
@@ -73,17 +73,17 @@ const dropdown = (node, env) => {
   };
   select.onblur = field.touch;
   const update = () => {
-    const all = options(env, node), key = JSON.stringify(all), value = shown(env.form()[node.name]);
+    const all = options(env, node), key = JSON.stringify(all), value = asText(env.form()[node.name]);
     if (key !== drawn) {
       select.replaceChildren();
       make(select, "option", "", { value: "", text: all.length ? "Select" : "There is nothing to choose from" });
-      for (const one of all) make(select, "option", "", { value: one.id, text: shown(one.title), disabled: !isOn(one.enabled) });
+      for (const one of all) make(select, "option", "", { value: one.id, text: asText(one.title), disabled: !isOn(one.enabled) });
       drawn = key;
     }
     select.value = value;
     select.disabled = !isOn(env.prop(node, "enabled"));
     const one = all.find(({ id }) => id === value);
-    set(about, { text: [one?.description, one?.metadata].filter(Boolean).map(shown).join(" · "), hidden: !one?.description && !one?.metadata });
+    set(about, { text: [one?.description, one?.metadata].filter(Boolean).map(asText).join(" · "), hidden: !one?.description && !one?.metadata });
     field.update();
   };
   return { element: field.element, update };
@@ -105,7 +105,7 @@ const consent = (node, env) => {
     chose(node, env, input.checked ? [] : [node], input.checked ? [node] : []);
   };
   const update = () => {
-    set(label, { text: shown(env.prop(node, "label")) });
+    set(label, { text: asText(env.prop(node, "label")) });
     input.checked = env.form()[node.name] === true;
     const text = env.touched(node) ? env.run.problem(node)[1] : "";
     set(wrong, { text, hidden: !text });

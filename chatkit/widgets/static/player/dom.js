@@ -40,7 +40,7 @@ const missing = (event) => {
 };
 const image = (parent, source, alt, name) => {
   const address = picture(source);
-  const made = make(parent, "img", name, { alt: shown(alt), onerror: missing });
+  const made = make(parent, "img", name, { alt: asText(alt), onerror: missing });
   if (address) made.src = address;
   else missing({ target: made });
 };

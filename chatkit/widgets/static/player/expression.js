@@ -5,7 +5,7 @@
 const PATH = /\$\{(?:screen\.([^.{}`']*)\.)?(data|form)\.([\p{L}\p{N}_-]+(?:\.[\p{L}\p{N}_-]+)*)\}/gu;
 const TOKEN = /\s*(?:(\$\{[^{}]*\})|'((?:\\.|[^'\\])*)'|(\d+(?:\.\d+)?)(?![\p{L}\p{N}_.])|(true|false)(?![\p{L}\p{N}_])|(==|!=|<=|>=|&&|\|\||[-+*/%!<>()]))/suy;
 const RANK = { "||": 2, "&&": 3, "==": 4, "!=": 4, "<": 5, "<=": 5, ">": 5, ">=": 5, "+": 6, "-": 6, "*": 7, "/": 7, "%": 7 };
-const BESIDE = 1; // two values side by side are joined as text, after all else
+const ADJACENT = 1; // two values side by side are joined as text, after all else
 
 const isMap = (value) => value !== null && typeof value === "object" && !Array.isArray(value);
 const isNumber = (value) => typeof value === "number";
@@ -42,7 +42,7 @@ const APPLY = {
 };
 
 // What a person reads of a value.
-const shown = (value) => {
+const asText = (value) => {
   if (value === undefined || value === null) return "";
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 };
@@ -53,12 +53,12 @@ const lookup = ([, screen, store, path], scope) =>
   [store, ...path.split(".")].reduce(own, screen === undefined ? scope : own(scope.screen, screen));
 const whole = (text) => {
   PATH.lastIndex = 0;
-  const found = PATH.exec(text);
-  return found?.[0].length === text.length ? found : null;
+  const match = PATH.exec(text);
+  return match?.[0].length === text.length ? match : null;
 };
 
 const tokens = (text) => {
-  const found = [];
+  const tokens = [];
   const end = text.trimEnd().length;
   for (let from = 0; from < end; from = TOKEN.lastIndex) {
     TOKEN.lastIndex = from;
@@ -68,12 +68,12 @@ const tokens = (text) => {
     if (reference) {
       const path = whole(reference);
       if (!path) throw new Error(`${reference} is not a reference`);
-      found.push({ path });
-    } else if (quoted !== undefined) found.push({ value: quoted.replace(/\\(.)/gsu, "$1") });
-    else if (digits) found.push({ value: Number(digits) });
-    else found.push(flag ? { value: flag === "true" } : { sign });
+      tokens.push({ path });
+    } else if (quoted !== undefined) tokens.push({ value: quoted.replace(/\\(.)/gsu, "$1") });
+    else if (digits) tokens.push({ value: Number(digits) });
+    else tokens.push(flag ? { value: flag === "true" } : { sign });
   }
-  return found;
+  return tokens;
 };
 
 // Work out an expression, without its backticks; throws what is wrong with it.
@@ -92,7 +92,7 @@ const evaluate = (text, scope) => {
     else if (token.sign === "-") value = -number(operand());
     else if (token.sign === "+") value = operand();
     else if (token.sign === "(") {
-      value = climb(BESIDE);
+      value = climb(ADJACENT);
       if (list[at++]?.sign !== ")") throw new Error("a bracket is not closed");
     } else throw new Error(`${token.sign} has nothing before it`);
     depth--;
@@ -102,18 +102,18 @@ const evaluate = (text, scope) => {
     let left = operand();
     for (;;) {
       const token = list[at];
-      const beside = token && (!token.sign || token.sign === "(" || token.sign === "!");
-      const rank = beside ? BESIDE : RANK[token?.sign];
+      const isOperand = token && (!token.sign || token.sign === "(" || token.sign === "!");
+      const rank = isOperand ? ADJACENT : RANK[token?.sign];
       if (!rank || rank < least) return left;
-      if (!beside) at++;
+      if (!isOperand) at++;
       const right = climb(rank + 1);
       if (token.sign === "+" && [left, right].some((one) => Number.isNaN(number(one)))) {
         scope.doubt?.(`In ${text} a + stands between texts. It adds numbers only: to join texts leave a space.`);
       }
-      left = beside ? shown(left) + shown(right) : APPLY[token.sign](left, right);
+      left = isOperand ? asText(left) + asText(right) : APPLY[token.sign](left, right);
     }
   };
-  const value = climb(BESIDE);
+  const value = climb(ADJACENT);
   if (at < list.length) throw new Error(`${list[at].sign} stands where it should end`);
   return value;
 };
@@ -135,7 +135,7 @@ const resolve = (value, scope) => {
     }
   }
   const alone = whole(value);
-  return alone ? lookup(alone, scope) : value.replace(PATH, (...match) => shown(lookup(match, scope)));
+  return alone ? lookup(alone, scope) : value.replace(PATH, (...match) => asText(lookup(match, scope)));
 };
 
 // The condition of an If, with or without its backticks.

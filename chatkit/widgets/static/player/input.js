@@ -18,7 +18,7 @@ const fieldOf = (node, env, tag = "div") => {
   const wrong = make(foot, "p", "fp-wrong", { id: env.fresh(), ...AUTO });
   const count = make(foot, "p", "fp-count", { "aria-hidden": "true" });
   let control = null;
-  const range = (value) => (isMap(value) ? [value["start-date"], value["end-date"]].filter(Boolean).map(shown).join(" – ") : shown(value));
+  const range = (value) => (isMap(value) ? [value["start-date"], value["end-date"]].filter(Boolean).map(asText).join(" – ") : asText(value));
   return {
     element, slot, label, count,
     control: (one) => {
@@ -33,8 +33,8 @@ const fieldOf = (node, env, tag = "div") => {
       set(label, { text: text || node.name || node.type });
       element.classList.toggle("fp-big", env.prop(node, "label-variant") === "large");
       optional(label, node, env);
-      const told = shown(env.prop(node, "description"));
-      set(about, { text: told, hidden: !told });
+      const description = asText(env.prop(node, "description"));
+      set(about, { text: description, hidden: !description });
       const bad = env.wrong(node), hint = range(env.prop(node, "helper-text")) || env.hint(node);
       set(wrong, { text: bad, hidden: !bad });
       set(help, { text: hint, hidden: !hint || Boolean(bad) });
@@ -56,9 +56,9 @@ const text = (node, env) => {
   input.oninput = () => env.run.write(node, input.value);
   input.onblur = field.touch;
   const update = () => {
-    const type = area ? "" : shown(env.prop(node, "input-type"));
+    const type = area ? "" : asText(env.prop(node, "input-type"));
     if (!area) set(input, { type: ["password", "passcode"].includes(type) ? "password" : "text", inputmode: MODES[type] ?? null });
-    const value = shown(env.form()[node.name]), prop = (name) => env.prop(node, name);
+    const value = asText(env.form()[node.name]), prop = (name) => env.prop(node, name);
     if (input.value !== value) input.value = value;
     input.disabled = !isOn(env.prop(node, "enabled"));
     const most = area ? limit(prop, "max-length", 600) : limit(prop, "max-chars", 0);
@@ -98,7 +98,7 @@ const files = (node, env) => {
   const add = field.control(make(bar, "button", "fp-second", { type: "button", text: `Choose ${noun}s`, onclick: () => input.click() }));
   set(add, { "aria-labelledby": `${field.label.id} ${add.id}` });
   const sample = make(bar, "button", "fp-second", { type: "button", text: "Use a sample", onclick: () => take([{ name: photo ? "sample.jpg" : "sample.pdf", type: photo ? "image/jpeg" : kinds()[0] ?? "application/pdf", size: 1024 }]) });
-  const kinds = () => list(env.prop(node, "allowed-mime-types")).map(shown);
+  const kinds = () => list(env.prop(node, "allowed-mime-types")).map(asText);
   const take = (some) => {
     const taken = [...some].filter(({ type }) => photo ? type.startsWith("image/") : !kinds().length || kinds().includes(type));
     env.run.write(node, [...list(env.form()[node.name]), ...taken.map(({ name, type, size }) => ({ file_name: name, mime_type: type, size }))]);
@@ -110,8 +110,8 @@ const files = (node, env) => {
     kept.replaceChildren();
     value.forEach((one, n) => {
       const row = make(kept, "li");
-      make(row, "span", "", { text: shown(one?.file_name), ...AUTO });
-      icon(make(row, "button", "fp-plain", { type: "button", "aria-label": `Remove ${shown(one?.file_name)}`, onclick: () => { env.run.write(node, value.filter((_, at) => at !== n)); add.focus(); } }), CLOSE);
+      make(row, "span", "", { text: asText(one?.file_name), ...AUTO });
+      icon(make(row, "button", "fp-plain", { type: "button", "aria-label": `Remove ${asText(one?.file_name)}`, onclick: () => { env.run.write(node, value.filter((_, at) => at !== n)); add.focus(); } }), CLOSE);
     });
     add.disabled = sample.disabled = off || value.length >= bounds(node, (name) => env.prop(node, name)).most;
     set(input, { accept: photo ? "image/*" : kinds().join(",") || null });

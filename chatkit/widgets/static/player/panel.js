@@ -25,7 +25,7 @@ const panel = (parent, { jump, restart }) => {
     const action = footer && isMap(footer["on-click-action"]) ? footer["on-click-action"] : null;
     next.hidden = !action || Boolean(run.answers);
     if (!next.hidden) {
-      part(next, `${shown(action.name)} would send`);
+      part(next, `${asText(action.name)} would send`);
       json(next, run.payload(action));
     }
     past.hidden = !run.steps.length;

@@ -21,7 +21,7 @@ function render({ model, el }) {
   const parts = phone(root);
   const { sheet, body, title, back, foot, send } = parts;
   const id = `fp${Math.random().toString(36).slice(2)}`;
-  let run = null, page = null, fresh = 0, beside = null, begun = false, kept = false;
+  let run = null, page = null, fresh = 0, inspector = null, begun = false, kept = false;
 
   // --- what the components ask for -------------------------------------------------------
   const env = {
@@ -38,8 +38,8 @@ function render({ model, el }) {
       const around = run.seen().find(([one]) => one === node)?.[1];
       const custom = run.custom(node, around), [kind, text] = run.problem(node);
       const isData = (value) => typeof value === "string" && /[$`]/.test(value);
-      const told = isData(node["error-message"]) || isData(around?.["error-messages"]);
-      if (custom && told && !run.here.edited.has(node.name)) return custom;
+      const hasMessage = isData(node["error-message"]) || isData(around?.["error-messages"]);
+      if (custom && hasMessage && !run.here.edited.has(node.name)) return custom;
       return kind && env.touched(node) ? custom || text : "";
     },
     hint: (node) => {
@@ -57,9 +57,9 @@ function render({ model, el }) {
     back.hidden = foot.hidden = true;
     body.replaceChildren(make(null, "p", "fp-broken", { text, ...AUTO }));
   };
-  const said = (value) => {
-    if (Array.isArray(value)) return value.map((one) => (isMap(one) ? one.file_name ?? said(one) : shown(one))).join(", ") || "–";
-    return isMap(value) ? Object.values(value).map(shown).join(" – ") : shown(value) || "–";
+  const answerText = (value) => {
+    if (Array.isArray(value)) return value.map((one) => (isMap(one) ? one.file_name ?? answerText(one) : asText(one))).join(", ") || "–";
+    return isMap(value) ? Object.values(value).map(asText).join(" – ") : asText(value) || "–";
   };
   const end = () => {
     const secret = new Set([...run.visits.values()].flatMap(({ screen }) => list(screen.sensitive)));
@@ -73,7 +73,7 @@ function render({ model, el }) {
     const rows = make(done, "dl");
     for (const [name, value] of names.slice(0, 50)) {
       make(rows, "dt", "", { text: name, ...AUTO });
-      make(rows, "dd", "", { text: secret.has(name) ? "••••••••" : said(value), ...AUTO });
+      make(rows, "dd", "", { text: secret.has(name) ? "••••••••" : answerText(value), ...AUTO });
     }
     if (names.length) {
       const row = make(done, "details", "fp-frame");
@@ -82,7 +82,7 @@ function render({ model, el }) {
       const heads = make(make(table, "thead"), "tr"), cells = make(make(table, "tbody"), "tr");
       for (const [name, value] of names.slice(0, 50)) {
         make(heads, "th", "", { scope: "col", text: name, ...AUTO });
-        make(cells, "td", "", { text: secret.has(name) ? "••••••••" : said(value), ...AUTO });
+        make(cells, "td", "", { text: secret.has(name) ? "••••••••" : answerText(value), ...AUTO });
       }
     }
     if (!names.length) make(done, "p", "fp-help", { text: "This flow sends no answers: the payload is empty." });
@@ -94,11 +94,11 @@ function render({ model, el }) {
     const node = run.seen().map(([one]) => one).find(({ type }) => type === "Footer");
     foot.hidden = !node;
     if (!node) return null;
-    const told = ["left-caption", "center-caption", "right-caption"].map((name) => shown(env.prop(node, name)));
-    parts.captions.hidden = !told.some(Boolean);
-    parts.captions.replaceChildren(...told.map((text) => make(null, "span", "", { text, ...AUTO })));
+    const texts = ["left-caption", "center-caption", "right-caption"].map((name) => asText(env.prop(node, name)));
+    parts.captions.hidden = !texts.some(Boolean);
+    parts.captions.replaceChildren(...texts.map((text) => make(null, "span", "", { text, ...AUTO })));
     const off = !isOn(env.prop(node, "enabled")), open = run.problems().some((one) => run.problem(one)[0] === "missing");
-    set(send, { text: shown(env.prop(node, "label")) || "Continue", "aria-disabled": String(off || open) });
+    set(send, { text: asText(env.prop(node, "label")) || "Continue", "aria-disabled": String(off || open) });
     send.onclick = () => {
       if (off) return;
       const wrong = run.problems();
@@ -121,11 +121,11 @@ function render({ model, el }) {
       if (moved) {
         page = run.here;
         const some = run.layout(screen);
-        page.shown = stack(some, env);
-        body.replaceChildren(some.length ? page.shown.element : broken("This screen has no components: add some to its layout.").element);
+        page.content = stack(some, env);
+        body.replaceChildren(some.length ? page.content.element : broken("This screen has no components: add some to its layout.").element);
         body.scrollTop = 0;
       }
-      set(title, { text: shown(name) || run.here.id });
+      set(title, { text: asText(name) || run.here.id });
       back.hidden = false;
       const deep = run.stack.length > 1;
       if (back.dataset.deep !== String(deep)) {
@@ -134,12 +134,12 @@ function render({ model, el }) {
         back.dataset.deep = String(deep);
       }
       set(back, { "aria-label": deep ? "Back" : "Start again", title: deep ? "Back" : "Start again", onclick: () => (deep ? run.back() : begin()) });
-      page.shown.update();
+      page.content.update();
       node = footer();
     }
     sheet.dir = direction([title.textContent, body.textContent]);
-    beside.update(run, node);
-    if (moved && inside && !beside.element.contains(active())) (run.answers ? body.querySelector("h4") : title).focus();
+    inspector.update(run, node);
+    if (moved && inside && !inspector.element.contains(active())) (run.answers ? body.querySelector("h4") : title).focus();
   };
   const draw = () => {
     if (!run?.here) return;
@@ -148,10 +148,10 @@ function render({ model, el }) {
     } catch (error) {
       stop(`The screen ${run.here.id} cannot be shown: ${error.message}`);
     }
-    const told = JSON.stringify([run.steps, run.answers]);
-    if (told === run.told || (kept && !run.walked)) return;
-    run.told = told;
-    const [steps, answers] = JSON.parse(told); // as they are now
+    const log = JSON.stringify([run.steps, run.answers]);
+    if (log === run.log || (kept && !run.walked)) return;
+    run.log = log;
+    const [steps, answers] = JSON.parse(log); // as they are now
     model.set({ steps, answers });
     model.save_changes();
   };
@@ -161,10 +161,10 @@ function render({ model, el }) {
     try {
       const flow = model.get("problem") ? null : JSON.parse(model.get("source"));
       const why = model.get("problem") || fault(flow);
-      beside.element.hidden = Boolean(why);
+      inspector.element.hidden = Boolean(why);
       if (why) return stop(why);
       run = new Run(flow, draw);
-      run.told = begun ? "" : JSON.stringify([[], null]); // a first look tells nothing
+      run.log = begun ? "" : JSON.stringify([[], null]); // a first look tells nothing
       kept = !begun && list(model.get("steps")).length > 0; // what another view has told stays meanwhile
       page = null;
       begun = true;
@@ -174,7 +174,7 @@ function render({ model, el }) {
       stop(`The flow cannot be played: ${error.message}`);
     }
   };
-  beside = panel(root, { jump: (at) => begin(at), restart: () => begin() });
+  inspector = panel(root, { jump: (at) => begin(at), restart: () => begin() });
   const renew = () => begin(run?.here?.id);
   for (const name of ["source", "problem"]) model.on(`change:${name}`, renew);
   begin();

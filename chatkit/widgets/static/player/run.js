@@ -15,7 +15,7 @@ const inside = (node) => [node.children, node.then, node.else, ...Object.values(
 const branch = (node, scope) => {
   if (node.type === "If") return holds(node.condition, scope) ? "then" : "else";
   if (node.type !== "Switch") return "children";
-  const value = shown(resolve(node.value, scope));
+  const value = asText(resolve(node.value, scope));
   return Object.hasOwn(cases(node), value) ? value : "default";
 };
 const chosen = (node, name) => nodes(node.type === "Switch" ? Object.hasOwn(cases(node), name) && cases(node)[name] : node[name]);
@@ -90,10 +90,10 @@ class Run {
   }
   prop(node, name) { return resolve(node[name], this.scope()); }
 
-  enter(id, given) {
+  enter(id, passed) {
     const screen = this.screens.get(id);
     const declared = Object.entries(isMap(screen.data) ? screen.data : {}).filter(([, value]) => isMap(value));
-    const data = { ...Object.fromEntries(declared.map(([key, value]) => [key, value.__example__])), ...given };
+    const data = { ...Object.fromEntries(declared.map(([key, value]) => [key, value.__example__])), ...passed };
     const visit = { id, screen, data, form: Object.create(null), inits: new Map(), touched: new Set(), edited: new Set() };
     this.visits.set(id, visit);
     this.stack.push(visit);
@@ -114,16 +114,16 @@ class Run {
       inits.set(node.name, key);
       const empty = EMPTY[node.type];
       if (isEmpty(value)) form[node.name] = Array.isArray(empty) ? [] : empty;
-      else if (Array.isArray(empty)) form[node.name] = list(value).map(shown);
+      else if (Array.isArray(empty)) form[node.name] = list(value).map(asText);
       else if (empty === false) form[node.name] = truth(value);
-      else form[node.name] = isMap(value) ? value : shown(value);
+      else form[node.name] = isMap(value) ? value : asText(value);
     }
   }
 
   // What was chosen from a list goes when the list no longer has it.
   prune(node) {
     const { form } = this.here, held = form[node.name];
-    const ids = nodes(this.prop(node, "data-source")).map(({ id }) => shown(id));
+    const ids = nodes(this.prop(node, "data-source")).map(({ id }) => asText(id));
     if (Array.isArray(held)) form[node.name] = held.filter((id) => ids.includes(id));
     else if (held && !ids.includes(held)) form[node.name] = "";
   }
@@ -161,18 +161,18 @@ class Run {
     this.notice = "";
     if (action.name === "navigate") {
       if (this.screens.has(next)) this.step("navigate", payload, () => this.enter(next, payload));
-      else this.notice = `This leads to the screen ${shown(next) || "without a name"}, and there is none of that name.`;
+      else this.notice = `This leads to the screen ${asText(next) || "without a name"}, and there is none of that name.`;
     } else if (action.name === "complete") {
       this.step("complete", payload, () => { this.answers = payload; });
     } else if (action.name === "update_data") {
       this.here.data = { ...this.here.data, ...payload };
       this.fill();
     } else if (action.name === "open_url") {
-      this.step("open_url", { url: shown(this.prop(action, "url")) }, () => {});
+      this.step("open_url", { url: asText(this.prop(action, "url")) }, () => {});
     } else if (action.name === "data_exchange") {
       this.step("data_exchange", payload, () => this.guess(payload, from));
     } else {
-      this.notice = `${shown(action.name) || "An action without a name"} is not an action of a flow.`;
+      this.notice = `${asText(action.name) || "An action without a name"} is not an action of a flow.`;
     }
     this.changed();
   }

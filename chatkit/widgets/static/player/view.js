@@ -5,7 +5,7 @@ const follow = (parent, action, env, label) => {
   if (action.name !== "open_url") {
     return make(parent, "button", "fp-link", { type: "button", text: label, onclick: () => env.run.act(action, "click"), ...AUTO });
   }
-  const url = shown(env.prop(action, "url")), link = outside(parent, url);
+  const url = asText(env.prop(action, "url")), link = outside(parent, url);
   set(link, { text: label, ...AUTO, onclick: () => env.run.act(action, "click") });
   if (link.tagName === "SPAN") make(parent, "span", "fp-help", { text: ` ${url || "no address"} is not a web address` });
   return link;
@@ -16,8 +16,8 @@ const words = (tag, name) => (node, env) => {
   const rich = node.type === "RichText" || node.markdown === true;
   let drawn = null;
   const update = () => {
-    const value = env.prop(node, "text"), lines = (Array.isArray(value) ? value : [value]).map(shown);
-    const text = lines.join("\n"), weight = shown(env.prop(node, "font-weight"));
+    const value = env.prop(node, "text"), lines = (Array.isArray(value) ? value : [value]).map(asText);
+    const text = lines.join("\n"), weight = asText(env.prop(node, "font-weight"));
     element.style.fontWeight = weight.includes("bold") ? "700" : "";
     element.style.fontStyle = weight.includes("italic") ? "italic" : "";
     element.style.textDecoration = truth(env.prop(node, "strikethrough")) ? "line-through" : "";
@@ -77,8 +77,8 @@ const navigation = (node, env) => {
   let drawn = "";
   const update = () => {
     for (const [part, name] of [[label, "label"], [about, "description"]]) {
-      const told = shown(env.prop(node, name));
-      set(part, { text: told, hidden: !told });
+      const label = asText(env.prop(node, name));
+      set(part, { text: label, hidden: !label });
     }
     const items = nodes(env.prop(node, "list-items")), key = JSON.stringify(items);
     if (key === drawn) return;
@@ -93,10 +93,10 @@ const navigation = (node, env) => {
       row.disabled = !isOn(item.enabled);
       if (part("start").image) image(row, part("start").image, part("start")["alt-text"], "fp-thumb");
       const text = make(row, "span", "fp-words");
-      if (item.badge) make(text, "span", "fp-badge", { text: shown(item.badge), ...AUTO });
+      if (item.badge) make(text, "span", "fp-badge", { text: asText(item.badge), ...AUTO });
       optionText(text, part("main-content"));
       const tags = list(item.tags);
-      if (tags.length) make(text, "span", "fp-tags").append(...tags.map((tag) => make(null, "span", "", { text: shown(tag), ...AUTO })));
+      if (tags.length) make(text, "span", "fp-tags").append(...tags.map((tag) => make(null, "span", "", { text: asText(tag), ...AUTO })));
       if (item.end) optionText(make(row, "span", "fp-words fp-end"), part("end"));
       icon(row, NEXT, "fp-turn");
     });
@@ -109,7 +109,7 @@ const link = (node, env) => {
   let drawn = null;
   const update = () => {
     const action = isMap(node["on-click-action"]) ? node["on-click-action"] : {};
-    const text = shown(env.prop(node, "text")), key = JSON.stringify([text, env.prop(action, "url")]);
+    const text = asText(env.prop(node, "text")), key = JSON.stringify([text, env.prop(action, "url")]);
     if (key === drawn) return;
     drawn = key;
     element.replaceChildren();
@@ -146,7 +146,7 @@ const BUILD = {
 
 const broken = (text) => ({ element: make(null, "p", "fp-broken", { text, ...AUTO }), update: () => {} });
 const build = (node, env) => {
-  const type = shown(node.type);
+  const type = asText(node.type);
   if (!Object.hasOwn(BUILD, type)) return broken(type ? `${type} is not a component of a flow.` : "A component without a type.");
   if (Object.hasOwn(EMPTY, type) && !(typeof node.name === "string" && node.name)) return broken(`This ${type} has no name, so nothing can be entered.`);
   try {
