@@ -48,7 +48,7 @@ import sys
 import tomllib
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, nullcontext, redirect_stdout
+from contextlib import ExitStack, contextmanager, nullcontext, redirect_stdout, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NoReturn, TypeAlias
 
@@ -533,7 +533,7 @@ _RECEIVER_IS_UP = (
 @_command("name?")
 def _doctor(args: _Arguments) -> int:
     """Check address, token and permissions; read-only."""
-    report = chatkit.doctor(args.name)
+    report = chatkit.doctor(None if args.name == ENVIRONMENT else args.name)
     args.show(report)
     return report.status
 
@@ -914,15 +914,20 @@ def _resume(args: _Arguments) -> int:
 
     What is in doubt is looked at first; what was not sent is sent. A finished run sends nothing.
     """
-    from chatkit.bulk.endpoints import ACCOUNT
+    from chatkit.bulk.stores import read_run
     from chatkit.client import RESOURCES
 
     _check_order("resume", args.run, args.name or "", "RUN")
-    nouns = chatkit.runs().query("index.str.startswith(@args.run)")["noun"]
-    secret = {noun for noun, kind in RESOURCES.items() if kind._declaration.lost} | {ACCOUNT}
+    created: set[str] = set()
+    for run in chatkit.runs().query("index.str.startswith(@args.run)").index:
+        with suppress(errors.JournalError), read_run(run) as kept:
+            nouns = ((each.noun or kept.header.noun, each.kind) for each in kept.changes())
+            created |= {noun for noun, kind in nouns if kind == "create"}
     with (
         _open_account(args.name) if args.name else nullcontext() as client,
-        _secrets_file(args, needed=bool({*nouns} & secret)) as file,
+        _secrets_file(
+            args, needed=any(RESOURCES[noun]._declaration.lost for noun in created)
+        ) as file,
     ):
         secrets: dict[Any, Any] = {}
         result = chatkit.resume(args.run, client, moved=args.moved, secrets=secrets)
@@ -948,7 +953,11 @@ def _undo(args: _Arguments) -> int:
             plan.save(args.out)
             args.show(plan)
             return DONE
-        return _apply_after_review(plan, args)
+        status = _apply_after_review(plan, args)
+        if status == DONE and (left := len(plan.refused)):
+            print(f"{many(left, 'row')} of the run not taken back: listed above.")
+            return DIFFERENT
+        return status
 
 
 def _find_connection(path: Path) -> str:
@@ -982,8 +991,8 @@ def _apply_after_review(plan: Plan | FleetPlan, args: _Arguments) -> int:
     from chatkit.bulk.plan import target_of
 
     args.show(plan)
-    if not any(plan.counts.values()) and plan.refused.empty:
-        return DONE
+    if not any(plan.counts.values()) and not plan.objections():
+        return DONE if plan.refused.empty else DIFFERENT
     if objections := plan.objections(many=args.many, irreversible=args.irreversible):
         print("\n  - ".join(["Blocked, nothing was sent:", *map(visible, objections)]))
         return DIFFERENT

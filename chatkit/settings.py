@@ -402,7 +402,7 @@ def _read_table(name: str) -> dict[str, Any]:
         called = repr(name) if plain else "of that name"  # it may be a token
         known = ", ".join(sorted(tables)) or "none yet"
         raise SettingsError(
-            f"There is no connection {called}, and no folder or file. Known: {known}. "
+            f"There is no connection {called}. Known: {known}. "
             f"Keep one with `{command('login NAME')}`."
         )
     return tables[name]

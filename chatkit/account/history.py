@@ -259,6 +259,7 @@ def resume(
 
     >>> result = client.contacts.plan([{"id": 50004, "name": "Ana Cruz"}]).apply()
     >>> chatkit.resume(result).state.tolist()
+    This plan was already applied: nothing is sent again.
     ['applied']
     """
     accessor.register()

@@ -21,7 +21,6 @@ from chatkit.account.reading import (
     AccountState,
     Fields,
     canonical_fields,
-    changed_fields,
     default_of,
     iter_records,
     name_cells,
@@ -148,11 +147,6 @@ class StateNotes:
         """Note a record that the plan leaves as it is, and why."""
         self.kept.setdefault(why, []).append(name)
 
-    def refuse_conflict(self, noun: str, text: str, name: str, value: Any, reason: str) -> None:
-        """Refuse a field, or a whole record, that both sides have changed."""
-        step = "pull first: it asks which of the two to keep"
-        self.cells.append(RefusedCell((noun, text), name, values(value), reason, step))
-
     def texts(self, plan: Plan) -> Iterator[str]:
         """Yield the collected notes on a plan."""
         if names := self.reverted:
@@ -219,10 +213,6 @@ def _plan_resource(
         changed: Mapping[str, Any] = {}
         was = None if base is None else base.get(name)
         if not matches:
-            if was is not None and changed_fields(noun, was, fields):
-                reason = "it was deleted in the account since the last pull, and edited here"
-                notes.refuse_conflict(noun, text, declared.account_key[-1], text, reason)
-                continue
             if was is not None:
                 notes.reverted.append(f"{noun} {text} (deleted)")
             sent = {each: fields[each] for each in FIELDS[noun] if fields.get(each) is not None}
@@ -273,7 +263,9 @@ def _changed_fields(
             if not same_field(noun, name, was.get(name), value):
                 has = values(held.get(name))
                 reason = f"it was changed in the account, too, since the last pull: to {has}"
-                notes.refuse_conflict(noun, text, name, value, reason)
+                step = "pull first: it asks which of the two to keep"
+                cell = RefusedCell((noun, text), name, values(value), reason, step)
+                notes.cells.append(cell)
                 continue
             notes.reverted.append(f"{noun} {text} ({name})")
         changed[name] = default_of(noun, name) if value is None else value

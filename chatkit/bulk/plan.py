@@ -342,10 +342,13 @@ class Plan(Report):
                 if self._written:
                     self._target.keep(self._written, self.id)
                 if run.finished and watch is None:
-                    started = journal.header.started.replace("T", " ")
+                    headers = (kept.header for kept in store.summaries())
+                    undone = any(header and header.undoes == self.id for header in headers)
                     print_line(
-                        f"This plan was already applied on {started:.16} UTC: nothing is sent "
-                        "again. chatkit.runs() shows what became of its run."
+                        "This plan was already applied, and taken back: nothing is sent. Plan "
+                        "again from a fresh frame."
+                        if undone
+                        else "This plan was already applied: nothing is sent again."
                     )
                 elif begun and watch is None:
                     left = remaining(self, concurrency, rate, (journal, run.rows))

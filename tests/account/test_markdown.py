@@ -63,7 +63,7 @@ def test_it_shows_each_change_and_what_stops_the_plan(client: Client) -> None:
     assert f'-     name: "{before}"' in lines
     assert '+     name: "Zoe Quinn"' in lines
     assert any(line.startswith("! refused: 3 number") for line in lines)
-    assert any(line.startswith("! blocked: 1 of its rows") for line in lines)
+    assert any(line.startswith("! blocked: 1 row ") for line in lines)
 
 
 def test_a_plan_of_thousands_stays_a_comment(client: Client) -> None:

@@ -256,7 +256,7 @@ def test_a_run_says_beforehand_how_long_it_takes(sandbox, client, monkeypatch, c
     )
     long.apply()  # nothing is left
     plan.apply(watch=lambda done, total: None)  # who watches shows it otherwise
-    assert not capsys.readouterr().out
+    assert capsys.readouterr().out == "This plan was already applied: nothing is sent again.\n"
 
 
 def test_a_plan_of_very_many_changes_says_how_much_memory_it_needs(
@@ -293,7 +293,7 @@ def test_a_run_that_goes_on_says_how_long_the_rest_takes(client, monkeypatch, ca
         f"the run, and chatkit.resume('{plan.id}', at='{tmp_path}') goes on.\n"
     )
     chatkit.resume(result, client)  # nothing is left
-    assert not capsys.readouterr().out
+    assert capsys.readouterr().out == "This plan was already applied: nothing is sent again.\n"
 
 
 def test_a_run_that_goes_on_keeps_its_rate_and_its_bar_ends_at_what_is_done(sandbox, client):

@@ -363,8 +363,8 @@ def test_numbers_in_a_cycle_are_refused_with_their_rows_and_the_rest_is_planned(
     plan = client.contacts.plan(frame)
     assert len(plan) == 0
     message = dict(zip(plan.refused["row"], plan.refused["reason"], strict=True))
-    assert f"rows {ids[0]}, {ids[1]} pass their numbers round" in message[ids[0]]
-    assert message[ids[0]] == message[ids[1]] and "single" in message[ids[1]]
+    assert f"rows {ids[0]}, {ids[1]} exchange their numbers" in message[ids[0]]
+    assert message[ids[0]] == message[ids[1]] and "unique" in message[ids[1]]
     frame.loc[ids[5], "number"] = n[5]
     plan = client.contacts.plan(frame, skip_invalid=True)
     message = dict(zip(plan.refused["row"], plan.refused["reason"], strict=True))

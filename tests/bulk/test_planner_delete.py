@@ -104,7 +104,9 @@ def test_keys_that_are_not_there_are_refused(client, ids, frame):
     plan = client.contacts.plan(delete=[404404, "en", ids[0]])
     assert deleted(plan) == ids[:1]
     assert [cell[:2] for cell in cells(plan)] == [(404404, "delete"), ("en", "delete")]
-    assert set(plan.refused["next_step"]) == {"read the frame again"}
+    assert set(plan.refused["next_step"]) == {
+        "delete= takes the id of each, as the frame that was read shows it"
+    }
 
 
 def test_a_row_that_is_no_record_cannot_be_deleted(client, ids):

@@ -121,7 +121,7 @@ def test_the_token_of_the_environment_is_sent_for_one_account_and_never_for_seve
         }
         assert list(fleet.failed) == ["de", "fr"]
         assert re.search(
-            "no access token: `.*chatkit login de` keeps it, .*CHATKIT_TOKEN is of one account",
+            "no access token: `.*chatkit login de` keeps it, .*CHATKIT_TOKEN is not used where",
             fleet.failed["de"],
         )
 
@@ -203,7 +203,7 @@ def test_a_long_run_of_a_fleet_says_beforehand_how_long_it_takes(opened, capsys,
         f"chatkit.resume({plan.id!r}, at={str(tmp_path)!r}) goes on.\n"
     )
     plan.apply(many=True)  # nothing is left
-    assert not capsys.readouterr().out
+    assert capsys.readouterr().out == "This plan was already applied: nothing is sent again.\n"
 
 
 def test_a_run_of_a_fleet_that_goes_on_says_how_long_the_rest_takes(opened, capsys, slow):
@@ -220,7 +220,7 @@ def test_a_run_of_a_fleet_that_goes_on_says_how_long_the_rest_takes(opened, caps
         f"chatkit.resume({plan.id!r}) goes on.\n"
     )
     chatkit.resume(plan.id, fleet)  # nothing is left
-    assert not capsys.readouterr().out
+    assert capsys.readouterr().out == "This plan was already applied: nothing is sent again.\n"
 
 
 def test_only_accounts_with_an_edited_row_get_calls(opened):
