@@ -368,7 +368,7 @@ def test_numbers_in_a_cycle_are_refused_with_their_rows_and_the_rest_is_planned(
     frame.loc[ids[5], "number"] = n[5]
     plan = client.contacts.plan(frame, skip_invalid=True)
     message = dict(zip(plan.refused["row"], plan.refused["reason"], strict=True))
-    assert f"rows {ids[2]}, {ids[3]}, {ids[4]} pass" in message[ids[3]]
+    assert f"rows {ids[2]}, {ids[3]}, {ids[4]} exchange" in message[ids[3]]
     assert states(plan.apply(many=True)) == ["applied"]
 
 
