@@ -380,15 +380,15 @@ class Run:
         resent = any(row.attempts > 1 for row in new)
         began = time.monotonic()
         waiting = []
-        refused = any(row.refusal is not None for row in new)
-        creators = self._find_creators(endpoints.noun) if refused else {}
+        # Of two creates of a unique name only one took effect.
+        creators = self._find_creators(endpoints.noun) if endpoints.unique else {}
         verdicts = Search(self._reader, endpoints).find_verdicts(new, new[0].taken, thorough=resent)
         for row in new:
             verdict = verdicts.get(row.n)
             if verdict is None:  # stopped
                 continue
             name = endpoints.natural_name(row.change.after)
-            if verdict.what == "adopted" and not row.was_unknown and name in creators:
+            if verdict.what == "adopted" and name in creators:
                 key = getattr(verdict.record, endpoints.key)
                 row.write_event("unchanged", reason=f"the run {creators[name]} made it", key=key)
             elif verdict.what == "adopted":

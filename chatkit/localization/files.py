@@ -509,8 +509,8 @@ def export(
     """
     path = Path(target).expanduser()
     form = file_format(path)
-    units, unplaced = collect_units(frame, source, languages, ledger)
-    units = filter_by_state(units, only)
+    every, unplaced = collect_units(frame, source, languages, ledger)
+    units = filter_by_state(every, only)
     encoded = encode_units(units, path, form, source) if units else {}
     if existing := [each.name for each in encoded if each.exists() and not replace]:
         raise InputError(
@@ -528,7 +528,13 @@ def export(
     across = many(len({unit.lang_code for unit in units}), "language")
     names = shorten_list([visible(each.name) for each in encoded], 3)
     texts = f"{many(len(units), 'text')} in {across} → {names}"
-    print_line(texts if units else "Nothing to translate: no file was written.")
+    if not units:
+        texts = "Nothing to translate: no file was written."
+    all_drafts, drafts = (sum(unit.state == "draft" for unit in each) for each in (every, units))
+    if drafts := all_drafts - drafts:
+        verb = "is a draft" if drafts == 1 else "are drafts"
+        texts += f" {many(drafts, 'text')} {verb}, and left out: only='draft' exports them."
+    print_line(texts)
     if unplaced:
         some = shorten_list(list(map(visible, unplaced)), 3)
         print_line(f"  left out, for another kind of header or button stands there: {some}")

@@ -191,12 +191,12 @@ def add_drafts(
         for code, original in originals.items()
         if original and not any(language.same(lang, each.lang_code) for each in templates[code])
     ]
-    notes = [f"Nothing is missing in {', '.join(languages)}."]
+    notes = [f"Nothing is missing in {', '.join(map(repr, languages))}."]
     if rows:
         notes = [f"{many(len(rows), 'draft')} with the words of {source}: to be translated."]
     if sourceless := [code for code, original in originals.items() if original is None]:
         named = visible(", ".join(sourceless))
-        notes.append(f"Without a content in {source}, left alone: {named}.")
+        notes.append(f"Without a content in {source!r}, left alone: {named}.")
     return apply_edits(contents, {}, rows), notes
 
 

@@ -250,10 +250,10 @@ def test_what_was_drafted_is_counted_and_a_template_without_the_source_is_named(
     assert [lang for _, lang in rows.index] == ["nl", "de"]
     assert notes == [
         "2 drafts with the words of en: to be translated.",
-        "Without a content in en, left alone: b, c.",
+        "Without a content in 'en', left alone: b, c.",
     ]
     contents = frame(content(), content(lang_code="de"))
-    assert new_rows(contents, ["de"], codes=["order_ready"])[1] == ["Nothing is missing in de."]
+    assert new_rows(contents, ["de"], codes=["order_ready"])[1] == ["Nothing is missing in 'de'."]
 
 
 def test_languages_are_written_as_the_api_does_and_all_that_are_not_are_named():

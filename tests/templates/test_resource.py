@@ -173,7 +173,7 @@ def test_drafts_are_made_of_what_is_missing_and_nothing_else_is_touched(client):
     assert not refused_cells(plan)
     assert plan.notes == [
         "3 drafts with the words of en: to be translated.",
-        "Without a content in en, left alone: nothing.",
+        "Without a content in 'en', left alone: nothing.",
         "order_ready/fr has 1 warning: language new at /lang_code: French is new: no content that "
         "was read is in French",
     ]

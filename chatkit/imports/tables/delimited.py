@@ -163,7 +163,8 @@ def _decode(data: bytes, encoding: str) -> str:
         byte = data[error.start : error.start + 1].hex()
         raise InputError(
             f"This is not {encoding} text: line {line} holds the byte 0x{byte}. "
-            "Pass its encoding, like encoding='cp1251', or save it as UTF-8."
+            "Save it as UTF-8, or pass its encoding, like encoding='cp1252': check(…).fix() then "
+            "repairs the lines that are UTF-8."
         ) from None
 
 
