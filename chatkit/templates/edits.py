@@ -210,7 +210,7 @@ _LEFT_OUT = {
     ),
     "broken": (
         "would be refused by the platform",
-        "Pass broken=True to publish these drafts, too.",
+        "Pass broken=True to publish those without another reason.",
     ),
     "stale": (
         "were made from another source text than there is now",

@@ -127,7 +127,7 @@ def test_what_does_not_decide_on_states_is_looked_for_when_it_is_asked_for(monke
     assert result["order_ready", "de"].state == "broken"
     output = repr(result), html_of(result)
     assert not asked
-    assert "not judged there: footer" in output[0]
+    assert "are missing: footer" in output[0]
     assert "doubled spaces" in result.audit.counts()
     assert result.audit == check_contents(contents.drop(columns="footer"), "en")
     assert len(asked) == 1

@@ -108,7 +108,7 @@ def test_all_bad_rows_are_told_at_once_and_none_is_taken() -> None:
         Glossary(rows)
     assert [(each.field, each.reason.partition(":")[0]) for each in caught.value.problems] == [
         ("row 1", "must be a language like de or pt_BR"),
-        ("row 1", "says nothing"),
+        ("row 1", "has no rule"),
         ("row 2", "must have a term"),
         ("row 3", "is kept and translated"),
         ("row 5", "is there already, in row 4"),

@@ -109,7 +109,7 @@ def test_a_draft_that_holds_the_words_of_its_source_is_not_complete(client):
 def test_what_broken_does_not_set_live_is_told_for_its_other_reason_too(client):
     plan = client.templates.publish("ja")
     [refused] = [note for note in plan.notes if "refused by the platform" in note]
-    assert "left for nothing else" in refused
+    assert "without another reason" in refused
     for each in (plan, client.templates.publish("ja", broken=True)):
         assert not each.changes
         assert any("not recorded" in note and "review_request/ja" in note for note in each.notes)

@@ -92,7 +92,7 @@ def test_levels_of_an_index_are_columns(write: Write) -> None:
         (pd.DataFrame([[1, 2]], columns=["a", "a"]), "one name of its own"),
         (pd.DataFrame([[1, 2]], columns=["1", 1]), "one name of its own"),
         (pd.DataFrame([[1]], columns=pd.MultiIndex.from_tuples([("a", "b")])), "one name of its"),
-        (pd.DataFrame(index=[1, 2]), "without columns"),
+        (pd.DataFrame(index=[1, 2]), "no columns"),
     ],
 )
 def test_what_could_not_be_read_again_is_refused(
