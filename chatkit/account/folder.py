@@ -266,9 +266,8 @@ class Folder:
     ) -> Plan:
         """Plan to bring an account to what the files hold. Nothing is sent before `apply()`.
 
-        The account may be another one than was pulled: records go by their names. What changed in
-        it since the pull is set back, as the notes of the plan say; what was changed on both sides
-        is in `refused`.
+        The account may be another one than was pulled: records go by their names. The notes of the
+        plan name what changed in it since the pull, and would be overwritten or set back.
 
         Args:
             client: The account. It is read.

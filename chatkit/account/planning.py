@@ -66,7 +66,7 @@ def plan_state(
         state: What it is to hold: of an account, a folder or a revision of one.
         client: The account. It is read, as far as the state goes.
         base: The records from which the state was edited, if they are known. What the account
-            has changed since is set back, with a note, and refused where the state changed it too.
+            has changed since is named in a note.
         delete: What only the account has and is to be deleted, each by resource and name as a
             comparison shows them: `("flow", "Order survey")`, `("content", "order_ready/de")`,
             `("contact", "+1 2025550100")`, or as one text: `"flow Order survey"`.
@@ -138,6 +138,7 @@ class StateNotes:
     origin: str
     stays: dict[str, list[str]] = field(default_factory=dict)  #: what only the account has
     reverted: list[str] = field(default_factory=list)  #: what the account alone has changed
+    overwritten: list[str] = field(default_factory=list)  #: what both sides have changed
     kept: dict[str, list[str]] = field(default_factory=dict)  #: what differs and is left, by why
 
     warnings: list[str] = field(default_factory=list)  #: for an empty plan, too
@@ -149,12 +150,17 @@ class StateNotes:
 
     def texts(self, plan: Plan) -> Iterator[str]:
         """Yield the collected notes on a plan."""
-        if names := self.reverted:
-            more = f" and {len(names) - _MAX_NAMED:,} more" if names[_MAX_NAMED:] else ""
-            yield (
-                "Changed in the account since the last pull, and set back by this plan: "
-                f"{', '.join(names[:_MAX_NAMED])}{more}. To keep the changes, pull before you plan."
-            )
+        for where, effect, names in (
+            ("in the account and in the files", "overwritten", self.overwritten),
+            ("in the account", "set back", self.reverted),
+        ):
+            if names:
+                more = f" and {len(names) - _MAX_NAMED:,} more" if names[_MAX_NAMED:] else ""
+                named = f"{', '.join(names[:_MAX_NAMED])}{more}"
+                yield (
+                    f"Changed {where} since the last pull, and {effect} by this plan: {named}. "
+                    "To decide field by field, pull before you plan."
+                )
         for noun, declared in DECLARED.items():
             created = sum(each.kind == "create" and each.noun == noun for each in plan.changes)
             if created and (note := declared.created_note(created)):
@@ -260,14 +266,8 @@ def _changed_fields(
             continue
         value = record.get(name)
         if was is not None and not same_field(noun, name, was.get(name), held.get(name)):
-            if not same_field(noun, name, was.get(name), value):
-                has = values(held.get(name))
-                reason = f"it was changed in the account, too, since the last pull: to {has}"
-                step = "pull first: it asks which of the two to keep"
-                cell = RefusedCell((noun, text), name, values(value), reason, step)
-                notes.cells.append(cell)
-                continue
-            notes.reverted.append(f"{noun} {text} ({name})")
+            edited = not same_field(noun, name, was.get(name), value)
+            (notes.overwritten if edited else notes.reverted).append(f"{noun} {text} ({name})")
         changed[name] = default_of(noun, name) if value is None else value
         if changed[name] is None:  # an empty cell would leave it as it is
             changed[name] = ""

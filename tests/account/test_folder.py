@@ -324,7 +324,7 @@ def test_a_plan_tells_what_it_sets_back_that_moved_since_the_pull(
     assert change.key == "en"
 
 
-def test_a_plan_refuses_what_was_changed_in_the_files_and_in_the_account(
+def test_a_plan_names_what_was_changed_in_the_files_and_in_the_account(
     client: chatkit.Client, folder: chatkit.Folder
 ) -> None:
     folder.pull(client, codes=CODES)
@@ -335,14 +335,11 @@ def test_a_plan_refuses_what_was_changed_in_the_files_and_in_the_account(
     edited(folder, "templates/order_ready/en.json", footer="Mine")
     edited(folder, "templates/order_ready/de.json", footer="Mine")
     plan = folder.plan(client)
-    assert plan.refused.row.tolist() == [("content", "order_ready/en")]
-    assert "Another's" in plan.refused.reason[0] and "pull first" in plan.refused.next_step[0]
+    assert "overwritten by this plan: content order_ready/en (footer)." in plan.notes[0]
     deleted = "content order_ready/de (deleted), content order_ready/fr (deleted)"
-    assert f"set back by this plan: {deleted}" in plan.notes[0]
-    with pytest.raises(chatkit.errors.PlanRefused):
-        plan.apply()
+    assert f"set back by this plan: {deleted}" in plan.notes[1]
     folder.pull(client, conflicts="files")
-    assert {change.kind for change in folder.plan(client).changes} == {"update", "create"}
+    assert not any("overwritten" in note for note in folder.plan(client).notes)
 
 
 def test_all_files_are_checked_as_the_platform_does_without_an_account(
