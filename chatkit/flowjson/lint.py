@@ -32,8 +32,7 @@ from chatkit.report import (
     Report,
     ReportPart,
     frame_of_objects,
-    html_heading,
-    table,
+    marked,
 )
 from chatkit.util.display import escaped, many, visible
 from chatkit.util.json import apply_patch, steps
@@ -137,7 +136,6 @@ def _with_positions(source: DocumentSource, findings: list[Finding]) -> list[Fin
 
 _COLUMNS = ("severity", "code", "pointer", "line", "column", "message", "hint")
 _POSITION_COLUMNS = ("line", "column")
-_WIDTHS = {"severity": 8, "code": 25, "at": 27, "finding": 40}
 
 
 class Findings(FindingSequence[Finding], Report):
@@ -145,6 +143,8 @@ class Findings(FindingSequence[Finding], Report):
 
     `ok` is true if there is no error: the platform would take the document.
     """
+
+    _name, _style = "chatkit-report", ""
 
     def __init__(
         self, findings: Iterable[Finding] = (), document: Any = None, text: str = ""
@@ -218,11 +218,21 @@ class Findings(FindingSequence[Finding], Report):
         return [ReportPart([visible(line) for line in lines], self._html)]
 
     def _html(self) -> str:
-        rows = [
-            (each.severity, each.code, visible(each.where), visible(f"{each.message} {each.hint}"))
+        head = f"<p>{escaped(self._heading())}</p>"
+        if not self._findings:
+            return head
+        start = 'style="text-align: start; vertical-align: top'
+        where = 'style="overflow-wrap: break-word; white-space: normal"'  # a long path gives way
+        rows = "".join(
+            f'<tr><td {start}">{each.severity}</td>'
+            f'<td {start}"><code>{escaped(each.code)}</code></td>'
+            f'<td {start}"><code {where}>{marked(each.where)}</code></td>'
+            f'<td {start}; min-width: 20em">{escaped(each.message)} {escaped(each.hint)}</td></tr>'
             for each in self._findings
-        ]
-        return html_heading(self._heading()) + (str(table(_WIDTHS, rows)) if rows else "")
+        )
+        names = ("severity", "code", "at", "finding")
+        columns = "".join(f'<th {start}">{name}</th>' for name in names)
+        return f"{head}<table><thead><tr>{columns}</tr></thead><tbody>{rows}</tbody></table>"
 
 
 def _sort_key(finding: Finding) -> tuple[Any, ...]:

@@ -146,7 +146,7 @@ COMPARE = """([cells, own, orders]) => {
             const [a, b] = [before.split("|"), now.split("|")];
             const differs = names.map((name, i) => a[i] !== b[i] && `${name}: ${a[i]} is ${b[i]}`);
             const problems = differs.filter(Boolean).slice(0, 5);
-            found.push([n, `${element.localName}.${element.className}${part ?? ""}: ${said}`]);
+            found.push([n, `${element.localName}.${element.className}${part ?? ""}: ${problems}`]);
         }));
     }
     apply([]);
@@ -291,10 +291,10 @@ KEYS = """(outs) => {
             kinds.add(kind);
             const problems = one.outerHTML.slice(0, 100);
             for (const [name, keys] of Object.entries(own))
-                if (!goesOn(one, keys)) found.push([n, `${name} does not go on: ${said}`]);
-            if (goesOn(one, { key: "x" })) found.push([n, `a letter goes on: ${said}`]);
+                if (!goesOn(one, keys)) found.push([n, `${name} does not go on: ${problems}`]);
+            if (goesOn(one, { key: "x" })) found.push([n, `a letter goes on: ${problems}`]);
             if (one.matches("input, textarea") && goesOn(one, { key: "z", ctrlKey: true }))
-                found.push([n, `undo goes on: ${said}`]);
+                found.push([n, `undo goes on: ${problems}`]);
             one.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape", bubbles: true }));
         }
     });

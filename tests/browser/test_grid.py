@@ -462,7 +462,7 @@ def test_a_column_keeps_its_width_whatever_comes_while_its_edge_is_drawn(
     page.mouse.move(edge["x"] + 2, edge["y"] + 8)
     page.mouse.down()
     page.mouse.move(edge["x"] + 62, edge["y"] + 8, steps=3)
-    page.evaluate("player.hear({ told: 'Rows came' })")
+    page.evaluate("player.hear({ note: 'Rows came' })")
     page.get_by_text("Rows came").wait_for()  # all is drawn anew
     page.evaluate("player.change({ column_layout: player.state.column_layout })")
     page.mouse.up()

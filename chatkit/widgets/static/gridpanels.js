@@ -129,7 +129,7 @@ const replacePanel = (grid, anchor) => panel(grid.root, anchor, "Find and replac
   const options = [["", "all columns that can be written"]];
   const column = choice(box, "In", options.concat(grid.open().map((name) => [name, name])));
   const exact = tick(box, "Match case", true);
-  const preview = make(box, "div", "gd-preview", { role: "status" });
+  const lines = make(box, "div", "gd-preview", { role: "status" });
   const bar = make(box, "div", "gd-buttons");
   const asked = (what) => ({
     do: what, text: text.value, by: by.value, column: column.value || null, case: exact.checked,
@@ -137,12 +137,12 @@ const replacePanel = (grid, anchor) => panel(grid.root, anchor, "Find and replac
   const replace = button(bar, "Replace", () => { close(); grid.send(asked("replace")); });
   const look = () => grid.send(asked("preview"));
   grid.answers.preview = ({ preview, count: n, refused }) => {
-    preview.replaceChildren();
+    lines.replaceChildren();
     const all = grid.state().rows === grid.state().of ? "" : " of the rows that are shown";
-    if (text.value) make(preview, "p", "", { text: `${count(n, "cell")}${all} would change` });
-    if (refused) make(preview, "p", "", { text: `${count(refused, "cell")} cannot, and stay` });
+    if (text.value) make(lines, "p", "", { text: `${count(n, "cell")}${all} would change` });
+    if (refused) make(lines, "p", "", { text: `${count(refused, "cell")} cannot, and stay` });
     for (const [row, name, before, after, reason] of preview) {
-      const line = make(preview, "p", "gd-line", { dir: "auto" });
+      const line = make(lines, "p", "gd-line", { dir: "auto" });
       make(line, "span", "", { text: `${row} ${name} ` });
       make(line, "del", "", { text: before });
       make(line, "span", "", { text: " → " });
