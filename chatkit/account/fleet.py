@@ -331,6 +331,8 @@ class FleetResource:
 
         def __getattr__(self, name: str) -> Any:
             """Raise AttributeError with the account that has the method."""
+            if name.startswith("_"):  # of a copy that has no attributes yet, for one
+                raise AttributeError(name)
             place = f"{self._noun}s"
             raise AttributeError(
                 f"A fleet has frame and plan of its {place}, and no {name}: call "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import re
 import stat
@@ -191,6 +192,13 @@ def renamed(fleet: chatkit.account.Fleet) -> FleetPlan:
     frame = fleet.contacts.frame()
     frame["name"] = frame["name"].str.upper()
     return fleet.contacts.plan(frame)
+
+
+def test_a_resource_of_a_fleet_can_be_copied_and_names_what_one_account_has(opened):
+    _, fleet = opened
+    assert repr(copy.copy(fleet.contacts)) == repr(fleet.contacts)
+    with pytest.raises(AttributeError, match=r"fleet\['name'\].contacts.get"):
+        _ = fleet.contacts.get
 
 
 def test_a_long_run_of_a_fleet_says_beforehand_how_long_it_takes(opened, capsys, slow, tmp_path):
