@@ -918,6 +918,7 @@ def _resume(args: _Arguments) -> int:
     from chatkit.client import RESOURCES
 
     _check_order("resume", args.run, args.name or "", "RUN")
+    secret = {noun for noun, kind in RESOURCES.items() if kind._declaration.lost}
     created: set[str] = set()
     for run in chatkit.runs().query("index.str.startswith(@args.run)").index:
         with suppress(errors.JournalError), read_run(run) as kept:
@@ -925,9 +926,7 @@ def _resume(args: _Arguments) -> int:
             created |= {noun for noun, kind in nouns if kind == "create"}
     with (
         _open_account(args.name) if args.name else nullcontext() as client,
-        _secrets_file(
-            args, needed=any(RESOURCES[noun]._declaration.lost for noun in created)
-        ) as file,
+        _secrets_file(args, needed=bool(created & secret)) as file,
     ):
         secrets: dict[Any, Any] = {}
         result = chatkit.resume(args.run, client, moved=args.moved, secrets=secrets)

@@ -37,6 +37,7 @@ from chatkit.bulk.apply import STOPPING, Interrupt, PlanTarget
 from chatkit.bulk.journal import run_id
 from chatkit.bulk.outcomes import Row, rows_of_journal
 from chatkit.bulk.plan import (
+    APPLIED_BEFORE,
     Plan,
     Remaining,
     describe_changes_left,
@@ -347,7 +348,7 @@ class FleetPlan(Report):
                 with read_run(plan.id, plan._at) as kept:
                     left[label] = remaining(plan, *pace, (kept, rows_of_journal(kept)))
         if goes_on and left and not any(each.changes for each in left.values()):
-            print_line("This plan was already applied: nothing is sent again.")
+            print_line(APPLIED_BEFORE)
         slowest = max(left, key=lambda label: left[label].seconds, default="")
         if not slowest or left[slowest].seconds < LONG:
             return

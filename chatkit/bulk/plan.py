@@ -65,6 +65,13 @@ def raise_if_unsafe(objections: Sequence[str]) -> None:
         raise PlanRefused("\n- ".join(["This plan is blocked, nothing was sent:", *objections]))
 
 
+APPLIED_BEFORE = "This plan was already applied: nothing is sent again."
+UNDONE = (
+    "This plan was already applied, and an undo of it was begun: nothing is sent. Plan again from "
+    "a fresh frame."
+)
+
+
 class RefusedCell(NamedTuple):
     """A cell that cannot be planned: where, what, why, and what to do instead."""
 
@@ -344,12 +351,7 @@ class Plan(Report):
                 if run.finished and watch is None:
                     headers = (kept.header for kept in store.summaries())
                     undone = any(header and header.undoes == self.id for header in headers)
-                    print_line(
-                        "This plan was already applied, and taken back: nothing is sent. Plan "
-                        "again from a fresh frame."
-                        if undone
-                        else "This plan was already applied: nothing is sent again."
-                    )
+                    print_line(UNDONE if undone else APPLIED_BEFORE)
                 elif begun and watch is None:
                     left = remaining(self, concurrency, rate, (journal, run.rows))
                     self._print_time(left, where)
