@@ -283,12 +283,12 @@ class Folder:
             CallError: The account cannot be read.
         """
         state, contents = self._read_state(revision, contacts=contacts)
-        base = contents.base if revision is None else None
-        of_account = base is not None and base.account == folder_owner(client.connection)
+        base: Records = {}
+        if revision is None and (pulled := contents.base) is not None:
+            base = pulled.records if pulled.account == folder_owner(client.connection) else {}
         return plan_state(
-            state, client, base=base.records if base is not None and of_account else None,
-            delete=delete, broken=broken, skip_invalid=skip_invalid,
-        )  # fmt: skip
+            state, client, base=base, delete=delete, broken=broken, skip_invalid=skip_invalid
+        )
 
     def check(self, source: str = "en") -> pd.DataFrame:
         """Check all flow documents and contents as the platform will, without an account.

@@ -17,7 +17,7 @@ from chatkit.bulk.outcomes import count_states, rows_of_journal
 from chatkit.bulk.plan import Plan, fleet_id_of, fleet_part_id, plan_of_run, set_journal_location
 from chatkit.bulk.stores import find_run, hidden_at, kept_runs, named_runs, store_at
 from chatkit.bulk.stores import prune as prune_journals
-from chatkit.bulk.undo import find_undone_rows, undo_plan
+from chatkit.bulk.undo import undo_plan
 from chatkit.client import Client, connect, open_clients, source_of
 from chatkit.errors import InputError, JournalError, SettingsError, first_line
 from chatkit.imports import accessor
@@ -341,11 +341,9 @@ def undo(
             rows = _group_by_account(rows, [label]).get(label, [])
         only = None if rows is None else _find_row_numbers(kept, rows)
         target = _find_target(header, client, moved=moved)
-        undone = find_undone_rows(
-            name, rows_of_journal(kept), [*kept_runs(home, lost=lambda _: None)]
-        )
+        later = [*kept_runs(home, lost=lambda _: None)]
         plan = set_journal_location(
-            undo_plan(kept, target, include_adopted=include_adopted, only=only, undone=undone), home
+            undo_plan(kept, target, include_adopted=include_adopted, only=only, later=later), home
         )
     return plan if label is None else FleetPlan({label: plan})
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import partial
+from types import MappingProxyType
 from typing import Any, TypeAlias, cast
 
 import pandas as pd
@@ -35,6 +36,7 @@ from chatkit.errors import InputError
 from chatkit.frames.frame import records
 from chatkit.frames.snapshot import inherit_origin
 from chatkit.imports import accessor
+from chatkit.localization.content import shorten_list
 from chatkit.report import markdown
 from chatkit.util.display import cut, many, values, visible
 
@@ -52,7 +54,7 @@ def plan_state(
     state: AccountState,
     client: Client,
     *,
-    base: Mapping[str, Mapping[Any, Fields]] | None = None,
+    base: Mapping[str, Mapping[Any, Fields]] = MappingProxyType({}),
     delete: Iterable[Named] = (),
     broken: bool = False,
     skip_invalid: bool = False,
@@ -65,8 +67,8 @@ def plan_state(
     Args:
         state: What it is to hold: of an account, a folder or a revision of one.
         client: The account. It is read, as far as the state goes.
-        base: The records from which the state was edited, if they are known. What the account
-            has changed since is named in a note.
+        base: The records from which the state was edited, by noun, if they are known. What the
+            account has changed since is named in a note.
         delete: What only the account has and is to be deleted, each by resource and name as a
             comparison shows them: `("flow", "Order survey")`, `("content", "order_ready/de")`,
             `("contact", "+1 2025550100")`, or as one text: `"flow Order survey"`.
@@ -92,7 +94,7 @@ def plan_state(
             client,
             deletions[noun],
             notes,
-            None if base is None else base.get(noun),
+            base.get(noun, {}),
             broken=broken,
         )
         for noun in DECLARED
@@ -155,19 +157,17 @@ class StateNotes:
             ("in the account", "set back", self.reverted),
         ):
             if names:
-                more = f" and {len(names) - _MAX_NAMED:,} more" if names[_MAX_NAMED:] else ""
-                named = f"{', '.join(names[:_MAX_NAMED])}{more}"
                 yield (
-                    f"Changed {where} since the last pull, and {effect} by this plan: {named}. "
-                    "To decide field by field, pull before you plan."
+                    f"Changed {where} since the last pull, and {effect} by this plan: "
+                    f"{shorten_list(names, _MAX_NAMED)}. To decide field by field, pull before you "
+                    "plan."
                 )
         for noun, declared in DECLARED.items():
             created = sum(each.kind == "create" and each.noun == noun for each in plan.changes)
             if created and (note := declared.created_note(created)):
                 yield note
         for why, names in self.kept.items():
-            more = f" and {len(names) - _MAX_NAMED:,} more" if len(names) > _MAX_NAMED else ""
-            yield f"{why}: {', '.join(names[:_MAX_NAMED])}{more}."
+            yield f"{why}: {shorten_list(names, _MAX_NAMED)}."
         if stay := {noun: names for noun, names in self.stays.items() if names}:
             counts = ", ".join(many(len(names), noun) for noun, names in stay.items())
             verb = "it stays" if sum(map(len, stay.values())) == 1 else "they stay"
@@ -187,7 +187,7 @@ def _plan_resource(
     client: Client,
     deletions: Sequence[str],
     notes: StateNotes,
-    base: Mapping[Any, Fields] | None,
+    base: Mapping[Any, Fields],
     *,
     broken: bool,
 ) -> Plan:
@@ -217,7 +217,7 @@ def _plan_resource(
             notes.cells.append(_refuse_ambiguous(declared, text, matches))
             continue
         changed: Mapping[str, Any] = {}
-        was = None if base is None else base.get(name)
+        was = base.get(name)
         if not matches:
             if was is not None:
                 notes.reverted.append(f"{noun} {text} (deleted)")

@@ -181,7 +181,7 @@ def _request_body(request: httpx.Request) -> bytes:
 
 
 class _Pool(httpx.AsyncBaseTransport):
-    """Carrier of requests over the kept connections of an aiohttp session."""
+    """Transport over the kept connections of an aiohttp session."""
 
     def __init__(self, session: aiohttp.ClientSession) -> None:
         self._session = session
@@ -222,7 +222,7 @@ class _Body(httpx.AsyncByteStream):
 
 
 class _InProcess(httpx.AsyncBaseTransport):
-    """Carrier of requests to a service in this process, through its handler."""
+    """Transport to a service in this process, through its handler."""
 
     def __init__(self, handler: Handler) -> None:
         self._handler = handler

@@ -380,9 +380,10 @@ class Run:
         resent = any(row.attempts > 1 for row in new)
         began = time.monotonic()
         waiting = []
-        # Of two creates of a unique name only one took effect.
-        creators = self._find_creators(endpoints.noun) if endpoints.unique else {}
         verdicts = Search(self._reader, endpoints).find_verdicts(new, new[0].taken, thorough=resent)
+        creators: dict[str | None, str] = {}
+        if endpoints.unique and any(each.what == "adopted" for each in verdicts.values()):
+            creators = self._find_creators(endpoints)  # of two creates only one took effect
         for row in new:
             verdict = verdicts.get(row.n)
             if verdict is None:  # stopped
@@ -403,12 +404,12 @@ class Run:
             self._advance_progress(row)
         return waiting
 
-    def _find_creators(self, noun: str) -> dict[str | None, str]:
+    def _find_creators(self, endpoints: Endpoints[Any]) -> dict[str | None, str]:
         """Return by natural name which later run created a record, as far as journals tell."""
-        header, name_of = self._journal.header, self._target.of(None, noun).natural_name
-        changes, _ = changes_since(header.account, noun, planned_at(header))
+        header = self._journal.header
+        changes, _ = changes_since(header.account, endpoints.noun, planned_at(header))
         return {
-            name_of(each.change.after): each.run
+            endpoints.natural_name(each.change.after): each.run
             for each in changes
             if each.run != header.run and each.change.kind == "create"
         }

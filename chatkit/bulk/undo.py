@@ -26,7 +26,7 @@ def undo_plan(
     *,
     include_adopted: bool,
     only: Collection[int] | None = None,
-    undone: Collection[int] = (),
+    later: Collection[KeptRun] = (),
 ) -> Plan:
     """Make the plan that takes back what a run has done, its last rows first.
 
@@ -41,19 +41,26 @@ def undo_plan(
         include_adopted: Take back also what was found after a lost answer: it looks like
             ours, but somebody else may have made it, or deleted it.
         only: The numbers of the rows to take back; the others are left as they are.
-        undone: The numbers of rows that an earlier undo has taken back.
+        later: All runs that have a journal: what they have taken back is left out.
     """
     changes: list[Change] = []
     refused: list[RefusedCell] = []
     header = journal.header
     all_rows = rows_of_journal(journal)
     rows = all_rows if only is None else [row for row in all_rows if row.n in only]
+    undone = find_undone_rows(header.run, all_rows, later)
     done = [row for row in rows if _may_have_taken_effect(row) and row.n not in undone]
-    kept = {row.n for row in done}
+    numbers = {row.n for row in done}
     left_out = [
-        LeftOutRow(row.change.row, row.change.kind, row.change.label, state, row.reason)
+        LeftOutRow(
+            row=row.change.row,
+            change=row.change.kind,
+            label=row.change.label,
+            state="taken back" if row.n in undone else row.state,
+            reason=row.reason,
+        )
         for row in rows
-        if row.n not in kept and (state := "taken back" if row.n in undone else row.state)
+        if row.n not in numbers
     ]
     for row in reversed(done):
         change, endpoints = row.change, target.of(row.change.code, row.change.noun)

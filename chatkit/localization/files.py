@@ -530,10 +530,10 @@ def export(
     texts = f"{many(len(units), 'text')} in {across} → {names}"
     if not units:
         texts = "Nothing to translate: no file was written."
-    all_drafts, drafts = (sum(unit.state == "draft" for unit in each) for each in (every, units))
-    if drafts := all_drafts - drafts:
-        verb = "is a draft" if drafts == 1 else "are drafts"
-        texts += f" {many(drafts, 'text')} {verb}, and left out: only='draft' exports them."
+    drafts = [unit for unit in every if unit.state == "draft"]
+    if drafts and drafts[0] not in units:
+        verb = "is a draft" if len(drafts) == 1 else "are drafts"
+        texts += f" {many(len(drafts), 'text')} {verb}, and left out: only='draft' exports them."
     print_line(texts)
     if unplaced:
         some = shorten_list(list(map(visible, unplaced)), 3)
