@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from difflib import get_close_matches
@@ -13,7 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, cast
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from chatkit.api.record import Body, Document, Id, Record, parse_document
-from chatkit.bulk.endpoints import Endpoints, Key, Undo
+from chatkit.bulk.changes import Change
+from chatkit.bulk.endpoints import Endpoints, Key, ReadFull, Undo
 from chatkit.errors import InputError, Refused
 from chatkit.resource import Resource
 from chatkit.util.display import cut, many
@@ -125,6 +127,11 @@ class FlowBody(Body):
     flow_json_raw: str = Field("", description="Not described by the API document; optional.")
 
 
+def _comparable_name(name: str) -> str:
+    """Return a name without capitals and repeated spaces, as people compare it."""
+    return " ".join(name.split()).casefold()
+
+
 _CHECK_COLUMNS: dict[str, Kind] = {
     "id": "number", "name": "text", "wa_status": "text", "readable": "flag",
     "errors": "number", "warnings": "number", "finding": "text",
@@ -204,6 +211,30 @@ class FlowEndpoints(Endpoints[Flow]):
         from chatkit.flowjson.lint import lint
 
         return lint(value)
+
+    def check_changes(
+        self, changes: Sequence[Change], base: pd.DataFrame, full: ReadFull
+    ) -> Mapping[int, Sequence[Finding]]:
+        """Warn of new flows with the name of another one; capitals and spaces do not count."""
+        from chatkit.report import Finding
+
+        names = {
+            n: _comparable_name(change.after["name"])
+            for n, change in enumerate(changes)
+            if change.kind == "create"
+        }
+        deleted = [change.key for change in changes if change.kind == "delete"]
+        listed = base["name"].drop(deleted).dropna().items()
+        live = {_comparable_name(name): key for key, name in listed}
+        count = Counter(names.values())
+        hint = "Give each flow a name of its own, or leave one of them out."
+        findings = {}
+        for n, name in names.items():
+            if name in live or count[name] > 1:
+                other = f"flow {live[name]}" if name in live else "another new flow"
+                message = f"{other} has this name, too"
+                findings[n] = [Finding("same name", "warning", "/name", message, hint)]
+        return findings
 
     def _normalize(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Take documents from flow_json_raw where the service shows them nowhere else."""

@@ -270,3 +270,18 @@ def test_a_raw_text_that_is_no_document_stays_beside_those_that_are():
     assert [None if text != text else text for text in frame["flow_json_raw"]] == raws
     documents = [result if isinstance(result, dict) else None for result in frame["flow_json"]]
     assert documents == [document for _, document, _ in RENDERED]
+
+
+def test_a_plan_warns_of_new_flows_with_the_name_of_another_one():
+    with chatkit.Sandbox() as sandbox, chatkit.connect(sandbox) as client:
+        order = client.flows.create(**ORDER)
+        new = [ORDER | {"name": name} for name in (" order", "Twice", "twice", "Alone")]
+        plan = client.flows.plan(new)
+        assert plan.counts["create"] == 4
+        assert plan.notes == [
+            f" order has 1 warning: same name at /name: flow {order.id} has this name, too. "
+            "Give each flow a name of its own, or leave one of them out.",
+            "Twice and twice have each 1 warning: same name at /name: another new flow has this "
+            "name, too. Give each flow a name of its own, or leave one of them out.",
+        ]
+        assert not client.flows.plan([ORDER | {"name": "order"}], delete=[order.id]).notes
