@@ -213,6 +213,8 @@ def known_country(region: str | None) -> Country | None:
     if name.startswith("+") and name[1:].isdecimal():
         name = REGIONS.get(int(name), ("",))[0]
     if name not in library.SUPPORTED_REGIONS:
+        if len(name) > 2 and (country := _country_by_name(name)):
+            return country
         raise InputError(
             f"There is no region {region!r}: write two letters, like 'IN', or '+91'; in check also "
             "the name of a column."

@@ -53,9 +53,14 @@ def test_whole_numbers_and_what_is_missing_are_cells_too():
 
 
 def test_a_region_that_does_not_exist_is_refused_with_what_would_do():
-    for region in ("XX", "", "+999", "+800", "India"):
+    for region in ("XX", "", "+999", "+800", "SU", "Narnia"):
         with pytest.raises(InputError, match="two letters"):
             split("+91 98765 43210", region)
+
+
+@pytest.mark.parametrize("region", ["Germany", "deutschland", "DEU", " germany "])
+def test_a_region_is_taken_by_the_name_of_its_country(region: str):
+    assert split("0151 23456789", region).e164 == "+4915123456789"
 
 
 def test_numbers_of_a_shared_country_code_tell_their_region():
