@@ -395,6 +395,12 @@ def check_contacts(
         return Quality(frame, checking.findings, checking.notes)
 
 
+_NO_COUNTRY_IN_ROW = (
+    "it has no country code, and {} names no country in this row: fill that in, or write the "
+    "number with + and its country code"
+)
+
+
 class _FrameCheck:
     """Collects the findings in a frame."""
 
@@ -449,6 +455,8 @@ class _FrameCheck:
                 self._checks[place] = NumberCheck()
                 continue
             for finding in filter(None, (check.problem, check.note)):
+                if finding.code == "no country code" and region in self._frame.columns:
+                    finding = replace(finding, message=_NO_COUNTRY_IN_ROW.format(visible(region)))
                 if is_own and finding.severity == "warning":  # the account has it
                     finding = replace(finding, severity="note")
                 self._add_finding(place, number if finding.field == "number" else code, finding)
@@ -478,7 +486,7 @@ class _FrameCheck:
                 f"{many(lost_plus, 'number')} without + would be mobile numbers of other countries "
                 'with one: check(frame, plus="lost") reads all numbers of the column so.'
             )
-        if lacking:
+        if lacking and region not in self._frame.columns:
             self.notes.append(
                 f"{many(lacking, 'row')} without a country code: check(frame, region='IN'), or the "
                 "name of a column of countries, reads such numbers as they are dialled there."

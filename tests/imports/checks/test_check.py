@@ -224,3 +224,16 @@ def test_a_column_of_countries_is_offered_and_read(sandbox, client):
         *("+44 7400123456", "+49 15123456789", "+91 9812345678", "+1 2025550143")
     ]
     assert "'Narnia', which names no country" in by_row.notes[0]
+
+
+def test_a_row_whose_country_is_empty_says_what_to_fill_in(sandbox, client):
+    numbers = ["0151 23456789", "0151 23456780", "+49 151 23456781"]
+    frame = pd.DataFrame({"number": numbers, "Country": ["DE", None, None], "name": "Ana"})
+    checked = client.contacts.check(frame, region="Country")
+    [finding] = [f for f in checked.findings if f.code == "no country code"]
+    assert finding.row == 1
+    assert finding.message == (
+        "it has no country code, and Country names no country in this row: fill that in, or write "
+        "the number with + and its country code"
+    )
+    assert not any("region='IN'" in note for note in checked.notes)
