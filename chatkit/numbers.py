@@ -39,6 +39,8 @@ CERTAIN = ("valid", "reserved", "country code twice")
 _TYPES = {n: Type.to_string(n).lower().replace("_", " ") for n in range(Type.VOICEMAIL + 1)}
 _TYPES[Type.UAN] = "company"
 _MOBILE = ("mobile", "fixed line or mobile")
+#: More countries that a number without a country code may be of are not listed.
+_MAX_COUNTRIES = 6
 #: Countries where people write words for digits.
 _VANITY = "1|61|64"
 
@@ -348,7 +350,11 @@ def _choose_reading(text: str, country: Country | None, plus: Plus | None) -> Nu
     bare = not re.search("[+＋]", text)
     marked = plus == "lost" or digits.startswith("00")
     if country is None and bare and not marked:
-        return _refuse("no country code", good)
+        countries = mobile_countries(digits)
+        listed = " or ".join(filter(None, [", ".join(countries[:-1]), *countries[-1:]]))
+        reason = f"{VERDICTS['no country code']}. It may be a mobile number of {listed}"
+        few = 0 < len(countries) <= _MAX_COUNTRIES
+        return _refuse("no country code", good, reason=reason if few else "")
     if not candidates:
         return _refuse(_parse_phone(text, country)[1] or "not a number")
     if not good:
@@ -482,6 +488,20 @@ def _make_candidate(phone: PhoneNumber, why: str) -> Candidate:
     if verdict == "impossible" and _is_fictional(code, digits):
         verdict = "reserved"
     return Candidate(f"+{code}", digits, region, kind, verdict, why, phone)
+
+
+@cache
+def mobile_countries(digits: str) -> list[str]:
+    """List the countries, like "+91 (IN)", in which digits are a mobile number as it is dialled."""
+    countries = []
+    for code, (region, *_) in REGIONS.items():
+        data = library.PhoneMetadata.metadata_for_region(region)
+        if data is not None and data.mobile is not None:
+            sizes = data.mobile.possible_length or data.general_desc.possible_length
+            pattern = data.mobile.national_number_pattern
+            if pattern and len(digits) in sizes and re.fullmatch(pattern, digits):
+                countries.append(f"+{code} ({region})")
+    return countries
 
 
 def _length_verdict(code: int, digits: str) -> str:

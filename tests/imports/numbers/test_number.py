@@ -58,6 +58,23 @@ def test_a_region_that_does_not_exist_is_refused_with_what_would_do():
             split("+91 98765 43210", region)
 
 
+@pytest.mark.parametrize(
+    ("text", "countries"),
+    [
+        ("9123456789", "+1 (US), +7 (RU), +63 (PH), +91 (IN), +98 (IR) or +234 (NG)"),
+        ("15123456789", "+49 (DE) or +86 (CN)"),
+        ("11987654321", "+55 (BR)"),
+        ("612345678", ""),  # too many to choose from
+        ("0151 23456789", ""),
+    ],
+)
+def test_a_number_without_country_code_lists_the_few_it_may_be_of(text: str, countries: str):
+    number = split(text)
+    assert number.verdict == "no country code" and number.number is None
+    assert number.reason is not None
+    assert number.reason.partition(" It may be a mobile number of ")[2] == countries
+
+
 @pytest.mark.parametrize("region", ["Germany", "deutschland", "DEU", " germany "])
 def test_a_region_is_taken_by_the_name_of_its_country(region: str):
     assert split("0151 23456789", region).e164 == "+4915123456789"
