@@ -344,16 +344,20 @@ class Grid(PlanPanel):
         *,
         changed: bool = False,
         contains: Mapping[str, str] = MappingProxyType({}),
-        values: Mapping[str, Iterable[Any]] = MappingProxyType({}),
+        values: Mapping[str, Any] = MappingProxyType({}),
         empty: Mapping[str, bool] = MappingProxyType({}),
     ) -> int:
         """Show only rows that match; without arguments all.
+
+        >>> grid = chatkit.Grid(client.contacts)
+        >>> grid.filter(values={"country_code": "+33"}, contains={"name": "an"})
+        6
 
         Args:
             text: What to look for.
             changed: Only rows that were edited, refused or marked.
             contains: By column, a text that its cell must hold, whatever its case.
-            values: By column, the values of which its cell must be one; None is an empty cell.
+            values: By column, the value that its cell must be, or several; None is an empty cell.
             empty: By column, whether its cell must be empty, or must not be.
 
         Returns:
@@ -366,7 +370,10 @@ class Grid(PlanPanel):
             text,
             changed,
             {name: cell_text(held) for name, held in contains.items() if held},
-            {name: sorted({*map(cell_text, texts)}) for name, texts in values.items()},
+            {
+                name: sorted({*map(cell_text, [held] if _is_single(held) else held)})
+                for name, held in values.items()
+            },
             dict(empty),
         )
         self._check_columns(*chosen.columns)
@@ -416,8 +423,7 @@ class Grid(PlanPanel):
         return int(places[0])
 
     def _rows_of_labels(self, labels: Any) -> list[int]:
-        one = isinstance(labels, str) or not isinstance(labels, Iterable)
-        return [self._sheet.row(label) for label in ([labels] if one else labels)]
+        return [self._sheet.row(label) for label in ([labels] if _is_single(labels) else labels)]
 
     def _paste_cells(self, place: int, names: Sequence[str], cells: list[list[Any]]) -> None:
         """Enter a block from a shown position on, in these columns or those of its first line."""
@@ -860,6 +866,11 @@ def _cut_text(value: Any) -> str:
     """Return a value as a text, of a long one the beginning."""
     text = cell_text(value)
     return text if len(text) <= _MAX_CELL else text[:_MAX_CELL] + "…"
+
+
+def _is_single(value: Any) -> bool:
+    """Return whether a value stands for itself, and is no list of values."""
+    return isinstance(value, str) or not isinstance(value, Iterable)
 
 
 def _row_cells(row: Mapping[str, Any], places: Sequence[int]) -> list[str]:

@@ -138,6 +138,8 @@ def test_columns_are_filtered_by_values_by_a_text_and_by_emptiness(grid, contact
     grid.set(50001, "name", "")
     assert grid.filter(empty={"name": True}) == names.isna().sum() + 1
     assert grid.filter(empty={"name": False}) == names.notna().sum() - 1
+    assert grid.filter(values={"country_code": "+44"}) == codes.eq("+44").sum()
+    assert grid.filter(values={"id": 50001}) == 1
     assert grid.filter(values={"name": [None]}) == names.isna().sum() + 1
     grid.set(50001, "name", "Zed")  # it stays where it is until somebody looks anew
     assert 50001 in grid.visible().index
