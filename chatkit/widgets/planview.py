@@ -242,11 +242,15 @@ class PlanView(Panel):
         final = deletes and (deletes == changes or deletes > MAX_DELETES)
         return f"DELETE {deletes}" if final else f"CHANGE {changes}"
 
-    def apply(self, confirm: str = "") -> pd.DataFrame:
+    def apply(
+        self, confirm: str = "", *, many: bool = False, irreversible: bool = False
+    ) -> pd.DataFrame:
         """Apply the plan, wait until it is done or stopped, and return what truly happened.
 
         Args:
             confirm: What the plan asks to be typed, see `phrase`.
+            many: As for `plan.apply`, like `irreversible`: allows the same in place of `confirm`.
+            irreversible: Allow what can never be undone.
 
         Raises:
             PlanRefused: It is not what the plan asks for, the plan cannot be applied, or what it
@@ -254,6 +258,9 @@ class PlanView(Panel):
             AccountBusy: Another kernel is changing this account.
             JournalError: The journal cannot be kept, so nothing is sent.
         """
+        allowed = {"many": many, "irreversible": irreversible}
+        if self._allowed and all(allowed[name] for name in self._allowed):
+            confirm = self.phrase
         self.start(confirm)
         return self.wait()
 

@@ -152,6 +152,13 @@ def test_a_large_plan_asks_for_words_and_takes_no_others(
     assert "needs apply" not in html(view)  # here it is allowed by typing
 
 
+def test_a_program_allows_a_large_plan_as_it_does_without_a_widget(client: Client) -> None:
+    view = PlanView(large(client))
+    with pytest.raises(PlanRefused, match="confirm with"):
+        view.apply(irreversible=True)
+    assert view.apply(many=True).state.eq("applied").all()
+
+
 def test_many_deletes_are_confirmed_with_their_number(client: Client) -> None:
     keys = client.contacts.frame().index[:101]
     assert PlanView(client.contacts.plan(delete=keys)).phrase == "DELETE 101"
