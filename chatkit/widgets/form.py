@@ -225,6 +225,8 @@ class Form(Exported, FormModel):
     def _save_record(self) -> Record:
         for name in self._fields.fields:
             self._fields.redirect(name)
+        if self.key is not None and not self._fields.edited:
+            raise InputError("No field was edited: change one first.")
         values, body = self._fields.checked()
         line, key, taken = self.line, self.key, set[object]()
         try:

@@ -79,6 +79,14 @@ def test_only_what_is_edited_is_sent_and_the_line_says_so(client: Client) -> Non
     assert form.values == {}
 
 
+def test_without_an_edit_nothing_is_sent_and_the_form_says_so(client: Client) -> None:
+    contact = client.contacts.create(number="7700900123", country_code="+44")
+    form = Form(client.contacts, contact.id)
+    with pytest.raises(InputError, match=r"^No field was edited: change one first\.$"):
+        form.submit()
+    assert form.message == "Nothing was sent: No field was edited: change one first."
+
+
 def test_a_flow_is_edited_as_json_and_what_is_fixed_stays(client: Client) -> None:
     made = client.flows.create(name="survey", template_name="default", flow_json=DOCUMENT)
     form = Form(client.flows, made.id)
