@@ -86,10 +86,14 @@ def find(code: str, among: Iterable[str]) -> str | None:
 def suggest_codes(code: str, among: Iterable[str]) -> list[str]:
     """Return the codes that may be meant by one that is not among them, the likeliest first.
 
-    They are the same code written otherwise, else its language without the region, else forms of
-    this language for other regions; only where there is none of these, one that is spelled alike.
+    They are the code of the language of this name, or the same code written otherwise, else its
+    language without the region, else forms of this language for other regions; only where there is
+    none of these, one that is spelled alike.
     """
     codes = list(dict.fromkeys(among))
+    names = {name(other).casefold(): other for other in codes}
+    if not is_tag(code.strip()) and (meant := get_close_matches(code.casefold(), names, 1)):
+        return [names[meant[0]]]
     form = _current_code(code)
     own = base(form)
     for meaning in (form, own):

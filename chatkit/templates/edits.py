@@ -161,6 +161,10 @@ def languages_to_draft(languages: str | Iterable[str]) -> list[str]:
         form = language.normal(code) if isinstance(code, str) else ""
         if not isinstance(code, str) or not code.strip():
             problems.append(Problem("languages", values(code), "is not a language code"))
+        elif not language.is_tag(code.strip()):
+            hint = language.did_you_mean(code, language.SUPPORTED)
+            reason = f"is not a language code{'; ' * bool(hint)}{hint}"
+            problems.append(Problem("languages", values(code), reason))
         elif form != code:
             problems.append(Problem("languages", values(code), f"the API writes {form}"))
     if problems or not named:

@@ -110,6 +110,8 @@ def test_any_text_can_be_asked_for(code):
         ("pt", ["pt_BR", "pt_PT"]),
         ("zh-Hant", ["zh_HK", "zh_TW", "zh_CN"]),
         ("deu", ["de"]),
+        ("Italian", ["it"]),
+        ("portugese", ["pt_BR"]),
         ("xx", []),
         ("", []),
     ],

@@ -230,6 +230,7 @@ CASES: dict[str, tuple[str, ...]] = {
         'client.templates.replace("zzzqq", "x", ["order_ready"])',
         'client.templates.replace("{{1}}", "x", ["order_ready"])',
         'client.templates.draft_missing(["en-GB"], ["order_ready"])',
+        'client.templates.draft_missing("Italian", ["order_ready"])',
         'client.templates.draft_missing([], ["order_ready"])',
         'client.templates.export(folder / "texts.doc", ["order_ready"])',
         'client.templates.read_translations(folder / "plain.csv")',

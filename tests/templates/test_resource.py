@@ -196,6 +196,16 @@ def test_drafts_are_made_of_what_is_missing_and_nothing_else_is_touched(client):
     assert not client.templates.draft_missing(["de", "fr"], CODES).changes
 
 
+def test_the_name_of_a_language_in_place_of_its_code_is_refused_with_the_code(client):
+    with pytest.raises(InputError) as error:
+        client.templates.draft_missing(["Italian", "de-DE", "??"], CODES)
+    assert [problem.reason for problem in error.value.problems] == [
+        "is not a language code; did you mean it?",
+        "the API writes de_DE",
+        "is not a language code",
+    ]
+
+
 def test_what_breaks_the_document_is_refused_in_a_plan_for_many_unless_one_says_so(demo):
     plan = demo.templates.replace("{{1}}", "{{name}}", ["order_ready"])
     assert not plan.changes  # a placeholder is never touched
