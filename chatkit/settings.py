@@ -401,9 +401,9 @@ def _read_table(name: str) -> dict[str, Any]:
         plain = _NAME.fullmatch(name) and len(name) <= _PRINTED_NAME
         called = repr(name) if plain else "of that name"  # it may be a token
         known = ", ".join(sorted(tables)) or "none yet"
+        login = command(f"login {name if plain else 'NAME'}")
         raise SettingsError(
-            f"There is no connection {called}. Known: {known}. "
-            f"Keep one with `{command('login NAME')}`."
+            f"There is no connection {called}. Known: {known}. Keep one with `{login}`."
         )
     return tables[name]
 
