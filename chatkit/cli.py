@@ -105,7 +105,10 @@ def main(argv: list[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
     except (chatkit.ChatkitError, OSError) as error:
-        print(_as_commands(f"chatkit: {error}"), file=sys.stderr)
+        message = _as_commands(f"chatkit: {error}")
+        if name := getattr(arguments, "name", None):
+            message = message.replace("doctor NAME", f"doctor {shlex.quote(name)}")
+        print(message, file=sys.stderr)
         return TROUBLE
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -180,11 +183,17 @@ class _Parser(argparse.ArgumentParser):
         r":?(?s: .*?)(?= \(choose from |$)"
     )
 
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse arguments; refuse those that are left in the command that does not take them."""
+        namespace, left = super().parse_known_args(args, namespace)
+        if left:
+            token = " A token is never one: login asks for it, or reads it with --token-stdin."
+            more = f"unrecognized arguments, {len(left):,} more than the usage above shows."
+            self.error(more + token * self.prog.endswith(" login"))
+        return namespace, left
+
     def error(self, message: str) -> NoReturn:
-        message = self._TYPED.sub(r"\1", message)
-        if message == "unrecognized arguments":
-            message += ". A token is never one: login asks for it, or reads it with --token-stdin."
-        super().error(message)
+        super().error(self._TYPED.sub(r"\1", message))
 
 
 def _parse_port(text: str) -> int:
@@ -816,9 +825,21 @@ def _plan(args: _Arguments) -> int:
             args.write(plan_markdown(plan, where, notes, _as_commands))
         else:
             args.show(f"{plan}\n\n{rehearsal or ''}")
-    if args.out and not stopped and len(plan):
-        print(f"Written. Apply it: {command(shlex.join(['apply', str(args.out), args.name]))}")
+    if args.out and stopped:
+        print(f"{args.out} is written, but the plan is blocked: no `apply` takes it. Plan again.")
+    elif args.out:
+        _print_apply_command(plan, args)
     return DIFFERENT if stopped else DONE
+
+
+def _print_apply_command(plan: Plan | FleetPlan, args: _Arguments) -> None:
+    """Print the command that applies a written plan, with the flags that it needs."""
+    objections, names = plan.objections(), ("many", "irreversible")
+    flags = [f"--{n}" for n in names if len(plan.objections(**{n: True})) < len(objections)]
+    words = ["apply", str(args.out), *filter(None, [args.name]), *flags]
+    step = "It is blocked, as shown above. If it is right, apply it" if flags else "Apply it"
+    if len(plan):
+        print(f"Written. {step}: {command(shlex.join(words))}")
 
 
 def _plan_of_folder(args: _Arguments, client: chatkit.Client) -> Plan:
@@ -951,6 +972,7 @@ def _undo(args: _Arguments) -> int:
         if args.out:
             plan.save(args.out)
             args.show(plan)
+            _print_apply_command(plan, args)
             return DONE
         status = _apply_after_review(plan, args)
         if status == DONE and (left := len(plan.refused)):
