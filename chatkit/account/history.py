@@ -469,12 +469,13 @@ def _make_fleet_undo(
     """Make the plan that takes back the run of a fleet, in each account that can be found."""
     labels = dict.fromkeys([*parts, *_missing_journals(parts)])
     rows_of = labels if rows is None else _group_by_account(rows, labels)
+    later = [*kept_runs(home, lost=lambda _: None)]
 
     def read(label: str, kept: Journal) -> Plan:
         only = None if rows is None else _find_row_numbers(kept, rows_of[label] or ())
         target = _find_target(kept.header, client, _account_names(parts), moved=moved)
         return set_journal_location(
-            undo_plan(kept, target, include_adopted=include_adopted, only=only), home
+            undo_plan(kept, target, include_adopted=include_adopted, only=only, later=later), home
         )
 
     plans, failed = _read_journals(parts, read, rows_of)

@@ -271,6 +271,11 @@ def test_rows_of_a_fleet_are_taken_back_by_account_and_label(accounts):
     assert {n: len(part) for n, part in back.plans.items()} == {"fr": 1, "it": 1}
     with pytest.raises(chatkit.errors.InputError, match="which begin with an account"):
         chatkit.undo(result, rows=[1])
+    assert back.apply().state.eq("applied").all()
+    rest = chatkit.undo(result)  # without what was taken back already
+    assert len(rest) == len(result) - 2
+    assert rest.left_out["account"].tolist() == ["fr", "it"]
+    assert rest.left_out["state"].eq("taken back").all()
 
 
 def test_a_value_that_json_cannot_hold_leaves_no_journal_of_any_account(accounts):
