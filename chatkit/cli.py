@@ -187,9 +187,10 @@ class _Parser(argparse.ArgumentParser):
         """Parse arguments; refuse those that are left in the command that does not take them."""
         namespace, left = super().parse_known_args(args, namespace)
         if left:
-            token = " A token is never one: login asks for it, or reads it with --token-stdin."
             more = f"unrecognized arguments, {len(left):,} more than the usage above shows."
-            self.error(more + token * self.prog.endswith(" login"))
+            if self.prog.endswith(" login"):
+                more += " A token is never one: login asks for it, or reads it with --token-stdin."
+            self.error(more)
         return namespace, left
 
     def error(self, message: str) -> NoReturn:
@@ -925,7 +926,7 @@ def _runs(args: _Arguments) -> None:
     elif runs.empty:
         args.write("No run yet.")
     else:
-        columns = ["state", "account", "noun", "changes", "applied", "unknown", "not_sent"]
+        columns = ["state", "account", "noun", "changes", "applied", "unknown", "not_sent", "undoes"]
         args.write(runs[columns].to_string())
 
 
