@@ -37,6 +37,7 @@ from chatkit.report import (
 )
 from chatkit.util.display import (
     LONG,
+    MISSING,
     RenderedValue,
     columns,
     cut,
@@ -216,6 +217,8 @@ def _update_lines(change: Change, name: str, *, whole: bool) -> list[Line]:
     if name not in change.before or _is_secret(name, before) or _is_secret(name, after):
         return [Line(name, words(MASK), _render_value(name, after))]
     places = [] if is_small(before) and is_small(after) else list(differences(name, before, after))
+    # a null where nothing was, or the other way round, is of interest only where nothing else is
+    places = [each for each in places if _is_filled(each[1]) or _is_filled(each[2])] or places
     first = (places if whole else places[:DEPTH]) or [(name, before, after)]
     lines = []
     for place, old, new in first:
@@ -226,6 +229,10 @@ def _update_lines(change: Change, name: str, *, whole: bool) -> list[Line]:
             else Line(place, a, b)
         )
     return lines + _rest_line(name, len(places) - len(first), "more difference")
+
+
+def _is_filled(value: Any) -> bool:
+    return value is not None and value is not MISSING
 
 
 def _add_full_text(part: RenderedValue, value: Any) -> RenderedValue:

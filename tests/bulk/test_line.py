@@ -80,6 +80,14 @@ def test_a_document_shows_the_places_that_differ() -> None:
     assert result[1][2] == "(absent)"
 
 
+def test_a_null_where_nothing_was_is_no_line_beside_others() -> None:
+    before = {"headers": [{"type": "text", "text": "A" * 80, "link": None}]}
+    after = {"headers": [{"type": "text", "text": "B" * 80, "file_name": None}]}
+    assert [line[0] for line in message(update(before, after))] == ["headers/0/text"]
+    alone = update(before, {"headers": [{"type": "text", "text": "A" * 80}]})
+    assert message(alone) == [("headers/0/link", "(none)", "(absent)")]
+
+
 def test_a_document_that_differs_all_over_is_folded() -> None:
     before = document()
     after = deepcopy(before)
