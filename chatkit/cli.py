@@ -926,8 +926,8 @@ def _runs(args: _Arguments) -> None:
     elif runs.empty:
         args.write("No run yet.")
     else:
-        columns = ["state", "account", "noun", "changes", "applied", "unknown", "not_sent", "undoes"]
-        args.write(runs[columns].to_string())
+        columns = ["state", "account", "noun", "changes", "applied", "unknown", "not_sent"]
+        args.write(runs[[*columns, "undoes"]].to_string())
 
 
 @_command("run", "name?", "--moved", "--secrets")

@@ -331,14 +331,30 @@ def _field_lines(change: Change, width: int) -> list[str]:
     return lines
 
 
+def _refusals(plan: Plan) -> list[tuple[str, RefusedCell]]:
+    """Return the refused cells with their rows; of an undo equal refusals as one, counted."""
+    groups: dict[tuple[Any, ...], list[RefusedCell]] = {}
+    for n, cell in enumerate(plan._cells):
+        equal = (cell.reason, cell.next_step) if plan._setting.undoes else (n,)
+        groups.setdefault(equal, []).append(cell)
+    refusals = []
+    for cells in groups.values():
+        rows = ", ".join(row_label(cell.row) for cell in cells[:FEW])
+        rest = ", …" if len(cells) > FEW else ""
+        one = len(cells) == 1
+        label = f"row {rows}" if one else f"{many(len(cells), 'row')} ({rows}{rest})"
+        refusals.append((label, cells[0] if one else cells[0]._replace(value="")))
+    return refusals
+
+
 def _refused_lines(plan: Plan) -> list[str]:
-    lines = ["Refused:"] if plan._cells else []
-    for row, column, value, reason, step in plan._cells[:FEW]:
-        place = [f"row {row_label(row)}", *([cut(column, LABEL)] if column else [])]
+    lines, refusals = ["Refused:"] if plan._cells else [], _refusals(plan)
+    for label, (_, column, value, reason, step) in refusals[:FEW]:
+        place = [label, *([cut(column, LABEL)] if column else [])]
         what = f"{', '.join(place)} = {cut(value, 2 * LONG)}" if value else ", ".join(place)
         lines += wrapped("  ", f"{what}: {visible(reason)}")
         lines += wrapped("    -> ", visible(step))
-    if (more := len(plan._cells) - FEW) > 0:
+    if (more := len(refusals) - FEW) > 0:
         lines.append(f"  … and {more:,} more: plan.refused has them all")
     return lines
 
@@ -369,10 +385,11 @@ def _html_plan(plan: Plan) -> str:
             rows[0] = f"<tbody>{head}</tbody>{rows[0]}"
         first += rows[:FEW]
         more += rows[FEW:]
-    cells = [_html_refused(cell) for cell in plan._cells[:MANY]]
+    refusals = _refusals(plan)
+    cells = [_html_refused(label, cell) for label, cell in refusals[:MANY]]
     widths = {"change": 13, record_noun(plan): 22, "field": 15, "before": 25, "after": 25}
     changes = html_tables(widths, first, more, len(plan.changes), "plan.frame()")
-    refused = html_tables(_REFUSED, cells[:FEW], cells[FEW:], len(plan._cells), "plan.refused")
+    refused = html_tables(_REFUSED, cells[:FEW], cells[FEW:], len(refusals), "plan.refused")
     title = "<p><strong>Refused</strong></p>" if cells else ""
     return f"{changes}{title}{refused}{notes_html(plan)}"
 
@@ -430,9 +447,15 @@ def html_kind(change: Change) -> str:
     return f'<b class="{change.kind}">{_SIGNS[change.kind]}</b> {what}'
 
 
-def _html_refused(cell: RefusedCell) -> str:
-    label, column, value = row_label(cell.row), cut(cell.column, LABEL), cut(cell.value, 2 * LONG)
-    texts = [label, column, value, visible(cell.reason), visible(cell.next_step)]
+def _html_refused(label: str, cell: RefusedCell) -> str:
+    column, value = cut(cell.column, LABEL), cut(cell.value, 2 * LONG)
+    texts = [
+        label.removeprefix("row "),
+        column,
+        value,
+        visible(cell.reason),
+        visible(cell.next_step),
+    ]
     row = "".join([f'<td dir="auto">{marked(part)}</td>' for part in texts])
     return f"<tbody><tr>{row}</tr></tbody>"
 

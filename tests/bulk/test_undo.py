@@ -408,3 +408,12 @@ def test_adopted_updates_are_taken_back_as_any_other(sandbox, client):
     assert states(result) == ["applied"] * 3
     assert states(chatkit.undo(result).apply()) == ["applied"] * 3
     assert active(sandbox, "contacts") == before
+
+
+def test_rows_that_cannot_come_back_for_one_reason_are_one_line(sandbox, client):
+    ids = [webhook(sandbox, n) for n in range(2)]
+    back = chatkit.undo(client.webhooks.plan(delete=ids).apply(irreversible=True))
+    assert len(back.refused) == 2
+    rows = f"2 rows ({ids[1]}, {ids[0]})"
+    assert f"  {rows}: if created again, it has another id and another signing secret" in str(back)
+    assert f'<td dir="auto">{rows}</td>' in back._repr_html_()
