@@ -246,7 +246,8 @@ def _component_json(component: ComponentNode) -> str:
 class Difference:
     """One difference of two documents."""
 
-    kind: str  #: what and how: "screen added", "text changed", "component moved" …
+    #: What and how: "screen added", "text changed", "component moved", "property renamed" …
+    kind: str
     where: str  #: its place in words
     pointer_a: str | None  #: its place in the first document, if it is there
     pointer_b: str | None  #: its place in the second document, if it is there
@@ -375,7 +376,13 @@ class _Comparison:
         elif is_same_json(x, y):
             return
         elif isinstance(x, dict) and isinstance(y, dict):
+            renamed = find_renamed_keys(x, y) if place.noun in _RENAMED else {}
+            for old, new in renamed.items():
+                here = replace(place.child(old), noun="property", b=f"{place.b}/{escape(new)}")
+                yield here.difference("renamed", old, new)
             for key in {**x, **y}:
+                if key in renamed or key in renamed.values():
+                    continue
                 below = place.child(key, noun=_property_noun(place.noun, key))
                 yield from self._compare_values(below, x.get(key, MISSING), y.get(key, MISSING))
         elif isinstance(x, list) and isinstance(y, list):
@@ -407,6 +414,27 @@ class _Comparison:
                 yield at.difference("moved", f"place {m + 1}", f"place {n + 1}")
             if pairs is None or not (isinstance(a[m], dict) and isinstance(b[n], dict)):
                 yield from self._compare_values(at, a[m], b[n])
+
+
+#: What has properties whose names mean something, so that one may be renamed.
+_RENAMED = ("action", "component", "option")
+
+
+def find_renamed_keys(x: dict[str, Any], y: dict[str, Any]) -> dict[str, str]:
+    """Find the keys of an object whose value has one other key in the second one."""
+    removed = [key for key, value in x.items() if key not in y and value not in _COMMON_VALUES]
+    added = [key for key in y if key not in x]
+    renamed = {}
+    for key in removed:
+        keys = [other for other in added if is_same_json(x[key], y[other])]
+        equal = [other for other in removed if is_same_json(x[key], x[other])]
+        if len(keys) == len(equal) == 1:
+            renamed[key] = keys[0]
+    return renamed
+
+
+#: Values that two properties may well share: a new one need not be the old one.
+_COMMON_VALUES: Sequence[Any] = (None, True, False, "", [], {})
 
 
 def _screens(document: dict[str, Any]) -> list[Any]:
@@ -469,7 +497,7 @@ def _strays(children: list[Any]) -> dict[int, Any]:
 #: The sign of each kind of difference, and the class that colours it.
 _SIGNS = {
     **{"added": ("+", "create"), "removed": ("-", "delete"), "changed": ("~", "update")},
-    "moved": ("↕", "update"),
+    **{"moved": ("↕", "update"), "renamed": ("~", "update")},
 }
 _WIDTHS = {"difference": 18, "where": 32, "before": 25, "after": 25}
 _UNFOLDED = 25  #: differences of the HTML that are not folded

@@ -25,13 +25,13 @@ def result(a: Any, b: Any) -> list[tuple[str, str]]:
 
 def agrees(one: Difference, a: Any, b: Any) -> None:
     """Hold a difference against both documents: its pointers lead to what it says."""
-    assert one.kind.split()[1] in ("added", "removed", "changed", "moved")
+    assert one.kind.split()[1] in ("added", "removed", "changed", "moved", "renamed")
     assert (one.pointer_a is None) == (one.before is MISSING)
     assert (one.pointer_b is None) == (one.after is MISSING)
     for pointer, value, document in ((one.pointer_a, one.before, a), (one.pointer_b, one.after, b)):
         if pointer is not None:
             present = at(document, pointer)
-            assert one.kind.endswith("moved") or present == value
+            assert one.kind.endswith(("moved", "renamed")) or present == value
 
 
 def children(document: Any, n: int = 0) -> Any:
@@ -130,6 +130,10 @@ def edit(change: str) -> Any:
             [("component changed", f"{FORM}/0/input-type")],
         ),
         ("top[2]['children'][0]['name'] = 'mail'", [("component changed", f"{FORM}/0/name")]),
+        (
+            "top[2]['children'][0]['labl'] = top[2]['children'][0].pop('label')",
+            [("property renamed", f"{FORM}/0/labl")],
+        ),
         (
             "top[2]['children'].insert(2, top[2]['children'].pop(0))",
             [("component moved", f"{FORM}/2")],
