@@ -132,7 +132,7 @@ def verify(
     now: float | None = None,
     tolerance: int | None = None,
 ) -> None:
-    """Check that a delivery was signed with this secret, and not too long ago.
+    """Check that a delivery was signed with this secret, and not too long ago; else raise.
 
     >>> headers = sign("standard_webhooks", "a secret", "msg_1", 1767225600, b"{}")
     >>> verify(b"{}", headers, "a secret", now=1767225600)

@@ -69,7 +69,7 @@ class Secret:
         return self._text
 
     def __repr__(self) -> str:
-        return "Secret" + MASK
+        return "Secret(not shown; .reveal() returns the text)"
 
     def __str__(self) -> str:
         return MASK

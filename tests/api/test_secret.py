@@ -43,7 +43,7 @@ def test_ipython_shows_the_mask_in_every_format() -> None:
     from IPython.core.formatters import DisplayFormatter
 
     data, metadata = DisplayFormatter().format(Secret(MARKER))
-    assert data == {"text/plain": f"Secret{MASK}"}
+    assert data == {"text/plain": "Secret(not shown; .reveal() returns the text)"}
     assert metadata == {}
 
 
