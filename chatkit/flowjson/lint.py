@@ -26,6 +26,7 @@ from chatkit.flowjson.rules import (  # noqa: F401  (they register their rules)
     structure,
 )
 from chatkit.report import (
+    MANY,
     SEVERITIES,
     Finding,
     FindingSequence,
@@ -34,8 +35,9 @@ from chatkit.report import (
     frame_of_objects,
     marked,
 )
-from chatkit.util.display import escaped, many, visible
+from chatkit.util.display import escaped, many, values, visible
 from chatkit.util.json import apply_patch, steps
+from chatkit.util.progress import print_line
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -172,16 +174,26 @@ class Findings(FindingSequence[Finding], Report):
         )
         return AnnotatedSource(text, self._findings, around)
 
-    def fix(self) -> Any:
-        """Return the document with all findings fixed whose fix is certain.
+    def fix(self, *, show: bool = True) -> Any:
+        """Return the document with all findings fixed whose fix is certain, and print each fix.
 
-        Check it again: what is fixed may have hidden something else.
+        Check it again: what is fixed may have hidden something else. The document is a dict:
+        `json.dump` writes it to a file, and `client.flows.create` takes it.
+
+        Args:
+            show: Whether to print what is fixed.
 
         >>> from chatkit import flowjson
-        >>> found = flowjson.lint({"screens": []})
-        >>> found.fix()["version"]
+        >>> findings = flowjson.lint({"screens": []})
+        >>> document = findings.fix()
+        Fixed 1 of 2 findings:
+          /version: added "7.3"
+        >>> document["version"]
         '7.3'
         """
+        fixable = [each for each in self._findings if each.patch]
+        if show:
+            print_line("\n".join(_fix_lines(fixable, len(self._findings))))
         misspelled = [each for each in self._findings if _is_spelling_fix(each.patch)]
         moves = [op for each in misspelled for op in each.patch if op.op == "move"]
         moves.sort(key=lambda op: -len(op.value))
@@ -233,6 +245,22 @@ class Findings(FindingSequence[Finding], Report):
         names = ("severity", "code", "at", "finding")
         columns = "".join(f'<th {start}">{name}</th>' for name in names)
         return f"{head}<table><thead><tr>{columns}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+def _fix_lines(fixable: Sequence[Finding], count: int) -> list[str]:
+    """Describe what a fix changes: a line for each operation of the patches."""
+    lines = [f"Fixed {len(fixable):,} of {many(count, 'finding')}{':' if fixable else '.'}"]
+    for op in (op for each in fixable for op in each.patch):
+        change = {
+            "move": f"renamed to {op.path.rpartition('/')[2]}",
+            "add": f"added {values(op.value)}",
+            "replace": f"replaced by {values(op.value)}",
+            "remove": "removed",
+        }[op.op]
+        lines.append(f"  {op.value if op.op == 'move' else op.path}: {change}")
+    if (more := len(lines) - 1 - MANY) > 0:
+        lines[MANY + 1 :] = [f"  … and {more:,} more"]
+    return [visible(line) for line in lines]
 
 
 def _sort_key(finding: Finding) -> tuple[Any, ...]:

@@ -387,3 +387,17 @@ def test_a_value_that_json_does_not_have_is_of_no_known_type() -> None:
     link = {"type": "EmbeddedLink", "text": "More", "on-click-action": {"name": date(2026, 1, 1)}}
     [finding] = [each for each in lint(flow(link)) if each.pointer.endswith("/name")]
     assert finding.message == "The name of an action must be of type string, not unknown."
+
+
+def test_fix_prints_what_it_changes(capsys: pytest.CaptureFixture[str]) -> None:
+    body = {"type": "TextBody", "txt": "Hi"}
+    layout = {"type": "SingleColumnLayout", "children": [body]}
+    findings = lint({"screens": [{"id": "A", "title": "A", "terminal": True, "layout": layout}]})
+    document = findings.fix()
+    assert capsys.readouterr().out == (
+        "Fixed 2 of 3 findings:\n"
+        "  /screens/0/layout/children/0/txt: renamed to text\n"
+        '  /version: added "7.3"\n'
+    )
+    assert document == findings.fix(show=False)
+    assert capsys.readouterr().out == ""

@@ -293,7 +293,7 @@ class Flow(Piece):
                 yield screen, block
 
     def to_json(self) -> dict[str, Any]:
-        """Write the flow document as a dict."""
+        """Write the flow document as a dict: `json.dumps(flow.to_json())` is its JSON text."""
         return self.write_json(self._write_context())
 
     def _write_context(self) -> WriteContext:

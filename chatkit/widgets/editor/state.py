@@ -273,7 +273,7 @@ class DocumentState:
         findings = self.findings
         if n is not None and not findings[n].patch:
             raise InputError(f"How to correct this is yours to decide: {findings[n].message}")
-        made = findings.fix() if n is None else apply_patch(self.value, findings[n].patch)
+        made = findings.fix(show=False) if n is None else apply_patch(self.value, findings[n].patch)
         about = "all fixes" if n is None else f"fixing {_last_step(findings[n].pointer)}"
         self.replace(made, about)
 
