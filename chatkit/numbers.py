@@ -496,7 +496,7 @@ def mobile_countries(digits: str) -> list[str]:
     countries = []
     for code, (region, *_) in REGIONS.items():
         data = library.PhoneMetadata.metadata_for_region(region)
-        if data is not None and data.mobile is not None:
+        if data is not None and data.mobile and data.general_desc:
             sizes = data.mobile.possible_length or data.general_desc.possible_length
             pattern = data.mobile.national_number_pattern
             if pattern and len(digits) in sizes and re.fullmatch(pattern, digits):

@@ -258,8 +258,8 @@ class WebhookEndpoints(Endpoints[Webhook]):
         findings = []
         for n, kind in enumerate(events if isinstance(events, list) else ()):
             if kind not in known:
-                like = get_close_matches(kind, known, 1, 0.75)
-                hint = f"; did you mean {like[0]}?" if like else ""
+                like = get_close_matches(kind, known, 1) or [k for k in known if kind in k]
+                hint = f"; did you mean {like[0]}?" if len(like) == 1 else ""
                 message = f"{values(kind)} is not one of client.webhooks.event_kinds(){hint}"
                 findings.append(Finding("event kind", "warning", f"/events/{n}", message))
         return findings

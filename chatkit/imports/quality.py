@@ -455,8 +455,10 @@ class _FrameCheck:
                 self._checks[place] = NumberCheck()
                 continue
             for finding in filter(None, (check.problem, check.note)):
-                if finding.code == "no country code" and region in self._frame.columns:
-                    finding = replace(finding, message=_NO_COUNTRY_IN_ROW.format(visible(region)))
+                if region in self._frame.columns and finding.code == "no country code":
+                    finding = replace(
+                        finding, message=_NO_COUNTRY_IN_ROW.format(visible(str(region)))
+                    )
                 if is_own and finding.severity == "warning":  # the account has it
                     finding = replace(finding, severity="note")
                 self._add_finding(place, number if finding.field == "number" else code, finding)

@@ -34,6 +34,12 @@ def test_a_misspelt_kind_of_event_is_told_with_the_one_that_was_meant(client):
     plan = client.webhooks.plan(frame)
     assert len(plan) == 1
     assert any("did you mean chat.message.status" in note for note in plan.notes)
+    for kind in ("chat.status", "status"):
+        [message] = [
+            each.message
+            for each in endpoints_of(client.webhooks).record_findings({"events": [kind]}, None)
+        ]
+        assert message.endswith("did you mean chat.message.status?")
     assert not severities(client.webhooks, events=list(client.webhooks.event_kinds()))
 
 
