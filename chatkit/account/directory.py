@@ -26,7 +26,7 @@ _NO_LINK = _FLAGS | getattr(os, "O_NOFOLLOW", 0)
 #: A pipe is opened at once instead of waiting for somebody who writes into it.
 _READ = os.O_RDONLY | _NO_LINK | getattr(os, "O_NONBLOCK", 0)
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
-_MANY = 50  #: so many files are made durable one by one, more of them all at once
+_MAX_SINGLE_SYNCS = 50  #: so many files are made durable one by one, more of them all at once
 _REASONS = {
     "link": "is a link, which may lead out of the folder: put the file or folder itself there",
     "folder": "is a folder, where a file is expected",
@@ -66,15 +66,15 @@ class Directory:
         """The number by which the file system knows the folder."""
         return os.stat(self.path if self._root is None else self._root).st_ino
 
-    def entries(self, path: str) -> dict[str, str]:
+    def list_entries(self, path: str) -> dict[str, str]:
         """Return the names in a folder, each with its kind: file, folder, link or other."""
         with (
             self._open_folder(path.split("/"), make=False) as (prefix, parent),
             os.scandir(prefix if parent is None else parent) as scanned,
         ):
-            return {each.name: _file_kind(each.stat(follow_symlinks=False)) for each in scanned}
+            return {each.name: _classify_file(each.stat(follow_symlinks=False)) for each in scanned}
 
-    def read(self, path: str, most: int) -> bytes:
+    def read_file(self, path: str, most: int) -> bytes:
         """Read a file of at most `most` bytes."""
         with self._open_parent(path) as (name, parent), _open_file(name, parent, _READ) as file:
             data = file.read(most + 1)
@@ -82,15 +82,15 @@ class Directory:
             raise OSError(errno.EFBIG, f"is larger than {most >> 20} MB, the most that is read")
         return data
 
-    def digest(self, path: str) -> str | None:
+    def compute_digest(self, path: str) -> str | None:
         """Return the SHA-256 digest of a file; None if it does not exist."""
         try:
             with self._open_parent(path) as (name, parent):
-                return _file_digest(name, parent)
+                return _compute_file_digest(name, parent)
         except FileNotFoundError:
             return None
 
-    def replace(self, path: str, source: IO[bytes], before: str | None, mode: int) -> bool:
+    def replace_file(self, path: str, source: IO[bytes], before: str | None, mode: int) -> bool:
         """Replace a file atomically if it has not changed; make its folder if it is missing.
 
         Args:
@@ -111,7 +111,7 @@ class Directory:
             try:
                 with open(os.open(new, flags, mode, dir_fd=parent), "wb") as file:
                     shutil.copyfileobj(source, file, 2**20)
-                if _file_digest(name, parent) != before:
+                if _compute_file_digest(name, parent) != before:
                     return False
                 os.replace(new, name, src_dir_fd=parent, dst_dir_fd=parent)
             finally:
@@ -119,17 +119,17 @@ class Directory:
                     os.unlink(new, dir_fd=parent)
         return True
 
-    def remove(self, path: str, before: str | None) -> bool:
+    def remove_file(self, path: str, before: str | None) -> bool:
         """Remove a file if it has not changed, and its folder if that is empty then."""
         with self._open_parent(path) as (name, parent):
-            if _file_digest(name, parent) != before:
+            if _compute_file_digest(name, parent) != before:
                 return False
             os.unlink(name, dir_fd=parent)
         with suppress(OSError), self._open_parent(path.rpartition("/")[0]) as (name, parent):
             os.rmdir(name, dir_fd=parent)  # fails where other files are in it
         return True
 
-    def restrict(self, path: str) -> None:
+    def restrict_file(self, path: str) -> None:
         """Make a file readable for its owner alone, if it exists."""
         with (
             suppress(FileNotFoundError),
@@ -139,9 +139,9 @@ class Directory:
             if hasattr(os, "fchmod"):
                 os.fchmod(file.fileno(), 0o600)
 
-    def sync(self, paths: Sequence[str]) -> None:
+    def sync_files(self, paths: Sequence[str]) -> None:
         """Make files and their names durable."""
-        if len(paths) > _MANY and hasattr(os, "sync"):
+        if len(paths) > _MAX_SINGLE_SYNCS and hasattr(os, "sync"):
             os.sync()
             return
         for path in paths:
@@ -204,7 +204,7 @@ def _check_steps(steps: Sequence[str]) -> None:
         raise OSError(errno.EINVAL, "does not name a place in the folder")
 
 
-def _file_kind(info: os.stat_result) -> str:
+def _classify_file(info: os.stat_result) -> str:
     if stat.S_ISLNK(info.st_mode):
         return "link"
     if stat.S_ISDIR(info.st_mode):
@@ -218,7 +218,7 @@ def _check_kind(name: str, parent: int | None, expected: str) -> None:
     Raises:
         OSError: It is of another kind, or is missing.
     """
-    kind = _file_kind(os.stat(name, dir_fd=parent, follow_symlinks=False))
+    kind = _classify_file(os.stat(name, dir_fd=parent, follow_symlinks=False))
     if parent is None and os.path.normcase(os.path.realpath(name)) != os.path.normcase(name):
         kind = "link"  # also the junctions and the names of devices of Windows
     if kind != expected:
@@ -236,7 +236,11 @@ def _open_file(name: str, parent: int | None, flags: int) -> BufferedReader:
         raise
     try:
         info = os.fstat(descriptor)
-        kind = "shared" if info.st_nlink > 1 and _file_kind(info) == "file" else _file_kind(info)
+        kind = (
+            "shared"
+            if info.st_nlink > 1 and _classify_file(info) == "file"
+            else _classify_file(info)
+        )
         if kind != "file":
             raise OSError(errno.EINVAL, _REASONS[kind])
     except OSError:
@@ -245,7 +249,7 @@ def _open_file(name: str, parent: int | None, flags: int) -> BufferedReader:
     return open(descriptor, "rb")
 
 
-def _file_digest(name: str, parent: int | None) -> str | None:
+def _compute_file_digest(name: str, parent: int | None) -> str | None:
     try:
         with _open_file(name, parent, _READ) as file:
             return file_digest(file, "sha256").hexdigest()

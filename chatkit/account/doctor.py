@@ -102,12 +102,12 @@ class CheckupReport(Report):
                 head = " " * len(head)
         yield ReportPart(lines, html_heading(f"Checkup of {self.subject}"))
         as_assumed = [c for c in known if c.check.startswith(_POINT) and c.state == "ok"]
-        yield _checks_table([check for check in known if check not in as_assumed])
+        yield _render_checks_table([check for check in known if check not in as_assumed])
         for summary, hidden in (
             (f"{len(as_assumed)} open points look as assumed", as_assumed),
             (f"{unknown_count} could not be determined", unknown),
         ):
-            yield ReportPart(html=folded(summary, [_checks_table(hidden)]) if hidden else "")
+            yield ReportPart(html=folded(summary, [_render_checks_table(hidden)]) if hidden else "")
 
 
 #: How checks are shown, with the class of the style.
@@ -115,7 +115,7 @@ _ORDER: tuple[State, ...] = ("problem", "warning", "ok", "unknown")
 _CLASSES = {"problem": "delete", "warning": "update", "ok": "create", "unknown": ""}
 
 
-def _checks_table(checks: Iterable[Check]) -> ReportPart:
+def _render_checks_table(checks: Iterable[Check]) -> ReportPart:
     rows = [[visible(text) for text in asdict(check).values()] for check in checks]
     html = table(_COLUMNS, rows, severities=[_CLASSES[row[1]] for row in rows]).html
     return ReportPart(html=html)
@@ -180,7 +180,7 @@ def _run_checks(connection: Connection, probe_client: ProbeClient) -> Iterator[C
         "Chat Detail": probe_client.get("webhooks"),
     }
     replies = views.values()
-    accepted = any(reply.granted for reply in replies)
+    accepted = any(reply.succeeded for reply in replies)
     yield Check("Account", *_check_account(connection, replies, accepted=accepted))
     yield Check("Access token", *_check_token(connection, replies, accepted=accepted))
     for group, reply in views.items():
@@ -188,7 +188,7 @@ def _run_checks(connection: Connection, probe_client: ProbeClient) -> Iterator[C
         for operation in _WRITES[group]:
             yield Check(f"{group}, {operation}", "unknown", "not checked: it would change data")
     yield Check("Webhooks", *_check_webhooks(views["Chat Detail"]))
-    observations = list(observe(probe_client, contacts, views["Chat Flows"]))
+    observations = list(observe_open_points(probe_client, contacts, views["Chat Flows"]))
     denied = {reply.status for reply in replies} & {401, 403}
     if accepted and len(denied) == 1:
         observations.append(Observation("forbidden_status", "a list is refused", denied.pop()))
@@ -201,7 +201,7 @@ def _run_checks(connection: Connection, probe_client: ProbeClient) -> Iterator[C
 
 # --- questions and replies ----------------------------------------------------------------
 
-_NO_ID = 2147483646  #: an id that no account has
+_UNUSED_ID = 2147483646  #: an id that no account has
 
 
 @dataclass(frozen=True)
@@ -218,7 +218,7 @@ class Reply:
         return None if self.answer is None else self.answer.status
 
     @property
-    def granted(self) -> bool:
+    def succeeded(self) -> bool:
         """True if the service did it, and answered as the document describes."""
         return self.error is None
 
@@ -249,13 +249,13 @@ class Reply:
     @property
     def records(self) -> list[dict[str, Any]]:
         """The records of a list, or the one record, as far as they are objects."""
-        data = self.data if self.granted else []
+        data = self.data if self.succeeded else []
         return [row for row in (data if isinstance(data, list) else [data]) if type(row) is dict]
 
     @property
     def pagination(self) -> Pagination | None:
         """Pagination of the page; None where the answer has none."""
-        pagination = self.envelope.get("pagination") if self.granted else None
+        pagination = self.envelope.get("pagination") if self.succeeded else None
         return None if pagination is None else msgspec.convert(pagination, Pagination)
 
 
@@ -286,7 +286,7 @@ _Outcome: TypeAlias = tuple[State, str, str]
 
 
 def _check_address(connection: Connection, first: Reply) -> _Outcome:
-    url, proxy = connection.base_url, _proxy_address(connection)
+    url, proxy = connection.base_url, _find_proxy_address(connection)
     if first.answer is None:
         reason = str(first.error.reason if first.error else "")
         way = f" by way of the proxy {proxy}" if proxy else ""
@@ -294,9 +294,9 @@ def _check_address(connection: Connection, first: Reply) -> _Outcome:
         if "certificate" in reason:
             step = _TRUST_STEP
         return "problem", f"{url} does not answer{way}: {reason}", step
-    if (by := _intermediary_sign(first)) is not None:
+    if (by := _describe_intermediary(first)) is not None:
         step = "Check the port: what listens there is not the service."
-        if first.status in _NO_ANSWER:
+        if first.status in _GATEWAY_STATUSES:
             step = _WAIT_STEP
         elif not connection.loopback:
             step = _PROXY_STEP
@@ -310,7 +310,7 @@ def _check_address(connection: Connection, first: Reply) -> _Outcome:
 
 
 #: Said by who stands before a service, of a service that did not answer.
-_NO_ANSWER = (502, 504)
+_GATEWAY_STATUSES = (502, 504)
 _WAIT_STEP = (
     "It got no answer from what is behind it: try again in a few minutes. If that does not help, "
     "ask who runs the service, or the proxy that HTTPS_PROXY names."
@@ -324,7 +324,7 @@ _PROXY_STEP = (
 )
 
 
-def _proxy_address(connection: Connection) -> str:
+def _find_proxy_address(connection: Connection) -> str:
     """Return host and port of the proxy that calls go through; empty without one."""
     from chatkit.api.wire import proxy_for
 
@@ -332,17 +332,17 @@ def _proxy_address(connection: Connection) -> str:
     return urlsplit(proxy).netloc.rpartition("@")[2] if proxy else ""
 
 
-def _intermediary_sign(first: Reply) -> str | None:
+def _describe_intermediary(first: Reply) -> str | None:
     """Return evidence that a proxy answered instead of the service, or None.
 
     A proxy answers in HTML where the service has JSON, or with a status that only a proxy has
     (407), or that says that the call came to the wrong server (421), or that who is behind it did
     not answer (502, 504), unless the service says so itself, in its own envelope.
     """
-    if first.answer is None or first.granted:
+    if first.answer is None or first.succeeded:
         return None
     status = first.answer.status
-    if status in (407, 421) or (status in _NO_ANSWER and "success" not in first.envelope):
+    if status in (407, 421) or (status in _GATEWAY_STATUSES and "success" not in first.envelope):
         return f"{status} {HTTPStatus(status).phrase}"
     if "html" in first.answer.headers.get("content-type", "").lower():
         return f"{status} with a page of HTML"
@@ -383,7 +383,7 @@ def _check_token(connection: Connection, views: Iterable[Reply], *, accepted: bo
 
 def _check_view(reply: Reply, profile: ServiceProfile, *, accepted: bool) -> _Outcome:
     """Evaluate the permission to view a resource by the answer to its list."""
-    if reply.granted:
+    if reply.succeeded:
         return "ok", "its list was read", ""
     if not accepted or reply.status_text not in {"401", "403", str(profile.forbidden_status)}:
         return "unknown", f"answered with {reply.status_text}", ""
@@ -392,7 +392,7 @@ def _check_view(reply: Reply, profile: ServiceProfile, *, accepted: bool) -> _Ou
 
 
 def _check_webhooks(reply: Reply) -> _Outcome:
-    if not reply.granted:
+    if not reply.succeeded:
         return "unknown", f"answered with {reply.status_text}", ""
     used = len(reply.records)
     left = max(0, MAX_WEBHOOKS - used)
@@ -405,7 +405,7 @@ def _check_webhooks(reply: Reply) -> _Outcome:
 # --- points that the API document leaves open ---------------------------------------------
 
 #: A text that no account has.
-_NO_TEXT = "chatkit doctor finds nothing"
+_UNMATCHED_TEXT = "chatkit doctor finds nothing"
 #: Pages that are asked for where a service takes more rows than is assumed, the largest first.
 _LARGER_PAGE_SIZES = (1000, 500, 200)
 _SEARCH_NAMES = ("search", "q", "query", "keyword", "filter")
@@ -442,10 +442,12 @@ def _check_profile_field(observation: Observation, profile: ServiceProfile) -> C
     return Check(name, "warning", detail, f"Set {field}={value!r} in the profile.")
 
 
-def observe(probe_client: ProbeClient, contacts: Reply, flows: Reply) -> Iterator[Observation]:
+def observe_open_points(
+    probe_client: ProbeClient, contacts: Reply, flows: Reply
+) -> Iterator[Observation]:
     """Observe the open points that reading can show; takes the first pages of both lists."""
-    resource, first = ("contacts", contacts) if contacts.granted else ("flows", flows)
-    if not first.granted:
+    resource, first = ("contacts", contacts) if contacts.succeeded else ("flows", flows)
+    if not first.succeeded:
         return
     yield from _observe_pages(probe_client, resource, first)
     yield _observe_number_form(contacts)
@@ -465,12 +467,12 @@ def _observe_pages(probe_client: ProbeClient, resource: str, first: Reply) -> It
     yield from _observe_page_size(probe_client, resource)
     past_end = probe_client.get(resource, page=pagination.page + pagination.total_pages + 3)
     field, how = "page_past_end", "a page after the last"
-    if not past_end.granted and (not past_end.refused or past_end.status_text == "429"):
+    if not past_end.succeeded and (not past_end.refused or past_end.status_text == "429"):
         yield Observation(field, f"{how} was answered with {past_end.status_text}", known=False)
     elif past_end.records:
         yield Observation(field, f"{how} has records", known=False)
     else:
-        yield Observation(field, how, "empty" if past_end.granted else "refuse")
+        yield Observation(field, how, "empty" if past_end.succeeded else "refuse")
 
 
 def _observe_page_size(probe_client: ProbeClient, resource: str) -> Iterator[Observation]:
@@ -504,7 +506,7 @@ def _observe_flow_document(probe_client: ProbeClient, flows: Reply) -> Observati
 
 
 def _observe_missing_status(probe_client: ProbeClient, resource: str) -> Observation:
-    reply, field = probe_client.get(resource, _NO_ID), "not_found_status"
+    reply, field = probe_client.get(resource, _UNUSED_ID), "not_found_status"
     if reply.answer is None or not reply.refused:
         how = f"an unknown id was answered with {reply.status_text}"
         return Observation(field, how, known=False)
@@ -520,8 +522,8 @@ def _observe_parameter(
     assumed = getattr(probe_client.profile, field)
     names = dict.fromkeys([assumed, *usual] if assumed else usual)
     for name in names:
-        reply = probe_client.get(resource, **{name: _NO_TEXT})
-        if reply.granted and not reply.records:
+        reply = probe_client.get(resource, **{name: _UNMATCHED_TEXT})
+        if reply.succeeded and not reply.records:
             return Observation(field, f"it filters the {resource}", name)
     return Observation(field, f"none of {', '.join(names)} filters the {resource}", None)
 

@@ -82,7 +82,7 @@ def connect_all(accounts: str | Iterable[str] | Mapping[str, str | Client | Sand
                     "accounts by what they are to be called ({'de': client, 'fr': 'agency-fr'}), "
                     f"not {type(pattern).__name__}"
                 )
-        named = {name: name for pattern in patterns for name in _match_names(pattern)}
+        named = {name: name for pattern in patterns for name in _match_connection_names(pattern)}
     if not named:
         raise SettingsError("No account is named: connect_all takes names of connections.")
     opened: dict[str, Client] = {}
@@ -109,11 +109,11 @@ def connect_all(accounts: str | Iterable[str] | Mapping[str, str | Client | Sand
                 raise SettingsError(
                     f"{other!r} and {label!r} are the same account ({account}): name it once."
                 )
-        _print_opened(opened, failed)
+        _print_opened_accounts(opened, failed)
         return Fleet(opened, failed, closes.pop_all())
 
 
-def _match_names(pattern: str) -> list[str]:
+def _match_connection_names(pattern: str) -> list[str]:
     """Return the names of connections that match a pattern; a plain name matches itself.
 
     Raises:
@@ -129,7 +129,7 @@ def _match_names(pattern: str) -> list[str]:
     )
 
 
-def _print_opened(opened: Mapping[str, Client], failed: Mapping[str, str]) -> None:
+def _print_opened_accounts(opened: Mapping[str, Client], failed: Mapping[str, str]) -> None:
     """Print which accounts were opened, which not, and whether runs were interrupted there."""
     kinds = {
         "of the sandbox" if client.connection.sandbox is not None
@@ -238,9 +238,9 @@ class Fleet(Report, Mapping[str, Client]):
         """
         from chatkit.account.doctor import doctor
 
-        reports, stops = self._run_each(lambda _, client: doctor(client))
+        reports, stops = self._run_for_each_account(lambda _, client: doctor(client))
         tables = {label: report.frame().reset_index() for label, report in reports.items()}
-        return _report_stops(rendering.fleet_table(tables), stops)
+        return _report_failed_accounts(rendering.fleet_table(tables), stops)
 
     def close(self) -> None:
         """Close the connections that were opened for the fleet."""
@@ -252,7 +252,7 @@ class Fleet(Report, Mapping[str, Client]):
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def _run_each(
+    def _run_for_each_account(
         self,
         work: Callable[[str, Client], T],
         noun: str = "",
@@ -292,7 +292,11 @@ class Fleet(Report, Mapping[str, Client]):
     def _parts(self) -> Iterator[ReportPart]:
         yield headline(f"Fleet of {many(len(self), 'account')}.")
         rows = [
-            (visible(label), account_words(client.connection.account), _token_state(client))
+            (
+                visible(label),
+                account_words(client.connection.account),
+                _describe_token_state(client),
+            )
             for label, client in self.items()
         ]
         rows += [(visible(label), "", f"not open: {why}") for label, why in self.failed.items()]
@@ -305,7 +309,7 @@ def _add_account_note(error: Exception, label: str) -> Exception:
     return error
 
 
-def _token_state(client: Client) -> str:
+def _describe_token_state(client: Client) -> str:
     """Return "open", or a message if the last answer refused the token."""
     if not client.transport.token_refused:
         return "open"
@@ -349,13 +353,13 @@ class FleetResource:
             options: As for one account, like `search=`, `status=` or `full=True`.
         """
         accessor.register()
-        frames, stops = self._fleet._run_each(
+        frames, stops = self._fleet._run_for_each_account(
             lambda _, client: cast("Any", resource_of(client, self._noun)).frame(*what, **options),
             f"{self._noun}s",
         )
         frame = rendering.fleet_frame(frames)
         write_part_origins(frame, frames)
-        return _report_stops(frame, stops)
+        return _report_failed_accounts(frame, stops)
 
     def plan(
         self,
@@ -383,7 +387,7 @@ class FleetResource:
             InputError: No frame can be planned as a whole, or one names no account of the fleet.
         """
         parts = {} if frame is None and delete is not None else self._split_by_account(frame)
-        deletes = _split_keys(delete)
+        deletes = _split_keys_by_account(delete)
         bases = {} if base is None else self._split_by_account(base)
         self._check_labels([*parts, *deletes])
         fleet = self._fleet
@@ -397,7 +401,9 @@ class FleetResource:
                 own["base"] = bases.get(label)
             return cast("Any", resource_of(client, self._noun)).plan(parts.get(label), **own)
 
-        done, stops = fleet._run_each(plan, labels=[label for label in labels if label in fleet])
+        done, stops = fleet._run_for_each_account(
+            plan, labels=[label for label in labels if label in fleet]
+        )
         stops |= {label: why for label, why in fleet.failed.items() if label in labels}
         return FleetPlan(done, failed=stops, skip_invalid=skip_invalid)
 
@@ -415,7 +421,7 @@ class FleetResource:
                 "each account is to take: dict.fromkeys(fleet, rows) plans rows in all of them. "
                 f"This is {'None' if frame is None else f'of type {type(frame).__name__}'}."
             )
-        return _split_frame(frame)
+        return _split_frame_by_account(frame)
 
     def _check_labels(self, labels: Iterable[str]) -> None:
         """Refuse rows of accounts that are not in the fleet.
@@ -431,7 +437,7 @@ class FleetResource:
             )
 
 
-def _split_frame(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
+def _split_frame_by_account(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Split a frame by the account of each row; each part keeps its own origin.
 
     Raises:
@@ -453,7 +459,7 @@ def _split_frame(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
     return parts
 
 
-def _split_keys(delete: pd.DataFrame | Iterable[Any] | None) -> dict[str, Any]:
+def _split_keys_by_account(delete: pd.DataFrame | Iterable[Any] | None) -> dict[str, Any]:
     """Split the keys to delete, or the frame that holds them, by account.
 
     Raises:
@@ -462,7 +468,7 @@ def _split_keys(delete: pd.DataFrame | Iterable[Any] | None) -> dict[str, Any]:
     if delete is None:
         return {}
     if hasattr(delete, "columns"):
-        return dict(_split_frame(cast("pd.DataFrame", delete)))
+        return dict(_split_frame_by_account(cast("pd.DataFrame", delete)))
     parts: dict[str, list[Any]] = {}
     keys: Iterable[Any] = [delete] if isinstance(delete, str | bytes) else delete
     for key in keys:
@@ -475,7 +481,7 @@ def _split_keys(delete: pd.DataFrame | Iterable[Any] | None) -> dict[str, Any]:
     return parts
 
 
-def _report_stops(frame: pd.DataFrame, stops: Mapping[str, str]) -> pd.DataFrame:
+def _report_failed_accounts(frame: pd.DataFrame, stops: Mapping[str, str]) -> pd.DataFrame:
     """Print which accounts could not be read, and store it in the frame of the others."""
     for label, why in stops.items():
         print_line(f"{visible(label)} could not be read: {why}")

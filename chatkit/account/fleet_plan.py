@@ -130,7 +130,7 @@ class FleetPlan(Report):
         self._skip_invalid = skip_invalid
         self._began = bool(run)
         self._stop_by: Interrupt | None = None  # what is to stop its run, from another thread
-        self._at_work = FleetProgress()
+        self._progress = FleetProgress()
         self.plans: Mapping[str, Plan] = dict(plans)
         if not run:
             at_work = [label for label, plan in plans.items() if len(plan)]
@@ -222,7 +222,9 @@ class FleetPlan(Report):
             if n < FEW:
                 parts = rendering.plan_parts(plan)[:-1]  # the end is said once, for all
                 lines = f"{visible(label)}: {text_of(part.lines for part in parts)}"
-            yield ReportPart(lines.split("\n") if lines else (), partial(_folded_plan, label, plan))
+            yield ReportPart(
+                lines.split("\n") if lines else (), partial(_render_folded_plan, label, plan)
+            )
         if (more := len(busy) - FEW) > 0:
             yield ReportPart([f"… and {many_of(more, 'more account')}: plan[name] shows each."])
         if objections := self.objections():
@@ -314,11 +316,11 @@ class FleetPlan(Report):
                 self._began = True
             if watch is None:
                 self._print_duration(at_work, pace, goes_on=goes_on)
-            self._at_work = FleetProgress()
+            self._progress = FleetProgress()
             outcomes: dict[str, pd.DataFrame | Exception]
             totals = {label: len(plan) for label, plan in at_work.items()}
             if on is None:
-                progress = self._at_work
+                progress = self._progress
                 outcomes = _apply_in_threads(at_work, totals, apply, interrupt, watch, progress)
             else:
                 for plan in at_work.values():
@@ -327,7 +329,7 @@ class FleetPlan(Report):
                 bars = AccountBars("changes", list(tasks), totals, watch)
                 stops |= apply_on_workers(on, tasks, bars, apply, interrupt)
                 outcomes = {label: ChatkitError(why) for label, why in stops.items() if why}
-        return self._result(at_work, outcomes, watch)
+        return self._join_results(at_work, outcomes, watch)
 
     def _print_duration(
         self, plans: Mapping[str, Plan], pace: tuple[int, float | None], *, goes_on: bool
@@ -358,10 +360,10 @@ class FleetPlan(Report):
             f"{changes} in {many_of(len(plans), 'account')}, {calls}: "
             f"{duration(left[slowest].seconds)}, which the slowest of them, {visible(slowest)}, "
             f"takes at {left[slowest].pace}. The stop button stops the run, and "
-            f"{resume_hint(self.id, _journal_location(plans))}"
+            f"{resume_hint(self.id, _find_journal_location(plans))}"
         )
 
-    def _result(
+    def _join_results(
         self,
         plans: Mapping[str, Plan],
         outcomes: Mapping[str, pd.DataFrame | Exception],
@@ -374,8 +376,8 @@ class FleetPlan(Report):
             if label not in plans:
                 frames[label] = rendering.result_frame((), plan.id, plan._setting.names, "")
             elif outcome is None or isinstance(outcome, Exception):
-                reason = _stop_reason(outcome) if outcome else ""
-                frames[label], goes = _read_result(plan, reason)
+                reason = _format_stop_reason(outcome) if outcome else ""
+                frames[label], goes = _read_result_from_journal(plan, reason)
             else:
                 frames[label] = outcome
             if stop := rendering.stop_reason_of(frames[label]):
@@ -384,7 +386,7 @@ class FleetPlan(Report):
         stops |= self.failed
         blank = rendering.result_frame((), self.id, _NO_NAMES, "")
         result = rendering.fleet_frame(frames, blank)
-        home = _journal_location(plans)
+        home = _find_journal_location(plans)
         rendering.remember_fleet(result, self.id, stops, home)
         if stops and watch is None:
             how = f" {resume_hint(self.id, home)}" if goes_on else ""
@@ -392,7 +394,7 @@ class FleetPlan(Report):
         return result
 
 
-def _folded_plan(label: str, plan: Plan) -> str:
+def _render_folded_plan(label: str, plan: Plan) -> str:
     return folded(visible(label), rendering.plan_parts(plan)[:-1])
 
 
@@ -442,29 +444,29 @@ def undo_fleet_plan(plan: FleetPlan, rows: Mapping[str, Collection[int] | None])
     return FleetPlan(plans, failed=failed, skip_invalid=True)
 
 
-def progress_of(plan: FleetPlan) -> FleetProgress:
+def get_fleet_progress(plan: FleetPlan) -> FleetProgress:
     """Return the progress of each account of a plan that is being applied."""
-    return plan._at_work
+    return plan._progress
 
 
-def fleet_heading(plan: FleetPlan, *, run: bool = False) -> str:
+def describe_fleet_plan(plan: FleetPlan, *, run: bool = False) -> str:
     """Return the headline of a plan, or of its run."""
     return plan._heading(run=run)
 
 
-def _stop_reason(error: BaseException) -> str:
+def _format_stop_reason(error: BaseException) -> str:
     """Return the reason that stopped an account in one line."""
     line = first_line(error)
     return line if isinstance(error, ChatkitError) else f"{type(error).__name__}: {line}"
 
 
-def _journal_location(plans: Mapping[str, Plan]) -> str:
+def _find_journal_location(plans: Mapping[str, Plan]) -> str:
     """Return where the journals of plans are kept; empty for the default store."""
     homes = (store_at(plan._at).location for plan in plans.values() if plan._at is not None)
     return next(homes, "")
 
 
-def _read_result(plan: Plan, reason: str) -> tuple[pd.DataFrame, bool]:
+def _read_result_from_journal(plan: Plan, reason: str) -> tuple[pd.DataFrame, bool]:
     """Read the result of an account from its journal; if it cannot be read, all is unknown.
 
     Args:
@@ -478,7 +480,7 @@ def _read_result(plan: Plan, reason: str) -> tuple[pd.DataFrame, bool]:
         with read_run(plan.id, plan._at) as kept:
             rows = rows_of_journal(kept)
     except JournalError as error:
-        reason = _stop_reason(error)
+        reason = _format_stop_reason(error)
         rows = [Row(n, change) for n, change in enumerate(plan.changes)]
         for row in rows:
             if not row.done:
@@ -768,7 +770,7 @@ def apply_on_workers(
                         print_line(STOPPING)
                 for label, future in futures.items():
                     if label not in ends and future.status != "pending":
-                        ends[label] = _task_outcome(future)
+                        ends[label] = _read_task_outcome(future)
                 time.sleep(_POLL_SECONDS)
             bars.show(done, list(tasks))
     finally:  # whatever is raised here: nobody would wait for the tasks, or stop them
@@ -779,7 +781,7 @@ def apply_on_workers(
     return dict.fromkeys(tasks, f"{_STOPPED}; its worker ends the calls in progress") | ends
 
 
-def _task_outcome(future: Any) -> str:
+def _read_task_outcome(future: Any) -> str:
     """Return the result of a task, or why it has none."""
     with suppress(OSError, CancelledError):  # gone before it was brought here
         if future.status == "finished":

@@ -3,7 +3,7 @@
 A pull holds three sides together, record by record and field by field: the account as it was
 when it was pulled last, the files, and the account now. What was edited in files is kept, what
 has moved in the account is taken, and where both have moved it is a conflict, which is told.
-`state_of` reads what a folder or a revision of it holds, or an account, whichever is named.
+`read_state` reads what a folder or a revision of it holds, or an account, whichever is named.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ from chatkit.account.layout import (
     FolderReader,
     PathNames,
     Records,
-    account_text,
-    base_text,
-    contacts_text,
+    format_account_file,
+    format_base,
+    format_contacts,
+    format_record,
     is_folder_file,
-    record_text,
 )
-from chatkit.account.pending import GIT_FILES, IGNORE, PRIVATE, PendingPull, digest_of
+from chatkit.account.pending import GIT_FILES, IGNORE, PRIVATE, PendingPull, compute_digest
 from chatkit.account.planning import Named, plan_state
 from chatkit.account.reading import (
     CONTACT,
@@ -56,7 +56,7 @@ from chatkit.account.reading import (
     NOUNS,
     AccountState,
     Fields,
-    default_of,
+    get_default,
     read_account,
 )
 from chatkit.api.connection import Connection, account_words
@@ -188,7 +188,7 @@ class Folder:
         except InputError as error:
             return f"<folder {self.path}: {str(error).partition(':')[0].rstrip('.')}>"
 
-    def _pull_command(self) -> str:
+    def _format_pull_command(self) -> str:
         """Return the command line that pulls into this folder."""
         return command(f"pull {shlex.quote(str(self.path))} NAME")
 
@@ -227,13 +227,15 @@ class Folder:
         files = (
             self._read_files(contacts=with_contacts)
             if revision is None
-            else read_revision(self.path, revision)
+            else read_revision_files(self.path, revision)
         )
         if not with_contacts:
             files.drop_contacts()
         held = FolderReader(files).read()
         if held.account is None and not held.paths:
-            raise InputError(f"{files.name} holds no account: `{self._pull_command()}` writes one.")
+            raise InputError(
+                f"{files.name} holds no account: `{self._format_pull_command()}` writes one."
+            )
         names = {*held.codes} if codes is None else {*template_codes(codes)}
         notes = []
         if contacts and CONTACT not in held.records:
@@ -246,7 +248,7 @@ class Folder:
                     for name in sorted(records)
                     if "template_code" not in DECLARED[noun].account_key or name[0] in names
                 }
-                for noun, records in _records_with_parts(held).items()
+                for noun, records in _restore_name_parts(held).items()
                 if not held.flows_only or noun in (*FLOWS_ONLY, CONTACT)
             },
             codes=tuple(sorted(names)),
@@ -285,7 +287,7 @@ class Folder:
         state, contents = self._read_state(revision, contacts=contacts)
         base: Records = {}
         if revision is None and (pulled := contents.base) is not None:
-            base = pulled.records if pulled.account == folder_owner(client.connection) else {}
+            base = pulled.records if pulled.account == choose_owner_name(client.connection) else {}
         return plan_state(
             state, client, base=base, delete=delete, broken=broken, skip_invalid=skip_invalid
         )
@@ -313,7 +315,7 @@ class Folder:
             if "flow_json" in fields
             for each in lint(fields["flow_json"])
         ]
-        defaults = {name: default_of("content", name) for name in FIELDS["content"]}
+        defaults = {name: get_default("content", name) for name in FIELDS["content"]}
         contents = [
             {"template_code": code, "lang_code": lang, **defaults, **fields}
             for (code, lang), fields in held.records["content"].items()
@@ -341,30 +343,35 @@ class Folder:
             InputError: There is no such folder, or a pull was interrupted.
         """
         if not self.path.is_dir():
-            raise InputError(f"{self.path} does not exist: `{self._pull_command()}` writes it.")
-        with self._open_locked(write=False) as (directory, unfinished):
+            raise InputError(
+                f"{self.path} does not exist: `{self._format_pull_command()}` writes it."
+            )
+        with self._open_locked_directory(write=False) as (directory, unfinished):
             if unfinished.exists():
                 raise InputError(
-                    f"A pull into {self.path} was interrupted: `{self._pull_command()}` ends it."
+                    f"A pull into {self.path} was interrupted: `{self._format_pull_command()}` "
+                    "ends it."
                 )
             return self._read_directory(directory, contacts=contacts)
 
     def _read_directory(self, directory: Directory, *, contacts: bool) -> FolderFiles:
         files = FolderFiles(str(self.path))
         for path in (ACCOUNT, LEDGER, BASE, *([CONTACTS, BASE_CONTACTS] * contacts)):
-            files.read_file(path, directory.read)
+            files.read_file(path, directory.read_file)
         for pattern in RECORD_FILES.values():
-            for path, kind in _list_folder(directory, pattern.partition("/")[0], files):
+            for path, kind in _list_paths(directory, pattern.partition("/")[0], files):
                 if pattern.count("/") == 1 or kind == "file":
                     inside = [path]
                 else:
-                    inside = [each for each, _ in _list_folder(directory, path, files)]
+                    inside = [each for each, _ in _list_paths(directory, path, files)]
                 for each in filter(is_folder_file, inside):
-                    files.read_file(each, directory.read)
+                    files.read_file(each, directory.read_file)
         return files
 
     @contextmanager
-    def _open_locked(self, *, write: bool = False) -> Iterator[tuple[Directory, PendingPull]]:
+    def _open_locked_directory(
+        self, *, write: bool = False
+    ) -> Iterator[tuple[Directory, PendingPull]]:
         """Open the folder, locked against other processes of this user."""
         try:
             with Directory(self.path, make=write) as directory:
@@ -416,12 +423,12 @@ class Folder:
         if conflicts not in get_args(Conflicts):
             choice = ", ".join(map(repr, get_args(Conflicts)))
             raise InputError(f"conflicts= is one of {choice}, not {conflicts!r:.60}.")
-        mine = folder_owner(client.connection)
+        mine = choose_owner_name(client.connection)
         with_contacts = not flows_only if contacts is None else contacts
         files = FolderFiles(str(self.path))
         if self.path.is_dir():
-            with self._open_locked(write=True) as (directory, unfinished):
-                unfinished.finish(directory)
+            with self._open_locked_directory(write=True) as (directory, unfinished):
+                unfinished.finish_pull(directory)
                 files = self._read_directory(directory, contacts=with_contacts)
         contacts = CONTACTS in files.files if contacts is None else contacts
         if not contacts:
@@ -436,8 +443,8 @@ class Folder:
         ledger = LedgerFile(client.connection)
         done: dict[str, str] = {}
         saved: dict[str, None] = {}
-        with self._open_locked(write=True) as (directory, unfinished):
-            unfinished.finish(directory)
+        with self._open_locked_directory(write=True) as (directory, unfinished):
+            unfinished.finish_pull(directory)
             for _ in range(_ROUNDS):
                 now = self._read_directory(directory, contacts=contacts)
                 if now != files:
@@ -446,7 +453,7 @@ class Folder:
                 self._check_account(contents.account, mine, other_account=other_account)
                 pull = _Pull(directory, files.files, contents, state, mine, conflicts, saved)
                 pull.merge_ledger(ledger.read())
-                changed = pull.commit(unfinished)
+                changed = pull.write_changed_files(unfinished)
                 saved |= dict.fromkeys(changed)
                 done |= {path: what for path, what in pull.changes.items() if path not in changed}
                 if not changed:
@@ -479,18 +486,16 @@ class Folder:
             )
 
 
-def folder_owner(connection: Connection) -> str:
+def choose_owner_name(connection: Connection) -> str:
     """Return the account name to write into a folder; a sandbox in memory gets a lasting one."""
     lasting = f"sandbox account {connection.account_id}"
     return lasting if connection.passing else connection.account
 
 
-def _list_folder(
-    directory: Directory, folder: str, files: FolderFiles
-) -> Iterator[tuple[str, str]]:
+def _list_paths(directory: Directory, folder: str, files: FolderFiles) -> Iterator[tuple[str, str]]:
     """Yield the paths in a folder, sorted, and the kind of each."""
     try:
-        for name, kind in sorted(directory.entries(folder).items()):
+        for name, kind in sorted(directory.list_entries(folder).items()):
             if not name.startswith("."):
                 yield f"{folder}/{name}", kind
     except FileNotFoundError:
@@ -546,12 +551,12 @@ class _Pull:
         clashes: list[FieldConflict] = []
         live, records = dict(self._base.records), {}
         for noun in self.state.records:
-            live[noun] = _live_fields(self.state, noun, live.get(noun, {}))
+            live[noun] = _complete_account_records(self.state, noun, live.get(noun, {}))
         for noun in live:
             known = self._base.records.get(noun, {})
             # a table of contacts that is missing is written anew
             versions = known, contents.get(noun, known), live[noun]
-            base, edited, now = map(_without_parts, versions) if noun == CONTACT else versions
+            base, edited, now = map(_remove_name_parts, versions) if noun == CONTACT else versions
             records[noun], more = merge_records(noun, base, edited, now, self.conflicts)
             clashes += more
             self.left_out[noun] = len((base.keys() & now.keys()) - records[noun].keys())
@@ -560,11 +565,11 @@ class _Pull:
             self._raise_conflicts(clashes)
         for noun in NOUNS:
             for name, fields in records[noun].items():
-                path = self._paths.get((noun, name)) or names.new_path(noun, name)
+                path = self._paths.get((noun, name)) or names.make_path(noun, name)
                 self._paths[noun, name] = path
                 old = contents[noun].get(name)
                 if old != fields:
-                    self._texts[path] = record_text(noun, name, fields, path)
+                    self._texts[path] = format_record(noun, name, fields, path)
                 if old is not None and fields != live[noun].get(name):
                     self._edited.append(path)
         self._gone = [
@@ -573,42 +578,47 @@ class _Pull:
         flows_only = self.state.flows_only and self.contents.flows_only
         about = self.contents.account, [*self.contents.codes], self.contents.flows_only
         if about != (self.account, self._codes, flows_only):
-            self._texts[ACCOUNT] = account_text(self.account, self._codes, flows_only=flows_only)
+            self._texts[ACCOUNT] = format_account_file(
+                self.account, self._codes, flows_only=flows_only
+            )
         for path, text in GIT_FILES.items():
             if self._read_git_file(path) != text:
                 self._texts[path] = text
         if CONTACT in self.state.records:
-            self._write_contacts(records[CONTACT], live[CONTACT])
-        pulled = base_text(self.account, self._codes, live)
+            self._add_contact_files(records[CONTACT], live[CONTACT])
+        pulled = format_base(self.account, self._codes, live)
         if self.files.get(BASE) != pulled:
             self._texts[BASE] = pulled
 
     def _read_git_file(self, path: str) -> bytes:
         """Read a file of git settings in the folder; empty if it is missing."""
         try:
-            data = self.directory.read(path, _GIT_MAX_SIZE)
+            data = self.directory.read_file(path, _GIT_MAX_SIZE)
         except FileNotFoundError:
             return b""
-        self._before[path] = digest_of(data)
+        self._before[path] = compute_digest(data)
         return data
 
-    def _write_contacts(self, contacts: Mapping[Any, Fields], live: Mapping[Any, Fields]) -> None:
+    def _add_contact_files(
+        self, contacts: Mapping[Any, Fields], live: Mapping[Any, Fields]
+    ) -> None:
         ignored = self._read_git_file(IGNORE)
         if b"/contacts.csv" not in ignored.split():
             gap = b"" if not ignored or ignored.endswith(b"\n") else b"\n"
             self._texts[IGNORE] = ignored + gap + b"/contacts.csv\n"
         if self.contents.records.get(CONTACT) != contacts:
-            self._texts[CONTACTS] = contacts_text(contacts, EDITABLE)
+            self._texts[CONTACTS] = format_contacts(contacts, EDITABLE)
         if self._base.records.get(CONTACT) != live:
-            self._texts[BASE_CONTACTS] = contacts_text(live, CONTACT_COLUMNS)
+            self._texts[BASE_CONTACTS] = format_contacts(live, CONTACT_COLUMNS)
 
     def _raise_conflicts(self, clashes: list[FieldConflict]) -> None:
         problems = [
             Problem(
-                f"{self._conflict_path(each)}{f', {each.field}' if each.field else ''}",
+                f"{self._describe_conflict_path(each)}{f', {each.field}' if each.field else ''}",
                 "",
-                f"was {_shorten(each.base)}; the file has {_shorten(each.file)}, the account has "
-                f"{_shorten(each.account)}",
+                "was {}; the file has {}, the account has {}".format(
+                    *map(_format_conflict_value, (each.base, each.file, each.account))
+                ),
             )
             for each in clashes
         ]
@@ -623,7 +633,7 @@ class _Pull:
             problems,
         )
 
-    def _conflict_path(self, each: FieldConflict) -> str:
+    def _describe_conflict_path(self, each: FieldConflict) -> str:
         if each.noun == CONTACT:
             return f"{CONTACTS}, {' '.join(each.name)}"
         name = " in ".join(each.name) if isinstance(each.name, tuple) else each.name
@@ -644,21 +654,21 @@ class _Pull:
             self._texts[LEDGER] = text
         self.ledger = both if both != known else None
 
-    def commit(self, unfinished: PendingPull) -> list[str]:
+    def write_changed_files(self, unfinished: PendingPull) -> list[str]:
         """Write the changed files.
 
         Returns:
             The files that were saved since they were merged, and so were not written.
         """
         touched = (*self._texts, *self._gone)
-        before = {path: digest_of(self.files.get(path)) for path in touched} | self._before
-        changed = [path for path in touched if self.directory.digest(path) != before[path]]
+        before = {path: compute_digest(self.files.get(path)) for path in touched} | self._before
+        changed = [path for path in touched if self.directory.compute_digest(path) != before[path]]
         if touched and not changed:
             unfinished.save(self._texts, self._gone, before)
-            changed = unfinished.finish(self.directory)
+            changed = unfinished.finish_pull(self.directory)
         if CONTACT in self.state.records:
             for path in PRIVATE:
-                self.directory.restrict(path)
+                self.directory.restrict_file(path)
         return changed
 
     @property
@@ -670,11 +680,11 @@ class _Pull:
         return changes | dict.fromkeys(self._gone, "removed")
 
 
-def _live_fields(
+def _complete_account_records(
     state: AccountState, noun: str, base: Mapping[Any, Fields]
 ) -> dict[Any, dict[str, Any]]:
     """Return the records of an account; fields that it does not show are as in the base."""
-    records = {name: dict(fields) for name, fields in state.of(noun).items()}
+    records = {name: dict(fields) for name, fields in state.get_records(noun).items()}
     for name, fields in records.items():
         was = base.get(name, {})
         for each in DECLARED[noun].always & was.keys() - fields.keys():
@@ -685,7 +695,7 @@ def _live_fields(
     return dict(sorted(records.items()))
 
 
-def _shorten(value: Any) -> str:
+def _format_conflict_value(value: Any) -> str:
     if value is ABSENT:
         return "nothing"
     if isinstance(value, Mapping):
@@ -696,7 +706,7 @@ def _shorten(value: Any) -> str:
 # --- contacts ---------------------------------------------------------------------------
 
 
-def _records_with_parts(contents: FolderContents) -> Records:
+def _restore_name_parts(contents: FolderContents) -> Records:
     """Return the records of files; names that nobody edited get their parts from the base."""
     if CONTACT not in contents.records or contents.base is None:
         return contents.records
@@ -708,7 +718,7 @@ def _records_with_parts(contents: FolderContents) -> Records:
     return contents.records | {CONTACT: contacts}
 
 
-def _without_parts(contacts: Mapping[Any, Fields]) -> dict[Any, dict[str, Any]]:
+def _remove_name_parts(contacts: Mapping[Any, Fields]) -> dict[Any, dict[str, Any]]:
     """Return contacts without the parts of their names, which the service makes."""
     return {
         key: {name: value for name, value in fields.items() if name not in NAME_PARTS}
@@ -719,7 +729,7 @@ def _without_parts(contacts: Mapping[Any, Fields]) -> dict[Any, dict[str, Any]]:
 # --- git --------------------------------------------------------------------------------
 
 
-def read_revision(path: Path, revision: str) -> FolderFiles:
+def read_revision_files(path: Path, revision: str) -> FolderFiles:
     """Read the files of a folder as they were in a revision of git; nothing is checked out.
 
     Raises:
@@ -779,7 +789,7 @@ def _run_git(path: Path, *arguments: str, stdin: bytes = b"", unknown: str = "")
     return done.stdout
 
 
-def split_revision(text: str) -> tuple[Folder, str | None]:
+def split_folder_revision(text: str) -> tuple[Folder, str | None]:
     """Split the path of a folder from a revision: "shop/@HEAD~3" is a revision of "shop/"."""
     if "@" in text and not Path(text).expanduser().is_dir():
         for place in (n for n, sign in enumerate(text) if sign == "@"):
@@ -788,7 +798,7 @@ def split_revision(text: str) -> tuple[Folder, str | None]:
     return Folder(text), None
 
 
-def state_of(
+def read_state(
     source: Client | Sandbox | Folder | AccountState | str | os.PathLike[str],
     *,
     contacts: bool | None = None,
@@ -813,7 +823,7 @@ def state_of(
     if isinstance(source, Folder):
         return source.state(contacts=contacts, codes=codes)
     if isinstance(source, str | os.PathLike):
-        folder, revision = split_revision(os.fspath(source))
+        folder, revision = split_folder_revision(os.fspath(source))
         return folder.state(revision, contacts=contacts, codes=codes)
     if isinstance(source, Client):
         return read_account(source, named, contacts=bool(contacts))

@@ -94,7 +94,7 @@ def runs(
     )
     latest = sorted(kept, key=lambda kept: kept.run, reverse=True)
     listed = [run for run in map(_summarize_run, latest) if run is not None]
-    _mark_undone(listed)
+    _mark_undone_runs(listed)
     if client is not None:
         listed = [r for r in listed if r["account"] in accounts or r["state"] == "damaged"]
     frame = rendering.runs_frame(listed)
@@ -121,7 +121,7 @@ def _open_run(
 
     Its account is looked for only when something is sent or taken back.
     """
-    located = _find_run(run, home)
+    located = _locate_run(run, home)
     plan = _make_resume_plan(located, client)
     with located.store.read(located.name) as kept:
         header, rows = kept.header, rows_of_journal(kept)
@@ -139,20 +139,22 @@ def _make_resume_plan(
         JournalError: No journal of it can be read.
     """
     store, name, home, fleet = located
-    accounts = _account_names(fleet)
+    accounts = _collect_account_names(fleet)
 
     def read(label: str, kept: Journal) -> Plan:
-        target: Any = _LazyTarget(partial(_find_target, kept.header, client, accounts, moved=moved))
+        target: Any = _LazyPlanTarget(
+            partial(_find_run_target, kept.header, client, accounts, moved=moved)
+        )
         return plan_of_run(kept, target, fleet[label].store if fleet else store, home)
 
     if not fleet:
         with store.read(name) as kept:
             return read("", kept)
-    plans, failed = _read_journals(fleet, read)
-    return FleetPlan(plans, failed=failed, skip_invalid=True, run=_fleet_id(fleet))
+    plans, failed = _read_fleet_journals(fleet, read)
+    return FleetPlan(plans, failed=failed, skip_invalid=True, run=_get_fleet_id(fleet))
 
 
-class _LazyTarget:
+class _LazyPlanTarget:
     """The target of a run, whose account is only looked for when it is needed."""
 
     def __init__(self, find: Callable[[], PlanTarget]) -> None:
@@ -166,7 +168,7 @@ class _LazyTarget:
         return getattr(self._target, name)
 
 
-def _mark_undone(latest: Sequence[dict[str, Any]]) -> None:
+def _mark_undone_runs(latest: Sequence[dict[str, Any]]) -> None:
     """Mark the runs that others have taken back; the latest come first.
 
     A run that was taken back itself does not count.
@@ -203,9 +205,9 @@ def journal(run: str | pd.DataFrame, *, at: str | Path | None = None) -> pd.Data
     """
     place = hidden_at(at)
     del at  # a traceback that prints variables must not find a password
-    store, name, _, fleet = _find_run(run, place)
+    store, name, _, fleet = _locate_run(run, place)
     if fleet:
-        frames, failed = _read_journals(
+        frames, failed = _read_fleet_journals(
             fleet, lambda _, kept: rendering.journal_frame(kept.events(), rows_of_journal(kept))
         )
         for label, why in failed.items():
@@ -265,9 +267,9 @@ def resume(
     accessor.register()
     place = hidden_at(at)
     del at  # a traceback that prints variables must not find a password
-    located = _find_run(run, place)
+    located = _locate_run(run, place)
     if located.fleet:
-        _check_begun(located.fleet)
+        _check_fleet_started(located.fleet)
     elif on is not None:
         raise InputError(
             f"on= goes on with the run of a fleet, and {located.name} is the run of one account, "
@@ -323,7 +325,7 @@ def undo(
     accessor.register()
     place = hidden_at(at)
     del at  # a traceback that prints variables must not find a password
-    store, name, home, fleet = _find_run(run, place)
+    store, name, home, fleet = _locate_run(run, place)
     all_rows = 0 if isinstance(run, str) else rendering.row_count_of_result(run)
     if rows is None and len(run) < all_rows:
         raise InputError(
@@ -331,7 +333,7 @@ def undo(
             "undo(result, rows=part.index) takes only these back, and undo(result) all of them."
         )
     if fleet:
-        return _make_fleet_undo(
+        return _make_fleet_undo_plan(
             fleet, client, rows, home, moved=moved, include_adopted=include_adopted
         )
     with store.read(name) as kept:
@@ -340,7 +342,7 @@ def undo(
         if label is not None and rows is not None:
             rows = _group_by_account(rows, [label]).get(label, [])
         only = None if rows is None else _find_row_numbers(kept, rows)
-        target = _find_target(header, client, moved=moved)
+        target = _find_run_target(header, client, moved=moved)
         later = [*kept_runs(home, lost=lambda _: None)]
         plan = set_journal_location(
             undo_plan(kept, target, include_adopted=include_adopted, only=only, later=later), home
@@ -379,17 +381,17 @@ def _find_fleet_runs(name: str, at: At | None) -> dict[str, KeptRun]:
     return {label: kept for (_, label), kept in parts.items()}
 
 
-def _fleet_id(parts: Mapping[str, KeptRun]) -> str:
+def _get_fleet_id(parts: Mapping[str, KeptRun]) -> str:
     return fleet_id_of(next(iter(parts.values())).run)
 
 
-def _missing_journals(parts: Mapping[str, KeptRun]) -> dict[str, str]:
+def _explain_missing_journals(parts: Mapping[str, KeptRun]) -> dict[str, str]:
     """Return why the journals of accounts in the run of a fleet are gone or cannot be read.
 
     Returns:
         The reasons by account; by the name of its run where no journal names that.
     """
-    fleet = _fleet_id(parts)
+    fleet = _get_fleet_id(parts)
     stores = {kept.store.location: kept.store for kept in parts.values()}
     listed = {
         name for store in stores.values() for name in store.runs() if fleet_id_of(name) == fleet
@@ -405,7 +407,7 @@ def _missing_journals(parts: Mapping[str, KeptRun]) -> dict[str, str]:
     }
 
 
-def _check_begun(parts: Mapping[str, KeptRun]) -> None:
+def _check_fleet_started(parts: Mapping[str, KeptRun]) -> None:
     """Refuse to go on with a fleet whose journals were not all written: nothing was sent then.
 
     The first of them is written at last.
@@ -413,7 +415,7 @@ def _check_begun(parts: Mapping[str, KeptRun]) -> None:
     Raises:
         JournalError: It is not there, and no account has begun.
     """
-    fleet, kept = _fleet_id(parts), [*parts.values()]
+    fleet, kept = _get_fleet_id(parts), [*parts.values()]
     if not kept[0].store.has(fleet_part_id(fleet, 1)) and all(each.last is None for each in kept):
         raise JournalError(
             f"The run {fleet} ended before its journals were complete, so nothing was sent, unless "
@@ -421,7 +423,7 @@ def _check_begun(parts: Mapping[str, KeptRun]) -> None:
         )
 
 
-def _read_journals(
+def _read_fleet_journals(
     parts: Mapping[str, KeptRun],
     read: Callable[[str, Journal], T],
     labels: Collection[str] | None = None,
@@ -436,7 +438,7 @@ def _read_journals(
     Raises:
         JournalError: None can be read.
     """
-    results, failed = dict[str, T](), _missing_journals(parts)
+    results, failed = dict[str, T](), _explain_missing_journals(parts)
     if labels is not None:
         parts = {label: part for label, part in parts.items() if label in labels}
         failed = {label: why for label, why in failed.items() if label in labels}
@@ -453,11 +455,11 @@ def _read_journals(
     return results, failed
 
 
-def _account_names(parts: Mapping[str, KeptRun]) -> set[str]:
+def _collect_account_names(parts: Mapping[str, KeptRun]) -> set[str]:
     return {each.header.account for each in parts.values() if each.header is not None}
 
 
-def _make_fleet_undo(
+def _make_fleet_undo_plan(
     parts: Mapping[str, KeptRun],
     client: _Clients,
     rows: Iterable[Any] | None,
@@ -467,17 +469,17 @@ def _make_fleet_undo(
     include_adopted: bool,
 ) -> FleetPlan:
     """Make the plan that takes back the run of a fleet, in each account that can be found."""
-    labels = dict.fromkeys([*parts, *_missing_journals(parts)])
+    labels = dict.fromkeys([*parts, *_explain_missing_journals(parts)])
     rows_of = labels if rows is None else _group_by_account(rows, labels)
 
     def read(label: str, kept: Journal) -> Plan:
         only = None if rows is None else _find_row_numbers(kept, rows_of[label] or ())
-        target = _find_target(kept.header, client, _account_names(parts), moved=moved)
+        target = _find_run_target(kept.header, client, _collect_account_names(parts), moved=moved)
         return set_journal_location(
             undo_plan(kept, target, include_adopted=include_adopted, only=only), home
         )
 
-    plans, failed = _read_journals(parts, read, rows_of)
+    plans, failed = _read_fleet_journals(parts, read, rows_of)
     return FleetPlan(plans, failed=failed, skip_invalid=True)
 
 
@@ -589,7 +591,7 @@ def prune(
     return prune_journals(store, days=days, runs=named | parts)
 
 
-def _find_run(run: str | pd.DataFrame, at: At | None) -> _LocatedRun:
+def _locate_run(run: str | pd.DataFrame, at: At | None) -> _LocatedRun:
     """Find the journal of a run by its name or its result, or those of the run of a fleet."""
     name = run if isinstance(run, str) else None
     if not isinstance(run, str):
@@ -608,7 +610,7 @@ def _find_run(run: str | pd.DataFrame, at: At | None) -> _LocatedRun:
     return _LocatedRun(*find_run(name, home), home, {})
 
 
-def _find_target(
+def _find_run_target(
     header: RunHeader,
     client: _Clients,
     accounts: Collection[str] = (),

@@ -41,13 +41,13 @@ from chatkit.account.reading import (
     NAME_PARTS,
     NOUNS,
     Fields,
-    canonical_fields,
-    name_cells,
+    canonicalize_fields,
+    make_name_cells,
 )
 from chatkit.api.record import Body
 from chatkit.errors import InputError, Problem
 from chatkit.flowjson.document import DocumentSource, LineColumn, read_source
-from chatkit.imports.tables import guard, unguard
+from chatkit.imports.tables import guard_csv_cell, remove_guard
 from chatkit.localization.ledger import Ledger
 from chatkit.templates.codes import template_codes
 from chatkit.util.display import many, values, visible
@@ -158,10 +158,10 @@ def is_folder_file(path: str) -> bool:
         return False
     if path in (ACCOUNT, CONTACTS, LEDGER, BASE, BASE_CONTACTS):
         return True
-    return _noun_of(path) is not None
+    return _find_noun(path) is not None
 
 
-def _noun_of(path: str) -> str | None:
+def _find_noun(path: str) -> str | None:
     """Return the noun of the record in a file; None for other files."""
     for noun, pattern in RECORD_FILES.items():
         same_folder = path.partition("/")[0] == pattern.partition("/")[0]
@@ -170,28 +170,28 @@ def _noun_of(path: str) -> str | None:
     return None
 
 
-def _name_from_path(noun: str, path: str) -> dict[str, Any]:
+def _parse_name_cells(noun: str, path: str) -> dict[str, Any]:
     """Return the name cells that the path of a record's file holds; empty if it holds none."""
     parts = path.removesuffix(".json").split("/")[1:]
-    return name_cells(DECLARED[noun], tuple(parts)) if len(parts) > 1 else {}
+    return make_name_cells(DECLARED[noun], tuple(parts)) if len(parts) > 1 else {}
 
 
-def safe_file_name(name: str, noun: str = "flow") -> str:
+def make_file_name(name: str, noun: str = "flow") -> str:
     """Convert any text to a portable file name; empty if nothing usable is left.
 
     Args:
         name: Any text.
         noun: The suffix of a name that a system reserves.
 
-    >>> list(map(safe_file_name, ["Größe wählen / ändern?", "../../etc/passwd", "CON", "予約"]))
+    >>> list(map(make_file_name, ["Größe wählen / ändern?", "../../etc/passwd", "CON", "予約"]))
     ['grosse-wahlen-andern', 'etc-passwd', 'con-flow', '']
     """
     plain = unicodedata.normalize("NFKD", name.casefold()).encode("ascii", "ignore").decode()
     stem = re.sub("[^a-z0-9]+", "-", plain)[:60].strip("-")
-    return f"{stem}-{noun}" if is_reserved(stem) else stem
+    return f"{stem}-{noun}" if is_reserved_name(stem) else stem
 
 
-def is_reserved(stem: str) -> bool:
+def is_reserved_name(stem: str) -> bool:
     """Return whether Windows reserves a name, whatever follows the dot."""
     return _RESERVED.fullmatch(stem.casefold()) is not None
 
@@ -218,7 +218,7 @@ class PathNames:
         folder, _, _ = path.rpartition("/")
         self._taken |= {path.casefold(), folder.casefold()}
 
-    def new_path(self, noun: str, name: Any) -> str:
+    def make_path(self, noun: str, name: Any) -> str:
         """Make the path of a new record, and reserve it."""
         folder = f"{RECORD_FILES[noun].partition('/')[0]}/"
         *outer, own = name if isinstance(name, tuple) else (name,)
@@ -232,8 +232,8 @@ class PathNames:
 
     def _find_free_path(self, before: str, name: str, noun: str, after: str) -> str:
         """Return a free path of a file or folder; paths that differ in case alone are taken."""
-        plain = _PLAIN.fullmatch(name) and not is_reserved(name)
-        stem = name if plain else safe_file_name(name.removeprefix("https://"), noun)
+        plain = _PLAIN.fullmatch(name) and not is_reserved_name(name)
+        stem = name if plain else make_file_name(name.removeprefix("https://"), noun)
         digest = sha256(name.encode(errors="surrogatepass")).hexdigest()
         stems = [stem] if stem else []
         stems += [f"{stem or noun}-{digest[:length]}" for length in (6, 12, 64)]
@@ -252,23 +252,23 @@ def format_json(value: Mapping[str, Any]) -> bytes:
         return (json.dumps(value, indent=2, sort_keys=True) + "\n").encode()
 
 
-def record_text(noun: str, name: Any, fields: Fields, path: str) -> bytes:
+def format_record(noun: str, name: Any, fields: Fields, path: str) -> bytes:
     """Write the file of a record, without the name cells that its path holds."""
-    known = _name_from_path(noun, path)
-    named = name_cells(DECLARED[noun], name).items()
+    known = _parse_name_cells(noun, path)
+    named = make_name_cells(DECLARED[noun], name).items()
     row = {**fields, **{each: value for each, value in named if known.get(each) != value}}
     if isinstance(text := row.get("text"), str) and "\n" in text:
         row["text"] = text.split("\n")
     return format_json(row)
 
 
-def account_text(account: str, codes: Iterable[str], *, flows_only: bool) -> bytes:
+def format_account_file(account: str, codes: Iterable[str], *, flows_only: bool) -> bytes:
     """Write `account.json`."""
     about: dict[str, Any] = {"account": account, "format": FORMAT, "templates": sorted(codes)}
     return format_json(about | ({"flows_only": True} if flows_only else {}))
 
 
-def base_text(account: str, codes: Iterable[str], records: Records) -> bytes:
+def format_base(account: str, codes: Iterable[str], records: Records) -> bytes:
     """Write the base: the account as it was pulled, which the next pull compares with."""
     base: dict[str, Any] = {"account": account, "templates": sorted(codes)}
     for noun in NOUNS:
@@ -282,14 +282,14 @@ def base_text(account: str, codes: Iterable[str], records: Records) -> bytes:
     return format_json(base)
 
 
-def contacts_text(contacts: Mapping[Any, Fields], columns: Sequence[str]) -> bytes:
+def format_contacts(contacts: Mapping[Any, Fields], columns: Sequence[str]) -> bytes:
     """Write contacts as CSV, in the order of their numbers; no cell can run as a formula."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL)
     writer.writerow(columns)
     for name, fields in sorted(contacts.items()):
-        cells = {**name_cells(DECLARED[CONTACT], name), **fields}
-        writer.writerow([guard(cells.get(each) or "") for each in columns])
+        cells = {**make_name_cells(DECLARED[CONTACT], name), **fields}
+        writer.writerow([guard_csv_cell(cells.get(each) or "") for each in columns])
     return text.getvalue().encode()
 
 
@@ -323,7 +323,7 @@ class FolderReader:
         about = self._read_account_file() if ACCOUNT in self._files else {}
         self.contents.account = about.get("account")
         for path in sorted(self._files):
-            if noun := _noun_of(path):
+            if noun := _find_noun(path):
                 self._read_record(noun, path)
         if CONTACTS in self._files:
             self.contents.records[CONTACT] = self._read_contacts(CONTACTS, EDITABLE)
@@ -364,10 +364,10 @@ class FolderReader:
             self._add_problem(ACCOUNT, source.find("/format"), f"{reason}: install that")
         before = len(self.problems)
         for n, code in enumerate(about.get("templates", ())):
-            self._check_code(code, ACCOUNT, source.find(f"/templates/{n}"))
+            self._check_template_code(code, ACCOUNT, source.find(f"/templates/{n}"))
         return about if len(self.problems) == before else {}
 
-    def _check_code(self, code: Any, path: str, at: LineColumn) -> None:
+    def _check_template_code(self, code: Any, path: str, at: LineColumn) -> None:
         try:
             template_codes([code])
         except InputError as error:
@@ -398,7 +398,7 @@ class FolderReader:
             return
         source, document = read
         try:
-            _base_model().model_validate(document, strict=True)
+            _build_base_model().model_validate(document, strict=True)
         except ValidationError as error:
             for each in error.errors(include_url=False, include_input=False)[:_MAX_PROBLEMS]:
                 steps = [str(step) for step in each["loc"]]
@@ -448,13 +448,13 @@ class FolderReader:
         if fault := DECLARED[noun].file_fault(fields):
             self._add_problem(path, source.find(fault[0]), fault[1])
             return
-        fields = {**_name_from_path(noun, path), **fields}
+        fields = {**_parse_name_cells(noun, path), **fields}
         lines = fields.get("text")
         if isinstance(lines, list) and all(isinstance(line, str) for line in lines):
             fields["text"] = "\n".join(lines)
         before = len(self.problems)
         if "template_code" in fields:
-            self._check_code(fields["template_code"], path, source.find("/template_code"))
+            self._check_template_code(fields["template_code"], path, source.find("/template_code"))
         if len(self.problems) == before:
             self._add_record(noun, fields, path, source)
 
@@ -473,7 +473,7 @@ class FolderReader:
         known = self.base.records[noun].get(name) if is_name else None
         sent = {each: value for each, value in fields.items() if each != named or known is None}
         if known is not None:
-            same = canonical_fields(noun, fields)
+            same = canonicalize_fields(noun, fields)
             sent = {n: v for n, v in sent.items() if n not in same or same[n] != known.get(n)}
             required = []
         before = len(self.problems)
@@ -486,9 +486,9 @@ class FolderReader:
             other = self.contents.paths[noun, name]
             label = " in ".join(name) if isinstance(name, tuple) else name
             reason = f"the {noun} {values(label)} stands in {other} too: keep one of them"
-            self._add_problem(path, source.find(_json_pointer(named)), reason)
+            self._add_problem(path, source.find(_make_json_pointer(named)), reason)
             return
-        records[name] = canonical_fields(noun, fields)
+        records[name] = canonicalize_fields(noun, fields)
         self.contents.paths[noun, name] = path
 
     def _check_fields(
@@ -510,7 +510,7 @@ class FolderReader:
                     named = f"{each.field} = {each.value}" if each.value else each.field
                     step = f": {each.next_step}" if each.next_step else ""
                     reason = f"{named}: {each.reason}{step}"
-                self._add_problem(path, source.find(_json_pointer(each.field)), reason)
+                self._add_problem(path, source.find(_make_json_pointer(each.field)), reason)
 
     # --- contacts.csv ---
 
@@ -521,17 +521,17 @@ class FolderReader:
         reader = csv.reader(io.StringIO(text, newline=""), strict=True)
         try:
             head = next(filter(None, reader), [])
-            if self._refuse_header(path, head, columns):
+            if self._check_header(path, head, columns):
                 return {}
             return {
-                tuple(cells[name] for name in CONTACT_KEY): canonical_fields(CONTACT, cells)
+                tuple(cells[name] for name in CONTACT_KEY): canonicalize_fields(CONTACT, cells)
                 for cells in self._read_contact_rows(path, reader, head)
             }
         except csv.Error as error:  # a cell of more than 131,072 characters
             self._add_problem(path, LineColumn(reader.line_num, 1), f"cannot be read: {error}")
             return {}
 
-    def _refuse_header(self, path: str, head: Sequence[str], columns: Sequence[str]) -> bool:
+    def _check_header(self, path: str, head: Sequence[str], columns: Sequence[str]) -> bool:
         """Add problems of the header; return whether the rows cannot be read."""
         at = LineColumn(1, 1)
         if doubled := [name for n, name in enumerate(head) if name in head[:n]]:
@@ -541,7 +541,7 @@ class FolderReader:
             reason = f"the columns {', '.join(lost)} are missing: write {','.join(columns)}"
             self._add_problem(path, at, reason, ", ".join(head)[:80])
         elif unknown := [name for name in head if name not in columns]:
-            at = LineColumn(1, _cell_column(head, unknown[0], head))
+            at = LineColumn(1, _find_text_column(head, unknown[0], head))
             reason = f"{values(unknown[0])} is not a column: the columns are {', '.join(columns)}"
             self._add_problem(path, at, reason)
             return False
@@ -566,7 +566,7 @@ class FolderReader:
                 reason += ": put a text with a comma in it in quotes"
                 self._add_problem(path, LineColumn(line, 1), reason)
                 continue
-            cells = dict(zip(head, map(unguard, row), strict=True))
+            cells = dict(zip(head, map(remove_guard, row), strict=True))
             yield cells
             key = tuple(cells[name] for name in CONTACT_KEY)
             name = CONTACT_KEY[0]
@@ -579,19 +579,21 @@ class FolderReader:
             seen.add(key)
             wrong[name] += bool(reason)
             if reason and wrong[name] <= _MAX_PROBLEMS:
-                self._add_problem(path, LineColumn(line, _cell_column(head, name, row)), reason)
+                self._add_problem(
+                    path, LineColumn(line, _find_text_column(head, name, row)), reason
+                )
         for name, count in wrong.items():
             if (more := count - _MAX_PROBLEMS) > 0:
                 self._add_problem(path, None, f"{more:,} more rows have such a {name}")
 
 
-def _cell_column(head: Sequence[str], name: str, row: Sequence[str]) -> int:
+def _find_text_column(head: Sequence[str], name: str, row: Sequence[str]) -> int:
     """Return the text column in which a cell begins, if no cell is quoted."""
     return sum(len(cell) + 1 for cell in row[: head.index(name)]) + 1
 
 
 @cache
-def _base_model() -> type[BaseModel]:
+def _build_base_model() -> type[BaseModel]:
     """Build the pydantic model of the base file, which checks types only."""
     table: Any = dict
     fields: dict[str, Any] = {"account": (str, ...), "templates": (list[str], [])}
@@ -608,6 +610,6 @@ def _base_model() -> type[BaseModel]:
     return create_model("Base", **fields)
 
 
-def _json_pointer(field_name: str) -> str:
+def _make_json_pointer(field_name: str) -> str:
     """Return the path of a field, like buttons.0.type, as a JSON pointer."""
     return "".join(f"/{step}" for step in field_name.split("."))

@@ -63,7 +63,7 @@ class PendingPull:
         """Save the files to write and to remove, with the digest of each file before."""
         manifest = {
             "inode": self._inode,
-            "write": {path: [before[path], digest_of(text)] for path, text in texts.items()},
+            "write": {path: [before[path], compute_digest(text)] for path, text in texts.items()},
             "remove": {path: before[path] for path in gone},
         }
         with (
@@ -74,7 +74,7 @@ class PendingPull:
             for path, text in texts.items():
                 pending.writestr(path, text)
 
-    def finish(self, directory: Directory) -> list[str]:
+    def finish_pull(self, directory: Directory) -> list[str]:
         """Write and remove the saved files.
 
         Returns:
@@ -88,17 +88,19 @@ class PendingPull:
             written: list[str] = []
             left: list[str] = []
             for path, before in manifest["remove"].items():
-                if directory.digest(path) is not None and not directory.remove(path, before):
+                if directory.compute_digest(path) is not None and not directory.remove_file(
+                    path, before
+                ):
                     left.append(path)
             base_last = sorted(manifest["write"].items(), key=lambda each: each[0] in BASES)
             for path, (before, after) in base_last:
-                if directory.digest(path) == after or (left and path in BASES):
+                if directory.compute_digest(path) == after or (left and path in BASES):
                     continue
                 mode = 0o600 if path in PRIVATE else 0o666
                 with archive.open(path) as entry:
-                    done = directory.replace(path, entry, before, mode)
+                    done = directory.replace_file(path, entry, before, mode)
                 (written if done else left).append(path)
-            directory.sync(written)
+            directory.sync_files(written)
         self._path.unlink()
         return left
 
@@ -130,6 +132,6 @@ class PendingPull:
             ) from None
 
 
-def digest_of(data: bytes | None) -> str | None:
+def compute_digest(data: bytes | None) -> str | None:
     """Return the digest of the bytes of a file; None if there is none."""
     return None if data is None else sha256(data).hexdigest()

@@ -21,12 +21,12 @@ from chatkit.account.reading import (
     FIELDS,
     AccountState,
     Fields,
-    canonical_fields,
-    default_of,
+    canonicalize_fields,
+    format_name,
+    get_default,
+    is_same_field,
     iter_records,
-    name_cells,
-    name_text,
-    same_field,
+    make_name_cells,
 )
 from chatkit.bulk import rendering
 from chatkit.bulk.endpoints import ACCOUNT, Endpoints
@@ -98,13 +98,13 @@ def plan_state(
             broken=broken,
         )
         for noun in DECLARED
-        if deletions[noun] or state.of(noun)
+        if deletions[noun] or state.get_records(noun)
     ]
     plan = join_plans(
         source_of(client, ACCOUNT), plans, cells=notes.cells, skip_invalid=skip_invalid
     )
     carried = state.not_carried if len(plan) or len(plan.refused) else ()
-    plan.notes[:0] = [*notes.warnings, *notes.texts(plan), *carried]
+    plan.notes[:0] = [*notes.warnings, *notes.describe_plan(plan), *carried]
     return plan
 
 
@@ -124,7 +124,7 @@ def _group_deletes(delete: Iterable[Named]) -> dict[str, list[str]]:
         match one.partition(" ")[::2] if isinstance(one, str) else one:
             case (str(noun), name) if name and noun.removesuffix("s") in names:
                 noun = noun.removesuffix("s")
-                names[noun][name_text(name, DECLARED[noun].separator)] = None
+                names[noun][format_name(name, DECLARED[noun].separator)] = None
             case _:
                 raise InputError(
                     f"delete= names a resource ({', '.join(DECLARED)}) and a record of it, like "
@@ -150,7 +150,7 @@ class StateNotes:
         """Note a record that the plan leaves as it is, and why."""
         self.kept.setdefault(why, []).append(name)
 
-    def texts(self, plan: Plan) -> Iterator[str]:
+    def describe_plan(self, plan: Plan) -> Iterator[str]:
         """Yield the collected notes on a plan."""
         for where, effect, names in (
             ("in the account and in the files", "overwritten", self.overwritten),
@@ -196,10 +196,10 @@ def _plan_resource(
     target = resource._target
     codes = [*state.codes, *(text.rpartition("/")[0] for text in deletions if "/" in text)]
     if "template_code" in declared.account_key:
-        codes += [code for code, _ in state.of(noun)]
+        codes += [code for code, _ in state.get_records(noun)]
     frame, _ = target.account_frame(codes)
-    of_state = {name_text(name, declared.separator): (name, fields)
-              for name, fields in state.of(noun).items()}  # fmt: skip
+    of_state = {format_name(name, declared.separator): (name, fields)
+              for name, fields in state.get_records(noun).items()}  # fmt: skip
     endpoints = cast("Endpoints[Any]", target)
     if declared.personal and endpoints.lists_deleted:
         notes.warnings.append(
@@ -209,7 +209,7 @@ def _plan_resource(
     live: dict[str, list[Mapping[str, Any]]] = {}
     for name, row in iter_records(declared, frame):
         if name is not None:
-            live.setdefault(name_text(name, declared.separator), []).append(row)
+            live.setdefault(format_name(name, declared.separator), []).append(row)
     rows: dict[str, dict[str, Any]] = {}
     for text, (name, fields) in of_state.items():
         matches = live.get(text, [])
@@ -222,9 +222,9 @@ def _plan_resource(
             if was is not None:
                 notes.reverted.append(f"{noun} {text} (deleted)")
             sent = {each: fields[each] for each in FIELDS[noun] if fields.get(each) is not None}
-            rows[text] = name_cells(declared, name) | sent
-        elif changed := _changed_fields(declared, text, fields, matches[0], was, notes):
-            rows[text] = _key_cells(frame, matches[0]) | changed
+            rows[text] = make_name_cells(declared, name) | sent
+        elif changed := _find_changed_fields(declared, text, fields, matches[0], was, notes):
+            rows[text] = _select_key_cells(frame, matches[0]) | changed
         same = matches[0] if matches and not changed else None
         if declared.personal and (why := endpoints.immutable_reason(fields, same)):
             notes.note_unchanged(*why)
@@ -235,18 +235,18 @@ def _plan_resource(
         elif len(matches) > 1:
             notes.cells.append(_refuse_ambiguous(declared, text, matches))
         else:
-            rows[text] = _key_cells(frame, matches[0]) | {"delete": True}
+            rows[text] = _select_key_cells(frame, matches[0]) | {"delete": True}
     if noun in state.records:
         notes.stays[noun] = sorted(live.keys() - of_state.keys() - rows.keys())
     return resource.plan(_make_plan_frame(rows, frame), existing="update", broken=broken)
 
 
-def _key_cells(frame: pd.DataFrame, fields: Mapping[str, Any]) -> dict[str, Any]:
+def _select_key_cells(frame: pd.DataFrame, fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return the key cells of a record of the account."""
     return {str(name): fields[str(name)] for name in frame.index.names}
 
 
-def _changed_fields(
+def _find_changed_fields(
     declared: type[Endpoints[Any]],
     text: str,
     record: Mapping[str, Any],
@@ -255,20 +255,20 @@ def _changed_fields(
     notes: StateNotes,
 ) -> dict[str, Any]:
     """Return the fields to write to a live record to make it equal; note those that cannot be."""
-    noun, held = declared.noun, canonical_fields(declared.noun, live)
+    noun, held = declared.noun, canonicalize_fields(declared.noun, live)
     changed: dict[str, Any] = {}
     for name in FIELDS[noun]:
-        if same_field(noun, name, record.get(name), held.get(name)):
+        if is_same_field(noun, name, record.get(name), held.get(name)):
             continue
         if name in declared.body.create_only:
             why = f"which can only be set when a {noun} is created, so it stays"
             notes.note_unchanged(f"{noun.capitalize()}s with another {name}, {why}", text)
             continue
         value = record.get(name)
-        if was is not None and not same_field(noun, name, was.get(name), held.get(name)):
-            edited = not same_field(noun, name, was.get(name), value)
+        if was is not None and not is_same_field(noun, name, was.get(name), held.get(name)):
+            edited = not is_same_field(noun, name, was.get(name), value)
             (notes.overwritten if edited else notes.reverted).append(f"{noun} {text} ({name})")
-        changed[name] = default_of(noun, name) if value is None else value
+        changed[name] = get_default(noun, name) if value is None else value
         if changed[name] is None:  # an empty cell would leave it as it is
             changed[name] = ""
     return changed
@@ -325,7 +325,7 @@ def _make_plan_frame(rows: Mapping[str, Mapping[str, Any]], live: pd.DataFrame) 
 # --- a saved plan -----------------------------------------------------------------------
 
 
-def describe_moved_records(plan: Plan) -> list[str]:
+def describe_changed_records(plan: Plan) -> list[str]:
     """Describe the records that have changed since a saved plan was made.
 
     Each row is compared again when it is sent. Here all are compared before the first is sent, so
@@ -355,13 +355,13 @@ def describe_moved_records(plan: Plan) -> list[str]:
                     f"{label}: {field} has changed"
                     for field, before in change.before.items()
                     if field in now
-                    and not same_field(noun, field, before, now[field])
-                    and not same_field(noun, field, after.get(field, before), now[field])
+                    and not is_same_field(noun, field, before, now[field])
+                    and not is_same_field(noun, field, after.get(field, before), now[field])
                 ]
     return moved
 
 
-def plan_markdown(
+def format_plan_markdown(
     plan: Plan, where: str, notes: Sequence[str] = (), convert: Callable[[str], str] = str
 ) -> str:
     """Write a plan as Markdown for a comment on a pull request, shortened and escaped.

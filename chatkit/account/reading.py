@@ -64,7 +64,7 @@ NOT_CARRIED = (
 class AccountState:
     """The records of an account, by name.
 
-    A field that a record does not have is as in `default_of`: empty, or the default of the
+    A field that a record does not have is as in `get_default`: empty, or the default of the
     service. So two states can be compared field by field, whatever each service shows of empty
     fields.
 
@@ -88,7 +88,7 @@ class AccountState:
 
     def __repr__(self) -> str:
         counts = [
-            many(len(self.of(noun)), noun)
+            many(len(self.get_records(noun)), noun)
             for noun in DECLARED
             if noun in NOUNS or noun in self.records
         ]
@@ -102,34 +102,34 @@ class AccountState:
     @property
     def flows(self) -> Mapping[str, Fields]:
         """By name: `template_name`, `categories`, `flow_json`, as far as they are shown."""
-        return self.of("flow")
+        return self.get_records("flow")
 
     @property
     def contents(self) -> Mapping[tuple[str, str], Fields]:
         """By template code and language: what can be sent of each."""
-        return self.of("content")
+        return self.get_records("content")
 
     @property
     def webhooks(self) -> Mapping[str, Fields]:
         """By address: `events` and `is_active`."""
-        return self.of("webhook")
+        return self.get_records("webhook")
 
     @property
     def contacts(self) -> Mapping[tuple[str, str], Fields]:
         """By country code and number: the name, and its parts."""
-        return self.of("contact")
+        return self.get_records("contact")
 
-    def of(self, noun: str) -> Mapping[Any, Fields]:
+    def get_records(self, noun: str) -> Mapping[Any, Fields]:
         """Return the records of one kind by name; none if they were not read."""
         return self.records.get(noun, {})
 
 
-def name_text(name: Any, separator: str = "/") -> str:
+def format_name(name: Any, separator: str = "/") -> str:
     """Return the name of a record as one text: of a content code/language."""
     return separator.join(map(str, name)) if isinstance(name, tuple | list) else str(name)
 
 
-def name_cells(declared: type[Endpoints[Any]], name: Any) -> dict[str, Any]:
+def make_name_cells(declared: type[Endpoints[Any]], name: Any) -> dict[str, Any]:
     """Return the cells of the name of a record, by column."""
     parts = name if isinstance(name, tuple) else (name,)
     return dict(zip(declared.account_key, parts, strict=True))
@@ -166,9 +166,9 @@ def read_account(
         frame, missing = resource_of(client, noun)._target.account_frame(named)
         if named or "template_code" not in DECLARED[noun].account_key:
             notes += missing
-        by_noun[noun], ids[noun], unclear[noun] = _index_by_name(noun, frame, notes)
+        by_noun[noun], ids[noun], unclear[noun] = _index_records_by_name(noun, frame, notes)
     return AccountState(
-        origin=origin_of(client.connection),
+        origin=describe_account(client.connection),
         records=by_noun,
         codes=named,
         ids=ids,
@@ -177,7 +177,7 @@ def read_account(
     )
 
 
-def origin_of(connection: Connection) -> str:
+def describe_account(connection: Connection) -> str:
     """Return the name of an account for people."""
     words = account_words(connection.account, connection.name)
     return (
@@ -185,7 +185,7 @@ def origin_of(connection: Connection) -> str:
     )
 
 
-def default_of(noun: str, field: str) -> Any:
+def get_default(noun: str, field: str) -> Any:
     """Return the value of a field that a record leaves out; None if it has no default."""
     known = DECLARED[noun].body.model_fields.get(field)
     if known is None or known.is_required():
@@ -197,27 +197,27 @@ _sorted_json = partial(json.dumps, sort_keys=True, default=repr)
 
 
 @cache
-def _defaults(noun: str) -> Mapping[str, Any]:
+def _get_defaults(noun: str) -> Mapping[str, Any]:
     """Return the default of each field, to compare with; it is not copied."""
     kept = (*FIELDS[noun], *(NAME_PARTS if noun == CONTACT else ()))
-    return {name: default_of(noun, name) for name in kept}
+    return {name: get_default(noun, name) for name in kept}
 
 
-def canonical_fields(noun: str, fields: Fields) -> dict[str, Any]:
+def canonicalize_fields(noun: str, fields: Fields) -> dict[str, Any]:
     """Return the known fields of a record that do not have their default."""
     kept = {}
     always = DECLARED[noun].always
-    for name, default in _defaults(noun).items():
+    for name, default in _get_defaults(noun).items():
         value = fields.get(name)
         if value is None or (name not in always and value == default):
             continue
         if value == "" and name not in always:  # what shows "" for null means null
             continue
-        kept[name] = _without_nulls(value) if isinstance(value, list) else value
+        kept[name] = _remove_nulls(value) if isinstance(value, list) else value
     return kept
 
 
-def _without_nulls(items: list[Any]) -> list[Any]:
+def _remove_nulls(items: list[Any]) -> list[Any]:
     """Remove the null fields of headers and buttons: services show them for absent ones."""
     return [
         {name: value for name, value in item.items() if value is not None}
@@ -227,7 +227,7 @@ def _without_nulls(items: list[Any]) -> list[Any]:
     ]
 
 
-def same_field(noun: str, field: str, left: Any, right: Any) -> bool:
+def is_same_field(noun: str, field: str, left: Any, right: Any) -> bool:
     """Return whether a field of two records is equal; a missing one has its default.
 
     Args:
@@ -239,7 +239,7 @@ def same_field(noun: str, field: str, left: Any, right: Any) -> bool:
     declared = DECLARED[noun]
     if field in declared.hidden and None in (left, right):
         return True  # every record has it: one service or the other does not show it
-    one, two = (default_of(noun, field) if v in EMPTY else v for v in (left, right))
+    one, two = (get_default(noun, field) if v in EMPTY else v for v in (left, right))
     if one in EMPTY or two in EMPTY:
         return one in EMPTY and two in EMPTY
     if field in declared.unordered:
@@ -249,7 +249,7 @@ def same_field(noun: str, field: str, left: Any, right: Any) -> bool:
     return same_value(two, one) or same_value(one, two)
 
 
-def changed_fields(noun: str, left: Fields, right: Fields) -> list[str]:
+def find_changed_fields(noun: str, left: Fields, right: Fields) -> list[str]:
     """Return the fields in which two records differ.
 
     The parts of a name are left out where the name differs, or where one side shows none.
@@ -257,7 +257,7 @@ def changed_fields(noun: str, left: Fields, right: Fields) -> list[str]:
     changed = [
         name
         for name in dict.fromkeys((*left, *right))
-        if not same_field(noun, name, left.get(name), right.get(name))
+        if not is_same_field(noun, name, left.get(name), right.get(name))
     ]
     parts = {*NAME_PARTS}
     if not parts.isdisjoint(changed) and (
@@ -285,7 +285,7 @@ def iter_records(
         yield name if all(parts) else None, fields
 
 
-def _index_by_name(
+def _index_records_by_name(
     noun: str, frame: pd.DataFrame, notes: list[str]
 ) -> tuple[dict[Any, dict[str, Any]], dict[Any, int | str], frozenset[Any]]:
     """Index records by name; leave out those that share a name, and note them.
@@ -304,12 +304,12 @@ def _index_by_name(
         keys = ", ".join(str(fields["id"]) for fields in rows[name])
         notes.append(
             f"{many(len(rows[name]), noun)} are called "
-            f"{values(name_text(name, DECLARED[noun].separator))} (ids {keys}): which is meant "
+            f"{values(format_name(name, DECLARED[noun].separator))} (ids {keys}): which is meant "
             "cannot be told, so none of them is taken. Rename or delete all but one."
         )
     single = {name: same[0] for name, same in sorted(rows.items()) if name not in unclear}
     return (
-        {name: canonical_fields(noun, fields) for name, fields in single.items()},
+        {name: canonicalize_fields(noun, fields) for name, fields in single.items()},
         {name: fields["id"] for name, fields in single.items() if fields.get("id") is not None},
         unclear,
     )

@@ -34,7 +34,7 @@ def register() -> None:
     ipython = sys.modules.get("IPython")
     shell = None if ipython is None else ipython.get_ipython()
     if shell is not None:
-        show_frames(shell.display_formatter.formatters["text/html"])
+        register_frame_formatter(shell.display_formatter.formatters["text/html"])
 
 
 class Accessor(metaclass=HelpPage):
@@ -71,7 +71,7 @@ class Accessor(metaclass=HelpPage):
         Raises:
             InputError: A file cannot hold some of it.
         """
-        delimited.to_csv(self._frame, target)
+        delimited.write_csv(self._frame, target)
 
     def to_xlsx(self, target: Target) -> None:
         """Write the frame as an XLSX file that `chatkit.read_contacts` reads as it was.
@@ -87,7 +87,7 @@ class Accessor(metaclass=HelpPage):
         """
         from chatkit.imports.tables import workbook  # slow to load
 
-        workbook.to_xlsx(self._frame, target)
+        workbook.write_xlsx(self._frame, target)
 
 
 # --- in a notebook ------------------------------------------------------------------------
@@ -96,29 +96,33 @@ _MAX_TEXT = 200  #: characters of a text that are shown, unless pandas is told o
 _STYLE = Path(__file__).with_suffix(".css").read_text("utf-8")
 
 
-def show_frames(formatter: Any) -> None:
+def register_frame_formatter(formatter: Any) -> None:
     """Register the HTML of our frames with a formatter of IPython; other frames look as before."""
 
     def html_of(frame: pd.DataFrame) -> str | None:
         enabled = pd.get_option("display.notebook_repr_html")
         if enabled and has_origin(frame) and frame.columns.nlevels == 1:
-            return frame_html(frame)
+            return render_frame(frame)
         other: str | None = before(frame) if before else frame._repr_html_()  # type: ignore[operator]
         return other
 
     before = formatter.for_type(pd.DataFrame, html_of)
 
 
-def frame_html(frame: pd.DataFrame) -> str:
+def render_frame(frame: pd.DataFrame) -> str:
     """Return a frame as an HTML table, as large as the options of pandas say."""
     option = pd.get_option
-    rows = _positions(len(frame), option("display.max_rows"), option("display.min_rows"))
+    rows = _choose_positions(len(frame), option("display.max_rows"), option("display.min_rows"))
     width = option("display.max_columns")
-    places = _positions(frame.shape[1], width, width)
-    columns = [None if n is None else (n, _cell_attributes(frame.dtypes.iloc[n])) for n in places]
-    heads = [_header_html("col", name) for name in frame.index.names]
+    places = _choose_positions(frame.shape[1], width, width)
+    columns = [
+        None if n is None else (n, _choose_cell_attributes(frame.dtypes.iloc[n])) for n in places
+    ]
+    heads = [_render_header("col", name) for name in frame.index.names]
     heads += [
-        "<th>…</th>" if column is None else _header_html("col", frame.columns[column[0]], column[1])
+        "<th>…</th>"
+        if column is None
+        else _render_header("col", frame.columns[column[0]], column[1])
         for column in columns
     ]
     body, above = "", None
@@ -133,9 +137,9 @@ def frame_html(frame: pd.DataFrame) -> str:
         for level, value in enumerate(label):  # those of outer levels once where they repeat
             outer = label[: level + 1] if level < len(label) - 1 else None
             same = above is not None and above[: level + 1] == outer
-            body += _header_html("row", None if same else value)
+            body += _render_header("row", None if same else value)
         for column in columns:
-            cell = column and f"<td{column[1]}>{_cell_html(frame.iat[row, column[0]])}</td>"
+            cell = column and f"<td{column[1]}>{_render_cell(frame.iat[row, column[0]])}</td>"
             body += cell or "<td>…</td>"
         body += "</tr>"
         above = label
@@ -147,7 +151,7 @@ def frame_html(frame: pd.DataFrame) -> str:
     return f'<div {start} aria-label="Table"><style>{_STYLE}</style>{table}</div>'
 
 
-def _cell_attributes(dtype: Any) -> str:
+def _choose_cell_attributes(dtype: Any) -> str:
     """Return the HTML attributes of the cells of a column."""
     types = pd.api.types
     if types.is_bool_dtype(dtype) or types.is_datetime64_any_dtype(dtype):
@@ -155,7 +159,7 @@ def _cell_attributes(dtype: Any) -> str:
     return ' class="number"' if types.is_numeric_dtype(dtype) else ' dir="auto"'
 
 
-def _positions(count: int, most: int | None, kept: int | None) -> list[int | None]:
+def _choose_positions(count: int, most: int | None, kept: int | None) -> list[int | None]:
     """Return the positions to show of `count`, with None in place of those left out."""
     if not most or count <= most:
         return [*range(count)]
@@ -163,14 +167,14 @@ def _positions(count: int, most: int | None, kept: int | None) -> list[int | Non
     return [*range(kept - kept // 2), None, *range(count - kept // 2, count)]
 
 
-def _header_html(scope: Literal["col", "row"], name: Any, look: str = "") -> str:
+def _render_header(scope: Literal["col", "row"], name: Any, look: str = "") -> str:
     # what is empty is no header: a screen reader would announce it as one
-    text = "" if name is None else _cell_html(name)
+    text = "" if name is None else _render_cell(name)
     numbers = look if "number" in look else ""
     return f'<th scope="{scope}"{numbers}>{text}</th>' if text else "<td></td>"
 
 
-def _cell_html(value: Any) -> str:
+def _render_cell(value: Any) -> str:
     """Return one value as escaped HTML."""
     if type(value) in (list, dict):
         try:

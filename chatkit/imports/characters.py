@@ -69,7 +69,7 @@ _CLUSTER = re.compile(
 )
 
 
-def _finding(
+def _make_finding(
     name: str, text: str, tidy: str = "", *, safe: bool = True, **parts: object
 ) -> CellFinding:
     """Make a finding of `characters.toml`.
@@ -96,13 +96,13 @@ def _make_check(
     def check(text: str) -> CellFinding | None:
         if not (matches := find(text)):
             return None
-        names = _code_points(matches) if isinstance(matches, list) else ""
-        return _finding(name, text, tidy(text), safe=safe, names=names)
+        names = _format_code_points(matches) if isinstance(matches, list) else ""
+        return _make_finding(name, text, tidy(text), safe=safe, names=names)
 
     return check
 
 
-def _find_unseen(kind: str, text: str) -> dict[int, str]:
+def _find_invisible_of_kind(kind: str, text: str) -> dict[int, str]:
     """Return the invisible characters of a kind by position, except those of flags."""
     if not (places := invisible_positions(text)):
         return {}
@@ -116,7 +116,7 @@ def _find_unseen(kind: str, text: str) -> dict[int, str]:
     return unseen
 
 
-def _code_points(characters: Iterable[str]) -> str:
+def _format_code_points(characters: Iterable[str]) -> str:
     names = dict.fromkeys(f"U+{ord(c):04X}" for c in characters)
     few = ", ".join(list(names)[:3])
     return f" ({few}{', …' if len(names) > 3 else ''})"
@@ -126,11 +126,13 @@ def _code_points(characters: Iterable[str]) -> str:
 
 
 #: Halves of characters.
-find_halves = _make_check("half", has_half_character)
+find_half_characters = _make_check("half", has_half_character)
 #: The sign that stands where a program could not read a letter.
-find_lost = _make_check("lost", re.compile("\ufffd").search)
+find_lost_letters = _make_check("lost", re.compile("\ufffd").search)
 #: Characters that mean nothing, or another thing on each machine.
-find_unknown = _make_check("unknown", lambda text: [*_find_unseen("unknown", text).values()])
+find_unknown = _make_check(
+    "unknown", lambda text: [*_find_invisible_of_kind("unknown", text).values()]
+)
 #: Marks that make letters read backwards; other marks have their use in a long text.
 find_overrides = _make_check(
     "overridden",
@@ -146,7 +148,7 @@ def find_direction_marks(text: str) -> CellFinding | None:
         return None
     name = "direction" if set(marks).isdisjoint(_STEERING) else "steering"
     tidy = re.sub(f"[{_DIRECTION}]", "", text)
-    return _finding(name, text, tidy, names=_code_points(marks))
+    return _make_finding(name, text, tidy, names=_format_code_points(marks))
 
 
 def find_controls(text: str, *, lines: bool = False) -> CellFinding | None:
@@ -156,26 +158,28 @@ def find_controls(text: str, *, lines: bool = False) -> CellFinding | None:
         text: Any text.
         lines: Whether it may have several lines.
     """
-    controls = [c for c in _find_unseen("control", text).values() if not (lines and c == "\n")]
+    controls = [
+        c for c in _find_invisible_of_kind("control", text).values() if not (lines and c == "\n")
+    ]
     if not controls:
         return None
     parts = text.replace("\r\n", "\n").split("\n") if lines else [text]
     spaced = (_BREAKS.sub(" ", part) for part in parts)
     tidy = "\n".join(re.sub("[\0-\x1f\x7f-\x9f]", "", part) for part in spaced)
     name = "break" if all(map(_BREAKS.match, controls)) else "control"
-    return _finding(name, text, tidy, names=_code_points(controls))
+    return _make_finding(name, text, tidy, names=_format_code_points(controls))
 
 
 def find_invisible(text: str) -> CellFinding | None:
     """Find invisible characters that do not change how others look."""
-    if not (hidden := _find_unseen("invisible", text)):
+    if not (hidden := _find_invisible_of_kind("invisible", text)):
         return None
     tidy = "".join([c for n, c in enumerate(text) if n not in hidden])
-    count, names = many(len(hidden), "character"), _code_points(hidden.values())
-    return _finding("invisible", text, tidy, count=count, names=names)
+    count, names = many(len(hidden), "character"), _format_code_points(hidden.values())
+    return _make_finding("invisible", text, tidy, count=count, names=names)
 
 
-def _compose(text: str) -> str:
+def _compose_accents(text: str) -> str:
     """Join accents with their letters; a letter that would not become shorter stays."""
 
     def whole(match: re.Match[str]) -> str:
@@ -185,7 +189,9 @@ def _compose(text: str) -> str:
 
 
 #: Accents that stand apart from their letter: no search finds é by e and an accent.
-find_decomposed = _make_check("decomposed", lambda text: _compose(text) != text, _compose)
+find_decomposed = _make_check(
+    "decomposed", lambda text: _compose_accents(text) != text, _compose_accents
+)
 
 
 def find_spaces(text: str) -> CellFinding | None:
@@ -197,13 +203,13 @@ def find_spaces(text: str) -> CellFinding | None:
     while (fewer := _RUNS.sub(lambda run: run[1] or run[2] or "", tidy)) != tidy:
         tidy = fewer
     faults = {
-        f"has an unusual space{_code_points(_UNUSUAL_SPACES.findall(text))}": plain != text,
+        f"has an unusual space{_format_code_points(_UNUSUAL_SPACES.findall(text))}": plain != text,
         "begins with a space": plain.lstrip(_EDGES) != plain,
         "ends with a space": plain.rstrip(_EDGES) != plain,
         "has several spaces together": tidy != inner,
     }
     names = ", ".join(fault for fault, applies in faults.items() if applies)
-    return _finding("spaces", text, tidy, faults=names) if names else None
+    return _make_finding("spaces", text, tidy, faults=names) if names else None
 
 
 # --- a wrong encoding: é that became Ã©, because UTF-8 was read as cp1252 -----------------
@@ -214,14 +220,14 @@ _SIGNS = [bytes([code]).decode("cp1252", "ignore") or chr(code) for code in rang
 _BYTES = {chr(code): code for code in range(0x100)} | {c: code for code, c in enumerate(_SIGNS)}
 
 
-def _byte_class(first: int, last: int) -> str:
+def _build_byte_class(first: int, last: int) -> str:
     return "[" + "".join(re.escape(c) for c, n in _BYTES.items() if first <= n <= last) + "]"
 
 
-_NEXT = _byte_class(0x80, 0xBF)
+_NEXT = _build_byte_class(0x80, 0xBF)
 _CHARACTER = re.compile(
-    f"{_byte_class(0xC2, 0xDF)}{_NEXT}|{_byte_class(0xE0, 0xEF)}{_NEXT}{{2}}"
-    f"|{_byte_class(0xF0, 0xF4)}{_NEXT}{{3}}"
+    f"{_build_byte_class(0xC2, 0xDF)}{_NEXT}|{_build_byte_class(0xE0, 0xEF)}{_NEXT}{{2}}"
+    f"|{_build_byte_class(0xF0, 0xF4)}{_NEXT}{{3}}"
 )
 #: What may well be what it says, where it stands alone: a letter with an accent, and after it a
 #: quote, a sign or a letter of the same kind. Few words end with one of the first letters.
@@ -231,7 +237,7 @@ _ORDINARY = re.compile(
     "|[^ÃÂ][ŠŒŽ]"
 )
 #: No word has so many letters with accents, or signs, side by side.
-_ACCENTED = re.compile(f"{_byte_class(0x80, 0xFF)}{{3,}}")
+_ACCENTED = re.compile(f"{_build_byte_class(0x80, 0xFF)}{{3,}}")
 #: Nobody writes letters for sounds, or controls, where a plain letter with an accent stood.
 _UNLIKELY = re.compile("[\x80-\x9f\u0250-\u0258\u025a-\u02af\u0300-\u036f]")
 
@@ -259,32 +265,32 @@ def find_garbled(text: str) -> CellFinding | None:
             unusual = [match for match in unusual if match[0][0] in "ÃÂâ"]
         if not unusual or once == mended:
             break
-        whole &= once == _repair_text(mended)
+        whole &= once == _decode_garbled_text(mended)
         lost |= any(
-            _CHARACTER.sub(_repair_character, w) not in (w, _repair_text(w))
+            _CHARACTER.sub(_repair_character, w) not in (w, _decode_garbled_text(w))
             for w in mended.split(" ")
         )
         mended = once
     if mended == text or len(mended) == len(text):
-        readings = _code_page_readings(text)
+        readings = _decode_by_code_pages(text)
         mended, whole, lost = next(iter(readings), text), len(readings) == 1, False
         if mended == text:
-            damaged = _finding("garbled_and_lost", text) if _DAMAGED.search(text) else None
-            return _check_alphabet(text) or damaged
+            damaged = _make_finding("garbled_and_lost", text) if _DAMAGED.search(text) else None
+            return _find_other_alphabet(text) or damaged
     mended = unicodedata.normalize("NFC", mended)
     lost |= any(unicodedata.category(c) == "Cn" for c in mended) or bool(_DAMAGED.search(mended))
     lost |= bool(re.search(r"\bÃ(?=[a-zß-ÿ])", mended))  # no word begins so
     words = _LETTERS.findall(mended)
-    scripts = [{_WRITTEN_WITH.get(s := script(c), s) for c in w} for w in words]
+    scripts = [{_WRITTEN_WITH.get(s := find_script(c), s) for c in w} for w in words]
     plausible = all(len(each) == 1 for each in scripts)
     if lost or not (whole or (plausible and len(set().union(*scripts)) == 1)):
-        return _finding("garbled_and_lost", text)
+        return _make_finding("garbled_and_lost", text)
     new = {*words} - {*_LETTERS.findall(text)}  # JOSé: its capitals were made of what is garbled
     usual = all(word in (word.lower(), word.upper(), word.capitalize()) for word in new)
-    return _finding("garbled", text, mended, safe=whole and plausible and usual)
+    return _make_finding("garbled", text, mended, safe=whole and plausible and usual)
 
 
-def _code_page_readings(text: str) -> list[str]:
+def _decode_by_code_pages(text: str) -> list[str]:
     """Return the possible originals of UTF-8 text decoded in a code page.
 
     The usual code pages come first. Letters alone, each word in one script, are right: HAVLÍČEK.
@@ -305,25 +311,25 @@ def _code_page_readings(text: str) -> list[str]:
 def _has_one_script(text: str) -> bool:
     """Check if the letters and marks of each word are of one script."""
     words = ([c for c in word if unicodedata.category(c)[0] in "LM"] for word in text.split())
-    return all(len({_WRITTEN_WITH.get(s := script(c), s) for c in word}) < 2 for word in words)
+    return all(len({_WRITTEN_WITH.get(s := find_script(c), s) for c in word}) < 2 for word in words)
 
 
-def _check_alphabet(text: str) -> CellFinding | None:
+def _find_other_alphabet(text: str) -> CellFinding | None:
     """Find a name that was decoded in the encoding of another alphabet: Ìàðèÿ for Мария."""
     if not _ACCENTED.search(text) or not set(text) <= _BYTES.keys():
         return None
-    from chatkit.imports.tables.delimited import likely_readings  # pandas is slow to load
+    from chatkit.imports.tables.delimited import find_likely_decodings  # pandas is slow to load
 
     data = bytes([_BYTES[c] for c in text])
-    readings = [] if data.isascii() else likely_readings(data, lambda _: 0)
+    readings = [] if data.isascii() else find_likely_decodings(data, lambda _: 0)
     suggestion = readings[0].text if len(readings) == 1 else None
     short = max(map(len, _ACCENTED.findall(text))) < 4  # ÅÄÖ is an abbreviation
     if not readings or text in [r.text for r in readings] or (short and suggestion is None):
         return None
-    return _finding("other_alphabet", text, suggestion or "", safe=False)
+    return _make_finding("other_alphabet", text, suggestion or "", safe=False)
 
 
-def _repair_text(text: str) -> str | None:
+def _decode_garbled_text(text: str) -> str | None:
     """Decode a garbled text as UTF-8; None if it is none, or bytes are missing."""
     try:
         data = bytes([_BYTES[c] for c in text])
@@ -365,7 +371,7 @@ _SQUARED = {chr(code): chr((code - 0x1F130) % 32 + 65) for code in range(0x1F150
 
 
 @lru_cache(4096)
-def script(c: str) -> str:
+def find_script(c: str) -> str:
     """Return the script of a letter as Unicode names it: LATIN."""
     return unicodedata.name(c, "").partition(" ")[0]
 
@@ -377,24 +383,26 @@ def find_lookalikes(text: str) -> CellFinding | None:
     tidy, sure, mixed = text, True, set[str]()
     for match in _WORD.finditer(text):
         word = match[0]
-        scripts = Counter(s for c in word if (s := script(c)) in _TO_LATIN or s == "LATIN")
+        scripts = Counter(s for c in word if (s := find_script(c)) in _TO_LATIN or s == "LATIN")
         if len(scripts) < 2:
             continue
         mixed |= scripts.keys()
-        plain = {s: whole for s, _ in scripts.most_common() if (whole := _in_script(word, s))}
+        plain = {
+            s: whole for s, _ in scripts.most_common() if (whole := _convert_to_script(word, s))
+        }
         sure &= len(plain) == 1 and not plain.keys().isdisjoint(_SURE)
         for whole in [*plain.values()][:1]:
             tidy = tidy[: match.start()] + whole + tidy[match.end() :]
     names = " and ".join(sorted(s.title() for s in mixed))
     name = "mixed" if tidy == text else "alike"
-    return _finding(name, text, tidy, safe=sure, scripts=names) if mixed else None
+    return _make_finding(name, text, tidy, safe=sure, scripts=names) if mixed else None
 
 
-def _in_script(word: str, main: str) -> str | None:
+def _convert_to_script(word: str, main: str) -> str | None:
     """Replace letters by those of one script that look alike; None if one has no such letter."""
     letters = []
     for c in word:
-        own = script(c)
+        own = find_script(c)
         if own != main and (own in _TO_LATIN or own == "LATIN"):
             letter, accents = (apart := unicodedata.normalize("NFD", c))[0], apart[1:]
             latin = letter if own == "LATIN" else _TO_LATIN[own].get(letter)
@@ -406,14 +414,16 @@ def _in_script(word: str, main: str) -> str | None:
     return "".join(letters)
 
 
-def _replace_styled(text: str) -> str:
+def _replace_styled_letters(text: str) -> str:
     signs = {*_STYLED.findall(text)}
     plain = {ord(c): _SQUARED.get(c) or unicodedata.normalize("NFKC", c) for c in signs}
     return text.translate({c: p for c, p in plain.items() if len(p) == 1 and p.isalnum()})
 
 
 #: Letters that are signs of their own: bold ones of mathematics, letters in circles.
-find_styled = _make_check("styled", lambda text: _replace_styled(text) != text, _replace_styled)
+find_styled = _make_check(
+    "styled", lambda text: _replace_styled_letters(text) != text, _replace_styled_letters
+)
 
 
 def _has_both_directions(text: str) -> bool:
@@ -457,7 +467,7 @@ def find_letterless(text: str) -> CellFinding | None:
         "emoji": any(unicodedata.category(sign) in ("So", "Sk") for sign in signs),
     }
     kind = next((kind for kind, applies in kinds.items() if applies), "punctuation")
-    return _finding("letterless", text, kind=kind)
+    return _make_finding("letterless", text, kind=kind)
 
 
 #: A ? inside of a word, where a program had no letter for what was there.
@@ -469,7 +479,7 @@ def find_leftovers(text: str) -> CellFinding | None:
     if not (match := _LEFTOVER.search(text)):
         return None
     rest = " ".join(_LEFTOVER.sub("", text).split())
-    return _finding("leftover", text, rest, safe=False, word=match[0])
+    return _make_finding("leftover", text, rest, safe=False, word=match[0])
 
 
 #: Names between tags of HTML.
@@ -491,33 +501,46 @@ def find_entities(text: str) -> CellFinding | None:
     if plain == text:
         return None
     safe = plain.isprintable() and not re.search(r"[<>\ufffd]|&#?\w+;?", plain)
-    return _finding("entities", text, plain, safe=safe)
+    return _make_finding("entities", text, plain, safe=safe)
 
 
-def find_lengthy(text: str) -> CellFinding | None:
+def find_overlong(text: str) -> CellFinding | None:
     """Find a text that is too long to be a name."""
-    return _finding("lengthy", text, count=len(text)) if len(text) > _MAX_NAME else None
+    return _make_finding("lengthy", text, count=len(text)) if len(text) > _MAX_NAME else None
 
 
 # --- several checks -----------------------------------------------------------------------
 
 #: Checks for any text, of several lines too.
-TEXT: tuple[Check, ...] = (
-    *(find_garbled, find_halves, find_lost, partial(find_controls, lines=True), find_overrides),
+TEXT_CHECKS: tuple[Check, ...] = (
+    *(
+        find_garbled,
+        find_half_characters,
+        find_lost_letters,
+        partial(find_controls, lines=True),
+        find_overrides,
+    ),
     *(find_invisible, find_unknown, find_lookalikes, find_decomposed),
 )
 #: Checks for a name.
-NAME: tuple[Check, ...] = (
-    *(find_garbled, find_entities, find_halves, find_lost, find_controls, find_direction_marks),
+NAME_CHECKS: tuple[Check, ...] = (
+    *(
+        find_garbled,
+        find_entities,
+        find_half_characters,
+        find_lost_letters,
+        find_controls,
+        find_direction_marks,
+    ),
     *(find_invisible, find_unknown, find_lookalikes, find_styled, find_decomposed, find_spaces),
-    *(find_lengthy, find_leftovers, find_tags, find_letterless, find_question_marks),
+    *(find_overlong, find_leftovers, find_tags, find_letterless, find_question_marks),
     find_both_directions,
 )
 
 
 def check_text(text: str) -> list[CellFinding]:
     """Run the checks for any text."""
-    return run_checks(text, TEXT)
+    return run_checks(text, TEXT_CHECKS)
 
 
 @lru_cache(4096)
@@ -526,7 +549,7 @@ def check_name(text: str) -> Sequence[CellFinding]:
     plain = len(text) <= _MAX_NAME and _USUAL_NAME.fullmatch(text)
     if not text or (plain and not _LEFTOVER.search(text) and not _ACCENTED.search(text)):
         return ()
-    return tuple(run_checks(text, NAME))
+    return tuple(run_checks(text, NAME_CHECKS))
 
 
 def run_checks(text: str, checks: Sequence[Check]) -> list[CellFinding]:

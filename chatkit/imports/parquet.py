@@ -84,14 +84,14 @@ def write_parquet(endpoints: Endpoints[Any], folder: str | os.PathLike[str]) -> 
     """
     folder = Path(folder).expanduser()
     _check_folder(folder)
-    with _write_errors(folder):
+    with _convert_write_errors(folder):
         make_folder(folder)
         if not (folder / ".gitignore").exists():
             with replace_file(folder / ".gitignore") as file:
                 file.write(b"# Names and numbers of people\n*\n")
         with lock_file(folder / _COMPLETE, patience=PATIENCE):
             export = _Export(endpoints, folder)
-            if (rows := export.complete_rows()) is not None:
+            if (rows := export.read_complete_count()) is not None:
                 return rows
             try:
                 with Progress(f"{endpoints.noun}s") as progress:
@@ -121,7 +121,7 @@ class _Export:
         self.pages_end = self.written = 0  # rows of `columns` in whole pages, and in parts
         self.position = self.parts[-1].origin.position if self.parts else 0
         self.expected: list[Any] = []  # ids that the next page has to begin with
-        self.previous: set[Any] = {*self._part_ids(self.parts[-1])} if self.parts else set()
+        self.previous: set[Any] = {*self._read_part_ids(self.parts[-1])} if self.parts else set()
         self.duplicates = 0
         self.listing: ListReader
 
@@ -144,21 +144,21 @@ class _Export:
                 numbered[int(name[1])] = self._verify_part(path)
         parts = [part for _, part in sorted(numbered.items())]
         if missing := {*range(len(parts))} - {*numbered}:
-            raise self._folder_error(f"Part {min(missing)} of {self.folder} is missing")
+            raise self._make_folder_error(f"Part {min(missing)} of {self.folder} is missing")
         for part in parts[1:]:
             if part.origin.read != parts[0].origin.read:
-                raise self._folder_error(f"{part.path} belongs to another read")
+                raise self._make_folder_error(f"{part.path} belongs to another read")
         return parts
 
     def _verify_part(self, path: Path) -> ExportedPart:
         if path.is_symlink() or not path.is_file():
-            raise self._folder_error(f"{path} is a link or a folder, not a part")
+            raise self._make_folder_error(f"{path} is a link or a folder, not a part")
         try:
             with pq.ParquetFile(path) as file:
                 schema, rows = file.schema_arrow, file.metadata.num_rows
             origin = msgspec.json.decode((schema.metadata or {})[b"chatkit"], type=PartOrigin)
         except (OSError, pa.ArrowException, KeyError, *_NOT_JSON) as error:
-            raise self._folder_error(f"{path} cannot be read ({error!s:.200})") from error
+            raise self._make_folder_error(f"{path} cannot be read ({error!s:.200})") from error
         account, noun = self.endpoints.transport.connection.account, self.endpoints.noun
         if (origin.account, origin.noun) != (account, noun):
             own, other = account_words(account), account_words(origin.account)
@@ -169,11 +169,13 @@ class _Export:
             )
         return ExportedPart(path, rows, schema.names, origin)
 
-    def _folder_error(self, reason: str, kind: type[ChatkitError] = StoreError) -> ChatkitError:
+    def _make_folder_error(
+        self, reason: str, kind: type[ChatkitError] = StoreError
+    ) -> ChatkitError:
         noun, folder = self.endpoints.noun, self.folder
         return kind(f"{reason}. Delete {folder}, or name another folder, to read all {noun}s.")
 
-    def complete_rows(self) -> int | None:
+    def read_complete_count(self) -> int | None:
         """Return the number of rows of a complete export; None if it is not complete.
 
         Raises:
@@ -185,9 +187,9 @@ class _Export:
         try:
             complete = msgspec.json.decode(path.read_bytes(), type=ExportTotals)
         except (OSError, *_NOT_JSON) as error:
-            raise self._folder_error(f"{path} cannot be read ({error!s:.200})") from error
+            raise self._make_folder_error(f"{path} cannot be read ({error!s:.200})") from error
         if (len(self.parts), self.rows) != (complete.parts, complete.rows):
-            raise self._folder_error(
+            raise self._make_folder_error(
                 f"{self.folder} holds {self.rows:,} rows in {many(len(self.parts), 'part')}, and "
                 f"{complete.rows:,} rows in {many(complete.parts, 'part')} were written"
             )
@@ -199,7 +201,7 @@ class _Export:
         )
         return complete.rows
 
-    def _part_ids(self, part: ExportedPart) -> list[Any]:
+    def _read_part_ids(self, part: ExportedPart) -> list[Any]:
         return pq.read_table(part.path, columns=[self.key])[self.key].to_pylist()  # type: ignore[no-any-return]
 
     # --- pages --------------------------------------------------------------------------
@@ -226,10 +228,12 @@ class _Export:
                 count = many(self.rows, endpoints.noun)
                 print_line(f"{self.folder}: goes on after {count} that were read before.")
                 answer = endpoints.transport.send(endpoints.list_call(first))
-                self._count_known(self._page_ids(answer.data), self._part_ids(self.parts[0])[:size])
+                self._count_known_rows(
+                    self._parse_page_ids(answer.data), self._read_part_ids(self.parts[0])[:size]
+                )
                 for part in reversed(self.parts):
                     if len(self.expected) < self.position - before * size:
-                        self.expected = self._part_ids(part) + self.expected
+                        self.expected = self._read_part_ids(part) + self.expected
                 self.expected = self.expected[before * size - self.position :]
                 progress.add(self.rows)
             with closing(listing.read()) as pages:
@@ -246,7 +250,7 @@ class _Export:
             raise BadAnswer(endpoints.list_call(), reason) from None
         except Refused as error:
             if self.expected and type(error) in (Refused, NotFound):  # past the end
-                self._count_known([], self.expected)
+                self._count_known_rows([], self.expected)
             raise
 
     def _add_page(self, data: Raw) -> int:
@@ -254,18 +258,18 @@ class _Export:
         if not self.expected:
             return self.columns.add(data)
         rows = msgspec.json.decode(data, type=list[Raw])
-        known = self._count_known(self._page_ids(data), self.expected)
+        known = self._count_known_rows(self._parse_page_ids(data), self.expected)
         self.expected = []
         self.columns.add(b"[" + b",".join(map(bytes, rows[known:])) + b"]")
         return len(rows)
 
-    def _page_ids(self, data: Raw) -> list[Any]:
+    def _parse_page_ids(self, data: Raw) -> list[Any]:
         """Return the ids of a page."""
         rows = msgspec.json.decode(data, type=list[dict[str, Any]])
         keys = [row.get(self.key) for row in rows]
         return [int(key) if isinstance(key, str) and key.isdecimal() else key for key in keys]
 
-    def _count_known(self, keys: Sequence[Any], expected: Sequence[Any]) -> int:
+    def _count_known_rows(self, keys: Sequence[Any], expected: Sequence[Any]) -> int:
         """Return how many of the first rows of a page were read before, in the same order.
 
         Rows that were deleted meanwhile move the others to the front, which does no harm while
@@ -277,7 +281,7 @@ class _Export:
         kept = [key for key in expected if key in keys]
         if expected and (not kept or [*keys[: len(kept)]] != kept):
             rows = many(self.rows, self.endpoints.noun)
-            raise self._folder_error(
+            raise self._make_folder_error(
                 f"{self.folder}: the list of {self.endpoints.noun}s has changed since {rows} of "
                 "it were read, so that others would be missing or doubled",
                 InputError,
@@ -330,7 +334,7 @@ class _Export:
             self.parts[number] = part._replace(path=visible)
         sync_folder(self.folder)
         endpoints, rows = self.endpoints, self.rows
-        ids = np.concatenate([np.array(self._part_ids(part), np.int64) for part in self.parts])
+        ids = np.concatenate([np.array(self._read_part_ids(part), np.int64) for part in self.parts])
         is_sorted = (ids[1:] > ids[:-1]).all()  # then no part repeats an id of another one
         repeated = 0 if is_sorted else len(ids) - len(np.unique(ids))
         self.listing.rows = rows + self.duplicates
@@ -364,7 +368,7 @@ def _check_folder(folder: Path) -> None:
 
 
 @contextmanager
-def _write_errors(folder: Path) -> Iterator[None]:
+def _convert_write_errors(folder: Path) -> Iterator[None]:
     """Raise `StoreError` for a file that cannot be written."""
     try:
         yield

@@ -66,11 +66,13 @@ class Receiver(metaclass=HelpPage):
     ) -> None:
         self.inspector = inspector
         self._store = store
-        self._begin = store.last()  # what came before this receiver is left to `Inbox.verify`
+        self._begin = (
+            store.read_last_id()
+        )  # what came before this receiver is left to `Inbox.verify`
         self._verifying = threading.Lock()
         self._unverified = unverified
         self._batches = Batches(self._store_arrivals)
-        self._server = Server(self._asgi, listen(host, port))
+        self._server = Server(self._respond, listen(host, port))
         name = "localhost" if host in ("127.0.0.1", "::1") else host
         name = f"[{name}]" if ":" in name else name
         self.url = f"http://{name}:{self._server.port}/"
@@ -103,7 +105,9 @@ class Receiver(metaclass=HelpPage):
         with self._verifying:  # what is not stored by now will be verified with these
             self.inspector.set_secrets(known)
         unverified = Selection(since=self._begin, verified=False, repeats=True)
-        self._store.note_verified(self.inspector.verify_again(self._store.read(unverified)))
+        self._store.note_verified(
+            self.inspector.verify_again(self._store.read_deliveries(unverified))
+        )
 
     def stop(self) -> None:
         """Finish what is under way, and stop; a second call does nothing."""
@@ -115,7 +119,7 @@ class Receiver(metaclass=HelpPage):
 
     # --- one delivery ---
 
-    async def _asgi(self, scope: Mapping[str, Any], receive: _Receive, send: _Send) -> None:
+    async def _respond(self, scope: Mapping[str, Any], receive: _Receive, send: _Send) -> None:
         status, message = await self._handle_request(scope, receive)
         body = f"{message}\n".encode()
         headers = [
@@ -141,7 +145,9 @@ class Receiver(metaclass=HelpPage):
             return 408, "the body came too slowly, or not whole"
         if body is None:
             return 413, f"a body may have {MAX_BODY:,} bytes"
-        return await self._batches.put(ReceivedRequest(scope["path"], headers, body, time.time()))
+        return await self._batches.store_delivery(
+            ReceivedRequest(scope["path"], headers, body, time.time())
+        )
 
     def _store_arrivals(self, arrivals: Sequence[ReceivedRequest]) -> list[Answer]:
         """Verify deliveries, store them in one transaction, and return the answer to each."""
@@ -152,7 +158,7 @@ class Receiver(metaclass=HelpPage):
                 answers = [(200, "stored") if e.verified else (401, e.reason) for e in entries]
                 entries = [entry for entry in entries if entry.verified]
             if entries:
-                self._store.write(entries)
+                self._store.write_deliveries(entries)
         return answers
 
 
@@ -201,7 +207,7 @@ class Batches:
         self._bytes = 0
         self._writing: asyncio.Task[None] | None = None
 
-    async def put(self, arrival: ReceivedRequest) -> Answer:
+    async def store_delivery(self, arrival: ReceivedRequest) -> Answer:
         """Store a delivery; return its answer when it is durable, or could not be stored."""
         if self._bytes + len(arrival.body) > _MAX_WAITING_BYTES:
             return _NOT_STORED

@@ -111,7 +111,7 @@ class InboxStore:
             raise InputError("PostgreSQL needs its driver: pip install 'psycopg[binary]'") from None
         except (SQLAlchemyError, OSError) as error:
             raise StoreError(
-                f"The inbox {self.address} cannot be opened: {_reason(error)}"
+                f"The inbox {self.address} cannot be opened: {_describe_error(error)}"
             ) from None
 
     def close(self) -> None:
@@ -121,7 +121,7 @@ class InboxStore:
 
     # --- writing ---
 
-    def write(self, entries: Sequence[ReceivedDelivery]) -> None:
+    def write_deliveries(self, entries: Sequence[ReceivedDelivery]) -> None:
         """Store deliveries, all or none; they are durable when this returns.
 
         Raises:
@@ -134,7 +134,7 @@ class InboxStore:
                     self._lock_writers(connection)
                 connection.execute(sa.insert(_delivery), rows)
         except SQLAlchemyError as error:
-            refused = StoreError(f"The deliveries could not be stored: {_reason(error)}")
+            refused = StoreError(f"The deliveries could not be stored: {_describe_error(error)}")
             refused.of_one = isinstance(error, DataError | IntegrityError)
             raise refused from None
 
@@ -168,11 +168,11 @@ class InboxStore:
             with self.engine.begin() as connection:
                 return connection.execute(statement, rows).rowcount
         except SQLAlchemyError as error:
-            raise StoreError(f"The {what} could not be stored: {_reason(error)}") from None
+            raise StoreError(f"The {what} could not be stored: {_describe_error(error)}") from None
 
     # --- deleting ---
 
-    def summaries_before(
+    def read_summaries_before(
         self, before: datetime, watch: Callable[[int], object]
     ) -> Iterator[DeliverySummary]:
         """Read the heads of deliveries received before a time.
@@ -182,7 +182,7 @@ class InboxStore:
             watch: Called with how many ids have been gone through, each time.
         """
         c = _delivery.c
-        last, top = self._bounds(Selection())
+        last, top = self._find_id_bounds(Selection())
         for begin in range(last, top, _SPAN):
             end = min(begin + _SPAN, top)
             # + 0 keeps the planner off the index of times: it is to look between the ids.
@@ -190,7 +190,7 @@ class InboxStore:
             yield from self._select_summaries(sa.and_(c.id > begin, c.id <= end, early))
             watch(end - begin)
 
-    def heads(self, ids: Sequence[int]) -> Iterator[DeliverySummary]:
+    def read_summaries(self, ids: Sequence[int]) -> Iterator[DeliverySummary]:
         """Read the heads of deliveries of these ids; missing ones are left out."""
         for begin in range(0, len(ids), _SPAN):
             yield from self._select_summaries(_delivery.c.id.in_(ids[begin : begin + _SPAN]))
@@ -205,7 +205,7 @@ class InboxStore:
             )
         ]
 
-    def repeated_since(self, ids: Sequence[int], time: datetime) -> int:
+    def count_repeated_since(self, ids: Sequence[int], time: datetime) -> int:
         """Count the deliveries that have a repeat at this time or later."""
         later = _delivery.alias()
         repeat = sa.exists().where(
@@ -217,7 +217,7 @@ class InboxStore:
             for begin in range(0, len(ids), _SPAN)
         )
 
-    def delete(self, ids: Sequence[int]) -> int:
+    def delete_deliveries(self, ids: Sequence[int]) -> int:
         """Delete deliveries of these ids; return the number of those deleted."""
         return self._execute(sa.delete(_delivery).where(_delivery.c.id.in_(ids)), None, "deletion")
 
@@ -241,7 +241,7 @@ class InboxStore:
         except SQLAlchemyError as error:
             raise StoreError(
                 f"They are deleted, but the file of the inbox {self.address} may still hold them: "
-                f"{_reason(error)}. apply() tries it again."
+                f"{_describe_error(error)}. apply() tries it again."
             ) from None
 
     def _empty_log(self) -> None:
@@ -260,7 +260,7 @@ class InboxStore:
 
     # --- reading ---
 
-    def read(
+    def read_deliveries(
         self, selection: Selection, watch: Callable[[int], object] | None = None
     ) -> Iterator[Delivery]:
         """Read the selected deliveries that are there by now, in pages, in the order of their ids.
@@ -270,7 +270,7 @@ class InboxStore:
             watch: Called with how many ids have been gone through, each time.
         """
         table = _delivery if selection.repeats else _view
-        last, top = self._bounds(selection)
+        last, top = self._find_id_bounds(selection)
         while last < top:  # no transaction stays open while a page is worked on
             end = min(last + _SPAN, top)
             query = self._filter_query(sa.select(table), table, selection, last, end)
@@ -280,10 +280,10 @@ class InboxStore:
             if watch is not None:
                 watch(last - begin)
 
-    def _bounds(self, selection: Selection) -> tuple[int, int]:
+    def _find_id_bounds(self, selection: Selection) -> tuple[int, int]:
         """Return the id after which a selection begins, and the one with which it ends."""
         ids = _delivery.c.id
-        top = self.last()
+        top = self.read_last_id()
         first = self._fetch_number(sa.select(sa.func.coalesce(sa.func.min(ids), 1))) - 1
         if isinstance(selection.until, int):
             top = min(top, selection.until)
@@ -296,7 +296,7 @@ class InboxStore:
             first = self._fetch_number(sa.select(sa.func.coalesce(before, top)).where(since))
         return max(first, 0), top
 
-    def get(self, delivery: int) -> Delivery:
+    def read_delivery(self, delivery: int) -> Delivery:
         """Read one delivery.
 
         Raises:
@@ -304,17 +304,19 @@ class InboxStore:
         """
         if isinstance(delivery, SupportsIndex):  # ids of a frame are numbers of numpy
             number = int(delivery)
-            for row in self.read(Selection(since=number - 1, until=number, repeats=True)):
+            for row in self.read_deliveries(
+                Selection(since=number - 1, until=number, repeats=True)
+            ):
                 return row
         raise InputError(
             f"The inbox has no delivery {delivery!r:.40}: inbox.raw().index lists them."
         )
 
-    def last(self) -> int:
+    def read_last_id(self) -> int:
         """Return the id of the last delivery; 0 while there is none."""
         return self._fetch_number(sa.select(sa.func.coalesce(sa.func.max(_delivery.c.id), 0)))
 
-    def unverified(self, ids: int) -> int:
+    def count_unverified(self, ids: int) -> int:
         """Count the unverified deliveries among the last `ids` ids."""
         last = sa.select(sa.func.coalesce(sa.func.max(_delivery.c.id), 0)).scalar_subquery()
         query = sa.select(sa.func.count()).select_from(_delivery)
@@ -332,14 +334,16 @@ class InboxStore:
         if isinstance(selection.until, datetime):
             query = query.where(table.c.received < _to_microseconds(selection.until))
         if selection.contact is not None:
-            query = query.where(table.c.id.in_(self._ids_about(selection.contact, first, top)))
+            query = query.where(
+                table.c.id.in_(self._select_ids_about(selection.contact, first, top))
+            )
         if selection.kinds is not None:
             query = query.where(table.c.kind.in_([*selection.kinds]))
         if selection.verified is not None:
             query = query.where(table.c.verified == selection.verified)
         return query
 
-    def _ids_about(self, contact: str, first: int, top: int) -> Any:
+    def _select_ids_about(self, contact: str, first: int, top: int) -> Any:
         """Return a query for the ids of deliveries that may be about a contact."""
         ids, column, body = _delivery.c.id, _delivery.c.contact, _delivery.c.body
         number = sa.literal(contact.removeprefix("+").encode(), sa.LargeBinary)
@@ -360,7 +364,9 @@ class InboxStore:
             with self.reading.connect() as connection:
                 return connection.execute(query).all()
         except SQLAlchemyError as error:
-            raise StoreError(f"The inbox {self.address} cannot be read: {_reason(error)}") from None
+            raise StoreError(
+                f"The inbox {self.address} cannot be read: {_describe_error(error)}"
+            ) from None
 
     # --- the database ---
 
@@ -486,7 +492,7 @@ def _to_microseconds(time: datetime) -> int:
     return (time - _EPOCH) // timedelta(microseconds=1)
 
 
-def _reason(error: BaseException) -> str:
+def _describe_error(error: BaseException) -> str:
     """Return the message of a database in one line, without the statement."""
     if is_busy(getattr(error, "orig", None)):
         return (

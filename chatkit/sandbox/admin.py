@@ -100,9 +100,9 @@ class Faults:
     """
 
     def __init__(self) -> None:
-        self.set({})
+        self.replace_settings({})
 
-    def set(self, settings: Mapping[str, object]) -> None:
+    def replace_settings(self, settings: Mapping[str, object]) -> None:
         """Replace the active faults; `{}` ends all.
 
         Raises:
@@ -131,11 +131,11 @@ class Faults:
         self._random = random.Random(seed)  # noqa: S311  repeatable, not secret
         self.latency, self.retry_after = latency, retry_after
 
-    def current(self) -> dict[str, object]:
+    def get_settings(self) -> dict[str, object]:
         """Return the active faults, as they were set."""
         return dict(self._settings)
 
-    def draw(self) -> DrawnFault | None:
+    def draw_fault(self) -> DrawnFault | None:
         """Draw the fault of the next call; None for no fault."""
         drawn = self._random.random()
         for edge, kind, after in self._edges:
@@ -182,7 +182,7 @@ class Admin:
             "tokens": {"POST": self._make_token},
             "events": {"POST": self._send_event},
             "receivers": {"GET": self._show_receivers, "POST": self._add_receiver},
-            "faults": {"GET": self._faults.current, "POST": self._set_faults},
+            "faults": {"GET": self._faults.get_settings, "POST": self._set_faults},
             "reset": {"POST": self._reset},
             "requests": {"GET": self._show_requests},
         }
@@ -245,7 +245,7 @@ class Admin:
         return {"deliveries": [delivery._asdict() for delivery in deliveries]}
 
     def _show_receivers(self) -> Json:
-        return {"receivers": self._receivers.entries()}
+        return {"receivers": self._receivers.list_entries()}
 
     @_checked
     def _add_receiver(self, url: str, to: str | None = None) -> Json:
@@ -254,13 +254,13 @@ class Admin:
 
     @_checked
     def _set_faults(self, **faults: Any) -> Json:
-        self._faults.set(faults)
-        return self._faults.current()
+        self._faults.replace_settings(faults)
+        return self._faults.get_settings()
 
     @_checked
     def _reset(self, **_: Any) -> Json:
         self._restart()
-        self._faults.set({})
+        self._faults.replace_settings({})
         self._middleware.log.clear()
         self._middleware.delivery_worker.log.clear()
         self._receivers.clear()

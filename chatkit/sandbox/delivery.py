@@ -30,7 +30,7 @@ from chatkit.errors import StoreError
 from chatkit.localization.checks import check_content
 from chatkit.profile import ServiceProfile
 from chatkit.sandbox import events
-from chatkit.sandbox.events import FamilyKinds, event_body
+from chatkit.sandbox.events import FamilyKinds, encode_event
 from chatkit.sandbox.interface import Verb
 from chatkit.sandbox.store import Clock, SandboxStore
 from chatkit.sandbox.webhooks import ActiveWebhook, WebhooksHandler
@@ -80,11 +80,13 @@ class EventPublisher:
         Raises:
             QueueFull: Too many deliveries wait already.
         """
-        message_id = self._clock.message_id()
+        message_id = self._clock.make_message_id()
         webhook_ids = [webhook.id for webhook in self.webhooks.find_subscribed(account, kind)]
         if not webhook_ids:
             return {}
-        body = event_body(self._profile, kind, payload, message_id, stamp or self._clock.stamp())
+        body = encode_event(
+            self._profile, kind, payload, message_id, stamp or self._clock.stamp_write()
+        )
         return self._queue.add(account, webhook_ids, message_id, kind, body, time.time())
 
     def publish_flow(self, account: str, record: dict[str, Any], old: str | None) -> None:
@@ -92,8 +94,10 @@ class EventPublisher:
         new = record["wa_status"]
         kind = self._kinds.raw
         if old != new and self._has_receiver(account, kind):
-            name, stamp = record["name"], self._clock.stamp()
-            body = events.flow_status(record["wa_flow_id"], name, old, new, _to_timestamp(stamp))
+            name, stamp = record["name"], self._clock.stamp_write()
+            body = events.make_flow_status(
+                record["wa_flow_id"], name, old, new, _to_timestamp(stamp)
+            )
             self._publish_or_log(account, kind, body, stamp)
 
     def publish_content(self, account: str, code: str, content: dict[str, Any], verb: Verb) -> None:
@@ -101,17 +105,17 @@ class EventPublisher:
         kind = self._kinds.template
         if content["is_draft"] or not self._has_receiver(account, kind):
             return
-        stamp = self._clock.stamp()
+        stamp = self._clock.stamp_write()
         at, place = _to_timestamp(stamp), (int(content["id"]), code, content["lang_code"])
         if verb == "update":
-            components = events.template_components(*place, content, at)
+            components = events.make_template_components(*place, content, at)
             self._publish_or_log(account, kind, components, stamp)
         event, reason = "APPROVED", "NONE"
         if verb == "delete":
             event = "DELETED"
         elif any(finding.refused for finding in check_content(content)):
             event, reason = "REJECTED", "INVALID_FORMAT"
-        body = events.template_status(*place, event, reason, at)
+        body = events.make_template_status(*place, event, reason, at)
         self._publish_or_log(account, kind, body, stamp)
 
     def _has_receiver(self, account: str, kind: str) -> bool:
@@ -172,7 +176,7 @@ class DeliveryQueue:
         # until its receiver is named again: the list of receivers is not kept.
         self.fresh: set[tuple[str, int]] = set()
 
-    def forget(self) -> None:
+    def drop_cache(self) -> None:
         """Drop what is kept in memory: the store was cleared or rolled back."""
         self.fresh.clear()
 
@@ -207,11 +211,11 @@ class DeliveryQueue:
             self.fresh.add((account, webhook_id))
         return waiting
 
-    def receivers(self) -> list[tuple[str, int]]:
+    def list_webhooks(self) -> list[tuple[str, int]]:
         """Return the webhooks that have deliveries in the queue, as account and id."""
         return list(self._store.run("SELECT DISTINCT account, webhook_id FROM outbox"))
 
-    def next_due(self, account: str, webhook_id: int) -> QueuedDelivery | None:
+    def find_next_due(self, account: str, webhook_id: int) -> QueuedDelivery | None:
         """Return the first delivery of a webhook; None without one."""
         row = self._store.run(
             "SELECT id, account, webhook_id, message_id, kind, body, attempts, due FROM outbox"
@@ -225,7 +229,7 @@ class DeliveryQueue:
         query = "SELECT 1 FROM outbox WHERE id = ?"
         return self._store.run(query, (delivery.id,)).fetchone() is not None
 
-    def retry_at(self, delivery: QueuedDelivery, due: float) -> None:
+    def schedule_retry(self, delivery: QueuedDelivery, due: float) -> None:
         """Set the time of the next attempt of a failed delivery."""
         self._store.write(
             "UPDATE outbox SET attempts = attempts + 1, due = ? WHERE id = ?", (due, delivery.id)
@@ -271,7 +275,7 @@ class Receivers:
             raise BadReceiver("a receiver is an address without a query")
         self._entries = {**self._entries, prefix: ({"url": url, "to": to}, target)}
 
-    def entries(self) -> list[dict[str, str | None]]:
+    def list_entries(self) -> list[dict[str, str | None]]:
         """Return the entries, as they were added."""
         return [entry for entry, _ in self._entries.values()]
 
@@ -282,11 +286,11 @@ class Receivers:
     def allows(self, url: str) -> bool:
         """Return whether `Sandbox(allow=…)` has this address; False for one that is none."""
         try:
-            return bool(self._entries and self.route(url))
+            return bool(self._entries and self.find_target(url))
         except BadReceiver:
             return False
 
-    def route(self, url: str) -> Address:
+    def find_target(self, url: str) -> Address:
         """Return the address to which deliveries of an address go.
 
         Raises:
@@ -345,7 +349,7 @@ def attempt_delivery(
     signed = sign(profile.signature_scheme, webhook.secret, message_id, int(time.time()), body)
     headers = {"Content-Type": "application/json", "User-Agent": "chatkit-sandbox", **signed}
     try:
-        address = receivers.route(webhook.url)
+        address = receivers.find_target(webhook.url)
         status, _, error = post(address, headers.items(), body, seconds=seconds)
     except BadReceiver as refusal:
         return DeliveryOutcome(webhook.id, "refused", None, str(refusal))
@@ -378,10 +382,10 @@ class DeliveryWorker:
         service = self._middleware.service
         fresh, service.queue.fresh = service.queue.fresh, set()
         with self._changed:
-            for queue in service.queue.receivers():
+            for queue in service.queue.list_webhooks():
                 if self._closed or queue in self._threads:
                     continue
-                webhook = service.webhooks.find_active(*queue)
+                webhook = service.webhooks.find_active_webhook(*queue)
                 if queue in fresh or (webhook and service.receivers.allows(webhook.url)):
                     self._threads[queue] = threading.Thread(
                         target=self._deliver_all,
@@ -409,7 +413,7 @@ class DeliveryWorker:
                 for delivery, webhook_id in deliveries.items()
             ]
 
-    def settle(self, seconds: float) -> bool:
+    def wait_until_empty(self, seconds: float) -> bool:
         """Wait until the queue is empty; return False after `seconds`."""
         with self._changed:
             return self._changed.wait_for(lambda: not self._threads, seconds)
@@ -428,20 +432,22 @@ class DeliveryWorker:
         """Deliver to one webhook until nothing is left for it."""
         while True:
             try:
-                following = self._next(account, webhook_id)
+                following = self._take_next_delivery(account, webhook_id)
                 if following is None:
                     return
                 delivery, webhook = following
                 if (wait := delivery.due - time.time()) > 0:
                     self._pause(wait)
                 else:
-                    self._record_outcome(delivery, self._attempt(delivery, webhook))
+                    self._record_outcome(delivery, self._attempt_delivery(delivery, webhook))
             except (StoreError, sqlite3.Error) as error:
                 # The result of the attempt is not written down, so it will be made again.
                 logger.error("a delivery was not recorded: %s", error)
                 self._pause(_PAUSE)
 
-    def _attempt(self, delivery: QueuedDelivery, webhook: ActiveWebhook) -> DeliveryOutcome:
+    def _attempt_delivery(
+        self, delivery: QueuedDelivery, webhook: ActiveWebhook
+    ) -> DeliveryOutcome:
         service = self._middleware.service
         content = delivery.message_id, delivery.body, service.receivers, service.profile
         try:
@@ -450,13 +456,15 @@ class DeliveryWorker:
             self._middleware.log_bug(error)
             return DeliveryOutcome(webhook.id, "failed", None, "The sandbox has a bug")
 
-    def _next(self, account: str, webhook_id: int) -> tuple[QueuedDelivery, ActiveWebhook] | None:
+    def _take_next_delivery(
+        self, account: str, webhook_id: int
+    ) -> tuple[QueuedDelivery, ActiveWebhook] | None:
         """Return the next delivery of a webhook; None ends its thread."""
         with self._middleware.lock:
             if not self._closed:
                 with self._middleware.transaction() as service:
-                    delivery = service.queue.next_due(account, webhook_id)
-                    webhook = service.webhooks.find_active(account, webhook_id)
+                    delivery = service.queue.find_next_due(account, webhook_id)
+                    webhook = service.webhooks.find_active_webhook(account, webhook_id)
                     if delivery and webhook:
                         return delivery, webhook
                     dropped = [] if webhook else service.queue.remove_webhook(account, webhook_id)
@@ -482,7 +490,7 @@ class DeliveryWorker:
             retried = outcome.status == "failed" and outcome.http_status != 410
             if retried and delivery.attempts < len(self.retries):
                 wait = self.retries[delivery.attempts]
-                service.queue.retry_at(delivery, time.time() + wait)
+                service.queue.schedule_retry(delivery, time.time() + wait)
             else:
                 service.queue.remove(delivery)
             service.webhooks.record_delivery(delivery.account, *outcome)

@@ -41,7 +41,7 @@ logger = logging.getLogger("chatkit.sandbox")
 
 
 @lru_cache(maxsize=1)
-def _http_date(second: int) -> str:
+def _format_http_date(second: int) -> str:
     return formatdate(second, usegmt=True)
 
 
@@ -66,9 +66,9 @@ class Middleware:
         self.admin = Admin(self, admin_token, reset)
         self.log: deque[LoggedCall] = deque(maxlen=LOG_LENGTH)
 
-    def date(self) -> str:
+    def format_date(self) -> str:
         """Return the `Date` of an answer made now, by the clock of the service."""
-        return _http_date(int(self.service.clock.now()))
+        return _format_http_date(int(self.service.clock.now()))
 
     def answer(self, request: Request, started: float) -> ServiceAnswer:
         """Answer a call and log it; what it changed is saved when this returns.
@@ -98,18 +98,18 @@ class Middleware:
             raise
         except Exception as error:  # noqa: BLE001  a bug of ours must not end the sandbox
             self.log_bug(error)
-            return self.error(500, "The sandbox has a bug")
+            return self.build_error(500, "The sandbox has a bug")
         if request.path != "/openapi.json":
-            return self.error(404, "There is no such path")
+            return self.build_error(404, "There is no such path")
         if request.method not in ("GET", "HEAD"):
-            refused = self.error(405, "This path allows GET, HEAD")
+            refused = self.build_error(405, "This path allows GET, HEAD")
             refused.headers["allow"] = "GET, HEAD"
             return refused
         return ServiceAnswer(200, self._openapi_json, {"content-type": "application/json"})
 
     def _call_service(self, request: Request) -> ServiceAnswer:
         """Answer a call of the API, unless a fault is drawn for it."""
-        fault = self.faults.draw()
+        fault = self.faults.draw_fault()
         if fault and not fault.after:
             return self._apply_fault(fault)
         try:
@@ -117,7 +117,7 @@ class Middleware:
                 answer = service.answer(request)
         except (StoreError, sqlite3.Error) as error:
             logger.error("nothing was saved: %s", error)
-            answer = self.error(503, "The sandbox could not save this; nothing was changed")
+            answer = self.build_error(503, "The sandbox could not save this; nothing was changed")
         return self._apply_fault(fault, answer) if fault else answer
 
     def _apply_fault(self, fault: DrawnFault, answer: ServiceAnswer | None = None) -> ServiceAnswer:
@@ -128,7 +128,7 @@ class Middleware:
         """
         if fault.kind in ("dropped", "truncated"):
             raise Dropped(answer if fault.kind == "truncated" else None)
-        error = self.error(fault.status, "A fault of the sandbox, set on purpose")
+        error = self.build_error(fault.status, "A fault of the sandbox, set on purpose")
         if fault.kind == "429":
             error.headers["retry-after"] = str(ceil(self.faults.retry_after))
         return error
@@ -182,14 +182,16 @@ class Middleware:
 
     @cached_property
     def _openapi_json(self) -> bytes:
-        from chatkit.sandbox.openapi import openapi_document
+        from chatkit.sandbox.openapi import build_openapi_document
 
-        made = openapi_document(self.service.resources, self.service.profile, self.service.replies)
+        made = build_openapi_document(
+            self.service.resources, self.service.profile, self.service.replies
+        )
         return dumps(made).encode()
 
-    def error(self, status: int, message: str) -> ServiceAnswer:
+    def build_error(self, status: int, message: str) -> ServiceAnswer:
         """Return an error of the sandbox in the form of the service."""
-        return self.service.replies.error(status, message)
+        return self.service.replies.build_error(status, message)
 
     def log_bug(self, error: BaseException) -> None:
         """Log where a bug of ours is, but not its message, which may quote a token."""
@@ -226,7 +228,7 @@ def serve(sandbox: Sandbox, host: str = "127.0.0.1", port: int = 0) -> Iterator[
     address = str(socket.getaddrinfo(host, None)[0][4][0])
     if not is_loopback(address):
         raise OSError(f"it serves this machine only: {host} is not a loopback address")
-    again = _listen_on_last_port(address, sandbox._last_port()) if port == 0 else None
+    again = _listen_on_last_port(address, sandbox._read_last_port()) if port == 0 else None
     sock = again or listen(address, port)
     port = sock.getsockname()[1]
     name = f"[{host}]" if ":" in host else host
@@ -322,7 +324,7 @@ class SandboxApp:
                 else:
                     answer = await asyncio.to_thread(middleware.answer, request, started)
             except CallRefused as refused:
-                answer = middleware.error(refused.status, str(refused))
+                answer = middleware.build_error(refused.status, str(refused))
                 middleware.log_call(method, path, answer.status, started)
             except Dropped as dropped:
                 await self._send_half(dropped.answer, method, send)
@@ -372,7 +374,7 @@ class SandboxApp:
     # --- what goes out ----------------------------------------------------------------
 
     def _response_start(self, answer: ServiceAnswer) -> MutableMapping[str, Any]:
-        headers = {"date": self._middleware.date(), **answer.headers}
+        headers = {"date": self._middleware.format_date(), **answer.headers}
         if answer.status != 204:
             headers["content-length"] = str(len(answer.body))
         encoded = [(name.encode(), value.encode("latin-1")) for name, value in headers.items()]

@@ -93,7 +93,7 @@ class ScenarioResult:
         return f"<{self.scenario} of {count} event{'s' * (count != 1)}, {outcome}{reasons}>"
 
 
-def play(
+def play_scenario(
     middleware: Middleware,
     scenario: str,
     options: Mapping[str, Any],
@@ -131,7 +131,7 @@ def play(
             first = error.errors(include_url=False)[0]
             option, why = first["loc"][0], first["msg"]
             raise BadScenario(f"{scenario}, {option}: {why}; its options: {names}") from None
-        happened = timeline.events()
+        happened = timeline.make_events()
     deliveries: list[DeliveryOutcome] = []
     end = time.monotonic() + wait
     for at in range(0, len(happened), _BATCH):
@@ -152,23 +152,23 @@ class Timeline:
     def __init__(self, profile: ServiceProfile, clock: Clock, seed: int) -> None:
         self.random = random.Random(seed)  # noqa: S311  repeatable, not secret
         self.kinds, self._clock = FamilyKinds.from_profile(profile), clock
-        self._salt, self._count = clock.message_id(), 0
+        self._salt, self._count = clock.make_message_id(), 0
         self._planned: list[tuple[int, str, Callable[[int], Json]]] = []
 
     def add_inbound(
         self, person: Person, at: int, kind: str, content: Json, reply_to: str | None = None
     ) -> None:
         """Add a message of a customer at a second."""
-        name = self.new_id("wamid.")
+        name = self.make_id("wamid.")
         media = self.kinds.media if kind in MEDIA else self.kinds.inbound
         family = self.kinds.reaction if kind == "reaction" else media
         type_ = "audio" if kind == "voice" else kind
 
         def inbound(second: int) -> Json:
-            message = events.message(type_, name, second, content, reply_to)
-            return events.inbound(person, message)
+            message = events.make_message(type_, name, second, content, reply_to)
+            return events.make_inbound_message(person, message)
 
-        self.add(at, family, inbound)
+        self.add_event(at, family, inbound)
 
     def add_outbound(
         self,
@@ -182,44 +182,47 @@ class Timeline:
         category: str = "service",
     ) -> tuple[str, int]:
         """Add a message of the account; return its id and the second of its last status."""
-        name = self.new_id("wamid.")
+        name = self.make_id("wamid.")
 
         def outbound(second: int) -> Json:
-            return events.outbound(person, events.message(kind, name, second, content))
+            return events.make_outbound_message(
+                person, events.make_message(kind, name, second, content)
+            )
 
-        self.add(at, self.kinds.outbound, outbound)
+        self.add_event(at, self.kinds.outbound, outbound)
         passed = ["failed"] if error else STATUSES[: STATUSES.index(until) + 1]
         for status in passed:
             at += self.random.randint(*_STEP_SECONDS[status])
-            self.add(
+            self.add_event(
                 at,
                 self.kinds.status,
-                lambda second, status=status: events.status(  # type: ignore[misc]
+                lambda second, status=status: events.make_status_change(  # type: ignore[misc]
                     person, name, status, second, error, category
                 ),
             )
         return name, at
 
-    def add(self, at: int, kind: str, make: Callable[[int], Json]) -> None:
+    def add_event(self, at: int, kind: str, make: Callable[[int], Json]) -> None:
         """Add an event at a second; `make` makes it of its time."""
         self._planned.append((at, kind, make))
 
-    def new_id(self, prefix: str = "") -> str:
+    def make_id(self, prefix: str = "") -> str:
         """Return a new id, which no other timeline has."""
         self._count += 1
         digest = hashlib.sha256(f"{self._salt} {self._count}".encode()).digest()
         return prefix + base64.urlsafe_b64encode(digest[:24]).decode()
 
-    def events(self) -> list[PublishedEvent]:
+    def make_events(self) -> list[PublishedEvent]:
         """Return the events in order; the last one is now by the clock of the sandbox."""
         ordered = sorted(self._planned, key=lambda one: one[0])
-        begin = self._clock.begin(ordered[-1][0] if ordered else 0)
+        begin = self._clock.begin_timeline(ordered[-1][0] if ordered else 0)
         return [
-            PublishedEvent(kind, make(begin + at), _iso(begin + at)) for at, kind, make in ordered
+            PublishedEvent(kind, make(begin + at), _format_time(begin + at))
+            for at, kind, make in ordered
         ]
 
 
-def _iso(second: int) -> str:
+def _format_time(second: int) -> str:
     return datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
@@ -233,7 +236,7 @@ def _choose_customers(service: Service, chosen: int | Sequence[str]) -> list[Per
         BadScenario: There are not so many, or one is no number.
     """
     contacts = {}
-    for row in service.contacts.table.rows(service.account_id):
+    for row in service.contacts.table.select_records(service.account_id):
         record = json.loads(row.item)
         parts = (record[part] for part in ("first_name", "middle_name", "last_name"))
         number = record["country_code"].removeprefix("+") + record["number"]
@@ -279,16 +282,20 @@ def conversation(
     for line in script:
         at += timeline.random.randint(3, 40)
         if line.ours:
-            sent, at = timeline.add_outbound(person, at, "text", events.text(line.text))
+            sent, at = timeline.add_outbound(
+                person, at, "text", events.make_text_content(line.text)
+            )
         elif line.kind == "reaction":
             if not sent:
                 raise BadScenario("there is no message of the account yet to react to")
-            timeline.add_inbound(person, at, "reaction", events.reaction(sent, line.text))
+            timeline.add_inbound(
+                person, at, "reaction", events.make_reaction_content(sent, line.text)
+            )
         elif line.kind in MEDIA:
-            content = events.media(line.kind, timeline.new_id(), line.text)
+            content = events.make_media_content(line.kind, timeline.make_id(), line.text)
             timeline.add_inbound(person, at, line.kind, content)
         else:
-            timeline.add_inbound(person, at, "text", events.text(line.text))
+            timeline.add_inbound(person, at, "text", events.make_text_content(line.text))
 
 
 @_checked
@@ -320,7 +327,7 @@ def campaign(
             person, at, "template", content, until=until, error=error, category="marketing"
         )
         if until == "read" and answers:
-            reply = events.text(answers.pop(0))
+            reply = events.make_text_content(answers.pop(0))
             done += timeline.random.randint(5, 600)
             timeline.add_inbound(person, done, "text", reply, sent)
 
@@ -335,7 +342,7 @@ def flow(
     text: Text = "Please fill this in.",
 ) -> None:
     """Add a flow for each contact, and an answer for each of the first."""
-    row = service.flows.table.active(flow, service.account_id)
+    row = service.flows.table.find_active(flow, service.account_id)
     if row is None:
         raise BadScenario(f"the account has no flow {flow!r}")
     customers = _choose_customers(service, len(answers) if contacts is None else contacts)
@@ -350,7 +357,7 @@ def flow(
         }
         sent: Json = {"type": "flow", "body": {"text": text}, "action": action}
         name, done = timeline.add_outbound(person, at, "interactive", sent)
-        reply = events.flow_answer(answer, token)
+        reply = events.make_flow_answer_content(answer, token)
         done += timeline.random.randint(20, 300)
         timeline.add_inbound(person, done, "interactive", reply, name)
 
@@ -441,7 +448,7 @@ class Seed(Protocol):
     def _seed_records(self) -> AccountRecords: ...
 
 
-def clone(service: Service, records: AccountRecords) -> None:
+def copy_account(service: Service, records: AccountRecords) -> None:
     """Fill an empty sandbox with the records of an account, under their ids.
 
     Signing secrets are new ones: no service shows those that exist. Nothing is delivered.
@@ -469,7 +476,7 @@ def clone(service: Service, records: AccountRecords) -> None:
                 continue
             raise ValueError(f"The {resource.noun.lower()} {record.get('id')!r:.40} {reason}.")
     if (now := records.get("now")) is not None:
-        service.clock.set(now)
+        service.clock.set_time(now)
 
 
 def fill_demo(service: Service) -> None:
@@ -495,7 +502,7 @@ def _fill_flows(service: Service, owner: Grant) -> None:
         published, flow_id = flow.pop("published", False), service.flows.table.next_id()
         service.flows.create(AllowedCall(owner, (), "", {"template_name": "default", **flow}))
         if published:
-            service.flows.move(flow_id, owner.account, "PUBLISHED")
+            service.flows.set_status(flow_id, owner.account, "PUBLISHED")
 
 
 def _fill_templates(service: Service, owner: Grant) -> None:
@@ -524,7 +531,7 @@ def _fill_contacts(service: Service, owner: Grant, shop: Grant) -> None:
         contact_id = service.contacts.table.next_id()
         service.contacts.create(AllowedCall(grant, (), "", contact))
         if tags:
-            service.contacts.annotate(contact_id, owner.account, tags=tags)
+            service.contacts.set_shown_fields(contact_id, owner.account, tags=tags)
         inactive += [contact_id] if gone else []
     for contact_id in inactive:
         service.contacts.delete(AllowedCall(owner, (str(contact_id),), "", {}))

@@ -1,10 +1,10 @@
 """Tables: the rows and cells of files, and frames written into files.
 
-A file is opened, its kind is told by its content, and it is read into a `RawTable` of cells. Cells
-stay as they are written; `read_word` and `read_digits` say which of them cannot be a name or a
-number any more. A frame is written as texts that can be read back as they were. They are guarded:
-none becomes a formula when a spreadsheet program opens the file. `delimited` reads and writes
-CSV, `workbook` XLSX; here stands what both share.
+A file is opened, its kind is recognised by its content, and it is read into a `RawTable` of cells.
+Cells stay as they are written; `read_text_cell` and `read_number_cell` find those that cannot be a
+name or a number any more. A frame is written as texts that can be read back as they were, guarded
+so that none becomes a formula when a spreadsheet program opens the file. `delimited` reads and
+writes CSV, `workbook` XLSX; this module holds what both share.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class RawTable:
     struck: set[str] = field(default_factory=set)  #: cells with words that are struck through
 
 
-def column_letter(column: int) -> str:
+def format_column_letters(column: int) -> str:
     """Return the letters of a column in a spreadsheet: A for 0, AA for 26."""
     name = ""
     while column >= 0:
@@ -77,14 +77,14 @@ def column_letter(column: int) -> str:
     return name
 
 
-def list_rows(numbers: Sequence[int], most: int = 5) -> str:
+def format_row_numbers(numbers: Sequence[int], most: int = 5) -> str:
     """Return the first numbers of rows as a text: "rows 1, 2 and 3 more"."""
     first = ", ".join(map(str, numbers[:most]))
     rest = len(numbers) - most
     return f"row{'s' * (len(numbers) > 1)} {first}" + (f" and {rest} more" if rest > 0 else "")
 
 
-def quoted_name(name: str) -> str:
+def quote_name(name: str) -> str:
     """Return a name as it is, or in quotes if some of it would be invisible."""
     return name if name.isprintable() and name.strip() == name != "" else repr(name)
 
@@ -128,7 +128,7 @@ def read_source(source: Source) -> tuple[str, bytes | str]:
     return os.path.basename(name) if isinstance(name, str) else "the data", source.read()
 
 
-def file_kind(content: bytes | str) -> str:
+def detect_file_kind(content: bytes | str) -> str:
     """Recognise the kind of a file by its content: parquet, xlsx, vcard or text.
 
     Raises:
@@ -161,7 +161,7 @@ _DECIMAL = re.compile(
 _NOTHING = re.compile(r"\s*(?:nan|none|null|nil|n/?a|nat|inf|<na>|#.*)\s*", re.IGNORECASE)
 
 
-def as_text(value: Any) -> str | None:
+def convert_to_text(value: Any) -> str | None:
     """Convert a value to text: times to ISO 8601, nested values to JSON, NA to None."""
     if isinstance(value, str):
         return value
@@ -169,10 +169,12 @@ def as_text(value: Any) -> str | None:
         return json.dumps(
             value,
             ensure_ascii=False,
-            default=lambda each: each.tolist() if hasattr(each, "tolist") else as_text(each),
+            default=lambda each: (
+                each.tolist() if hasattr(each, "tolist") else convert_to_text(each)
+            ),
         )
     if hasattr(value, "tolist"):  # of numpy: Parquet files bring arrays for lists
-        return as_text(value.tolist())
+        return convert_to_text(value.tolist())
     if value is None or pd.isna(value):
         return None
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
@@ -182,35 +184,35 @@ def as_text(value: Any) -> str | None:
     return str(value)
 
 
-def column_texts(cells: pd.Series[Any]) -> list[str | None]:
+def convert_column_to_texts(cells: pd.Series[Any]) -> list[str | None]:
     """Convert the cells of a column to texts."""
     if isinstance(cells.dtype, pd.StringDtype):
         return cells.astype(object).where(cells.notna(), None).tolist()
-    return [as_text(value) for value in cells.astype(object)]
+    return [convert_to_text(value) for value in cells.astype(object)]
 
 
 Reader = Callable[[Any], tuple[str | None, str]]
 
 
-def keep_cell(value: Any) -> tuple[str | None, str]:
+def read_any_cell(value: Any) -> tuple[str | None, str]:
     """Return a cell as text; no cell is refused."""
-    return (value.text if isinstance(value, BadCell) else as_text(value)), ""
+    return (value.text if isinstance(value, BadCell) else convert_to_text(value)), ""
 
 
-def read_word(value: Any) -> tuple[str | None, str]:
+def read_text_cell(value: Any) -> tuple[str | None, str]:
     """Return the text of a cell, or the reason why it is none; "NA" and "None" are text."""
     if isinstance(value, BadCell):
         return None, value.reason
     if value is None or (isinstance(value, str | int) and not isinstance(value, bool)):
-        return as_text(value), ""
+        return convert_to_text(value), ""
     kinds = {bool: "true or false", float: "a decimal", date: "a date", time: "a time"}
     kind = next((kind for type_, kind in kinds.items() if isinstance(value, type_)), "a list")
     return None, f"is {kind}, not text: a spreadsheet may have changed what was typed"
 
 
-def read_digits(value: Any) -> tuple[str | None, str]:
+def read_number_cell(value: Any) -> tuple[str | None, str]:
     """Read a cell of a telephone number: its text, or why it is none, like lost digits."""
-    text, reason = read_word(value)
+    text, reason = read_text_cell(value)
     if reason or text is None:
         return text, reason
     if _DECIMAL.fullmatch(text):
@@ -220,10 +222,10 @@ def read_digits(value: Any) -> tuple[str | None, str]:
     return text, ""
 
 
-def read_code(value: Any) -> tuple[str | None, str]:
+def read_code_cell(value: Any) -> tuple[str | None, str]:
     """Read a cell of a country code: its text, or why it is none; 44.0 is 44."""
     whole = isinstance(value, str) and re.fullmatch(r"\+?[1-9]\d{0,2}\.0+", value.strip())
-    return read_digits(value.strip().split(".")[0] if whole else value)
+    return read_number_cell(value.strip().split(".")[0] if whole else value)
 
 
 def has_number(text: str) -> bool:
@@ -249,18 +251,18 @@ _GUARDED = re.compile(rf"\A'(?='*(?:[\x00-\x1f]|\Z))|{_START}'{_FORMULA}")
 _LOOKS_GUARDED = re.compile(rf"\A(?='(?:'*[\x00-\x1f]|'*\Z))|\A\Z|{_START}(?='){_FORMULA}")
 
 
-def guard(text: str) -> str:
+def guard_csv_cell(text: str) -> str:
     """Put apostrophes before all that a CSV file could turn into a formula."""
     return _RISKY.sub("'", text)
 
 
-def guard_text(text: str) -> str:
-    """Put apostrophes where `unguard` would take one off, for a cell that is text."""
+def guard_text_cell(text: str) -> str:
+    """Put apostrophes where `remove_guard` would take one off, for a cell that is text."""
     return _LOOKS_GUARDED.sub("'", text)
 
 
-def unguard(text: str) -> str:
-    """Remove the apostrophes that `guard` or `guard_text` has put."""
+def remove_guard(text: str) -> str:
+    """Remove the apostrophes that `guard_csv_cell` or `guard_text_cell` has put."""
     return _GUARDED.sub("", text) if "'" in text else text
 
 
@@ -270,7 +272,9 @@ _HALF = "holds half a character"
 Target: TypeAlias = "str | os.PathLike[str] | IO[bytes]"
 
 
-def frame_texts(frame: pd.DataFrame) -> tuple[list[str], Sequence[tuple[str | None, ...]]]:
+def convert_frame_to_texts(
+    frame: pd.DataFrame,
+) -> tuple[list[str], Sequence[tuple[str | None, ...]]]:
     """Convert a frame to texts: the names of its columns and named levels, and its rows.
 
     Raises:
@@ -285,7 +289,7 @@ def frame_texts(frame: pd.DataFrame) -> tuple[list[str], Sequence[tuple[str | No
         raise InputError("The frame has no columns, so no file was written.")
     if whole.columns.nlevels > 1 or len(set(names)) < len(names):
         raise InputError("Each column needs one name of its own before it can be written.")
-    columns = [column_texts(whole.iloc[:, place]) for place in range(len(names))]
+    columns = [convert_column_to_texts(whole.iloc[:, place]) for place in range(len(names))]
     problems = [Problem("column", ascii(name), _HALF) for name in names if has_half_character(name)]
     problems += [
         Problem(f"row {row!r}, {name}", ascii(cell), _HALF)

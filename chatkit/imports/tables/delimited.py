@@ -29,9 +29,9 @@ from chatkit.imports.tables import (
     RawTable,
     TableRow,
     Target,
-    frame_texts,
-    guard,
-    unguard,
+    convert_frame_to_texts,
+    guard_csv_cell,
+    remove_guard,
     write_file,
 )
 
@@ -83,7 +83,7 @@ def decode_text(
     if isinstance(data, str):
         text, label = data.removeprefix("\ufeff"), ""
     elif encoding is not None:
-        text, label = _decode(data, encoding), encoding
+        text, label = _decode_bytes(data, encoding), encoding
     else:
         text, label, notes = _detect_encoding(data, count_headings)
     try:
@@ -97,20 +97,20 @@ def decode_text(
 def _detect_encoding(data: bytes, count_headings: HeadingCounter) -> tuple[str, str, list[str]]:
     for mark, name in _BYTE_ORDER_MARKS:
         if data.startswith(mark):
-            return _decode(data[len(mark) :], name), name.upper(), []
+            return _decode_bytes(data[len(mark) :], name), name.upper(), []
     if b"\x1b$" in data and data.isascii():
-        return _decode(data, "iso2022-jp"), "ISO-2022-JP", []
+        return _decode_bytes(data, "iso2022-jp"), "ISO-2022-JP", []
     if wide := _detect_utf16(data):
-        return _decode(data, wide), wide.upper(), []
+        return _decode_bytes(data, wide), wide.upper(), []
     try:
         return data.decode(), "UTF-8", []
     except UnicodeDecodeError:
         mended = data.decode(errors="replace")
     if sum(not c.isascii() for c in mended) > 2 * mended.count("\ufffd"):
-        return _decode(data, "UTF-8"), "UTF-8", []  # it is, but for a few bytes
-    readings = likely_readings(data, count_headings)
+        return _decode_bytes(data, "UTF-8"), "UTF-8", []  # it is, but for a few bytes
+    readings = find_likely_decodings(data, count_headings)
     if not readings:
-        return _decode(data, "UTF-8"), "UTF-8", []
+        return _decode_bytes(data, "UTF-8"), "UTF-8", []
     if len(readings) > 1:
         _refuse_mixed_encodings(data)
         cells = zip(*(re.split(r"[,;\t|\r\n]", r.text) for r in readings), strict=False)
@@ -150,7 +150,7 @@ def _refuse_mixed_encodings(data: bytes) -> None:
         )
 
 
-def _decode(data: bytes, encoding: str) -> str:
+def _decode_bytes(data: bytes, encoding: str) -> str:
     try:
         return data.decode(encoding).removeprefix("\ufeff")
     except LookupError:
@@ -201,7 +201,7 @@ def read_delimited(
         text, first = text[match.end() :], 2
         delimiter = delimiter or match[1]
     if delimiter is None:
-        delimiter = max(_DELIMITERS, key=lambda each: _rank(text, each, count_headings))
+        delimiter = max(_DELIMITERS, key=lambda each: _rank_delimiter(text, each, count_headings))
     elif len(delimiter) != 1 or delimiter in '\r\n"':
         raise InputError(f"A delimiter is one character, like ';', not {delimiter!r}.")
     separated = _DELIMITERS.get(delimiter, repr(delimiter))
@@ -211,15 +211,15 @@ def read_delimited(
         if isinstance(record, BrokenRow):
             table.broken.append(record)
         elif record.cells:
-            cells = [_read_cell(c) if "'" in c or "=" in c else c or None for c in record.cells]
+            cells = [_unescape_cell(c) if "'" in c or "=" in c else c or None for c in record.cells]
             table.rows.append(TableRow(record.number, cells))
     return table
 
 
 @lru_cache(4096)  # a country code stands in many rows
-def _read_cell(raw: str) -> str | None:
+def _unescape_cell(raw: str) -> str | None:
     forced = _FORCED.fullmatch(raw)
-    return forced[1] or None if forced else unguard(raw)
+    return forced[1] or None if forced else remove_guard(raw)
 
 
 def _read_records(text: str, delimiter: str, number: int) -> Iterator[TableRow | BrokenRow]:
@@ -260,7 +260,7 @@ def _has_spaced_quotes(text: str, delimiter: str) -> bool:
     return ' "' in text and re.search(cell, text, re.MULTILINE) is not None
 
 
-def _rank(text: str, delimiter: str, count_headings: HeadingCounter) -> tuple[int, float]:
+def _rank_delimiter(text: str, delimiter: str, count_headings: HeadingCounter) -> tuple[int, float]:
     """Rank a delimiter by the known headings and the rows of equal length that it makes."""
     spaced = _has_spaced_quotes(text, delimiter)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=spaced)
@@ -274,13 +274,15 @@ def _rank(text: str, delimiter: str, count_headings: HeadingCounter) -> tuple[in
     return named, count / len(rows) if width > 1 else 0.0
 
 
-def to_csv(frame: pd.DataFrame, target: Target) -> None:
+def write_csv(frame: pd.DataFrame, target: Target) -> None:
     """Write a frame as CSV in UTF-8 with a mark, with commas and all cells in quotes."""
-    names, rows = frame_texts(frame)
+    names, rows = convert_frame_to_texts(frame)
     text = io.StringIO(newline="")
     writer = csv.writer(text, quoting=csv.QUOTE_ALL)
-    writer.writerow(map(guard, names))
-    writer.writerows([None if cell is None else guard(cell) for cell in row] for row in rows)
+    writer.writerow(map(guard_csv_cell, names))
+    writer.writerows(
+        [None if cell is None else guard_csv_cell(cell) for cell in row] for row in rows
+    )
     write_file(target, text.getvalue().encode("utf-8-sig"))
 
 
@@ -331,20 +333,22 @@ class _Language:
         self._total = self._letters.total()
 
     @lru_cache(4096)  # noqa: B019  languages live as long as the process
-    def likelihood(self, word: str) -> float:
-        """Return the logarithm of the likelihood of a word, by its pairs of letters."""
+    def compute_log_likelihood(self, word: str) -> float:
+        """Return the logarithm of the compute_log_likelihood of a word, by its pairs of letters."""
         padded = f" {unicodedata.normalize('NFC', word.lower())} "
         chances = []
         for before, letter in pairwise(padded):
             count = self._letters[letter]
-            alone = max(count / self._total, 1e-3) if count else self._unseen_chance(letter)
+            alone = (
+                max(count / self._total, 1e-3) if count else self._estimate_unseen_letter(letter)
+            )
             pair = self._pairs[before + letter] / max(self._letters[before], 1)
             chances.append(0.7 * pair + 0.3 * alone)
         swaps = sum(a.islower() and b.isupper() for a, b in pairwise(word))
         mixed = re.search("[a-zA-Z]", word) and re.search("[\u0370-\U0003ffff]", word)
         return sum(map(math.log, chances)) - 5 * swaps - 10 * bool(mixed)
 
-    def _unseen_chance(self, letter: str) -> float:
+    def _estimate_unseen_letter(self, letter: str) -> float:
         if letter in _TYPOGRAPHIC:
             return 1e-4
         if not self._script or not (lead := letter.encode(self._script["charset"], "ignore")):
@@ -355,7 +359,7 @@ class _Language:
 _language = cache(_Language)
 
 
-def likely_readings(data: bytes, count_headings: HeadingCounter) -> list[DecodedText]:
+def find_likely_decodings(data: bytes, count_headings: HeadingCounter) -> list[DecodedText]:
     """Return the different texts that bytes may be, the likeliest first.
 
     Args:
@@ -377,7 +381,7 @@ def likely_readings(data: bytes, count_headings: HeadingCounter) -> list[Decoded
         score = _PRIOR * (encoding == "cp1252") - evidence
         languages = [*map(_language, codes.split())]
         for word in words:
-            logs = [language.likelihood(word) for language in languages]
+            logs = [language.compute_log_likelihood(word) for language in languages]
             best = max(logs)
             score += best + math.log(sum(math.exp(log - best) for log in logs) / len(logs))
         if score / sum(len(word.encode(encoding)) for word in words) < _LEAST:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from chatkit.errors import InputError
-from chatkit.imports.columns import heading_words, parse_heading
+from chatkit.imports.columns import parse_heading, split_heading
 from chatkit.imports.tables import BrokenRow, RawTable, TableRow, has_number
 from chatkit.imports.tables.delimited import decode_text
 from chatkit.util.display import many
@@ -75,7 +75,7 @@ def read_vcards(content: bytes | str, encoding: str | None = None) -> RawTable:
     cards: dict[int, dict[str, str]] = {}
     for number, card in enumerate(_split_cards(lines), 1):
         try:
-            cards[number] = dict(_contact_fields([*_parse_properties(card)]))
+            cards[number] = dict(_extract_fields([*_parse_properties(card)]))
         except InputError as error:
             reason = f"cannot be read: {error}"
             table.broken.append(BrokenRow(number, "\n".join([*card, ""]), reason))
@@ -189,7 +189,7 @@ def _decode_quoted_printable(text: str, charset: str) -> str:
         return decode_text(data)[0]
 
 
-def _contact_fields(properties: Sequence[_Property]) -> Iterator[tuple[str, str]]:
+def _extract_fields(properties: Sequence[_Property]) -> Iterator[tuple[str, str]]:
     """Yield the fields of a contact, each under a unique name."""
     commas = any(p.name == "VERSION" and "2.1" in p.value for p in properties)
     names: dict[str, str] = {}
@@ -258,9 +258,9 @@ def _parse_telephone(phone: _Property) -> _Telephone | None:
     if not any(map(str.isalnum, text)) or (phone.name != "TEL" and not whatsapp_id):
         return None
     heading = parse_heading(f"{phone.label} whatsapp" if whatsapp else phone.label)
-    kind, rank = "", heading.label_rank() or ()
+    kind, rank = "", heading.rank_as_label() or ()
     if not rank:
-        words = (w for w in heading_words(phone.label) if not parse_heading(w).label_rank())
+        words = (w for w in split_heading(phone.label) if not parse_heading(w).rank_as_label())
         kind = next(words, phone.label).upper()
     by_kind = kind != "", not has_number(text), rank[:1], "company" in heading.roles
     return _Telephone((*by_kind, phone.preference), kind, text, extension)

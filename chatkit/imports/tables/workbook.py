@@ -33,12 +33,12 @@ from chatkit.imports.tables import (
     RawTable,
     TableRow,
     Target,
-    column_letter,
-    frame_texts,
-    guard_text,
-    list_rows,
-    quoted_name,
-    unguard,
+    convert_frame_to_texts,
+    format_column_letters,
+    format_row_numbers,
+    guard_text_cell,
+    quote_name,
+    remove_guard,
     write_file,
 )
 from chatkit.util.display import many
@@ -102,7 +102,7 @@ def read_sheets(data: bytes) -> dict[str, RawTable]:
     """
     with _open_workbook(data) as workbook:
         tables = {name: workbook.table(name) for name in workbook.names}
-        for name, cell in workbook.struck_cells():
+        for name, cell in workbook.find_struck_cells():
             tables[name].struck.add(cell)
         return tables
 
@@ -172,7 +172,7 @@ class _Workbook:
                     self._scans[name] = _PartScan(part)
         self._data = data
         self._opened: dict[bool, Any] = {}
-        sheets = self._load(values=False).worksheets
+        sheets = self._load_workbook(values=False).worksheets
         self.names = [sheet.title for sheet in sheets]
         self.visible = [sheet.title for sheet in sheets if sheet.sheet_state == "visible"]
 
@@ -185,39 +185,39 @@ class _Workbook:
         if name not in self.names:
             titles = ", ".join(map(repr, self.visible))
             raise InputError(f"There is no sheet {name!r}. The sheets are: {titles}.")
-        scan = self._scans[self._load(values=False)[name]._worksheet_path]
+        scan = self._scans[self._load_workbook(values=False)[name]._worksheet_path]
         rows: dict[int, list[Any]] = {}
         formats = defaultdict[str, list[int]](list)
         width = 0
         with collector_paused():
-            for number, row in enumerate(self._sheet_rows(name), 1):
-                cells = [_cell_value(cell) for cell in row]
+            for number, row in enumerate(self._iterate_rows(name), 1):
+                cells = [_read_cell_value(cell) for cell in row]
                 while cells and cells[-1] is None:
                     cells.pop()
                 if cells:
                     rows[number] = cells
                     width = max(width, len(cells))
                 if width * len(rows) > _MOST_CELLS:
-                    last = column_letter(width - 1)
+                    last = format_column_letters(width - 1)
                     raise InputError(f"It is too wide: clear what stands in column {last}.")
                 for cell, value in zip(row, cells, strict=False):
                     sections = _parse_format(cell.number_format) if type(value) is int else ()
                     if not all(section.understood or section.unusual for section in sections):
                         formats[cell.number_format].append(number)
         filled = {n for cells in rows.values() for n, cell in enumerate(cells) if cell is not None}
-        letters = [*map(column_letter, sorted(filled & scan.hidden_columns))]
+        letters = [*map(format_column_letters, sorted(filled & scan.hidden_columns))]
         numbers = sorted(rows.keys() & scan.hidden_rows)
         if not hidden:
             for cells in rows.values():
                 for place in scan.hidden_columns.intersection(range(len(cells))):
                     cells[place] = None
-        table = RawTable(f"XLSX, sheet {quoted_name(name)}", [])
+        table = RawTable(f"XLSX, sheet {quote_name(name)}", [])
         for number, cells in rows.items():
             if hidden or number not in scan.hidden_rows:
                 table.rows.append(TableRow(number, cells + [None] * (width - len(cells))))
         by_filter = " by a filter" if scan.filtered else ""
         for places, noun, why, names in (
-            (numbers, "row", by_filter, list_rows(numbers)),
+            (numbers, "row", by_filter, format_row_numbers(numbers)),
             (letters, "column", "", ", ".join(letters)),
         ):
             them = "it" if len(places) == 1 else "them"
@@ -226,12 +226,12 @@ class _Workbook:
             table.notes += [note + (read if hidden else "left out")] * bool(places)
         for form, numbers in formats.items():
             table.notes.append(
-                f"the number format {form} in {list_rows(numbers)} is not understood: the digits "
-                "are read without it"
+                f"the number format {form} in {format_row_numbers(numbers)} is not understood: the "
+                "digits are read without it"
             )
         return table
 
-    def struck_cells(self) -> Iterator[tuple[str, str]]:
+    def find_struck_cells(self) -> Iterator[tuple[str, str]]:
         """Yield the sheet and the name of each cell with words that are struck through."""
         if not any(scan.strikes for scan in self._scans.values()):
             return
@@ -250,7 +250,7 @@ class _Workbook:
         for workbook in self._opened.values():
             workbook.close()
 
-    def _load(self, *, values: bool) -> Any:
+    def _load_workbook(self, *, values: bool) -> Any:
         """Return the workbook of openpyxl that has formulas, or their values; load each once."""
         if values not in self._opened:
             self._opened[values] = openpyxl.load_workbook(
@@ -258,13 +258,13 @@ class _Workbook:
             )
         return self._opened[values]
 
-    def _sheet_rows(self, name: str) -> Iterator[Sequence[Any]]:
+    def _iterate_rows(self, name: str) -> Iterator[Sequence[Any]]:
         """Yield the rows of a sheet, with the stored results in place of formulas."""
         results: Iterator[tuple[Any, ...]] | None = None
         row: Sequence[Any]
-        for number, row in enumerate(self._stream_rows(name, values=False)):
+        for number, row in enumerate(self._stream_stored_rows(name, values=False)):
             if results is None and "f" in [cell.data_type for cell in row]:
-                results = islice(self._stream_rows(name, values=True), number, None)
+                results = islice(self._stream_stored_rows(name, values=True), number, None)
             if results is not None:
                 row = [
                     result if cell.data_type == "f" and result.value is not None else cell
@@ -272,8 +272,8 @@ class _Workbook:
                 ]
             yield row
 
-    def _stream_rows(self, name: str, *, values: bool) -> Iterator[tuple[Any, ...]]:
-        sheet = self._load(values=values)[name]
+    def _stream_stored_rows(self, name: str, *, values: bool) -> Iterator[tuple[Any, ...]]:
+        sheet = self._load_workbook(values=values)[name]
         sheet.reset_dimensions()  # some programs write a size that is not true
         rows: Iterator[tuple[Any, ...]] = sheet.iter_rows()
         return rows
@@ -296,7 +296,7 @@ def _open_workbook(data: bytes) -> Iterator[_Workbook]:
         ) from None
 
 
-def _cell_value(cell: Any) -> Any:
+def _read_cell_value(cell: Any) -> Any:
     """Return the value of a cell; texts and whole numbers as a person sees them."""
     value, kind = cell.value, cell.data_type
     if value is None or value == "":
@@ -308,7 +308,7 @@ def _cell_value(cell: Any) -> Any:
     if isinstance(value, str):
         if "_x" in value:
             value = _ESCAPED.sub(lambda match: chr(int(match[1], 16)), value)
-        return unguard(value)
+        return remove_guard(value)
     if type(value) is int:
         return _apply_format(value, cell.number_format)
     if isinstance(value, datetime) and value.time() == time() and "h" not in cell.number_format:
@@ -385,10 +385,10 @@ def _apply_format(value: int, form: str) -> Any:
     return value if text == str(value) else text
 
 
-def to_xlsx(frame: pd.DataFrame, target: Target) -> None:
+def write_xlsx(frame: pd.DataFrame, target: Target) -> None:
     """Write a frame as XLSX with one sheet of text cells."""
     with collector_paused():
-        columns, rows = frame_texts(frame)
+        columns, rows = convert_frame_to_texts(frame)
         data = build_workbook(columns, {"Contacts": rows})
     write_file(target, data)
 
@@ -435,7 +435,7 @@ def build_workbook(
     for title, rows in texts.items():
         sheet = workbook.create_sheet(title)
         for name in hidden:
-            sheet.column_dimensions[column_letter(columns.index(name))].hidden = True
+            sheet.column_dimensions[format_column_letters(columns.index(name))].hidden = True
         _write_rows(sheet, columns, rows, wide)
     target = BytesIO()
     workbook.save(target)
@@ -444,17 +444,17 @@ def build_workbook(
 
 def escape_cell(text: str) -> str:
     """Escape what XML cannot hold as workbooks do."""
-    return _ESCAPE.sub(lambda match: f"_x{ord(match[0]):04X}_", guard_text(text))
+    return _ESCAPE.sub(lambda match: f"_x{ord(match[0]):04X}_", guard_text_cell(text))
 
 
 def _write_rows(made: Any, columns: Sequence[str], rows: _SheetRows, wide: Collection[str]) -> None:
     """Write the names of the columns, and rows of escaped texts, into a sheet."""
     made.freeze_panes = "A2"
-    size = f"A1:{column_letter(len(columns) - 1)}{len(rows) + 1}"
+    size = f"A1:{format_column_letters(len(columns) - 1)}{len(rows) + 1}"
     made.calculate_dimension = lambda: size  # at the top, or readers look for it in all rows
     for place, name in enumerate(columns):
         longest = max((len(row[place] or "") for row in rows), default=0)
-        dimension = made.column_dimensions[column_letter(place)]
+        dimension = made.column_dimensions[format_column_letters(place)]
         dimension.number_format = "@"
         dimension.width = _SENTENCES if name in wide else min(max(len(name), longest) + 2, _WORDS)
     # A row is written when it is appended: one cell a column serves all rows, for half of the
