@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from chatkit import ServiceProfile
 from chatkit.sandbox import Sandbox
-from chatkit.sandbox.interface import RefusedRequest
+from chatkit.sandbox.interface import RefusedRequest, find_operation
 from chatkit.sandbox.service import PATHS
 
 
