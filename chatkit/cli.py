@@ -429,7 +429,7 @@ def _sandbox(args: _Arguments) -> None:
     with ExitStack() as stack:
         stack.enter_context(_serving("sandbox", OSError, errors.StoreError, BadFaults, BadReceiver))
         sandbox = stack.enter_context(Sandbox(args.db, seed=args.seed, profile=args.profile))
-        sandbox._middleware.faults.replace_settings(args.faults | latency)
+        sandbox._middleware.faults.apply(args.faults | latency)
         for addresses in args.allow:
             if len(addresses) > 2:
                 raise BadReceiver("--allow takes an address, and perhaps one to deliver to instead")

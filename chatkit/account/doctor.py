@@ -52,7 +52,7 @@ _WRITES = {
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One check: its name, its state, what was seen, and what to do about it."""
+    """A check of an account: its name, its state, what was observed, and the next step."""
 
     check: str
     state: State
@@ -61,7 +61,7 @@ class Check:
 
 
 class CheckupReport(Report):
-    """The doctor's report: shows itself as text and in a notebook; `.frame()` is a table.
+    """A report of checks of an account: shows itself as text and in a notebook.
 
     `checks` stand in the order in which they are shown: what is wrong first, what could not be
     told last. `status` is 1 when there is a problem, so that nothing can work, and else 0.
@@ -84,6 +84,7 @@ class CheckupReport(Report):
         return frame
 
     def _parts(self) -> Iterator[ReportPart]:
+        """Yield all checks as text lines, then as HTML tables; what is as assumed is folded."""
         known = [check for check in self.checks if check.state != "unknown"]
         unknown = self.checks[len(known) :]
         unknown_count = many(len(unknown), "check")
@@ -116,6 +117,7 @@ _CLASSES = {"problem": "delete", "warning": "update", "ok": "create", "unknown":
 
 
 def _render_checks_table(checks: Iterable[Check]) -> ReportPart:
+    """Render checks as an HTML table, coloured by state."""
     rows = [[visible(text) for text in asdict(check).values()] for check in checks]
     html = table(_COLUMNS, rows, severities=[_CLASSES[row[1]] for row in rows]).html
     return ReportPart(html=html)
@@ -165,19 +167,18 @@ def save_if_healthy(name: str, connection: Connection, place: TokenPlace) -> Non
     save(name, connection, place)
 
 
-def _run_checks(connection: Connection, probe_client: ProbeClient) -> Iterator[Check]:
-    contacts = probe_client.get("contacts")
+def _run_checks(connection: Connection, probe: ProbeClient) -> Iterator[Check]:
+    """Yield all checks of an account; only that of the address if nothing answers there."""
+    contacts = probe.get("contacts")
     address = Check("Base address", *_check_address(connection, contacts))
     yield address
     if address.state == "problem":
         return  # whatever else is asked would be answered by nobody, or by somebody else
     views = {
-        "Chat Flows": probe_client.get("flows"),
-        "Chat Templates": probe_client.get(
-            "templates", "default", "contents", "lookups", "languages"
-        ),
+        "Chat Flows": probe.get("flows"),
+        "Chat Templates": probe.get("templates", "default", "contents", "lookups", "languages"),
         "Chat Contacts": contacts,
-        "Chat Detail": probe_client.get("webhooks"),
+        "Chat Detail": probe.get("webhooks"),
     }
     replies = views.values()
     accepted = any(reply.succeeded for reply in replies)
@@ -188,15 +189,15 @@ def _run_checks(connection: Connection, probe_client: ProbeClient) -> Iterator[C
         for operation in _WRITES[group]:
             yield Check(f"{group}, {operation}", "unknown", "not checked: it would change data")
     yield Check("Webhooks", *_check_webhooks(views["Chat Detail"]))
-    observations = list(observe_open_points(probe_client, contacts, views["Chat Flows"]))
+    observations = list(observe_points(probe, contacts, views["Chat Flows"]))
     denied = {reply.status for reply in replies} & {401, 403}
     if accepted and len(denied) == 1:
         observations.append(Observation("forbidden_status", "a list is refused", denied.pop()))
     for observation in observations:
         yield _check_profile_field(observation, connection.profile)
-    seen_points = {observation.field for observation in observations}
-    unseen = [name for name in ServiceProfile.model_fields if name not in seen_points]
-    yield Check("Other open points", "unknown", f"not shown by reading: {', '.join(unseen)}")
+    observed_fields = {observation.field for observation in observations}
+    unobserved = [name for name in ServiceProfile.model_fields if name not in observed_fields]
+    yield Check("Other open points", "unknown", f"not shown by reading: {', '.join(unobserved)}")
 
 
 # --- questions and replies ----------------------------------------------------------------
@@ -286,22 +287,23 @@ _Outcome: TypeAlias = tuple[State, str, str]
 
 
 def _check_address(connection: Connection, first: Reply) -> _Outcome:
+    """Check that the service answers at the base address, and not a proxy."""
     url, proxy = connection.base_url, _find_proxy_address(connection)
     if first.answer is None:
         reason = str(first.error.reason if first.error else "")
-        way = f" by way of the proxy {proxy}" if proxy else ""
+        route = f" by way of the proxy {proxy}" if proxy else ""
         step = _PROXY_STEP if proxy else "Check the address and the network."
         if "certificate" in reason:
             step = _TRUST_STEP
-        return "problem", f"{url} does not answer{way}: {reason}", step
-    if (by := _describe_intermediary(first)) is not None:
+        return "problem", f"{url} does not answer{route}: {reason}", step
+    if (sign := _describe_intermediary(first)) is not None:
         step = "Check the port: what listens there is not the service."
         if first.status in _GATEWAY_STATUSES:
             step = _WAIT_STEP
         elif not connection.loopback:
             step = _PROXY_STEP
-        who = "a proxy or another web site, not by the service"
-        return "problem", f"{url} was answered by {who}: {by}", step
+        answerer = "a proxy or another web site, not by the service"
+        return "problem", f"{url} was answered by {answerer}: {sign}", step
     if isinstance(first.error, BadAnswer) or first.answer.status >= 500:
         detail = f"{url} answers {first.status_text}, but not as the API document describes"
         step = "Check the address: it is what stands before /api/business/public."
@@ -333,7 +335,7 @@ def _find_proxy_address(connection: Connection) -> str:
 
 
 def _describe_intermediary(first: Reply) -> str | None:
-    """Return evidence that a proxy answered instead of the service, or None.
+    """Describe the answer of a proxy in place of the service; None if the service answered.
 
     A proxy answers in HTML where the service has JSON, or with a status that only a proxy has
     (407), or that says that the call came to the wrong server (421), or that who is behind it did
@@ -350,6 +352,7 @@ def _describe_intermediary(first: Reply) -> str | None:
 
 
 def _check_account(connection: Connection, views: Iterable[Reply], *, accepted: bool) -> _Outcome:
+    """Check by the lists of all resources that the account exists."""
     account_id = connection.account_id
     if accepted:
         return "ok", f"{account_id} answers", ""
@@ -360,6 +363,7 @@ def _check_account(connection: Connection, views: Iterable[Reply], *, accepted: 
 
 
 def _check_token(connection: Connection, views: Iterable[Reply], *, accepted: bool) -> _Outcome:
+    """Check by the lists of all resources that the token is accepted."""
     if accepted:
         return "ok", "accepted", ""
     statuses = ", ".join(sorted({reply.status_text for reply in views}))
@@ -392,12 +396,13 @@ def _check_view(reply: Reply, profile: ServiceProfile, *, accepted: bool) -> _Ou
 
 
 def _check_webhooks(reply: Reply) -> _Outcome:
+    """Check how many webhooks can be registered still."""
     if not reply.succeeded:
         return "unknown", f"answered with {reply.status_text}", ""
     used = len(reply.records)
-    left = max(0, MAX_WEBHOOKS - used)
-    detail = f"{used} of {MAX_WEBHOOKS} used, {left} left"
-    if left:
+    remaining = max(0, MAX_WEBHOOKS - used)
+    detail = f"{used} of {MAX_WEBHOOKS} used, {remaining} left"
+    if remaining:
         return "ok", detail, ""
     return "warning", detail, "Delete one before you create another."
 
@@ -442,30 +447,29 @@ def _check_profile_field(observation: Observation, profile: ServiceProfile) -> C
     return Check(name, "warning", detail, f"Set {field}={value!r} in the profile.")
 
 
-def observe_open_points(
-    probe_client: ProbeClient, contacts: Reply, flows: Reply
-) -> Iterator[Observation]:
+def observe_points(probe: ProbeClient, contacts: Reply, flows: Reply) -> Iterator[Observation]:
     """Observe the open points that reading can show; takes the first pages of both lists."""
     resource, first = ("contacts", contacts) if contacts.succeeded else ("flows", flows)
     if not first.succeeded:
         return
-    yield from _observe_pages(probe_client, resource, first)
+    yield from _observe_pages(probe, resource, first)
     yield _observe_number_form(contacts)
-    yield _observe_flow_document(probe_client, flows)
-    yield _observe_missing_status(probe_client, resource)
-    yield _observe_parameter(probe_client, "search_param", "contacts", contacts, _SEARCH_NAMES)
-    yield _observe_parameter(probe_client, "status_param", "flows", flows, _STATUS_NAMES)
+    yield _observe_flow_document(probe, flows)
+    yield _observe_missing_status(probe, resource)
+    yield _observe_parameter(probe, "search_param", "contacts", contacts, _SEARCH_NAMES)
+    yield _observe_parameter(probe, "status_param", "flows", flows, _STATUS_NAMES)
 
 
-def _observe_pages(probe_client: ProbeClient, resource: str, first: Reply) -> Iterator[Observation]:
+def _observe_pages(probe: ProbeClient, resource: str, first: Reply) -> Iterator[Observation]:
+    """Observe the number of the first page, the size of pages, and a page past the end."""
     pagination = first.pagination
     if pagination is None:
         yield Observation("page_base", "the list came without pagination", known=False)
         return
     yield Observation("page_base", "the number of the page when none is asked for",
                       pagination.page)  # fmt: skip
-    yield from _observe_page_size(probe_client, resource)
-    past_end = probe_client.get(resource, page=pagination.page + pagination.total_pages + 3)
+    yield from _observe_page_size(probe, resource)
+    past_end = probe.get(resource, page=pagination.page + pagination.total_pages + 3)
     field, how = "page_past_end", "a page after the last"
     if not past_end.succeeded and (not past_end.refused or past_end.status_text == "429"):
         yield Observation(field, f"{how} was answered with {past_end.status_text}", known=False)
@@ -475,29 +479,31 @@ def _observe_pages(probe_client: ProbeClient, resource: str, first: Reply) -> It
         yield Observation(field, how, "empty" if past_end.succeeded else "refuse")
 
 
-def _observe_page_size(probe_client: ProbeClient, resource: str) -> Iterator[Observation]:
-    assumed = probe_client.profile.max_page_size
-    largest = probe_client.get(resource, pageSize=assumed)
+def _observe_page_size(probe: ProbeClient, resource: str) -> Iterator[Observation]:
+    """Observe the largest size of a page that the service returns."""
+    assumed = probe.profile.max_page_size
+    largest = probe.get(resource, pageSize=assumed)
     if largest.pagination is None:
         how = f"{assumed} was answered with {largest.status_text}"
         yield Observation("max_page_size", how, known=False)
         return
-    above = probe_client.get(resource, pageSize=assumed + 1)
+    above = probe.get(resource, pageSize=assumed + 1)
     sizes = [reply.pagination.page_size for reply in (largest, above) if reply.pagination]
-    most = assumed + 1
-    if max(sizes) == most:  # it takes more than is assumed: a larger page is fewer calls
-        for most in [size for size in _LARGER_PAGE_SIZES if size > most]:
-            if larger := probe_client.get(resource, pageSize=most).pagination:
+    asked = assumed + 1
+    if max(sizes) == asked:  # it takes more than is assumed: a larger page is fewer calls
+        for asked in [size for size in _LARGER_PAGE_SIZES if size > asked]:
+            if larger := probe.get(resource, pageSize=asked).pagination:
                 sizes.append(larger.page_size)
                 break
-    how = f"the most used when {most:,} were asked for"
+    how = f"the most used when {asked:,} were asked for"
     yield Observation("max_page_size", how, max(sizes))
 
 
-def _observe_flow_document(probe_client: ProbeClient, flows: Reply) -> Observation:
+def _observe_flow_document(probe: ProbeClient, flows: Reply) -> Observation:
+    """Observe whether reading a flow returns its document."""
     field, how = "flow_json_in_get", "reading one flow"
     key = str(flows.records[0].get("id")) if flows.records else ""
-    flow = probe_client.get("flows", key) if key.isascii() and key.isdigit() else None
+    flow = probe.get("flows", key) if key.isascii() and key.isdigit() else None
     if flow is None or not flow.records:
         return Observation(field, "no flow could be read", known=False)
     [record] = flow.records
@@ -505,8 +511,9 @@ def _observe_flow_document(probe_client: ProbeClient, flows: Reply) -> Observati
     return Observation(field, how, "flow_json" in record or isinstance(raw, dict))
 
 
-def _observe_missing_status(probe_client: ProbeClient, resource: str) -> Observation:
-    reply, field = probe_client.get(resource, _UNUSED_ID), "not_found_status"
+def _observe_missing_status(probe: ProbeClient, resource: str) -> Observation:
+    """Observe the status that answers an unknown id."""
+    reply, field = probe.get(resource, _UNUSED_ID), "not_found_status"
     if reply.answer is None or not reply.refused:
         how = f"an unknown id was answered with {reply.status_text}"
         return Observation(field, how, known=False)
@@ -514,15 +521,19 @@ def _observe_missing_status(probe_client: ProbeClient, resource: str) -> Observa
 
 
 def _observe_parameter(
-    probe_client: ProbeClient, field: str, resource: str, whole: Reply, usual: tuple[str, ...]
+    probe: ProbeClient,
+    field: str,
+    resource: str,
+    unfiltered: Reply,
+    candidates: tuple[str, ...],
 ) -> Observation:
     """Find the parameter that filters a list, by searching for a text that no record has."""
-    if not whole.records:
+    if not unfiltered.records:
         return Observation(field, f"there are no {resource} to look among", known=False)
-    assumed = getattr(probe_client.profile, field)
-    names = dict.fromkeys([assumed, *usual] if assumed else usual)
+    assumed = getattr(probe.profile, field)
+    names = dict.fromkeys([assumed, *candidates] if assumed else candidates)
     for name in names:
-        reply = probe_client.get(resource, **{name: _UNMATCHED_TEXT})
+        reply = probe.get(resource, **{name: _UNMATCHED_TEXT})
         if reply.succeeded and not reply.records:
             return Observation(field, f"it filters the {resource}", name)
     return Observation(field, f"none of {', '.join(names)} filters the {resource}", None)
@@ -531,13 +542,13 @@ def _observe_parameter(
 def _observe_number_form(contacts: Reply) -> Observation:
     """Observe whether the numbers of contacts begin with their country codes."""
     pairs = [(row.get("number"), row.get("country_code")) for row in contacts.records]
-    whole = [
+    with_code = [
         number.startswith(code.removeprefix("+"))
         for number, code in pairs
         if isinstance(number, str) and isinstance(code, str) and code.removeprefix("+")
     ]
-    if not whole:
+    if not with_code:
         return Observation("number_form", "no record shows it", known=False)
-    form = "international" if all(whole) else "national"
-    how = f"{sum(whole)} of {len(whole)} numbers begin with their country code"
+    form = "international" if all(with_code) else "national"
+    how = f"{sum(with_code)} of {len(with_code)} numbers begin with their country code"
     return Observation("number_form", how, form)

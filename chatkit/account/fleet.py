@@ -88,16 +88,18 @@ def connect_all(accounts: str | Iterable[str] | Mapping[str, str | Client | Sand
     opened: dict[str, Client] = {}
     failed: dict[str, str] = {}
     with ExitStack() as closes:
-        for label, to in named.items():
+        for label, target in named.items():
             try:
                 client = (
-                    to if isinstance(to, Client) else open_client(to, one_of_several=len(named) > 1)
+                    target
+                    if isinstance(target, Client)
+                    else open_client(target, one_of_several=len(named) > 1)
                 )
             except SettingsError as error:
                 failed[label] = " ".join(str(error).split())
                 continue
             opened[label] = client
-            if client is not to:
+            if client is not target:
                 closes.enter_context(client)
         if not opened:
             reasons = "\n".join(f"  {label}: {reason}" for label, reason in failed.items())
@@ -105,9 +107,9 @@ def connect_all(accounts: str | Iterable[str] | Mapping[str, str | Client | Sand
         labels: dict[str, str] = {}
         for label, client in opened.items():
             account = client.connection.account
-            if (other := labels.setdefault(account, label)) != label:
+            if (first_label := labels.setdefault(account, label)) != label:
                 raise SettingsError(
-                    f"{other!r} and {label!r} are the same account ({account}): name it once."
+                    f"{first_label!r} and {label!r} are the same account ({account}): name it once."
                 )
         _print_opened_accounts(opened, failed)
         return Fleet(opened, failed, closes.pop_all())
@@ -143,11 +145,11 @@ def _print_opened_accounts(opened: Mapping[str, Client], failed: Mapping[str, st
     print_line(f"Connected to {many(len(opened), 'account')}, {kind}: {named}{more}.")
     for label, reason in failed.items():
         print_line(f"Not connected to {visible(label)}: {reason}")
-    lasting = {
+    kept_accounts = {
         client.connection.account for client in opened.values() if not client.connection.passing
     }
     try:
-        interrupted = len(open_runs(lasting)) if lasting else 0
+        interrupted = len(open_runs(kept_accounts)) if kept_accounts else 0
     except (JournalError, InputError) as error:  # accounts can be read without journals
         print_line(str(error))
         return
@@ -238,7 +240,7 @@ class Fleet(Report, Mapping[str, Client]):
         """
         from chatkit.account.doctor import doctor
 
-        reports, stops = self._run_for_each_account(lambda _, client: doctor(client))
+        reports, stops = self._run_each(lambda _, client: doctor(client))
         tables = {label: report.frame().reset_index() for label, report in reports.items()}
         return _report_failed_accounts(rendering.fleet_table(tables), stops)
 
@@ -252,7 +254,7 @@ class Fleet(Report, Mapping[str, Client]):
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def _run_for_each_account(
+    def _run_each(
         self,
         work: Callable[[str, Client], T],
         noun: str = "",
@@ -272,8 +274,8 @@ class Fleet(Report, Mapping[str, Client]):
             InputError: No account takes the arguments.
             ChatkitError: It failed for all accounts.
         """
-        asked = list(self if labels is None else labels)
-        outcomes = run_in_threads(asked, lambda label, _: work(label, self[label]), noun=noun)
+        chosen = list(self if labels is None else labels)
+        outcomes = run_in_threads(chosen, lambda label, _: work(label, self[label]), noun=noun)
         done: dict[str, T] = {}
         stops = dict(self.failed) if labels is None else {}
         for label, outcome in outcomes.items():
@@ -285,21 +287,24 @@ class Fleet(Report, Mapping[str, Client]):
                 stops[label] = f"{reason.rstrip('.')}. {advice}" if advice else reason
             else:
                 raise _add_account_note(outcome, label)
-        if asked and not done:
-            raise _add_account_note(cast("Exception", outcomes[asked[0]]), asked[0])
+        if chosen and not done:
+            raise _add_account_note(cast("Exception", outcomes[chosen[0]]), chosen[0])
         return done, stops
 
     def _parts(self) -> Iterator[ReportPart]:
+        """Yield the headline and a table of the accounts with their states."""
         yield headline(f"Fleet of {many(len(self), 'account')}.")
         rows = [
             (
                 visible(label),
                 account_words(client.connection.account),
-                _describe_token_state(client),
+                _describe_token(client),
             )
             for label, client in self.items()
         ]
-        rows += [(visible(label), "", f"not open: {why}") for label, why in self.failed.items()]
+        rows += [
+            (visible(label), "", f"not open: {reason}") for label, reason in self.failed.items()
+        ]
         yield table({"account": 25, "of": 45, "state": 30}, rows)
 
 
@@ -309,13 +314,13 @@ def _add_account_note(error: Exception, label: str) -> Exception:
     return error
 
 
-def _describe_token_state(client: Client) -> str:
+def _describe_token(client: Client) -> str:
     """Return "open", or a message if the last answer refused the token."""
     if not client.transport.token_refused:
         return "open"
     name = client.connection.name
-    kept = f" Keep it with {command(f'login {name}')}, and open the fleet anew." if name else ""
-    return f"its token was refused. {NotAuthenticated.advice}{kept}"
+    step = f" Keep it with {command(f'login {name}')}, and open the fleet anew." if name else ""
+    return f"its token was refused. {NotAuthenticated.advice}{step}"
 
 
 # --- its resources --------------------------------------------------------------------
@@ -343,18 +348,18 @@ class FleetResource:
                 f"fleet['name'].{place}.{name}(…) of one account."
             )
 
-    def frame(self, *what: Any, **options: Any) -> pd.DataFrame:
+    def frame(self, *codes: Any, **options: Any) -> pd.DataFrame:
         """Read the list of each account into one DataFrame, indexed by account first.
 
         Accounts that cannot be read are named, also in `attrs["stops"]`.
 
         Args:
-            what: As for one account: the template codes, where they are not remembered.
+            codes: As for one account: the template codes, where they are not remembered.
             options: As for one account, like `search=`, `status=` or `full=True`.
         """
         accessor.register()
-        frames, stops = self._fleet._run_for_each_account(
-            lambda _, client: cast("Any", resource_of(client, self._noun)).frame(*what, **options),
+        frames, stops = self._fleet._run_each(
+            lambda _, client: cast("Any", resource_of(client, self._noun)).frame(*codes, **options),
             f"{self._noun}s",
         )
         frame = rendering.fleet_frame(frames)
@@ -393,19 +398,17 @@ class FleetResource:
         fleet = self._fleet
         labels = [label for label in [*fleet, *fleet.failed] if label in {**parts, **deletes}]
 
-        def plan(label: str, client: Client) -> Any:
-            own = {"skip_invalid": skip_invalid, **options} | (
+        def work(label: str, client: Client) -> Any:
+            arguments = {"skip_invalid": skip_invalid, **options} | (
                 {"delete": deletes[label]} if label in deletes else {}
             )
             if bases:
-                own["base"] = bases.get(label)
-            return cast("Any", resource_of(client, self._noun)).plan(parts.get(label), **own)
+                arguments["base"] = bases.get(label)
+            return cast("Any", resource_of(client, self._noun)).plan(parts.get(label), **arguments)
 
-        done, stops = fleet._run_for_each_account(
-            plan, labels=[label for label in labels if label in fleet]
-        )
-        stops |= {label: why for label, why in fleet.failed.items() if label in labels}
-        return FleetPlan(done, failed=stops, skip_invalid=skip_invalid)
+        plans, stops = fleet._run_each(work, labels=[label for label in labels if label in fleet])
+        stops |= {label: reason for label, reason in fleet.failed.items() if label in labels}
+        return FleetPlan(plans, failed=stops, skip_invalid=skip_invalid)
 
     def _split_by_account(self, frame: Any) -> Mapping[str, Any]:
         """Split what is to be planned by account.
@@ -482,8 +485,8 @@ def _split_keys_by_account(delete: pd.DataFrame | Iterable[Any] | None) -> dict[
 
 
 def _report_failed_accounts(frame: pd.DataFrame, stops: Mapping[str, str]) -> pd.DataFrame:
-    """Print which accounts could not be read, and store it in the frame of the others."""
-    for label, why in stops.items():
-        print_line(f"{visible(label)} could not be read: {why}")
+    """Print the accounts that could not be read; store them in `attrs["stops"]` of the frame."""
+    for label, reason in stops.items():
+        print_line(f"{visible(label)} could not be read: {reason}")
     frame.attrs["stops"] = dict(stops)
     return frame

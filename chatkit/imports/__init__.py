@@ -98,7 +98,7 @@ _NO_TABLE = {
 def read_contact_file(
     source: Source, named: Mapping[str, str | Sequence[str] | None], **options: Any
 ) -> FileReading:
-    """Read contacts as `chatkit.read_contacts` does, but neither print nor refuse rows.
+    """Read a file of contacts into a frame with notes and problems; print nothing.
 
     Args:
         source: A path, an open file, bytes or a text.
@@ -134,6 +134,7 @@ def _read_table(
     delimiter: str | None = None,
     hidden: bool = True,
 ) -> RawTable:
+    """Recognise the kind of a file by its content, and read its rows."""
     kind = detect_file_kind(content)
     if sheet is not None and kind != "xlsx":
         raise InputError("sheet= names a sheet of an .xlsx file, which this is not: leave it out.")
@@ -155,7 +156,7 @@ def _read_table(
 
 
 def read_parquet(data: bytes) -> RawTable:
-    """Read a Parquet file as rows of cells, numbered from 1.
+    """Read a Parquet file as rows of cells, which are numbered from 1.
 
     Raises:
         InputError: It is broken.

@@ -72,7 +72,7 @@ _CLUSTER = re.compile(
 def _make_finding(
     name: str, text: str, tidy: str = "", *, safe: bool = True, **parts: object
 ) -> CellFinding:
-    """Make a finding of `characters.toml`.
+    """Make a finding with the code, severity and message in `characters.toml`.
 
     Args:
         name: Its name there.
@@ -91,7 +91,7 @@ def _make_finding(
 def _make_check(
     name: str, find: Callable[[str], object], tidy: Callable[[str], str] = str, *, safe: bool = True
 ) -> Check:
-    """Make a check that has a finding where `find` returns a match or characters."""
+    """Make a check that returns a finding where `find` matches."""
 
     def check(text: str) -> CellFinding | None:
         if not (matches := find(text)):
@@ -102,8 +102,8 @@ def _make_check(
     return check
 
 
-def _find_invisible_of_kind(kind: str, text: str) -> dict[int, str]:
-    """Return the invisible characters of a kind by position, except those of flags."""
+def _find_invisibles(kind: str, text: str) -> dict[int, str]:
+    """Return the invisible characters of one kind by position, without those of flags."""
     if not (places := invisible_positions(text)):
         return {}
     flags = {n for match in _FLAG.finditer(text) for n in range(*match.span())}
@@ -117,6 +117,7 @@ def _find_invisible_of_kind(kind: str, text: str) -> dict[int, str]:
 
 
 def _format_code_points(characters: Iterable[str]) -> str:
+    """Format the code points of characters, the first three of them: (U+200B, U+200C)."""
     names = dict.fromkeys(f"U+{ord(c):04X}" for c in characters)
     few = ", ".join(list(names)[:3])
     return f" ({few}{', …' if len(names) > 3 else ''})"
@@ -126,13 +127,11 @@ def _format_code_points(characters: Iterable[str]) -> str:
 
 
 #: Halves of characters.
-find_half_characters = _make_check("half", has_half_character)
+find_half_chars = _make_check("half", has_half_character)
 #: The sign that stands where a program could not read a letter.
-find_lost_letters = _make_check("lost", re.compile("\ufffd").search)
+find_lost_chars = _make_check("lost", re.compile("\ufffd").search)
 #: Characters that mean nothing, or another thing on each machine.
-find_unknown = _make_check(
-    "unknown", lambda text: [*_find_invisible_of_kind("unknown", text).values()]
-)
+find_unknown = _make_check("unknown", lambda text: [*_find_invisibles("unknown", text).values()])
 #: Marks that make letters read backwards; other marks have their use in a long text.
 find_overrides = _make_check(
     "overridden",
@@ -158,9 +157,7 @@ def find_controls(text: str, *, lines: bool = False) -> CellFinding | None:
         text: Any text.
         lines: Whether it may have several lines.
     """
-    controls = [
-        c for c in _find_invisible_of_kind("control", text).values() if not (lines and c == "\n")
-    ]
+    controls = [c for c in _find_invisibles("control", text).values() if not (lines and c == "\n")]
     if not controls:
         return None
     parts = text.replace("\r\n", "\n").split("\n") if lines else [text]
@@ -171,27 +168,25 @@ def find_controls(text: str, *, lines: bool = False) -> CellFinding | None:
 
 
 def find_invisible(text: str) -> CellFinding | None:
-    """Find invisible characters that do not change how others look."""
-    if not (hidden := _find_invisible_of_kind("invisible", text)):
+    """Find invisible characters that do not change how other characters look."""
+    if not (hidden := _find_invisibles("invisible", text)):
         return None
     tidy = "".join([c for n, c in enumerate(text) if n not in hidden])
     count, names = many(len(hidden), "character"), _format_code_points(hidden.values())
     return _make_finding("invisible", text, tidy, count=count, names=names)
 
 
-def _compose_accents(text: str) -> str:
+def _join_accents(text: str) -> str:
     """Join accents with their letters; a letter that would not become shorter stays."""
 
-    def whole(match: re.Match[str]) -> str:
+    def compose_cluster(match: re.Match[str]) -> str:
         return min(match[0], unicodedata.normalize("NFC", match[0]), key=len)
 
-    return text if text.isascii() else _CLUSTER.sub(whole, text)
+    return text if text.isascii() else _CLUSTER.sub(compose_cluster, text)
 
 
 #: Accents that stand apart from their letter: no search finds é by e and an accent.
-find_decomposed = _make_check(
-    "decomposed", lambda text: _compose_accents(text) != text, _compose_accents
-)
+find_decomposed = _make_check("decomposed", lambda text: _join_accents(text) != text, _join_accents)
 
 
 def find_spaces(text: str) -> CellFinding | None:
@@ -221,6 +216,7 @@ _BYTES = {chr(code): code for code in range(0x100)} | {c: code for code, c in en
 
 
 def _build_byte_class(first: int, last: int) -> str:
+    """Build a class of a regular expression for the signs of a range of bytes."""
     return "[" + "".join(re.escape(c) for c, n in _BYTES.items() if first <= n <= last) + "]"
 
 
@@ -255,25 +251,25 @@ def find_garbled(text: str) -> CellFinding | None:
     """
     if text.isascii():
         return None
-    mended, whole, lost = text, True, False
+    mended, complete, lost = text, True, False
     for again in range(3):
         matches = list(_CHARACTER.finditer(mended))
         # one É’ alone is more likely what it says
         unusual = [m for m in matches if len(m[0]) > 2 or not _ORDINARY.match(mended, m.start())]
-        once = _CHARACTER.sub(_repair_character, mended)
+        repaired = _CHARACTER.sub(_repair_character, mended)
         if again:  # what was garbled twice begins with these
             unusual = [match for match in unusual if match[0][0] in "ÃÂâ"]
-        if not unusual or once == mended:
+        if not unusual or repaired == mended:
             break
-        whole &= once == _decode_garbled_text(mended)
+        complete &= repaired == _decode_garbled_text(mended)
         lost |= any(
             _CHARACTER.sub(_repair_character, w) not in (w, _decode_garbled_text(w))
             for w in mended.split(" ")
         )
-        mended = once
+        mended = repaired
     if mended == text or len(mended) == len(text):
         readings = _decode_by_code_pages(text)
-        mended, whole, lost = next(iter(readings), text), len(readings) == 1, False
+        mended, complete, lost = next(iter(readings), text), len(readings) == 1, False
         if mended == text:
             damaged = _make_finding("garbled_and_lost", text) if _DAMAGED.search(text) else None
             return _find_other_alphabet(text) or damaged
@@ -283,15 +279,15 @@ def find_garbled(text: str) -> CellFinding | None:
     words = _LETTERS.findall(mended)
     scripts = [{_WRITTEN_WITH.get(s := find_script(c), s) for c in w} for w in words]
     plausible = all(len(each) == 1 for each in scripts)
-    if lost or not (whole or (plausible and len(set().union(*scripts)) == 1)):
+    if lost or not (complete or (plausible and len(set().union(*scripts)) == 1)):
         return _make_finding("garbled_and_lost", text)
     new = {*words} - {*_LETTERS.findall(text)}  # JOSé: its capitals were made of what is garbled
     usual = all(word in (word.lower(), word.upper(), word.capitalize()) for word in new)
-    return _make_finding("garbled", text, mended, safe=whole and plausible and usual)
+    return _make_finding("garbled", text, mended, safe=complete and plausible and usual)
 
 
 def _decode_by_code_pages(text: str) -> list[str]:
-    """Return the possible originals of UTF-8 text decoded in a code page.
+    """Return the plausible originals of UTF-8 text that was decoded in a code page.
 
     The usual code pages come first. Letters alone, each word in one script, are right: HAVLÍČEK.
     """
@@ -330,17 +326,18 @@ def _find_other_alphabet(text: str) -> CellFinding | None:
 
 
 def _decode_garbled_text(text: str) -> str | None:
-    """Decode a garbled text as UTF-8; None if it is none, or bytes are missing."""
+    """Decode a whole garbled text as UTF-8; None if it is not garbled so."""
     try:
         data = bytes([_BYTES[c] for c in text])
-        whole = data.decode()
+        decoded = data.decode()
     except (KeyError, UnicodeDecodeError):
         return None
-    again = data.decode("latin-1"), "".join([_SIGNS[byte] for byte in data])
-    return whole if text in again else None
+    encoded_again = data.decode("latin-1"), "".join([_SIGNS[byte] for byte in data])
+    return decoded if text in encoded_again else None
 
 
 def _repair_character(match: re.Match[str]) -> str:
+    """Decode the signs of one garbled character; leave an unlikely one as it is."""
     try:
         text = bytes(_BYTES[c] for c in match[0]).decode("utf-8")
     except UnicodeDecodeError:
@@ -377,7 +374,7 @@ def find_script(c: str) -> str:
 
 
 def find_lookalikes(text: str) -> CellFinding | None:
-    """Find words with letters of two scripts that look alike, and write them in one script."""
+    """Find words with letters of two scripts that look alike; suggest one script."""
     if text.isascii() or not _OTHER_SCRIPTS.search(text):
         return None
     tidy, sure, mixed = text, True, set[str]()
@@ -387,19 +384,19 @@ def find_lookalikes(text: str) -> CellFinding | None:
         if len(scripts) < 2:
             continue
         mixed |= scripts.keys()
-        plain = {
-            s: whole for s, _ in scripts.most_common() if (whole := _convert_to_script(word, s))
+        options = {
+            s: option for s, _ in scripts.most_common() if (option := _convert_to_script(word, s))
         }
-        sure &= len(plain) == 1 and not plain.keys().isdisjoint(_SURE)
-        for whole in [*plain.values()][:1]:
-            tidy = tidy[: match.start()] + whole + tidy[match.end() :]
+        sure &= len(options) == 1 and not options.keys().isdisjoint(_SURE)
+        for option in [*options.values()][:1]:
+            tidy = tidy[: match.start()] + option + tidy[match.end() :]
     names = " and ".join(sorted(s.title() for s in mixed))
     name = "mixed" if tidy == text else "alike"
     return _make_finding(name, text, tidy, safe=sure, scripts=names) if mixed else None
 
 
 def _convert_to_script(word: str, main: str) -> str | None:
-    """Replace letters by those of one script that look alike; None if one has no such letter."""
+    """Replace the letters of a word by lookalikes of one script; None if one has none."""
     letters = []
     for c in word:
         own = find_script(c)
@@ -414,19 +411,19 @@ def _convert_to_script(word: str, main: str) -> str | None:
     return "".join(letters)
 
 
-def _replace_styled_letters(text: str) -> str:
+def _replace_styled(text: str) -> str:
+    """Replace letters that are styled signs by plain ones."""
     signs = {*_STYLED.findall(text)}
     plain = {ord(c): _SQUARED.get(c) or unicodedata.normalize("NFKC", c) for c in signs}
     return text.translate({c: p for c, p in plain.items() if len(p) == 1 and p.isalnum()})
 
 
 #: Letters that are signs of their own: bold ones of mathematics, letters in circles.
-find_styled = _make_check(
-    "styled", lambda text: _replace_styled_letters(text) != text, _replace_styled_letters
-)
+find_styled = _make_check("styled", lambda text: _replace_styled(text) != text, _replace_styled)
 
 
 def _has_both_directions(text: str) -> bool:
+    """Check if a text has letters of both directions of writing."""
     kinds = {unicodedata.bidirectional(c) for c in text} if right_to_left(text) else set()
     return "L" in kinds and not kinds.isdisjoint(("R", "AL"))
 
@@ -475,11 +472,11 @@ find_question_marks = _make_check("lost_inside", re.compile(r"[^\W\d_]\?+[^\W\d_
 
 
 def find_leftovers(text: str) -> CellFinding | None:
-    """Find what programs write for a missing name: nan, None, #N/A, undefined, {{name}}."""
+    """Find the placeholders of programs for a missing name: nan, None, #N/A, undefined."""
     if not (match := _LEFTOVER.search(text)):
         return None
-    rest = " ".join(_LEFTOVER.sub("", text).split())
-    return _make_finding("leftover", text, rest, safe=False, word=match[0])
+    remaining = " ".join(_LEFTOVER.sub("", text).split())
+    return _make_finding("leftover", text, remaining, safe=False, word=match[0])
 
 
 #: Names between tags of HTML.
@@ -513,39 +510,26 @@ def find_overlong(text: str) -> CellFinding | None:
 
 #: Checks for any text, of several lines too.
 TEXT_CHECKS: tuple[Check, ...] = (
-    *(
-        find_garbled,
-        find_half_characters,
-        find_lost_letters,
-        partial(find_controls, lines=True),
-        find_overrides,
-    ),
-    *(find_invisible, find_unknown, find_lookalikes, find_decomposed),
+    *(find_garbled, find_half_chars, find_lost_chars, partial(find_controls, lines=True)),
+    *(find_overrides, find_invisible, find_unknown, find_lookalikes, find_decomposed),
 )
 #: Checks for a name.
 NAME_CHECKS: tuple[Check, ...] = (
-    *(
-        find_garbled,
-        find_entities,
-        find_half_characters,
-        find_lost_letters,
-        find_controls,
-        find_direction_marks,
-    ),
-    *(find_invisible, find_unknown, find_lookalikes, find_styled, find_decomposed, find_spaces),
-    *(find_overlong, find_leftovers, find_tags, find_letterless, find_question_marks),
-    find_both_directions,
+    *(find_garbled, find_entities, find_half_chars, find_lost_chars, find_controls),
+    *(find_direction_marks, find_invisible, find_unknown, find_lookalikes, find_styled),
+    *(find_decomposed, find_spaces, find_overlong, find_leftovers, find_tags, find_letterless),
+    *(find_question_marks, find_both_directions),
 )
 
 
 def check_text(text: str) -> list[CellFinding]:
-    """Run the checks for any text."""
+    """Return the findings in any text."""
     return run_checks(text, TEXT_CHECKS)
 
 
 @lru_cache(4096)
 def check_name(text: str) -> Sequence[CellFinding]:
-    """Run the checks for a name."""
+    """Return the findings in a name."""
     plain = len(text) <= _MAX_NAME and _USUAL_NAME.fullmatch(text)
     if not text or (plain and not _LEFTOVER.search(text) and not _ACCENTED.search(text)):
         return ()
@@ -553,7 +537,7 @@ def check_name(text: str) -> Sequence[CellFinding]:
 
 
 def run_checks(text: str, checks: Sequence[Check]) -> list[CellFinding]:
-    """Return the findings of some checks in a text.
+    """Return the findings of several checks in a text.
 
     A garbled text has no other finding: what follows from it would be found again.
     """
@@ -569,7 +553,7 @@ def run_checks(text: str, checks: Sequence[Check]) -> list[CellFinding]:
 
 
 def apply_suggestions(text: str, checks: Sequence[Check], codes: Collection[str]) -> str:
-    """Apply the safe suggestions of these codes until there is none left."""
+    """Apply the safe suggestions that have one of these codes until none is left."""
     while True:
         safe = (each for each in run_checks(text, checks) if each.safe and each.code in codes)
         if (first := next(safe, None)) is None or first.suggestion is None:

@@ -112,8 +112,8 @@ def check_numbers(
         plus: What is known of all numbers without a +.
     """
     keys = []
-    homes = countries or [None] * len(numbers)
-    for code, number, country in zip(codes, numbers, homes, strict=True):
+    local_countries = countries or [None] * len(numbers)
+    for code, number, country in zip(codes, numbers, local_countries, strict=True):
         if isinstance(code, float) and code.is_integer():  # no zero can be lost of 44.0
             code = int(code)
         keys.append((_read_cell_text(code), _read_cell_text(number), country))
@@ -122,48 +122,47 @@ def check_numbers(
         check.pair[0] for (code, text, _), check in known.items()
         if check.pair and not code and text.startswith(("+", "00"))
     }  # fmt: skip
-    for (code, text, home), check in known.items():
-        if home and check.number and not code and not text.startswith(("+", "00")):
-            finding = _find_foreign_mobile(text, check.number, abroad)
-            known[code, text, home] = NumberCheck(None, finding) if finding else check
+    for (code, text, local), check in known.items():
+        if local and check.number and not code and not text.startswith(("+", "00")):
+            finding = _find_mobile_elsewhere(text, check.number, abroad)
+            known[code, text, local] = NumberCheck(None, finding) if finding else check
     checks = []
     for key, number in zip(keys, numbers, strict=True):
-        one = known[key]
-        if not isinstance(number, str | None) and one.pair is not None:
+        check = known[key]
+        if not isinstance(number, str | None) and check.pair is not None:
             reason = "it is not text, so zeros at its beginning or a + may be lost"
-            one = NumberCheck(None, _make_finding("not text", "error", reason, " ".join(one.pair)))
-        checks.append(one)
+            check = NumberCheck(None, _report("not text", "error", reason, " ".join(check.pair)))
+        checks.append(check)
     return _mark_ids_unsafe(codes, numbers, checks)
 
 
-def _find_foreign_mobile(text: str, number: Number, codes: Iterable[str]) -> CellFinding | None:
-    """Return a finding for a number that is mobile only in another country of its column."""
+def _find_mobile_elsewhere(text: str, number: Number, codes: Iterable[str]) -> CellFinding | None:
+    """Return a finding for a number that is a mobile number only in another country."""
     if number.mobile:
         return None
-    countries = [
-        _find_dialling_country(code) for code in sorted(codes) if code != number.country_code
-    ]
+    countries = [_find_country(code) for code in sorted(codes) if code != number.country_code]
     others = [(each.code, read(text, each, "unused")) for each in countries if each and each.region]
     abroad = [each for code, each in others if each.country_code == code and each.mobile]
     if not abroad:
         return None
     both = ", or ".join(f"{each.country_code} {each.number}" for each in (number, *abroad))
     reason = f"it may be {both}, as others in this column: write it with + and its country code"
-    return _make_finding("ambiguous", "error", reason)
+    return _report("ambiguous", "error", reason)
 
 
-def _find_dialling_country(text: str) -> Country | None:
-    """Return the country that a cell names, for numbers that are dialled there."""
+def _find_country(text: str) -> Country | None:
+    """Return the country that a cell names, as the country in which numbers are dialled."""
     country = country_of(text)
     return country and country._replace(named=True, of_row=False)
 
 
 def _read_cell_text(cell: Any) -> str:
+    """Return a cell as text; empty for blanks."""
     text = cell if isinstance(cell, str) else cell_text(cell) or ""
     return text if text.strip() else ""
 
 
-def _make_finding(
+def _report(
     code: str,
     severity: Severity,
     message: str,
@@ -172,33 +171,35 @@ def _make_finding(
     safe: bool = False,
     column: str = "number",
 ) -> CellFinding:
+    """Make a finding about a cell of `column`."""
     return CellFinding(code, severity, f"/{column}", message, suggestion=suggestion, safe=safe)
 
 
-def _check_number(code: str, text: str, home: Country | None, plus: Plus | None) -> NumberCheck:
-    country = country_of(code) if code else home
+def _check_number(code: str, text: str, local: Country | None, plus: Plus | None) -> NumberCheck:
+    """Check one number with its country code, or with the country it is dialled in."""
+    country = country_of(code) if code else local
     if code and not country:
         kind = "unknown country code" if _CODE.fullmatch(code) else "country code"
         reason = "it is the code of no country: write it like +91"
-        return NumberCheck(None, _make_finding(kind, "error", reason, column="country_code"))
+        return NumberCheck(None, _report(kind, "error", reason, column="country_code"))
     if not text:
-        return NumberCheck(None, _make_finding("empty", "error", "there is no number"))
+        return NumberCheck(None, _report("empty", "error", "there is no number"))
     number = read(text, country, plus)
     # of cells that can be sent as they are, only what no country can have is an error
-    whole = _CODE.fullmatch(code) and _DIGITS.fullmatch(text)
-    sendable = whole and _MIN_DIGITS <= len(code) - 1 + len(text) <= _MAX_DIGITS
+    plain = _CODE.fullmatch(code) and _DIGITS.fullmatch(text)
+    sendable = plain and _MIN_DIGITS <= len(code) - 1 + len(text) <= _MAX_DIGITS
     severity: Severity = "warning" if sendable else "error"
     sure = number.verdict in CERTAIN
     if not (number.country_code and number.number and (sure or number.verdict == "impossible")):
-        meant = " ".join(number.suggested) if number.suggested else None
-        problem = _make_finding(number.verdict, severity, visible(number.reason or ""), meant)
-        return NumberCheck((code, text) if whole else None, problem, None, number.lost_plus)
+        suggestion = " ".join(number.suggested) if number.suggested else None
+        problem = _report(number.verdict, severity, visible(number.reason or ""), suggestion)
+        return NumberCheck((code, text) if plain else None, problem, None, number.lost_plus)
     pair, note = (number.country_code, number.number), _find_unusual_number(number)
     if (code, text) == pair:
         return NumberCheck(pair, None, note)
     if number.verdict == "impossible":
         reason = f"{number.reason}: {' '.join(pair)}"
-        return NumberCheck(pair, _make_finding("impossible", severity, reason))
+        return NumberCheck(pair, _report("impossible", severity, reason))
     kind, column = "not split", "number"
     reason = "a number is digits only, without its country code"
     if number.verdict == "country code twice":
@@ -210,17 +211,17 @@ def _check_number(code: str, text: str, home: Country | None, plus: Plus | None)
         reason = "the country code has a column of its own, and a number is digits only"
     elif text.isascii() and text.isdigit():
         reason = f"from elsewhere it is dialled {' '.join(pair)}"
-    problem = _make_finding(kind, severity, reason, " ".join(pair), safe=sure, column=column)
+    problem = _report(kind, severity, reason, " ".join(pair), safe=sure, column=column)
     return NumberCheck(pair, problem, note, number=number)
 
 
 def _find_unusual_number(number: Number) -> CellFinding | None:
-    """Return a finding for an unusual number, if it is one."""
+    """Return a finding for a reserved or unusual number; None for others."""
     if number.verdict in ("impossible", "reserved"):
         severity: Severity = "warning" if number.verdict == "impossible" else "note"
-        return _make_finding(number.verdict, severity, number.reason or "")
+        return _report(number.verdict, severity, number.reason or "")
     reason = f"it is a {number.type} number, which seldom has a chat"
-    return _make_finding("unusual number", "note", reason) if number.type in _UNUSUAL else None
+    return _report("unusual number", "note", reason) if number.type in _UNUSUAL else None
 
 
 def _mark_ids_unsafe(
@@ -234,10 +235,10 @@ def _mark_ids_unsafe(
         return checks
     reason = "the numbers of this column count up one by one, as ids do"
     return [
-        NumberCheck(None, replace(one.problem, safe=False, message=reason))
-        if one.problem and one.problem.safe
-        else one
-        for one in checks
+        NumberCheck(None, replace(check.problem, safe=False, message=reason))
+        if check.problem and check.problem.safe
+        else check
+        for check in checks
     ]
 
 
@@ -257,7 +258,7 @@ class CheckedContact(NamedTuple):
 
 
 def make_natural_key(pair: Pair, by: Sequence[str]) -> str:
-    """Return the natural key of a contact: its number, with the country code if `by` names it."""
+    """Make the natural key of a contact: its number, after the country code if `by` has it."""
     return " ".join(pair) if "country_code" in by else pair[1]
 
 
@@ -267,32 +268,31 @@ def find_duplicate_rows(
     """Find rows with the number of an earlier row, or with another spelling of it."""
     first: dict[str, CheckedContact] = {}
     spellings: dict[str, CheckedContact] = {}
-    for place, row in enumerate(rows):
+    for position, row in enumerate(rows):
         if row.pair is None:
             continue
         key = make_natural_key(row.pair, by)
         earlier = first.setdefault(key, row)
         similar = spellings.setdefault(person_key(*row.pair), row)
         if earlier is not row:
-            yield place, _make_duplicate_finding(earlier, row)
+            yield position, _report_duplicate(earlier, row)
             first[key] = earlier._replace(name=earlier.name or row.name)
         elif similar is not row:
             label, other = row_label(similar.label), " ".join(similar.pair or row.pair)
             reason = f"it may be the same contact as row {label}, which has {other}"
-            yield place, _make_finding("same contact", "warning", reason)
+            yield position, _report("same contact", "warning", reason)
 
 
-def _make_duplicate_finding(earlier: CheckedContact, row: CheckedContact) -> CellFinding:
+def _report_duplicate(earlier: CheckedContact, row: CheckedContact) -> CellFinding:
+    """Make the finding for a row with the number of an earlier row."""
     label, names = f"row {row_label(earlier.label)}", [one.name or None for one in (earlier, row)]
     if earlier.pair and row.pair and earlier.pair[0] != row.pair[0]:
         same = f"{label} has the same number of {earlier.pair[0]}"
-        return _make_finding(
-            "duplicate", "error", f"{same}, and the service compares numbers alone"
-        )
+        return _report("duplicate", "error", f"{same}, and the service compares numbers alone")
     if earlier.id is None and row.id is None and (names[0] == names[1] or None in names):
-        return _make_finding("duplicate", "note", f"it equals {label}: it is sent once")
+        return _report("duplicate", "note", f"it equals {label}: it is sent once")
     both = f": {values(names[0])} there, {values(names[1])} here" if names[0] != names[1] else ""
-    return _make_finding("duplicate", "error", f"{label} has the same number{both}")
+    return _report("duplicate", "error", f"{label} has the same number{both}")
 
 
 class AccountContacts:
@@ -318,20 +318,22 @@ class AccountContacts:
                 self._similar.setdefault(person_key(code, number), holder)
 
     def find_holder(self, row: CheckedContact) -> CheckedContact | None:
-        """Return another contact that has the number of a row."""
+        """Return another contact of the account that has the number of a row."""
         holder = self._exact.get(make_natural_key(row.pair, self._by)) if row.pair else None
         return holder if holder and holder.id != row.id else None
 
     def find_same_contact(self, row: CheckedContact) -> CellFinding | None:
-        """Return a finding if only another spelling of the number is in the account."""
+        """Return a finding if the account has the number in another spelling only."""
         if not row.pair or make_natural_key(row.pair, self._by) in self._exact:
             return None
         holder = self._similar.get(person_key(*row.pair))
         if holder is None or holder.id == row.id or holder.pair is None:
             return None
-        kept = values(" ".join(holder.pair))
-        reason = f"it may be the same contact as {holder} which has {kept}: this would be a second"
-        return _make_finding("same contact", "warning", reason)
+        stored = values(" ".join(holder.pair))
+        reason = (
+            f"it may be the same contact as {holder} which has {stored}: this would be a second"
+        )
+        return _report("same contact", "warning", reason)
 
     def find_in_account(
         self, rows: Sequence[CheckedContact], skipped: Collection[int], inactive: Collection[Any]
@@ -349,23 +351,22 @@ class AccountContacts:
             if place in skipped:
                 continue
             if holder and holder.id not in ids:
-                yield place, _make_taken_finding(holder, row, inactive=holder.id in inactive)
+                yield place, _report_taken(holder, row, inactive=holder.id in inactive)
             elif finding := self.find_same_contact(row):
                 yield place, finding
 
 
-def _make_taken_finding(
-    holder: CheckedContact, row: CheckedContact, *, inactive: bool
-) -> CellFinding:
+def _report_taken(holder: CheckedContact, row: CheckedContact, *, inactive: bool) -> CellFinding:
+    """Make the finding for a row with the number of a contact in the account."""
     if row.id is not None:
-        return _make_finding("number taken", "error", f"{holder} has this number")
+        return _report("number taken", "error", f"{holder} has this number")
     if inactive:
         reason = f"{holder} was deleted: client.contacts.create restores it, no plan does"
-        return _make_finding("restores", "warning", reason)
+        return _report("restores", "warning", reason)
     if isinstance(row.name, str) and row.name != (holder.name or ""):
         reason = f"{holder} has this number: this row would rename it"
-        return _make_finding("in account", "warning", reason)
-    return _make_finding("in account", "note", f"{holder} has this number already")
+        return _report("in account", "warning", reason)
+    return _report("in account", "note", f"{holder} has this number already")
 
 
 # --- a frame ------------------------------------------------------------------------------
@@ -402,7 +403,7 @@ def check_contacts(
 
 
 class _FrameCheck:
-    """Collects the findings in a frame."""
+    """Collector of the findings in a frame of contacts."""
 
     def __init__(self, resource: Endpoints[Any], frame: pd.DataFrame) -> None:
         self.findings: list[CellFinding] = []
@@ -423,11 +424,13 @@ class _FrameCheck:
         return [id_ if own else None for id_, own in zip(ids.tolist(), is_known, strict=True)]
 
     def _read_column(self, column: str) -> list[Any]:
+        """Return the cells of a column; None for each row if the column is missing."""
         if column not in self._frame.columns:
             return [None] * len(self._frame)
         return python_values(self._frame[column])
 
     def _add_finding(self, place: int, value: Any, finding: CellFinding) -> None:
+        """Add a finding with the row, its position and the value of its cell."""
         row = self._labels[place]
         self.findings.append(replace(finding, row=row, place=place, value=value))
 
@@ -465,7 +468,7 @@ class _FrameCheck:
         if region is None or region not in self._frame.columns:
             return [known_country(region)] * len(self._frame)
         cells = [None if cell is None else str(cell) for cell in self._read_column(region)]
-        countries = [_find_dialling_country(cell) if cell else None for cell in cells]
+        countries = [_find_country(cell) if cell else None for cell in cells]
         unread = {repr(cell) for cell, c in zip(cells, countries, strict=True) if cell and not c}
         if unread:
             self.notes.append(
@@ -510,14 +513,12 @@ class _FrameCheck:
             snapshot = self._resource.base(self._frame)
             base = snapshot.frame if snapshot.whole else self._resource.base(None).frame
             account = AccountContacts(base, filter(None, pairs), by)
-            outside = account.find_in_account(rows, inside, self._find_inactive_ids(account, rows))
+            outside = account.find_in_account(rows, inside, self._find_deleted(account, rows))
         numbers = self._read_column("number")
         for place, finding in [*inside.items(), *outside]:
             self._add_finding(place, numbers[place], finding)
 
-    def _find_inactive_ids(
-        self, account: AccountContacts, rows: Sequence[CheckedContact]
-    ) -> set[Any]:
+    def _find_deleted(self, account: AccountContacts, rows: Sequence[CheckedContact]) -> set[Any]:
         """Return the ids of deleted contacts, as far as the service shows them."""
         profile = self._resource.profile
         new = [row for row in rows if row.pair and row.id is None]
@@ -543,7 +544,7 @@ class _FrameCheck:
 def find_unusual_contacts(
     names: Mapping[int, Any], numbers: Mapping[int, Pair]
 ) -> dict[int, list[Finding]]:
-    """Find errors and warnings in names and numbers that are sent.
+    """Find errors and warnings in the names and numbers that a plan sends.
 
     Errors are numbers that no country can have.
 
@@ -569,7 +570,7 @@ def find_unusual_contacts(
 def find_similar_numbers(
     numbers: Mapping[int, Pair], ids: Mapping[int, Any], base: pd.DataFrame, by: Sequence[str]
 ) -> Iterator[tuple[int, Finding]]:
-    """Find numbers that are in the account, or in another row, in another spelling.
+    """Find numbers that the account, or another row, has in another spelling.
 
     Args:
         numbers: Country codes and numbers by the places of their contacts.
@@ -609,7 +610,7 @@ class _ReportCell(NamedTuple):
 def _make_cells_part(
     widths: Mapping[str, int], cells: Iterable[_ReportCell], total: int, where: str, title: str = ""
 ) -> ReportPart:
-    """Return a part of a report: the first cells as text, and more in an HTML table."""
+    """Make a part of a report: the first cells as text, and more in an HTML table."""
     lines, rows = wrapped("", title), []
     for n, cell in enumerate(cells):
         lines += cell.lines if n < FEW else []
@@ -635,6 +636,7 @@ class Fixed(Report):
         self.done = done
 
     def _format_heading(self) -> str:
+        """Return the headline, which counts the fixed cells by code."""
         if self.done.empty:
             return "Nothing to fix: the frame is as it was."
         rows = len({repr(row) for row in self.done["row"].tolist()})
@@ -643,6 +645,7 @@ class Fixed(Report):
         return f"Fixed {many(len(self.done), 'cell')} in {many(rows, 'row')}: {counts}."
 
     def _parts(self) -> Iterator[ReportPart]:
+        """Yield the headline, the first fixed cells, and where the new frame is."""
         done = self.done.iloc[:MANY].astype(object)
         cells = done.where(done.notna(), None).itertuples(index=False)
         yield headline(self._format_heading())
@@ -721,15 +724,15 @@ class Quality(Report):
             if finding.safe and finding.code in chosen:
                 safe[finding.place].append(finding)
         frame = self._frame.copy(deep=False)
-        of_numbers = [each for of in safe.values() for each in of if each.field in _PAIR_FIELDS]
-        if of_numbers and "country_code" not in frame.columns:
+        numbers = [each for group in safe.values() for each in group if each.field in _PAIR_FIELDS]
+        if numbers and "country_code" not in frame.columns:
             empty = pd.Series(None, frame.index, dtype="str")
             frame.insert(frame.columns.tolist().index("number"), "country_code", empty)
-        cells = {name: python_values(frame[name]) for name in _PAIR_FIELDS} if of_numbers else {}
+        cells = {name: python_values(frame[name]) for name in _PAIR_FIELDS} if numbers else {}
         changes: list[tuple[int, str, str, str | None, str]] = []
         for place, findings in sorted(safe.items()):
-            if of_name := [finding for finding in findings if finding.field == "name"]:
-                codes, name = ", ".join(each.code for each in of_name), of_name[0].value
+            if name_findings := [finding for finding in findings if finding.field == "name"]:
+                codes, name = ", ".join(each.code for each in name_findings), name_findings[0].value
                 changes.append(
                     (place, "name", codes, name, apply_suggestions(name, NAME_CHECKS, chosen))
                 )
@@ -759,6 +762,7 @@ class Quality(Report):
         return groups
 
     def _format_heading(self) -> str:
+        """Return the headline, which counts safe suggestions, cells that need you, and notes."""
         cells = {
             kind: {(each.place, each.field) for each in group}
             for kind, group in self._grouped_findings().items()
@@ -774,14 +778,16 @@ class Quality(Report):
         return f"Checked {many(self.rows, 'row')}: {listed}."
 
     def _format_footer(self) -> str:
+        """Return how many suggestions `fix()` takes, and how many it leaves."""
         safe = sum(finding.safe for finding in self.findings)
-        left = sum(finding.suggestion is not None for finding in self.findings) - safe
-        taken = f"fix() takes the {many(safe, 'suggestion')} with *." if safe else ""
-        verb = "is" if left == 1 else "are"
-        yours = f"{many(left, 'suggestion')} with ? {verb} yours to judge." if left else ""
-        return " ".join(filter(None, (taken, yours)))
+        unsafe = sum(finding.suggestion is not None for finding in self.findings) - safe
+        safe_note = f"fix() takes the {many(safe, 'suggestion')} with *." if safe else ""
+        verb = "is" if unsafe == 1 else "are"
+        note = f"{many(unsafe, 'suggestion')} with ? {verb} yours to judge." if unsafe else ""
+        return " ".join(filter(None, (safe_note, note)))
 
     def _parts(self) -> Iterator[ReportPart]:
+        """Yield the headline, the findings by group, the notes and the footer."""
         yield headline(self._format_heading())
         for kind, findings in self._grouped_findings().items():
             if findings:
@@ -800,7 +806,7 @@ _GROUPS = {
 
 
 def _render_group(kind: str, findings: Sequence[CellFinding]) -> ReportPart:
-    """Return a part of a report: findings with their counts by code, the most frequent first.
+    """Render a group of findings with their counts by code, the most frequent first.
 
     Those that are shown at once are some of each code, those of one code together.
     """
@@ -809,10 +815,12 @@ def _render_group(kind: str, findings: Sequence[CellFinding]) -> ReportPart:
     for finding in findings:
         codes[finding.code].append(finding)
     groups = sorted(codes.values(), key=len, reverse=True)
-    rounds = [one for each in zip_longest(*(g[:FEW] for g in groups)) for one in each if one]
-    few = {id(one) for one in rounds[:FEW]}
-    first = [one for group in groups for one in group if id(one) in few]
-    ordered = first + [one for one in findings if id(one) not in few]
+    interleaved = [
+        finding for each in zip_longest(*(g[:FEW] for g in groups)) for finding in each if finding
+    ]
+    first_ids = {id(finding) for finding in interleaved[:FEW]}
+    first = [finding for group in groups for finding in group if id(finding) in first_ids]
+    ordered = first + [finding for finding in findings if id(finding) not in first_ids]
     counts = ", ".join(f"{len(group):,} {visible(group[0].code)}" for group in groups)
     heading = f"{title}: {counts}"
     cells = map(_render_finding, ordered[:MANY])
@@ -822,32 +830,33 @@ def _render_group(kind: str, findings: Sequence[CellFinding]) -> ReportPart:
 
 
 def _render_finding(finding: CellFinding) -> _ReportCell:
+    """Render a finding as lines of text and as a row of the HTML table."""
     value = "" if finding.value is None else cut(values(finding.value), 2 * LONG)
-    meant = finding.suggestion or ""
-    if finding.field == "name" and isinstance(finding.value, str) and meant:
-        value, meant = map(str, render_change(finding.value, meant))
+    suggestion = finding.suggestion or ""
+    if finding.field == "name" and isinstance(finding.value, str) and suggestion:
+        value, suggestion = map(str, render_change(finding.value, suggestion))
     row, column = row_label(finding.row), cut(finding.field, LABEL)
     message, mark = visible(finding.message), "*" if finding.safe else "?"
     cell = f"row {row}, {column} = {value}" if value else f"row {row}, {column}"
     lines = wrapped("  ", f"{cell}: {message}")
-    lines += wrapped("    -> ", f"{meant} {mark}") if meant else []
+    lines += wrapped("    -> ", f"{suggestion} {mark}") if suggestion else []
     # the mark stays at the end of a name in Hebrew
-    last = f"<bdi>{marked(meant)}</bdi> {mark}" if meant else ""
-    return _ReportCell(lines, (row, column, value, message), f"<td>{last}</td>")
+    suggestion_html = f"<bdi>{marked(suggestion)}</bdi> {mark}" if suggestion else ""
+    return _ReportCell(lines, (row, column, value, message), f"<td>{suggestion_html}</td>")
 
 
 def _replace_cells(frame: pd.DataFrame, column: str, texts: Mapping[int, str]) -> None:
-    """Replace the cells of some rows in a new copy of a column."""
+    """Replace the cells at these positions in a new copy of a column."""
     dtype = frame[column].dtype
     cells = frame[column].astype(object).tolist()
-    for place, text in texts.items():
-        cells[place] = text
-    kept: Any = dtype if isinstance(dtype, pd.StringDtype) else object
-    frame[column] = pd.Series(cells, frame.index, dtype=kept)
+    for position, text in texts.items():
+        cells[position] = text
+    new_dtype: Any = dtype if isinstance(dtype, pd.StringDtype) else object
+    frame[column] = pd.Series(cells, frame.index, dtype=new_dtype)
 
 
 def _make_text_column(cells: Sequence[Any]) -> pd.Series[Any]:
-    """Make a column of texts, in which half characters are question marks."""
+    """Make a column of texts; half characters become question marks."""
     texts = [cell if cell is None or isinstance(cell, str) else values(cell) for cell in cells]
-    whole = [None if text is None else text.encode("utf-8", "replace").decode() for text in texts]
-    return pd.Series(whole, dtype="str")
+    safe = [None if text is None else text.encode("utf-8", "replace").decode() for text in texts]
+    return pd.Series(safe, dtype="str")

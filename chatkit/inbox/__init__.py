@@ -244,9 +244,7 @@ class Inbox(metaclass=HelpPage):
             )
         unverified = Selection(verified=False, repeats=True)
         return sum(
-            self._store.note_verified(
-                inspector.verify_again(self._store.read_deliveries(unverified))
-            )
+            self._store.note_verified(inspector.verify_again(self._store.select(unverified)))
             for inspector in inspectors
         )
 
@@ -329,14 +327,14 @@ class Inbox(metaclass=HelpPage):
         """
         return self._store.read_delivery(delivery)
 
-    def _read_deliveries(self, **choice: Any) -> Iterator[Delivery]:
+    def _select(self, **choice: Any) -> Iterator[Delivery]:
         """Read deliveries one by one; `repeats=True` includes repeats."""
-        return self._store.read_deliveries(self._make_selection(**choice))
+        return self._store.select(self._make_selection(**choice))
 
     def _read_events(self, **choice: Any) -> Iterator[Event]:
         """Read events one by one."""
         contact = _parse_contact(choice.get("contact"))
-        for delivery in self._read_deliveries(**choice):
+        for delivery in self._select(**choice):
             for event in events.parse_events(delivery, self._profile):
                 if contact is None or event.contact == contact:
                     yield event
@@ -373,11 +371,10 @@ class Inbox(metaclass=HelpPage):
         """Make a frame of every delivery as it came, repeats and unverified ones too."""
         from chatkit.inbox import frames
 
-        return frames.make_raw_frame(
-            self._read_deliveries(**{"verified": None, "repeats": True, **choice})
-        )
+        return frames.make_raw_frame(self._select(**{"verified": None, "repeats": True, **choice}))
 
     def _make_event_frame(self, name: str, choice: Mapping[str, Any]) -> pd.DataFrame:
+        """Make the frame `name` of the chosen events."""
         from chatkit.inbox import frames
 
         return frames.TABLES[name].make_frame(self._read_events(**choice))
@@ -393,6 +390,7 @@ class Inbox(metaclass=HelpPage):
         repeats: bool = False,
         **unknown: Any,
     ) -> Selection:
+        """Make the filter for the database from the arguments of a frame."""
         if unknown:
             raise InputError(
                 f"An inbox cannot be filtered by {', '.join(unknown)}: choose from since, until, "
@@ -484,13 +482,13 @@ class Replayed(NamedTuple):
 def _make_replay_headers(
     delivery: Delivery, profile: ServiceProfile, secret: Secret | None
 ) -> list[tuple[str, str]]:
-    """Return the headers of a delivery to send; with a secret, sign it anew."""
-    kept = [(n, v) for n, v in delivery.headers if n.lower() not in _HOP_HEADERS and v != MASK]
+    """Return the headers to send with a replayed delivery; a secret signs it anew."""
+    forwarded = [(n, v) for n, v in delivery.headers if n.lower() not in _HOP_HEADERS and v != MASK]
     if secret is None:
-        return kept
+        return forwarded
     scheme = named(profile.signature_scheme)
-    values = {name.lower(): value for name, value in kept}
+    values = {name.lower(): value for name, value in forwarded}
     message_id = values.get((scheme.id_header or "").lower()) or f"replay_{delivery.id}"
     signed = sign(scheme, secret, message_id, int(time.time()), delivery.body)
-    new = {name.lower() for name in signed}
-    return [pair for pair in kept if pair[0].lower() not in new] + [*signed.items()]
+    signed_names = {name.lower() for name in signed}
+    return [pair for pair in forwarded if pair[0].lower() not in signed_names] + [*signed.items()]

@@ -23,7 +23,7 @@ from chatkit.signature import Scheme, key_of, named, unpacked, verify
 
 
 class ReceivedDelivery(NamedTuple):
-    """A delivery to be stored: what came, and what was found in it."""
+    """A delivery to be stored: its bytes, and the result of its inspection."""
 
     received: int
     identity: str
@@ -124,25 +124,25 @@ class DeliveryInspector:
     def inspect(
         self, path: str, headers: Sequence[tuple[str, str]], body: bytes, now: float | None = None
     ) -> ReceivedDelivery:
-        """Verify and read a delivery that has just come."""
+        """Verify and parse a delivery that has just arrived."""
         now = time.time() if now is None else now
-        together: dict[str, str] = {}
-        kept: list[tuple[str, str]] = []
+        joined: dict[str, str] = {}
+        stored_headers: list[tuple[str, str]] = []
         for name, value in headers:
             lower = name.lower()
-            together[lower] = f"{together[lower]},{value}" if lower in together else value
-            kept.append((name, MASK if lower in _MASKED else value))
-        reason = self._check_signature(together, body, int(now))
-        kind, contact, broken = self._read_body(body, together.get("content-encoding", ""))
+            joined[lower] = f"{joined[lower]},{value}" if lower in joined else value
+            stored_headers.append((name, MASK if lower in _MASKED else value))
+        reason = self._check_signature(joined, body, int(now))
+        kind, contact, fault = self._read_body(body, joined.get("content-encoding", ""))
         return ReceivedDelivery(
             received=int(now * 1_000_000),
-            identity=self._make_identity(together, body, verified=not reason),
+            identity=self._make_identity(joined, body, verified=not reason),
             kind=kind,
             verified=not reason,
-            reason="; ".join(filter(None, (reason, broken))),
-            is_json=not broken,
+            reason="; ".join(filter(None, (reason, fault))),
+            is_json=not fault,
             path=_replace_unstorable(path)[:2000],
-            headers=msgspec.json.encode(kept).decode(),
+            headers=msgspec.json.encode(stored_headers).decode(),
             body=body,
             contact=contact,
         )
@@ -154,10 +154,12 @@ class DeliveryInspector:
 
         The age of a timestamp is that at the arrival of the delivery.
         """
-        for one in deliveries:
-            entry = self.inspect(one.path, one.headers, one.body, one.received_at.timestamp())
+        for delivery in deliveries:
+            entry = self.inspect(
+                delivery.path, delivery.headers, delivery.body, delivery.received_at.timestamp()
+            )
             if entry.verified:
-                yield one.id, entry
+                yield delivery.id, entry
 
     def _check_signature(self, headers: dict[str, str], body: bytes, now: int) -> str:
         """Return why a delivery cannot be verified; "" if it is verified."""
@@ -200,7 +202,7 @@ class DeliveryInspector:
 
 
 def find_contact_of_body(body: bytes) -> str:
-    """Return the contact of a stored body, as `find_contact` does."""
+    """Return the only contact that a stored body is about; empty for none or several."""
     try:
         return find_contact(msgspec.json.decode(unpacked(body)))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

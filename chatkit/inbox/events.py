@@ -109,12 +109,12 @@ class Event(NamedTuple):
     @property
     def contact(self) -> str | None:
         """The number of the customer in E.164 form, or else their user id."""
-        number, *user_ids = _read_person_ids(self.fields, self._customer_fields)
+        number, *user_ids = _read_ids(self.fields, self._customer_fields)
         if number:
             return number
         listed, thread = self._contact_entry, self.context.get("thread", {})
-        number, *others = _read_person_ids(listed, _PERSON)
-        ids = (number, *user_ids, *others, *_read_person_ids(thread, ("id", *_PERSON)))
+        number, *others = _read_ids(listed, _PERSON)
+        ids = (number, *user_ids, *others, *_read_ids(thread, ("id", *_PERSON)))
         return next(filter(None, ids), None)
 
     @property
@@ -143,10 +143,8 @@ class Event(NamedTuple):
             around.append(self.fields)
         lists = [one for part in around if isinstance(one := part.get("contacts"), list)]
         entries = [person for one in lists for person in one if isinstance(person, dict)]
-        ids = {*filter(None, _read_person_ids(self.fields, self._customer_fields))}
-        matches = [
-            person for person in entries if ids.intersection(_read_person_ids(person, _PERSON))
-        ]
+        ids = {*filter(None, _read_ids(self.fields, self._customer_fields))}
+        matches = [person for person in entries if ids.intersection(_read_ids(person, _PERSON))]
         if not matches and len(entries) == 1:  # a number may be written in another form there
             user_ids = [field for field in self._customer_fields if field.endswith("user_id")]
             if not (entries[0].get("user_id") and any(map(self.fields.get, user_ids))):
@@ -165,6 +163,7 @@ class Event(NamedTuple):
 
     @property
     def _metadata(self) -> Object:
+        """The metadata of the business number in the value around the event; {} without it."""
         metadata = self.context.get("value", {}).get("metadata")
         return metadata if isinstance(metadata, dict) else {}
 
@@ -234,56 +233,56 @@ def parse_events(delivery: Delivery, profile: ServiceProfile) -> Iterator[Event]
 
 
 def find_contact(body: Any) -> str:
-    """Return the only contact that a decoded body is about; "" for none or several.
+    """Return the only contact that a decoded body is about; empty for none or several.
 
     It is the same whichever field a profile calls that of the data: each is taken for it. So
     what a reader with any profile finds is of this contact, or it is empty.
     """
-    one = ""
+    only = ""
     try:
         values: list[Any] = [body]
         if isinstance(body, dict):
-            values += [one for one in body.values() if isinstance(one, dict | list)]
+            values += [value for value in body.values() if isinstance(value, dict | list)]
         for value in values:
             for family, content, around in _split_level(value, "body", None, {}):
                 contact = Event(0, 0, _NO_TIME, False, None, family, content, around).contact
-                if contact and contact != one:
-                    if one:
+                if contact and contact != only:
+                    if only:
                         return ""
-                    one = contact
+                    only = contact
     except RecursionError:  # who reads it finds none either
         return ""
-    plain = len(one) <= _MAX_CONTACT and one.isprintable()  # what any database takes
-    return one if plain else ""
+    storable = len(only) <= _MAX_CONTACT and only.isprintable()  # what any database takes
+    return only if storable else ""
 
 
 def _split_level(
     value: Any, level: str, family: Family | None, context: Mapping[str, Object]
 ) -> Iterator[tuple[Family, Any, Mapping[str, Object]]]:
-    """Yield the family, content and context of each event in a level of a body."""
+    """Yield the family, content and context of each event in one level of a body."""
     if family is not None:
         yield family if isinstance(value, dict) else "other", value, context
         return
     if level == "body" and isinstance(value, list) and value:
-        for one in value:
-            yield from _split_level(one, level, None, context)
+        for element in value:
+            yield from _split_level(element, level, None, context)
         return
     if isinstance(value, dict):
         lists = {n: v for n, v in value.items() if n in _NESTED_LISTS and isinstance(v, list) and v}
         inner = value.get("value")
         if level in ("body", "change") and isinstance(inner, dict) and not lists:
-            rest = {name: one for name, one in value.items() if name != "value"}
-            yield from _split_level(inner, "value", None, {**context, "change": rest})
+            remaining = {name: element for name, element in value.items() if name != "value"}
+            yield from _split_level(inner, "value", None, {**context, "change": remaining})
             return
         if lists:
-            rest = {name: one for name, one in value.items() if name not in lists}
+            remaining = {name: element for name, element in value.items() if name not in lists}
             # A value that came without its change is a value all the same.
-            own = "value" if level == "body" and "entry" not in lists else level
-            around = {**context, own: rest}
+            own_level = "value" if level == "body" and "entry" not in lists else level
+            inner_context = {**context, own_level: remaining}
             for name, elements in lists.items():
                 below, kind = _NESTED_LISTS[name]
-                for one in elements:
-                    yield from _split_level(one, below, kind, around)
+                for element in elements:
+                    yield from _split_level(element, below, kind, inner_context)
             return
     yield _classify_event(value, level), value, context
 
@@ -327,7 +326,7 @@ def read_message_text(content: Object) -> str | None:
 
 
 def read_flow_answers(content: Object) -> tuple[dict[str, Any] | None, str | None]:
-    """Return the answers to a flow in a message, and their text where it cannot be read."""
+    """Return the answers to a flow in a message, or their text if it cannot be parsed."""
     interactive = content.get("interactive")
     reply = interactive.get("nfm_reply") if isinstance(interactive, dict) else None
     if not isinstance(reply, dict):
@@ -344,7 +343,7 @@ def read_flow_answers(content: Object) -> tuple[dict[str, Any] | None, str | Non
     return {}, written if isinstance(written, str) else json.dumps(written)
 
 
-def _read_person_ids(fields: Object, names: Iterable[str]) -> list[str | None]:
+def _read_ids(fields: Object, names: Iterable[str]) -> list[str | None]:
     """Return the fields that name a person: numbers in E.164 form, user ids as they are."""
     values = ((name, convert_to_text(fields.get(name))) for name in names)
     return [value if name.endswith("user_id") else format_e164(value) for name, value in values]
@@ -380,7 +379,7 @@ def parse_contact(written: str) -> str:
 
 
 def format_e164(number: str | None) -> str | None:
-    """Put the + before digits with a country code; return anything else as it is."""
+    """Put a + before digits with a country code; return anything else as it is."""
     if number and number.isascii() and number.isdigit() and 5 <= len(number) <= 15:
         return f"+{number}"
     return number

@@ -29,38 +29,36 @@ _MAX_ANSWERS = 200
 _INT64_LIMIT = 2**63
 
 
-def _make_attribute_columns(**kinds: Kind) -> Fields:
-    """Return columns that hold the attributes of the same names."""
+def _make_columns(**kinds: Kind) -> Fields:
+    """Make columns that hold the attributes of the same names."""
     return {name: (kind, attrgetter(name)) for name, kind in kinds.items()}
 
 
 def _make_file_column(name: str) -> tuple[Kind, Callable[[Event], str | None]]:
-    """Return a column that holds a field of the file in a message."""
+    """Make a column that holds a field of the file in a message."""
     return "text", lambda event: convert_to_text(event.media[1].get(name)) if event.media else None
 
 
-_CAME = _make_attribute_columns(delivery="number", received_at="time", verified="flag")
+_CAME = _make_columns(delivery="number", received_at="time", verified="flag")
 _WHO: Fields = {
     "message_id": ("text", attrgetter("id")),
-    **_make_attribute_columns(contact="text", name="text", at="time"),
+    **_make_columns(contact="text", name="text", at="time"),
 }
-_OUT = _make_attribute_columns(outbound="flag")
+_OUT = _make_columns(outbound="flag")
 _EVERYTHING: Fields = {
     # With a dot between the delivery and the place in it, it would look like 1.0.
     "event": ("text", lambda event: f"{event.delivery}-{event.place}"),
     **_CAME,
-    **_make_attribute_columns(kind="text", family="text", field="text", type="text"),
+    **_make_columns(kind="text", family="text", field="text", type="text"),
     **_WHO,
-    **_make_attribute_columns(number_id="text", text="text", content="json", context="json"),
+    **_make_columns(number_id="text", text="text", content="json", context="json"),
 }
 _MESSAGES: Fields = {
     **_WHO,
     **_OUT,
-    **_make_attribute_columns(
-        type="text", text="text", reply_to="text", changes="text", number_id="text"
-    ),
+    **_make_columns(type="text", text="text", reply_to="text", changes="text", number_id="text"),
     **_CAME,
-    **_make_attribute_columns(content="json"),
+    **_make_columns(content="json"),
 }
 _REACTIONS: Fields = {
     **_WHO,
@@ -80,25 +78,25 @@ _MEDIA: Fields = {
 }
 _RAW: Fields = {
     "delivery": ("number", attrgetter("id")),
-    **_make_attribute_columns(received_at="time", kind="text", verified="flag", reason="text"),
-    **_make_attribute_columns(is_json="flag", path="text", identity="text"),
+    **_make_columns(received_at="time", kind="text", verified="flag", reason="text"),
+    **_make_columns(is_json="flag", path="text", identity="text"),
     "size": ("number", lambda delivery: len(delivery.body)),
     "headers": ("json", attrgetter("headers")),
     "body": ("text", lambda delivery: delivery.content.decode("utf-8", "replace")),
 }
 _DELETIONS = {
-    **_make_attribute_columns(delivery="number", received_at="time", kind="text", contact="text"),
-    **_make_attribute_columns(verified="flag", size="number", mixed="flag"),
+    **_make_columns(delivery="number", received_at="time", kind="text", contact="text"),
+    **_make_columns(verified="flag", size="number", mixed="flag"),
 }
 
 
 def _make_frame(rows: Iterable[Row], columns: Mapping[str, Kind], key: str) -> pd.DataFrame:
     """Make a frame of rows, which are read in batches."""
-    gathered = Columns(columns)
-    left = iter(rows)
-    while batch := [*islice(left, _BATCH_ROWS)]:
-        gathered.add(msgspec.json.encode(batch))
-    return gathered.frame(key)
+    columns_read = Columns(columns)
+    remaining = iter(rows)
+    while batch := [*islice(remaining, _BATCH_ROWS)]:
+        columns_read.add(msgspec.json.encode(batch))
+    return columns_read.frame(key)
 
 
 def _make_items_frame(items: Iterable[object], fields: Fields, key: str) -> pd.DataFrame:
@@ -108,11 +106,12 @@ def _make_items_frame(items: Iterable[object], fields: Fields, key: str) -> pd.D
 
 
 def _make_rows(items: Iterable[object], fields: Fields) -> Iterator[Row]:
+    """Make a row of each item by the getters of the columns."""
     return ({name: get(item) for name, (_, get) in fields.items()} for item in items)
 
 
 def _deduplicate_messages(events: Iterable[Event]) -> Iterator[Event]:
-    """Yield the messages of both sides, each once though it may come in several deliveries.
+    """Yield the messages of both sides, each once though several deliveries hold it.
 
     Two with one id and other words are both there: nothing is left out by mistake.
     """
@@ -126,6 +125,7 @@ def _deduplicate_messages(events: Iterable[Event]) -> Iterator[Event]:
 
 
 def _select_messages(events: Iterable[Event]) -> Iterator[Event]:
+    """Yield the messages without reactions, each once."""
     return (event for event in _deduplicate_messages(events) if event.type != "reaction")
 
 
@@ -142,6 +142,7 @@ def _select_last_reactions(events: Iterable[Event]) -> Iterator[Event]:
 
 
 def _select_media_messages(events: Iterable[Event]) -> Iterator[Event]:
+    """Yield the messages with a file, each once."""
     return (event for event in _deduplicate_messages(events) if event.media is not None)
 
 
@@ -192,7 +193,7 @@ def make_flow_answers_frame(events: Iterable[Event]) -> pd.DataFrame:
 
 
 def _choose_column_kind(values: list[Any]) -> Kind:
-    """Return the kind of column that all values fit into."""
+    """Choose the kind of column that can hold all these values."""
     kinds = {type(value) for value in values} - {type(None)}
     if kinds == {str}:
         return "text"
@@ -239,14 +240,14 @@ STATUS_COLUMNS: dict[str, Kind] = {
 
 
 def make_status_rows(events: Iterable[Event]) -> Iterable[Row]:
-    """Return a row for the status of each message; the events are not kept in memory.
+    """Make a row for the status of each message, without keeping the events in memory.
 
     Deliveries come in any order and more than once. So a status only moves up, from sent over
     delivered and read to played; failed is the end whenever it comes; of times, the earliest
     counts, and of texts that differ, the smallest. The rows are the same for every order.
     """
     rows: dict[str, Row] = {}
-    reached: dict[str, tuple[int, float, str]] = {}
+    last_steps: dict[str, tuple[int, float, str]] = {}
     for event in events:
         # Calls have statuses of another kind under the same name.
         if event.family != "status" or not event.id or event.fields.get("type") == "call":
@@ -256,8 +257,8 @@ def make_status_rows(events: Iterable[Event]) -> Iterable[Row]:
         if at is not None and name in _RANKS:
             row[f"{name}_at"] = min(at, row[f"{name}_at"] or at)
         status = (_RANKS.get(name, 0), at.timestamp() if at else 0.0, name)
-        reached[event.id] = max(status, reached.get(event.id, status))
-        row["status"] = reached[event.id][2]
+        last_steps[event.id] = max(status, last_steps.get(event.id, status))
+        row["status"] = last_steps[event.id][2]
         row["delivery"] = max(event.delivery, row["delivery"] or 0)
         pricing = event.fields.get("pricing")
         category = convert_to_text(pricing.get("category")) if isinstance(pricing, dict) else None
@@ -269,10 +270,10 @@ def make_status_rows(events: Iterable[Event]) -> Iterable[Row]:
         ):
             row[field] = min(filter(None, (row[field], value)), default=None)
         errors = [
-            one for one in ((row["error_code"], row["error"]), event.error) if one and any(one)
+            err for err in ((row["error_code"], row["error"]), event.error) if err and any(err)
         ]
         if errors:
             row["error_code"], row["error"] = min(
-                errors, key=lambda one: (one[0] or "", one[1] or "")
+                errors, key=lambda err: (err[0] or "", err[1] or "")
             )
     return rows.values()

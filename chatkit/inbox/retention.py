@@ -105,6 +105,7 @@ class Deletion(Report):
         )
 
     def _count_delivery(self, received_at: datetime, size: int) -> None:
+        """Add a delivery to the counts, the size and the span of time."""
         self.deliveries += 1
         self.bytes += size
         self.first = min(self.first or received_at, received_at)
@@ -113,6 +114,7 @@ class Deletion(Report):
     # --- showing ---
 
     def _describe_others(self) -> str:
+        """Return how many deliveries are about other contacts, too."""
         whom = many(self.others, "other contact")
         are = "is" if self.mixed == 1 else "are"
         return (
@@ -121,11 +123,12 @@ class Deletion(Report):
         )
 
     def _format_details(self) -> list[str]:
+        """Return the details of the deletion as lines: span, size, mixed and repeated ones."""
         lines = []
         if self.first and self.last:
-            span = " to ".join(f"{at:%Y-%m-%d %H:%M}" for at in (self.first, self.last))
-            whom = many(self.contacts, "contact")
-            lines.append(f"received from {span} UTC, about {whom}, {_format_size(self.bytes)}")
+            span = " to ".join(f"{time:%Y-%m-%d %H:%M}" for time in (self.first, self.last))
+            contacts = many(self.contacts, "contact")
+            lines.append(f"received from {span} UTC, about {contacts}, {_format_size(self.bytes)}")
         if self.mixed:
             lines.append(
                 f"{self._describe_others()}: apply(mixed=True) deletes them too, "
@@ -140,6 +143,7 @@ class Deletion(Report):
         return lines
 
     def _format_footer(self) -> str:
+        """Return the progress of the deletion, and the next step."""
         if self._complete:
             return (
                 f"{_format_count(self.deleted)} deleted. A repeat of one that comes from now on is "
@@ -152,6 +156,7 @@ class Deletion(Report):
         return "Nothing is deleted yet: apply() deletes them, and that cannot be undone."
 
     def _parts(self) -> list[ReportPart]:
+        """Return the headline, the details and the footer of the report."""
         heading = f"{_format_count(self.deliveries)} {self._what}"
         lines = [line for text in self._format_details() for line in wrapped("  ", text)]
         html = html_heading(heading) + html_list("", "", self._format_details())
@@ -159,7 +164,7 @@ class Deletion(Report):
 
 
 def plan_pruning(store: InboxStore, profile: ServiceProfile, before: datetime) -> Deletion:
-    """Find the deliveries received before a time."""
+    """Plan the deletion of the deliveries received before a time."""
     deletion = Deletion(store, f"received before {before:%Y-%m-%d %H:%M} UTC")
     contacts: set[str] = set()
     with Progress("deliveries", store.read_last_id()) as progress:
@@ -169,37 +174,36 @@ def plan_pruning(store: InboxStore, profile: ServiceProfile, before: datetime) -
             contacts |= {head.contact} if head.contact else set()
     deletion.repeats = store.count_repeated_since(deletion._ids, before)
     # Of nobody, or of several: the bodies tell.
-    for one in store.read_deliveries(
-        Selection(until=before, verified=None, contact="", repeats=True)
-    ):
-        contacts |= _find_contacts(one, profile)
+    for delivery in store.select(Selection(until=before, verified=None, contact="", repeats=True)):
+        contacts |= _find_contacts(delivery, profile)
     deletion.contacts = len(contacts)
     return deletion
 
 
 def plan_forgetting(store: InboxStore, profile: ServiceProfile, contact: str) -> Deletion:
-    """Find the deliveries about one contact, searching all bodies."""
+    """Plan the deletion of the deliveries about one contact; all bodies are searched."""
     deletion = Deletion(store, f"about {visible(contact)}", rewrites=True)
     others: set[str] = set()
-    top, pattern = store.read_last_id(), _build_contact_pattern(contact)
-    every = Selection(until=top, verified=None, repeats=True)
-    with Progress("deliveries", top) as progress:
-        for one in store.read_deliveries(every, progress.add):
-            if find_contact_of_body(one.body) == contact:
-                deletion._ids.append(one.id)
-            elif _mentions_contact(one, pattern):
-                deletion._mixed_ids.append(one.id)
-                others |= _find_contacts(one, profile) - {contact}
+    last_id, pattern = store.read_last_id(), _build_contact_pattern(contact)
+    selection = Selection(until=last_id, verified=None, repeats=True)
+    with Progress("deliveries", last_id) as progress:
+        for delivery in store.select(selection, progress.add):
+            if find_contact_of_body(delivery.body) == contact:
+                deletion._ids.append(delivery.id)
+            elif _mentions_contact(delivery, pattern):
+                deletion._mixed_ids.append(delivery.id)
+                others |= _find_contacts(delivery, profile) - {contact}
                 deletion.mixed += 1
             else:
                 continue
-            deletion._count_delivery(one.received_at, len(one.body))
+            deletion._count_delivery(delivery.received_at, len(delivery.body))
     deletion.others = len(others)
     deletion.contacts = len(others) + 1 if deletion.deliveries else 0
     return deletion
 
 
 def _find_contacts(delivery: Delivery, profile: ServiceProfile) -> set[str]:
+    """Return the contacts that the events of a delivery are about."""
     return {event.contact for event in parse_events(delivery, profile) if event.contact}
 
 
@@ -213,7 +217,7 @@ _DEEPEST = 8  #: so often escapes are undone: each time that JSON stands in a te
 
 
 def _build_contact_pattern(contact: str) -> re.Pattern[str]:
-    """Return a pattern for a contact's number, also after 00, but not inside a longer number."""
+    """Build a pattern that matches the number of a contact, but no longer number."""
     digits = contact.removeprefix("+")
     if not (digits.isascii() and digits.isdigit()):
         return re.compile(re.escape(contact))
@@ -222,7 +226,7 @@ def _build_contact_pattern(contact: str) -> re.Pattern[str]:
 
 
 def _mentions_contact(delivery: Delivery, pattern: re.Pattern[str]) -> bool:
-    """Check if body, path or headers match, in any of the usual encodings."""
+    """Check if body, path or headers mention a contact, in any usual encoding."""
     body = delivery.content.decode(json.detect_encoding(delivery.content), "replace")
     text = "\n".join([body, delivery.path, *(value for _, value in delivery.headers)])
     for _ in range(_DEEPEST):
@@ -247,15 +251,18 @@ def _find_base64_runs(text: str) -> Iterator[str]:
 
 
 def _unescape_match(match: re.Match[str]) -> str:
+    """Return the character that an escape stands for."""
     code, plain, percent = match.groups()
     return plain or (chr(int(code or percent, 16)) if code or percent else " ")
 
 
 def _format_count(count: int) -> str:
+    """Format a number of deliveries."""
     return f"{count:,} deliver{'y' if count == 1 else 'ies'}"
 
 
 def _format_size(count: int) -> str:
+    """Format a number of bytes in a suitable unit."""
     for unit, size in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
         if count >= size:
             return f"{count / size:,.1f} {unit}"

@@ -31,12 +31,12 @@ from chatkit.errors import InputError
 from chatkit.imports.tables import (
     BadCell,
     RawTable,
-    convert_to_text,
     detect_file_kind,
-    format_column_letters,
+    name_column,
     quote_name,
     read_source,
     read_text_cell,
+    stringify,
     workbook,
     write_file,
 )
@@ -317,7 +317,7 @@ def _find_header(table: RawTable) -> _HeaderRow | None:
             if (name := _column_name(cell)) in COLUMNS:
                 (head.repeated if name in head.columns else head.columns).setdefault(name, number)
             elif cell is not None:
-                head.others[str(convert_to_text(cell))] = number
+                head.others[str(stringify(cell))] = number
         if best is None or len(head.columns) > len(best.columns):
             best = head
     return best
@@ -329,7 +329,7 @@ def _read_table(table: RawTable, where: str, head: _HeaderRow | None) -> Iterato
     row = table.rows[head.position].number
     if missing := [name for name in _REQUIRED if name not in head.columns]:
         unknown = [
-            f"{visible(name)[:40]!r} in {format_column_letters(number)}{row}"
+            f"{visible(name)[:40]!r} in {name_column(number)}{row}"
             for name, number in list(head.others.items())[:5]
         ]
         instead = f"; not known: {', '.join(unknown)}" if unknown else ""
@@ -339,11 +339,11 @@ def _read_table(table: RawTable, where: str, head: _HeaderRow | None) -> Iterato
         )
     for name, number in head.repeated.items():
         if name in _READ_COLUMNS:
-            cells = (f"{format_column_letters(n)}{row}" for n in (head.columns[name], number))
+            twice = (f"{name_column(n)}{row}" for n in (head.columns[name], number))
             raise InputError(
-                f"{where}the column {name} is there twice: {' and '.join(cells)}. Keep one."
+                f"{where}the column {name} is there twice: {' and '.join(twice)}. Keep one."
             )
-    letters = {name: format_column_letters(number) for name, number in head.columns.items()}
+    letters = {name: name_column(number) for name, number in head.columns.items()}
     for position, (number, cells) in enumerate(table.rows):
         filled = position > head.position and any(cell not in (None, " ") for cell in cells)
         # above the names stands a title, or texts that were sorted with them
@@ -368,7 +368,7 @@ def _read_row(
         if reason:
             if name in _REQUIRED:
                 problem = f"the {name} ({names[name]}) {reason}"
-            text = value.text if isinstance(value, BadCell) else convert_to_text(value)
+            text = value.text if isinstance(value, BadCell) else stringify(value)
         texts[name] = unescape_controls(text or "")
     target = texts.pop("translation")
     return Unit(**texts, target=target, place=place, problem=problem, cells=names)

@@ -95,22 +95,22 @@ class Sandbox:
         self._middleware = Middleware(self._service, self.admin_token, self.reset)
         #: Beside the file: where it was served last, and its token, for its owner alone.
         self._access_file = None if path is None else Path(f"{Path(path).resolve()}.access")
-        kept = self._read_access_file().get("token")
-        opens = isinstance(kept, str) and self._service.access.is_token_of(kept, self.account_id)
-        self.token = str(kept) if opens else self.make_token(*PERMISSIONS)
+        saved = self._read_access_file().get("token")
+        opens = isinstance(saved, str) and self._service.access.is_token_of(saved, self.account_id)
+        self.token = str(saved) if opens else self.make_token(*PERMISSIONS)
         self._fill_store()
         for url in allow:
             self.allow(url, to=allow[url] if isinstance(allow, Mapping) else None)
 
     def _read_access_file(self) -> dict[str, Any]:
-        """Read the access file; {} without a file, or if it is damaged."""
+        """Read the access file; {} if it is missing or damaged."""
         if self._access_file is None:
             return {}
         try:
-            kept = json.loads(self._access_file.read_bytes())
+            settings = json.loads(self._access_file.read_bytes())
         except (FileNotFoundError, ValueError, RecursionError):
             return {}
-        return kept if isinstance(kept, dict) else {}
+        return settings if isinstance(settings, dict) else {}
 
     def _read_last_port(self) -> int:
         """Return the port on which this sandbox was served last, 0 if unknown."""
@@ -127,14 +127,14 @@ class Sandbox:
         Raises:
             OSError: It cannot be written.
         """
-        kept = {
+        settings = {
             "base_url": base_url,
             "account_id": self.account_id,
             "token": self.token,
             "profile": self.profile.model_dump(mode="json", exclude_defaults=True),
         }
-        with replace_file(file) as written:
-            written.write(json.dumps(kept).encode())
+        with replace_file(file) as target:
+            target.write(json.dumps(settings).encode())
 
     def make_token(
         self, *permissions: str, account_id: str | None = None, actor: str | None = None
@@ -224,9 +224,7 @@ class Sandbox:
             "seed": seed,
         }
         usual = {"retry_after": 1}
-        self._middleware.faults.replace_settings(
-            {n: v for n, v in settings.items() if v != usual.get(n, 0)}
-        )
+        self._middleware.faults.apply({n: v for n, v in settings.items() if v != usual.get(n, 0)})
 
     def deliver(self, kind: str, payload: object) -> list[DeliveryOutcome]:
         """Deliver an event to the active webhooks that subscribe to its kind.
@@ -289,12 +287,11 @@ class Sandbox:
             self._fill_store()
 
     def _fill_store(self) -> None:
+        """Fill an empty store with the records of the seed, and commit."""
         if (self._records or self._seed == "demo") and self._store.is_empty:
-            from chatkit.sandbox.scenario import copy_account, fill_demo
+            from chatkit.sandbox.scenario import fill_demo, load_seed
 
-            copy_account(self._service, self._records) if self._records else fill_demo(
-                self._service
-            )
+            load_seed(self._service, self._records) if self._records else fill_demo(self._service)
         self._store.commit()
 
     def serve(self, host: str = "127.0.0.1", port: int = 0) -> AbstractContextManager[str]:
@@ -332,7 +329,7 @@ class Sandbox:
 
 
 def _read_seed_records(seed: object) -> "AccountRecords":
-    """Return the records of a seed; {} for a seed without records."""
+    """Return the records of a seed; {} for "demo", "empty" or None."""
     if seed is None or seed in ("demo", "empty"):
         return {}
     seed_records = getattr(seed, "_seed_records", None)

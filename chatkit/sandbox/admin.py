@@ -67,7 +67,7 @@ class BadFaults(ValueError):
 
 
 class Dropped(ConnectionError):
-    """A fault closed the connection: without an answer, or in the middle of this one."""
+    """A closed connection, without an answer or in the middle of one, as a fault asks for."""
 
     def __init__(self, answer: ServiceAnswer | None = None) -> None:
         super().__init__("the sandbox closed the connection, as its faults ask for")
@@ -100,9 +100,9 @@ class Faults:
     """
 
     def __init__(self) -> None:
-        self.replace_settings({})
+        self.apply({})
 
-    def replace_settings(self, settings: Mapping[str, object]) -> None:
+    def apply(self, settings: Mapping[str, object]) -> None:
         """Replace the active faults; `{}` ends all.
 
         Raises:
@@ -146,7 +146,7 @@ class Faults:
 
 
 def _parse_rates(kind: FaultKind, value: object) -> list[tuple[bool, float]]:
-    """Parse a fault into pairs of (after the effect, rate)."""
+    """Parse the rates of a fault into pairs of (after the effect, rate)."""
     if kind not in _BEFORE_OR_AFTER:
         return [(kind == "truncated", _check_number(kind, value))]
     if not isinstance(value, Mapping):
@@ -159,6 +159,7 @@ def _parse_rates(kind: FaultKind, value: object) -> list[tuple[bool, float]]:
 
 
 def _check_number(name: str, value: object, most: float = 1) -> float:
+    """Return a number from 0 to `most`; raise `BadFaults` for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= most:
         raise BadFaults(f"{name} must be a number from 0 to {most:g}")
     return value
@@ -211,6 +212,7 @@ class Admin:
         return ServiceAnswer(status, dumps(body).encode(), headers)
 
     def _dispatch(self, request: Request) -> Json:
+        """Authorise an admin call, and run the action of its path and method."""
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
         right = compare_digest(token.encode(errors="replace"), self._token)
         if scheme.lower() != "bearer" or not right:
@@ -234,6 +236,7 @@ class Admin:
     def _make_token(
         self, permissions: list[str], account_id: str | None = None, actor: str | None = None
     ) -> Json:
+        """Make an access token with these permissions."""
         with self._middleware.transaction() as service:
             return {"token": service.make_token(permissions, account_id, actor)}
 
@@ -241,30 +244,36 @@ class Admin:
     def _send_event(
         self, kind: Annotated[str, Field(min_length=1, max_length=200)], payload: Any
     ) -> Json:
+        """Deliver an event, and return the outcomes of the first attempts."""
         deliveries = self._middleware.deliver([PublishedEvent(kind, payload)])
         return {"deliveries": [delivery._asdict() for delivery in deliveries]}
 
     def _show_receivers(self) -> Json:
+        """Return the addresses that may be delivered to."""
         return {"receivers": self._receivers.list_entries()}
 
     @_checked
     def _add_receiver(self, url: str, to: str | None = None) -> Json:
+        """Allow deliveries to an address."""
         self._middleware.allow(url, to)
         return self._show_receivers()
 
     @_checked
     def _set_faults(self, **faults: Any) -> Json:
-        self._faults.replace_settings(faults)
+        """Replace the active faults, and return them."""
+        self._faults.apply(faults)
         return self._faults.get_settings()
 
     @_checked
     def _reset(self, **_: Any) -> Json:
+        """Reset records, faults, receivers and logs to the seed."""
         self._restart()
-        self._faults.replace_settings({})
+        self._faults.apply({})
         self._middleware.log.clear()
         self._middleware.delivery_worker.log.clear()
         self._receivers.clear()
         return {}
 
     def _show_requests(self) -> Json:
+        """Return the latest calls of the API, oldest first."""
         return {"requests": [call._asdict() for call in list(self._middleware.log)]}

@@ -86,18 +86,16 @@ class ContactsHandler(ResourceHandler):
             return self._build_page(self.table.list_ids(call.grant.account), query)
         # Every contact is looked at: 25 ms among 100,000, where an index took 2 s to make.
         holds, folded = "(instr(name, ?) OR instr(phone, ?))", term.casefold()
-        return self._build_page(
-            self.table.select_ids(call.grant.account, holds, (folded, folded)), query
-        )
+        ids = self.table.select_ids(call.grant.account, holds, (folded, folded))
+        return self._build_page(ids, query)
 
     def create(self, call: AllowedCall) -> ServiceAnswer:
         """Make a contact, or make the inactive one of the same number active again."""
         fields = self.create_body.validate(call.body)
         scope, actor, code = call.grant.account, call.grant.actor, fields["country_code"]
         number = self._normalize_number(fields["number"], code)
-        row = self.table.find_by_key(
-            scope, self._make_natural_key({"number": number, "country_code": code})
-        )
+        key = self._make_natural_key({"number": number, "country_code": code})
+        row = self.table.find_by_key(scope, key)
         if row is not None and row.active:
             raise RefusedRequest("conflict", "An active contact has this number")
         record_id = self.table.next_id() if row is None else row.id
@@ -144,8 +142,8 @@ class ContactsHandler(ResourceHandler):
         self._rewrite(row, record)
         return self.replies.build_confirmation("Contact updated", self._encode_id(row.id))
 
-    def set_shown_fields(self, contact_id: int, account: str, **fields: Any) -> None:
-        """Set fields that the API only shows: `tags`, `ai_mode`, `meta_name`, `ref_id`.
+    def set_readonly_fields(self, contact_id: int, account: str, **fields: Any) -> None:
+        """Set fields that the API shows and cannot change, like `tags` and `ai_mode`.
 
         In the service this is done in its business application.
 
@@ -171,7 +169,8 @@ class ContactsHandler(ResourceHandler):
     def _new_record(
         self, record_id: int, names: Names, number: str, code: str, actor: str
     ) -> dict[str, Any]:
-        now = self.clock.stamp_write()
+        """Make a new contact with all fields, stamped now."""
+        now = self.clock.stamp()
         return {
             "id": self._format_id(record_id),
             **dict(zip(_NAME_PARTS, names, strict=True)),
@@ -189,25 +188,29 @@ class ContactsHandler(ResourceHandler):
         }
 
     def _normalize_number(self, number: str, code: str) -> str:
-        """Return a number as it is stored: with its country code if the profile says so."""
+        """Return a number in its stored form: digits, by the profile with the country code."""
         digits = number if number.isascii() and number.isdigit() else _NOT_DIGITS.sub("", number)
         if self.profile.number_form == "national" or digits.startswith(code[1:]):
             return digits
         return code[1:] + digits
 
     def _make_natural_key(self, record: Mapping[str, Any]) -> str:
+        """Make the natural key of a contact: its number, with the country code by the profile."""
         number: str = record["number"]
         by_number = self.profile.contact_key == "number"
         return number if by_number else f"{record['country_code']} {number}"
 
     def _collect_extra_values(self, record: Mapping[str, Any]) -> Sequence[str]:
+        """Return the searched columns of a contact: its folded name and whole number."""
         names = " ".join([record[part] for part in _NAME_PARTS if record[part] is not None])
         return names.casefold(), record["country_code"] + record["number"]
 
     def _encode_id(self, record_id: int) -> bytes:
+        """Encode the id of a contact as the JSON of an answer."""
         return dumps({"id": self._format_id(record_id)}).encode()
 
     def _split_name(self, name: str | None) -> Names:
+        """Split a name by the rule of the profile; three times None for no name."""
         return split_name(name, self.profile.name_split) if name else (None, None, None)
 
 
@@ -218,7 +221,7 @@ def split_name(name: str, rule: str) -> Names:
     by spaces are the name as it was sent.
     """
     parts = name.split(" ")
-    words = [at for at, part in enumerate(parts) if part]
+    words = [position for position, part in enumerate(parts) if part]
     if rule == "first_only" or len(words) < 2:
         return name, None, None
     first = " ".join(parts[: words[0] + 1])

@@ -100,11 +100,10 @@ class FlowsHandler(ResourceHandler):
         """Answer with a page of flows, all or those of one status."""
         query = parse_query(call.query)
         status = self._read_filter_value(query)
+        ids = self.table.list_ids(call.grant.account)
         if status:
-            return self._build_page(
-                self.table.select_ids(call.grant.account, "wa_status = ?", (status,)), query
-            )
-        return self._build_page(self.table.list_ids(call.grant.account), query)
+            ids = self.table.select_ids(call.grant.account, "wa_status = ?", (status,))
+        return self._build_page(ids, query)
 
     def get(self, call: AllowedCall) -> ServiceAnswer:
         """Answer with one flow, with its document if the profile says so."""
@@ -121,7 +120,7 @@ class FlowsHandler(ResourceHandler):
         if self.profile.duplicate_flow_name == "refuse":
             self._check_free(call.grant.account, fields["name"], "A flow has this name")
         flow_id = self.table.next_id()
-        record = self._new_record(flow_id, self.clock.stamp_write()) | fields
+        record = self._new_record(flow_id, self.clock.stamp()) | fields
         self._insert(call.grant.account, flow_id, record)
         self.publisher.publish_flow(call.grant.account, record, None)
         return self.replies.build_success(_encode_brief_flow(record), 201, "Flow created")
@@ -143,7 +142,7 @@ class FlowsHandler(ResourceHandler):
         return self.replies.build_confirmation("Flow updated", _encode_brief_flow(record))
 
     def set_status(self, flow_id: int, account: str, wa_status: str) -> None:
-        """Change the state of a flow, as the upstream platform does (section States: not shown).
+        """Set the state of a flow, as the upstream platform does (section States: not shown).
 
         Raises:
             KeyError: There is no such flow.
@@ -160,7 +159,7 @@ class FlowsHandler(ResourceHandler):
         """Store a flow of another account under its id; call it in the order of ids."""
         flow_id = self._choose_copied_id(record)
         document, raw = record.get("flow_json"), record.get("flow_json_raw")
-        new = self._new_record(flow_id, record.get("updated_at") or self.clock.stamp_write())
+        new = self._new_record(flow_id, record.get("updated_at") or self.clock.stamp())
         new |= {name: value for name, value in record.items() if name != "id"} | {
             "categories": record.get("categories") or [],
             "flow_json": _parse_document(document) or _parse_document(raw) or {},
@@ -169,6 +168,7 @@ class FlowsHandler(ResourceHandler):
         self._insert(account, flow_id, new)
 
     def _new_record(self, flow_id: int, updated_at: str) -> dict[str, Any]:
+        """Make a new flow with all fields, as a draft."""
         return {
             "id": self._format_id(flow_id),
             "name": "",
@@ -183,12 +183,13 @@ class FlowsHandler(ResourceHandler):
         }
 
     def _collect_column_values(self, record: Mapping[str, Any]) -> tuple[str, ...]:
+        """Return the values of the stored columns of a flow."""
         if "raw_flow_json" in self.quirks:  # whatever was sent in it
             record = {**record, "flow_json_raw": dumps(record["flow_json"])}
         return super()._collect_column_values(record)
 
     def _encode_flow(self, row: StoredRecord) -> bytes:
-        """Return a flow with its document, as JSON."""
+        """Encode a flow with its document as JSON."""
         if self.quirks.isdisjoint({"text_flow_json", "raw_flow_json"}):
             return row.full_text.encode()
         record = json.loads(row.full_text)
@@ -197,12 +198,13 @@ class FlowsHandler(ResourceHandler):
         return dumps(record).encode()
 
     def _check_deletable(self, row: StoredRecord) -> None:
+        """Refuse to delete a published flow."""
         if json.loads(row.item)["wa_status"] == "PUBLISHED":  # error 139004 upstream
             raise RefusedRequest("clash", "A published flow cannot be deleted")
 
 
 def _encode_brief_flow(record: dict[str, Any]) -> bytes:
-    """Return a flow without its document, as JSON."""
+    """Encode a flow without its document as JSON."""
     documents = ("categories", "flow_json", "flow_json_raw")
     return dumps({n: v for n, v in record.items() if n not in documents}).encode()
 

@@ -42,6 +42,7 @@ logger = logging.getLogger("chatkit.sandbox")
 
 @lru_cache(maxsize=1)
 def _format_http_date(second: int) -> str:
+    """Format a time in seconds as an HTTP date."""
     return formatdate(second, usegmt=True)
 
 
@@ -67,7 +68,7 @@ class Middleware:
         self.log: deque[LoggedCall] = deque(maxlen=LOG_LENGTH)
 
     def format_date(self) -> str:
-        """Return the `Date` of an answer made now, by the clock of the service."""
+        """Format the time of the service as the `Date` of an answer."""
         return _format_http_date(int(self.service.clock.now()))
 
     def answer(self, request: Request, started: float) -> ServiceAnswer:
@@ -89,6 +90,7 @@ class Middleware:
             self.log_call(request.method, request.path, status, started)
 
     def _dispatch(self, request: Request) -> ServiceAnswer:
+        """Answer a call of the API, of the admin API, or for the OpenAPI document."""
         try:
             if request.path.startswith(API):
                 return self._call_service(request)
@@ -182,15 +184,16 @@ class Middleware:
 
     @cached_property
     def _openapi_json(self) -> bytes:
+        """The OpenAPI document as JSON."""
         from chatkit.sandbox.openapi import build_openapi_document
 
-        made = build_openapi_document(
+        document = build_openapi_document(
             self.service.resources, self.service.profile, self.service.replies
         )
-        return dumps(made).encode()
+        return dumps(document).encode()
 
     def build_error(self, status: int, message: str) -> ServiceAnswer:
-        """Return an error of the sandbox in the form of the service."""
+        """Build an error of the sandbox in the form of the service."""
         return self.service.replies.build_error(status, message)
 
     def log_bug(self, error: BaseException) -> None:
@@ -228,8 +231,8 @@ def serve(sandbox: Sandbox, host: str = "127.0.0.1", port: int = 0) -> Iterator[
     address = str(socket.getaddrinfo(host, None)[0][4][0])
     if not is_loopback(address):
         raise OSError(f"it serves this machine only: {host} is not a loopback address")
-    again = _listen_on_last_port(address, sandbox._read_last_port()) if port == 0 else None
-    sock = again or listen(address, port)
+    last_socket = _listen_on_last_port(address, sandbox._read_last_port()) if port == 0 else None
+    sock = last_socket or listen(address, port)
     port = sock.getsockname()[1]
     name = f"[{host}]" if ":" in host else host
     base_url = f"http://{name}:{port}"
@@ -278,7 +281,7 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 
 class CallRefused(Exception):
-    """A call that does not reach the service."""
+    """A refusal before a call reaches the service."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
@@ -374,6 +377,7 @@ class SandboxApp:
     # --- what goes out ----------------------------------------------------------------
 
     def _response_start(self, answer: ServiceAnswer) -> MutableMapping[str, Any]:
+        """Make the ASGI message with the status and headers of an answer."""
         headers = {"date": self._middleware.format_date(), **answer.headers}
         if answer.status != 204:
             headers["content-length"] = str(len(answer.body))

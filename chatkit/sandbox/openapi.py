@@ -23,7 +23,7 @@ _WHOLE: Schema = {"type": "integer"}
 def build_openapi_document(
     resources: dict[str, ResourceHandler], profile: ServiceProfile, replies: ResponseBuilder
 ) -> dict[str, Any]:
-    """Return the OpenAPI document of the sandbox as a JSON object."""
+    """Build the OpenAPI document of the sandbox as a JSON object."""
     paths: dict[str, dict[str, Any]] = {}
     several = [(each, operation) for each in resources.values() for operation in each.operations]
     for resource, operation in several:
@@ -62,6 +62,7 @@ def _find_path_names(operation: Operation) -> list[str]:
 def _describe_parameters(
     operation: Operation, resource: ResourceHandler, profile: ServiceProfile
 ) -> list[Schema]:
+    """Describe the parameters of an operation in path and query."""
     whole = _WHOLE | {"minimum": 1, "maximum": 10**ID_DIGITS - 1}
     # Not the two that stand for this and the upper folder; no client can send those.
     text = _STRING | {"minLength": 1, "pattern": r"^(?!\.{1,2}$)"}
@@ -86,6 +87,7 @@ def _describe_responses(
     profile: ServiceProfile,
     replies: ResponseBuilder,
 ) -> dict[str, Any]:
+    """Describe the success and the refusals of an operation by status."""
     done = 204 if "no_body" in replies.quirks else 200
     status, data = {
         "list": (
@@ -113,13 +115,13 @@ def _describe_responses(
         else:
             responses[refused] = {
                 "description": REFUSALS[reason][1],
-                **_make_error_content(replies),
+                **_make_error(replies),
             }
     return responses
 
 
 def _make_links(operation: Operation, resource: ResourceHandler) -> dict[str, Any]:
-    """Return links from a create to each operation on that record, by its key."""
+    """Make links from a create to the operations on the created record."""
     above = {name: f"$request.path.{name}" for name in _find_path_names(operation)}
     links: dict[str, Any] = {}
     for other in resource.operations:
@@ -131,6 +133,7 @@ def _make_links(operation: Operation, resource: ResourceHandler) -> dict[str, An
 
 
 def _make_envelope_schema(data: Schema, *, paged: bool) -> Schema:
+    """Make the schema of a success envelope around the schema of its data."""
     properties = {
         "success": {"const": True},
         "statusCode": _WHOLE,
@@ -148,6 +151,7 @@ def _make_envelope_schema(data: Schema, *, paged: bool) -> Schema:
 def _list_refusal_reasons(
     operation: Operation, resource: ResourceHandler, profile: ServiceProfile
 ) -> list[str]:
+    """List the reasons for which an operation can be refused."""
     reasons: dict[str, bool] = {
         "malformed": True,
         "unauthenticated": True,
@@ -164,7 +168,8 @@ def _list_refusal_reasons(
     return [reason for reason, applies in reasons.items() if applies]
 
 
-def _make_error_content(replies: ResponseBuilder) -> dict[str, Any]:
+def _make_error(replies: ResponseBuilder) -> dict[str, Any]:
+    """Make the content of an error response: an envelope, or HTML by a quirk."""
     if "html_errors" in replies.quirks:
         return {"content": {HTML_TYPE: {"schema": _STRING}}}
     problem = _make_object_schema({"field": _STRING, "message": _STRING}, ["field", "message"])
@@ -179,6 +184,7 @@ def _make_error_content(replies: ResponseBuilder) -> dict[str, Any]:
 
 
 def _make_object_schema(properties: dict[str, Any], required: Sequence[str]) -> Schema:
+    """Make the schema of an object."""
     return {"type": "object", "properties": properties, "required": list(required)}
 
 
@@ -186,13 +192,13 @@ def _make_object_schema(properties: dict[str, Any], required: Sequence[str]) -> 
 
 
 def make_body_schema(body: RequestBody) -> Schema:
-    """Return a body as JSON Schema."""
+    """Make the JSON Schema of a body."""
     schema = make_object_schema(body.fields, closed=body.closed)
     return schema | {"required": sorted(body.required)} if body.required else schema
 
 
 def make_record_schema(fields: type[Fields], quirks: Iterable[str]) -> Schema:
-    """Return a record as JSON Schema, in which all fields are required."""
+    """Make the JSON Schema of a record, in which all fields are required."""
     schema = make_object_schema(fields)
     if "text_ids" in quirks:
         schema["properties"]["id"] = {"type": "string", "pattern": "^[0-9]+$"}
@@ -200,11 +206,12 @@ def make_record_schema(fields: type[Fields], quirks: Iterable[str]) -> Schema:
 
 
 def make_object_schema(fields: type[Fields], *, closed: bool = False) -> Schema:
-    """Return an object as JSON Schema that stands alone, without titles and references."""
+    """Make the JSON Schema of a model that stands alone, without titles and references."""
     schema = fields.model_json_schema()
     definitions = schema.pop("$defs", {})
 
     def clean(part: Any) -> Any:
+        """Return a part of a schema without unused keys, its references resolved."""
         if isinstance(part, list):
             return [clean(each) for each in part]
         if not isinstance(part, dict):

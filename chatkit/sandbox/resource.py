@@ -92,6 +92,7 @@ class RequestBody(NamedTuple):
         return {name: body[name] for name in names if name in body}
 
     def _make_field_problem(self, detail: ErrorDetails) -> FieldProblem:
+        """Make the problem of a field from an error of pydantic."""
         name, *inside = detail["loc"]
         if inside[-1:] == ["[key]"]:
             inside = []
@@ -183,7 +184,7 @@ class ResourceHandler:
         self.update_body = RequestBody(changed, frozenset(needed), closed)
 
     def find_active_record(self, call: AllowedCall) -> StoredRecord:
-        """Return the active record that the path names.
+        """Return the active record that the path of a call names.
 
         Raises:
             RefusedRequest: There is none in the token's account.
@@ -204,7 +205,7 @@ class ResourceHandler:
             raise self._make_missing_refusal()
         if row.active:
             self._check_deletable(row)
-            self.clock.stamp_write()
+            self.clock.stamp()
             self.table.deactivate(row)
         return self.replies.build_confirmation(f"{self.noun} deleted")
 
@@ -214,11 +215,12 @@ class ResourceHandler:
         return self.table.next_id() if record_id is None else int(record_id)
 
     def _find_stored(self, call: AllowedCall) -> StoredRecord | None:
+        """Return the record that the path of a call names, also an inactive one."""
         record_id = parse_id(call.values[0])
         return None if record_id is None else self.table.find_record(record_id, call.grant.account)
 
     def _make_natural_key(self, record: Mapping[str, Any]) -> str:
-        """Return the natural key of a record, which no two active records share."""
+        """Return the natural key of a record, which is unique among active records."""
         return str(record[self.natural_key])
 
     def _collect_extra_values(self, record: Mapping[str, Any]) -> Sequence[str]:
@@ -237,9 +239,11 @@ class ResourceHandler:
         return self._make_natural_key(record), *parts, *self._collect_extra_values(record)
 
     def _insert(self, scope: str, record_id: int, record: Mapping[str, Any]) -> None:
+        """Store a new record of a scope."""
         self.table.insert(record_id, scope, *self._collect_column_values(record))
 
     def _rewrite(self, row: StoredRecord, record: Mapping[str, Any]) -> None:
+        """Replace a stored record."""
         self.table.rewrite(row, *self._collect_column_values(record))
 
     def _load_record(self, row: StoredRecord) -> dict[str, Any]:
@@ -251,24 +255,25 @@ class ResourceHandler:
         """Raise `RefusedRequest` if the record must stay."""
 
     def _make_missing_refusal(self) -> RefusedRequest:
+        """Make the refusal of a call for a missing record."""
         return RefusedRequest("not_found", f"{self.noun} not found")
 
     def _check_free(
         self, scope: str, key: str, message: str, own: StoredRecord | None = None
     ) -> None:
-        """Raise a clash if another active record has that natural key."""
+        """Raise a clash if another active record has this natural key."""
         other = self.table.find_by_key(scope, key)
         if other is not None and other.active and (own is None or other.id != own.id):
             raise RefusedRequest("clash", message)
 
     def _set_update_time(self, record: dict[str, Any]) -> None:
-        """Set the time of a changed record."""
-        now = self.clock.stamp_write()
+        """Set `updated_at` of a changed record to now."""
+        now = self.clock.stamp()
         if "constant_updated_at" not in self.quirks:
             record["updated_at"] = now
 
     def _build_page(self, ids: Sequence[int], query: dict[str, str]) -> ServiceAnswer:
-        """Answer with a page of these ids as list items."""
+        """Build the page of a list that a query asks for, from all ids of the list."""
         asked, total = parse_page(query, self.profile), len(ids)
         if asked.first >= total and asked.first and self.profile.page_past_end == "refuse":
             raise make_invalid_refusal(FieldProblem("page", "is after the last page"))
@@ -280,6 +285,7 @@ class ResourceHandler:
         return query.get(self.filter_param, "") if self.filter_param else ""
 
     def _format_id(self, record_id: int) -> int | str:
+        """Return an id as the API shows it."""
         return str(record_id) if "text_ids" in self.quirks else record_id
 
 
@@ -291,6 +297,6 @@ def parse_id(text: str) -> int | None:
 
 
 def make_upstream_id(record_id: int, prefix: str) -> str:
-    """Return an id in the form of the upstream platform: other digits for each record."""
+    """Make an id in the form of the upstream platform, with other digits for each record."""
     # 7919393 has no factor with 10**12 in common, so no two ids give the same digits.
     return f"{prefix}{record_id * 7_919_393 % 10**12:012d}"

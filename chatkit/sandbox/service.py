@@ -47,7 +47,7 @@ _STORED_QUIRKS: frozenset[Quirk] = frozenset({"text_ids", "raw_flow_json"})
 
 
 class Service:
-    """The core of the sandbox: four resources, and who may do what in them.
+    """The core of the sandbox: four resources, and the rights of access tokens.
 
     `answer` may leave a write transaction open: the answer must not be shown before
     `store.commit()`. Not for several threads at once.
@@ -84,7 +84,7 @@ class Service:
         }
 
     def answer(self, request: Request) -> ServiceAnswer:
-        """Do what a request asks for, or refuse it; never raises for what a request holds."""
+        """Answer a request, or refuse it; no request makes it raise."""
         try:
             operation, account, values = find_operation(PATHS, request.method, request.path)
             grant = self.access.find_grant(request.headers.get("authorization"))
@@ -181,7 +181,7 @@ class AccessTokens:
         return grant
 
     def is_token_of(self, token: str, account: str) -> bool:
-        """Return whether a token opens all of an account."""
+        """Check if a token has all permissions for an account."""
         grant = self._grants.get(sha256(token.encode(errors="replace")).digest())
         return (
             grant is not None

@@ -69,6 +69,7 @@ class SandboxStore:
         weakref.finalize(self, self._connection.close)
 
     def _open(self, path: Path | None) -> None:
+        """Open the database, waiting some seconds for another sandbox that has the file."""
         deadline = time.monotonic() + _WAIT
         while True:
             self._connection = sqlite3.connect(
@@ -93,6 +94,7 @@ class SandboxStore:
 
     def _prepare(self) -> None:
         # What is in memory would be wrong if another process wrote.
+        """Configure the connection, and mark a new file as a sandbox."""
         self.run("PRAGMA locking_mode = EXCLUSIVE")
         self.run("PRAGMA journal_mode = WAL").fetchone()
         self.run("PRAGMA synchronous = NORMAL")
@@ -154,7 +156,7 @@ class SandboxStore:
 
     @property
     def is_empty(self) -> bool:
-        """Return whether no resource has a record."""
+        """True if no resource has a record."""
         return all(
             self.run(f"SELECT 1 FROM {table.name} LIMIT 1").fetchone() is None
             for table in self.tables
@@ -175,6 +177,7 @@ class SandboxStore:
 
 
 def _pause() -> None:
+    """Sleep for a random moment."""
     time.sleep(random.uniform(0.01, 0.05))  # noqa: S311  (no secret)
 
 
@@ -257,7 +260,7 @@ class ResourceTable:
     def insert(
         self, record_id: int, scope: str, key: str, item: str, more: str, hidden: str, *extra: str
     ) -> None:
-        """Store a new record under the id that `next_id` gave, or a higher one."""
+        """Store a new record under the id of `next_id`, or a higher one."""
         self._store.write(self._insert, (record_id, scope, key, *extra, item, more, hidden))
         if scope in self._ids:
             self._ids[scope].append(record_id)
@@ -276,7 +279,7 @@ class ResourceTable:
         self._ids.pop(row.scope, None)
 
     def find_record(self, record_id: int, scope: str | None = None) -> StoredRecord | None:
-        """Return the record of an id, in a scope or in any, also if it is inactive."""
+        """Return the record of an id, active or not, in one scope or in any."""
         row = self._run(f"{self._select} id = ?", (record_id,)).fetchone()
         return StoredRecord(*row) if row is not None and scope in (None, row[1]) else None
 
@@ -292,7 +295,7 @@ class ResourceTable:
         return None if row is None else StoredRecord(*row)
 
     def has_scope(self, scope: str) -> bool:
-        """Return whether the scope has or ever had a record."""
+        """Check if the scope has or ever had a record."""
         query = f"SELECT 1 FROM {self.name} WHERE scope = ? LIMIT 1"
         return self._run(query, (scope,)).fetchone() is not None
 
@@ -302,18 +305,18 @@ class ResourceTable:
         return [scope for (scope,) in self._run(query)]
 
     def list_ids(self, scope: str) -> Sequence[int]:
-        """Return the ids in the lists of a scope, ascending."""
+        """Return the ids in the list of a scope, ascending."""
         if scope not in self._ids:
             self._ids[scope] = array("q", self.select_ids(scope, "true"))
         return self._ids[scope]
 
     def select_ids(self, scope: str, condition: str, values: Sequence[str] = ()) -> list[int]:
-        """Return the ids in the lists of a scope that fulfil a condition, ascending."""
+        """Return the ids in the list of a scope that fulfil a condition, ascending."""
         query = f"SELECT id FROM {self.name} WHERE {self._listed} AND {condition} ORDER BY id"
         return [record_id for (record_id,) in self._run(query, (scope, *values))]
 
     def join_items(self, ids: Sequence[int]) -> bytes:
-        """Return the list items of ascending ids: their JSON texts, joined by commas."""
+        """Return the list items of ascending ids as JSON texts, joined by commas."""
         if not ids:
             return b""
         if ids[-1] - ids[0] != len(ids) - 1:
@@ -321,7 +324,7 @@ class ResourceTable:
         return bytes(self._run(self._range, (ids[0], ids[-1])).fetchone()[0])
 
     def select_records(self, scope: str) -> list[StoredRecord]:
-        """Return the records in the lists of a scope, ascending by id."""
+        """Return the records in the list of a scope, ascending by id."""
         rows = self._run(f"{self._select} {self._listed} ORDER BY id", (scope,))
         return [StoredRecord(*row) for row in rows]
 
@@ -343,20 +346,20 @@ class Clock:
         return time.time() + self._ahead
 
     def set_time(self, now: float) -> None:
-        """Set the service's clock to another time, and go on from there."""
+        """Set the clock of the service to another time."""
         self._ahead = now - time.time()
 
-    def stamp_write(self) -> str:
-        """Return the time of a write, ISO 8601 UTC."""
+    def stamp(self) -> str:
+        """Return the time of a write as ISO 8601 in UTC."""
         now = datetime.fromtimestamp(self.now(), UTC)
         return f"{now:%Y-%m-%dT%H:%M:%S}.{now.microsecond // 1000:03d}Z"
 
     def begin_timeline(self, seconds: int) -> int:
-        """Return the beginning of a timeline of so many seconds that ends now, since 1970."""
+        """Return the first second of a timeline that ends now, since 1970."""
         return int(self.now()) - seconds
 
     def restart(self) -> None:
-        """Return to the time of the machine, after the store was cleared."""
+        """Return to the time of the machine."""
         self._ahead = 0.0
 
     def make_secret(self) -> str:
@@ -372,6 +375,7 @@ class Clock:
         return f"msg_{self._generate_bytes('message')[:12].hex()}"
 
     def _generate_bytes(self, purpose: str) -> bytes:
+        """Generate 32 random bytes for a purpose."""
         return secrets.token_bytes(32)
 
 
@@ -391,16 +395,16 @@ class SeededClock(Clock):
         return float(_SEEDED_START + self._ticks)
 
     def set_time(self, now: float) -> None:
-        """Tick on from there."""
+        """Set the clock of the service; it ticks on from there."""
         self._ticks = int(now) - _SEEDED_START
 
-    def stamp_write(self) -> str:
-        """Return the next tick."""
+    def stamp(self) -> str:
+        """Tick, and return the time as ISO 8601 in UTC."""
         self._ticks += 1
-        return super().stamp_write()
+        return super().stamp()
 
     def begin_timeline(self, seconds: int) -> int:
-        """Return the next tick, and advance the clock by the length of the timeline."""
+        """Advance the clock by the length of a timeline, and return its first second."""
         self._ticks += 1 + seconds
         return super().begin_timeline(seconds)
 
@@ -409,6 +413,7 @@ class SeededClock(Clock):
         self._ticks, self._made = 0, Counter(token=self._made["token"])
 
     def _generate_bytes(self, purpose: str) -> bytes:
+        """Generate the next 32 bytes for a purpose from the seed."""
         self._made[purpose] += 1
         text = f"chatkit sandbox {self._seed} {purpose} {self._made[purpose]}"
         return hashlib.sha256(text.encode()).digest()

@@ -29,12 +29,14 @@ LANGUAGES: dict[str, str] = json.loads(Path(__file__).with_name("languages.json"
 
 
 def _validate_language(code: str) -> str:
+    """Return a known language code; raise ValueError for another one."""
     if code not in LANGUAGES:
         raise ValueError
     return code
 
 
-def _validate_text_or_number(value: object) -> object:
+def _check_scalar(value: object) -> object:
+    """Return a text, a number or None; raise ValueError for anything else."""
     if isinstance(value, bool) or not isinstance(value, str | int | float | None):
         raise ValueError
     return value
@@ -93,7 +95,7 @@ class ContentFields(Fields):
     catalog_format: str | None = None
     connected_catalog_id: Annotated[
         Any,
-        AfterValidator(_validate_text_or_number),
+        AfterValidator(_check_scalar),
         WithJsonSchema({"type": ["string", "number", "null"]}),
     ] = Field(None, description="must be a string or a number")
     is_catalog_connected: bool = False
@@ -205,7 +207,7 @@ class TemplatesHandler(ResourceHandler):
         else:
             content_id = self.table.next_id()
             content = self._new_content(content_id, fields)
-            self.clock.stamp_write()
+            self.clock.stamp()
             self._insert(scope, content_id, content)
         self.publisher.publish_content(call.grant.account, call.values[0], content, "create")
         return self.replies.build_success(dumps(content).encode(), 201, "Template content created")
@@ -219,8 +221,8 @@ class TemplatesHandler(ResourceHandler):
         if self.profile.put == "replace":
             # A content cannot be without what creating it requires: that stays.
             before = self._load_record(row)
-            kept = {name: before[name] for name in self.create_body.required}
-            fields = CONTENT_DEFAULTS | kept | fields
+            required_fields = {name: before[name] for name in self.create_body.required}
+            fields = CONTENT_DEFAULTS | required_fields | fields
         content = self._rewrite_content(row, fields)
         self.publisher.publish_content(call.grant.account, call.values[0], content, "update")
         return self.replies.build_confirmation("Template content updated", dumps(content).encode())
@@ -242,25 +244,29 @@ class TemplatesHandler(ResourceHandler):
         self._insert(f"{account}/{record['template_code']}", content_id, content)
 
     def _new_content(self, content_id: int, fields: dict[str, Any]) -> dict[str, Any]:
+        """Make a new content with all fields."""
         identity = {"id": self._format_id(content_id), "lang_code": fields["lang_code"]}
         return _fill_nulls(identity | CONTENT_DEFAULTS | fields)
 
     def _rewrite_content(self, row: StoredRecord, fields: dict[str, Any]) -> dict[str, Any]:
+        """Store a content with these fields changed, and return it."""
         content = _fill_nulls(self._load_record(row) | fields)
-        self.clock.stamp_write()
+        self.clock.stamp()
         self._rewrite(row, content)
         return content
 
     def _find_stored(self, call: AllowedCall) -> StoredRecord | None:
+        """Return the content that the path of a call names, also an inactive one."""
         return self.table.find_by_key(_find_scope(call), call.values[1])
 
     def _check_template(self, call: AllowedCall) -> None:
+        """Refuse a template without contents if a quirk asks for it."""
         if "unknown_template_404" in self.quirks and not self.table.has_scope(_find_scope(call)):
             raise RefusedRequest("not_found", "Template not found")
 
 
 def _find_scope(call: AllowedCall) -> str:
-    """Return the scope of contents, which is the list of their template."""
+    """Return the scope of the contents of the template in the path of a call."""
     return f"{call.grant.account}/{call.values[0]}"
 
 
@@ -280,4 +286,5 @@ def _fill_nulls(content: dict[str, Any]) -> dict[str, Any]:
 
 
 def _matches_term(item: dict[str, Any], term: str) -> bool:
+    """Check if the text or the language code of a content holds a term."""
     return term in item["text"].casefold() or term in item["lang_code"].casefold()

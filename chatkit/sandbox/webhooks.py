@@ -122,7 +122,8 @@ class WebhooksHandler(ResourceHandler):
         self._insert(account, webhook_id, self._new_record(webhook_id, record) | copied)
 
     def _new_record(self, webhook_id: int, fields: Mapping[str, Any]) -> dict[str, Any]:
-        now = self.clock.stamp_write()
+        """Make a new webhook with all fields and a signing secret."""
+        now = self.clock.stamp()
         return {
             "id": self._format_id(webhook_id),
             "url": fields["url"],
@@ -159,7 +160,7 @@ class WebhooksHandler(ResourceHandler):
         """Store the outcome of the latest delivery attempt, unless the webhook was deleted."""
         if row := self.table.find_active(webhook_id, account):
             attempt = {
-                "last_delivery_at": self.clock.stamp_write(),
+                "last_delivery_at": self.clock.stamp(),
                 "last_delivery_status": status,
                 "last_delivery_http_status": http_status,
                 "last_delivery_error": error,
@@ -167,9 +168,11 @@ class WebhooksHandler(ResourceHandler):
             self._rewrite(row, self._load_record(row) | attempt)
 
     def _check_url(self, grant: Grant, url: str, own: StoredRecord | None) -> None:
+        """Refuse an address that another webhook has, if the profile says so."""
         if self.profile.duplicate_webhook_url == "refuse":
             self._check_free(grant.account, url, "A webhook has this URL", own)
 
 
 def _make_active_webhook(record: dict[str, Any]) -> ActiveWebhook:
+    """Make the fields of a webhook that a delivery needs."""
     return ActiveWebhook(int(record["id"]), record["url"], record["webhook_secret"])

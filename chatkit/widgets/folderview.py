@@ -195,13 +195,13 @@ def _as_files(state: AccountState, paths: layout.Paths, names: layout.PathNames)
     """Return the texts of the files of an account, by path."""
     texts: dict[str, bytes] = {}
     for noun in layout.RECORD_FILES:
-        for name, fields in state.get_records(noun).items():
+        for name, fields in state.get(noun).items():
             if (noun, name) not in paths:
                 paths[noun, name] = names.make_path(noun, name)
             path = paths[noun, name]
             texts[path] = layout.format_record(noun, name, fields, path)
     if CONTACT in state.records:
-        texts[layout.CONTACTS] = layout.format_contacts(state.get_records(CONTACT), layout.EDITABLE)
+        texts[layout.CONTACTS] = layout.format_contacts(state.get(CONTACT), layout.EDITABLE)
     return {path: text.decode() for path, text in texts.items()}
 
 

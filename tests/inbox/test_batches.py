@@ -47,7 +47,7 @@ def in_a_loop(test: Callable[..., Coroutine[None, None, None]]) -> Callable[...,
 
 async def put(batches: Batches, *arrivals: ReceivedRequest) -> list[asyncio.Task[Answer]]:
     """Put deliveries that come together, and let them begin to wait."""
-    tasks = [asyncio.create_task(batches.store_delivery(one)) for one in arrivals]
+    tasks = [asyncio.create_task(batches.store(one)) for one in arrivals]
     await asyncio.sleep(0)
     return tasks
 
@@ -84,7 +84,7 @@ async def test_one_that_no_database_takes_does_not_refuse_the_others(url: str) -
 
     answers = await asyncio.gather(*await put(Batches(write), *map(arrival, range(10))))
     assert [n for n, answer in enumerate(answers) if answer == NOT_STORED] == [5]
-    assert len([*store.read_deliveries(Selection())]) == 9
+    assert len([*store.select(Selection())]) == 9
     store.close()
 
 
@@ -102,7 +102,7 @@ async def test_a_store_that_fails_fails_each_and_works_again_later() -> None:
     assert await asyncio.gather(*await put(batches, *map(arrival, range(3)))) == [NOT_STORED] * 3
     assert asked == [3], "what no delivery is to blame for is not tried with each of them"
     broken.clear()
-    assert await batches.store_delivery(arrival()) == STORED
+    assert await batches.store(arrival()) == STORED
 
 
 @in_a_loop
@@ -123,12 +123,12 @@ async def test_too_much_that_waits_is_refused_at_once(monkeypatch: pytest.Monkey
     batches = Batches(slow)
     first = await at_work(slow, batches, arrival(body=b"x" * 900))
     second = await put(batches, arrival(body=b"x" * 900))
-    assert await batches.store_delivery(arrival(body=b"x" * 200)) == NOT_STORED
+    assert await batches.store(arrival(body=b"x" * 200)) == NOT_STORED
     slow.let_go.set()
     assert await asyncio.gather(*first, *second) == [STORED] * 2
     for _ in range(3):
-        assert await batches.store_delivery(arrival(body=b"x" * 1000)) == STORED
-        assert await batches.store_delivery(arrival(body=b"x" * 1001)) == NOT_STORED
+        assert await batches.store(arrival(body=b"x" * 1000)) == STORED
+        assert await batches.store(arrival(body=b"x" * 1001)) == NOT_STORED
 
 
 @in_a_loop

@@ -56,7 +56,7 @@ def test_a_delivery_is_verified_and_stored_before_it_is_acknowledged(url: str) -
     with receiver(store) as at:
         assert at.url.startswith("http://localhost:")
         assert post(at.url + "hooks/a", BODY, signed(BODY)) == 200
-        (delivery,) = store.read_deliveries(Selection())
+        (delivery,) = store.select(Selection())
     assert (delivery.body, delivery.path, delivery.verified) == (BODY, "/hooks/a", True)
     assert dict(delivery.headers)["webhook-id"] == "msg_1"
     store.close()
@@ -67,9 +67,7 @@ def test_what_is_not_verified_is_kept_with_the_reason(store: InboxStore) -> None
         assert post(at.url, BODY) == 200
         assert post(at.url, BODY, signed(BODY, secret=OTHER)) == 200
         assert post(at.url, b"<xml/>", signed(b"<xml/>")) == 200
-    assert [
-        (one.verified, one.reason) for one in store.read_deliveries(Selection(repeats=True))
-    ] == [
+    assert [(one.verified, one.reason) for one in store.select(Selection(repeats=True))] == [
         (False, "the header webhook-signature is missing"),
         (False, "no signature in webhook-signature fits this body and secret"),
         (True, "the body is not JSON: JSON is malformed: invalid character (byte 0)"),
@@ -81,7 +79,7 @@ def test_or_it_is_refused_and_not_stored(store: InboxStore) -> None:
         assert post(at.url, BODY) == 401
         assert post(at.url, BODY, signed(BODY, age=400)) == 401
         assert post(at.url, BODY, signed(BODY)) == 200
-    assert len([*store.read_deliveries(Selection(repeats=True))]) == 1
+    assert len([*store.select(Selection(repeats=True))]) == 1
 
 
 def test_a_secret_is_changed_without_losing_a_delivery(store: InboxStore) -> None:
@@ -121,7 +119,7 @@ def test_a_full_disk_is_answered_503_and_when_there_is_space_all_goes_on(store: 
         assert post(at.url, BODY, signed(BODY)) == 200, "what fits is still taken"
         most(10_000)
         assert post(at.url, large, signed(large)) == 200
-    assert len([*store.read_deliveries(Selection(repeats=True))]) == 2
+    assert len([*store.select(Selection(repeats=True))]) == 2
 
 
 def test_a_store_that_hangs_is_answered_503_in_time(store: InboxStore, monkeypatch) -> None:
@@ -183,7 +181,7 @@ def test_half_a_body_is_not_a_delivery(store: InboxStore) -> None:
         with socket.create_connection(("127.0.0.1", port)) as sock:
             sock.sendall(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nhalf")
         assert post(at.url, BODY, signed(BODY)) == 200
-    assert len([*store.read_deliveries(Selection(repeats=True))]) == 1
+    assert len([*store.select(Selection(repeats=True))]) == 1
 
 
 @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])
@@ -203,9 +201,7 @@ def test_many_at_once_are_all_stored(url: str) -> None:
             return post(at.url, bodies[number], signed(bodies[number], f"msg_{number}"))
 
         assert {*pool.map(send, range(200))} == {200}
-        assert sorted(
-            one.body for one in store.read_deliveries(Selection(verified=True))
-        ) == sorted(bodies)
+        assert sorted(one.body for one in store.select(Selection(verified=True))) == sorted(bodies)
     store.close()
 
 
@@ -280,7 +276,7 @@ def test_whenever_a_secret_is_told_what_comes_meanwhile_is_verified(url: str) ->
         assert begun.wait(20)
         at.accept(SECRET)
         assert {one.result(20) for one in sent} == {200}
-        assert len([*store.read_deliveries(Selection(verified=True))]) == len(bodies)
+        assert len([*store.select(Selection(verified=True))]) == len(bodies)
         assert store.verified_later > 0
     store.close()
 
@@ -293,7 +289,7 @@ def test_a_delivery_is_verified_by_the_time_it_came(store: InboxStore, monkeypat
         real = time.time
         monkeypatch.setattr(time, "time", lambda: real() + 10_000)
         at.accept(SECRET)
-    late, fresh = store.read_deliveries(Selection(repeats=True))
+    late, fresh = store.select(Selection(repeats=True))
     assert (late.verified, fresh.verified) == (False, True), "400 s old when it came, and 1 s"
     assert (fresh.received_at, fresh.identity) == (came, "id:fresh")
     assert fresh.verified_at is not None and late.verified_at is None

@@ -23,7 +23,7 @@ from chatkit.inbox.store import InboxStore
 
 
 def ids(store: InboxStore, **choice: object) -> list[int]:
-    return [delivery.id for delivery in store.read_deliveries(Selection(**choice))]
+    return [delivery.id for delivery in store.select(Selection(**choice))]
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def store(url: str):
 def test_a_delivery_comes_back_byte_by_byte(store: InboxStore) -> None:
     headers = [["x-a", "1"], ["x-a", "2\x00"], ["x-b", "Zoë"]]
     store.write_deliveries([entry(body=bytes(range(256)), headers=json.dumps(headers), path="/ä")])
-    assert [*store.read_deliveries(Selection())] == [
+    assert [*store.select(Selection())] == [
         Delivery(
             1, MARCH, "id:0", "chat.message.status", True, "", True, "/ä",
             tuple(map(tuple, headers)), bytes(range(256)),
@@ -57,8 +57,8 @@ def test_repeats_are_left_out_and_every_one_is_kept(store: InboxStore) -> None:
     assert ids(store) == [1, 2, 4, 6]
     assert ids(store, repeats=True) == [1, 2, 3, 4, 5, 6, 7]
     assert (
-        len([*store.read_deliveries(Selection())]),
-        len([*store.read_deliveries(Selection(repeats=True))]),
+        len([*store.select(Selection())]),
+        len([*store.select(Selection(repeats=True))]),
     ) == (4, 7)
     assert ids(store, since=2) == [4, 6], "a repeat after the mark is still a repeat"
 
@@ -72,7 +72,7 @@ def test_a_filter_chooses_in_the_database(store: InboxStore) -> None:
     assert ids(store, until=MARCH.replace(tzinfo=None) + timedelta(seconds=1)) == [1]
     assert ids(store, kinds=["a", "b"]) == [2, 4, 6]
     assert ids(store, verified=False) == [5, 6]
-    assert len([*store.read_deliveries(Selection(kinds=["a"], verified=True))]) == 2
+    assert len([*store.select(Selection(kinds=["a"], verified=True))]) == 2
 
 
 def test_pages_follow_each_other_without_a_gap(store: InboxStore) -> None:
@@ -92,7 +92,7 @@ def test_pages_follow_each_other_without_a_gap(store: InboxStore) -> None:
 def test_a_reader_ends_though_a_writer_goes_on(store: InboxStore) -> None:
     store.write_deliveries([entry(n) for n in range(3)])
     seen = []
-    for delivery in store.read_deliveries(Selection()):
+    for delivery in store.select(Selection()):
         seen.append(delivery.id)
         store.write_deliveries([entry(100 + delivery.id)])
     assert seen == [1, 2, 3]
@@ -134,9 +134,7 @@ def test_several_receivers_write_at_once_and_a_follower_misses_none(url: str) ->
         while True:
             ended = done.is_set()
             since = followed[-1] if followed else 0
-            followed.extend(
-                result.id for result in follower.read_deliveries(Selection(since=since))
-            )
+            followed.extend(result.id for result in follower.select(Selection(since=since)))
             if ended:
                 follower.close()
                 return
@@ -257,7 +255,7 @@ def plans(store: InboxStore, choice: Selection) -> list[str]:
         "before_cursor_execute",
         lambda c, cu, text, values, *_: asked.append((text, values)),
     )
-    [*store.read_deliveries(choice)]
+    [*store.select(choice)]
     queries = tuple(asked)
     explain = "EXPLAIN QUERY PLAN " if store.reading.dialect.name == "sqlite" else "EXPLAIN "
     with store.reading.connect() as connection:

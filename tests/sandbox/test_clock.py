@@ -11,7 +11,7 @@ from chatkit.sandbox.store import Clock, SeededClock
 
 def test_times_are_iso_8601_utc_in_milliseconds():
     for clock in (Clock(), SeededClock("empty")):
-        stamp = clock.stamp_write()
+        stamp = clock.stamp()
         assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", stamp)
         assert datetime.fromisoformat(stamp).utcoffset().total_seconds() == 0
 
@@ -19,7 +19,7 @@ def test_times_are_iso_8601_utc_in_milliseconds():
 def test_a_seed_gives_the_same_again_and_another_seed_others():
     def all_of(seed):
         clock = SeededClock(seed)
-        return [(clock.stamp_write(), clock.make_secret(), clock.make_token()) for _ in range(3)]
+        return [(clock.stamp(), clock.make_secret(), clock.make_token()) for _ in range(3)]
 
     assert all_of("demo") == all_of("demo")
     assert {secret for _, secret, _ in all_of("demo")}.isdisjoint(s for _, s, _ in all_of("empty"))
@@ -28,14 +28,14 @@ def test_a_seed_gives_the_same_again_and_another_seed_others():
 
 def test_the_seeded_clock_ticks_a_second_with_each_write():
     clock = SeededClock("empty")
-    assert [clock.stamp_write()[-7:] for _ in range(3)] == ["01.000Z", "02.000Z", "03.000Z"]
+    assert [clock.stamp()[-7:] for _ in range(3)] == ["01.000Z", "02.000Z", "03.000Z"]
 
 
 def test_a_restart_begins_again_but_gives_no_token_twice():
     clock = SeededClock("empty")
-    stamp, secret, token = clock.stamp_write(), clock.make_secret(), clock.make_token()
+    stamp, secret, token = clock.stamp(), clock.make_secret(), clock.make_token()
     clock.restart()
-    assert (clock.stamp_write(), clock.make_secret()) == (stamp, secret)
+    assert (clock.stamp(), clock.make_secret()) == (stamp, secret)
     assert clock.make_token() != token
 
 
@@ -64,6 +64,6 @@ def test_a_timeline_ends_now_by_either_clock():
     earliest = int(time.time()) - 100
     assert earliest <= Clock().begin_timeline(100) <= time.time() - 100
     clock = SeededClock("empty")
-    before = datetime.fromisoformat(clock.stamp_write()).timestamp()
+    before = datetime.fromisoformat(clock.stamp()).timestamp()
     assert clock.begin_timeline(100) == before + 1
-    assert datetime.fromisoformat(clock.stamp_write()).timestamp() == before + 102
+    assert datetime.fromisoformat(clock.stamp()).timestamp() == before + 102

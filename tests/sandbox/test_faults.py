@@ -9,7 +9,7 @@ from chatkit.sandbox.admin import BadFaults, Faults
 
 def drawn(desired: dict[str, object], calls: int = 10_000) -> Counter[tuple[str, bool] | None]:
     faults = Faults()
-    faults.replace_settings(desired)
+    faults.apply(desired)
     draws = (faults.draw_fault() for _ in range(calls))
     return Counter(None if fault is None else (fault.kind, fault.after) for fault in draws)
 
@@ -39,9 +39,9 @@ def test_the_rates_hold_and_one_number_is_halved_between_before_and_after() -> N
 
 def test_the_same_seed_meets_the_same_faults() -> None:
     one, two, other = Faults(), Faults(), Faults()
-    one.replace_settings({"5xx": 0.5, "seed": 7})
-    two.replace_settings({"5xx": 0.5, "seed": 7})
-    other.replace_settings({"5xx": 0.5, "seed": 8})
+    one.apply({"5xx": 0.5, "seed": 7})
+    two.apply({"5xx": 0.5, "seed": 7})
+    other.apply({"5xx": 0.5, "seed": 8})
     draws = [one.draw_fault() for _ in range(200)]
     assert draws == [two.draw_fault() for _ in range(200)]
     assert draws != [other.draw_fault() for _ in range(200)]
@@ -49,7 +49,7 @@ def test_the_same_seed_meets_the_same_faults() -> None:
 
 def test_statuses_say_what_the_fault_is() -> None:
     faults = Faults()
-    faults.replace_settings({"429": 0.5, "5xx": 0.5})
+    faults.apply({"429": 0.5, "5xx": 0.5})
     draws = [faults.draw_fault() for _ in range(200)]
     assert {fault.status for fault in draws if fault and fault.kind == "429"} == {429}
     assert {f.status for f in draws if f and f.kind == "5xx"} == {500, 502, 503, 504}
@@ -61,10 +61,10 @@ def test_a_rate_of_one_hits_every_call() -> None:
 
 def test_an_empty_setting_ends_all() -> None:
     faults = Faults()
-    faults.replace_settings({"429": 1, "latency": 2})
+    faults.apply({"429": 1, "latency": 2})
     assert faults.draw_fault()
     assert faults.latency == 2
-    faults.replace_settings({})
+    faults.apply({})
     assert faults.latency == 0
     assert faults.draw_fault() is None
 
@@ -94,8 +94,8 @@ def test_an_empty_setting_ends_all() -> None:
 )
 def test_nonsense_is_refused_and_changes_nothing(desired: dict[str, object]) -> None:
     faults = Faults()
-    faults.replace_settings({"429": 0.5})
+    faults.apply({"429": 0.5})
     with pytest.raises(BadFaults):
-        faults.replace_settings(desired)
+        faults.apply(desired)
     assert faults.get_settings() == {"429": 0.5}
     assert any(faults.draw_fault() for _ in range(50))

@@ -17,7 +17,7 @@ def test_letters_that_unicode_only_exchanges_for_others_stay(text: str) -> None:
 
 
 def test_half_a_character_is_found() -> None:
-    unusual = c.find_half_characters("Ana \ud83d")
+    unusual = c.find_half_chars("Ana \ud83d")
     assert unusual is not None and unusual.suggestion is None
 
 

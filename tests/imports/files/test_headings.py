@@ -78,7 +78,7 @@ def test_each_phrase_has_one_role() -> None:
 def test_what_takes_no_messages_is_never_the_number(word: str) -> None:
     for other in ("", "phone", "mobile", "whatsapp", "number", "home", "work"):
         for heading in (f"{word} {other}", f"{other} {word}", f"{word}{other}"):
-            assert parse_heading(heading).rank_as_number() is None
+            assert parse_heading(heading).rank_number() is None
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_what_takes_no_messages_is_never_the_number(word: str) -> None:
     ],
 )
 def test_what_is_no_telephone_number_is_not_taken_for_one(name: str) -> None:
-    assert parse_heading(name).rank_as_number() is None
+    assert parse_heading(name).rank_number() is None
 
 
 # --- which row names the columns ------------------------------------------------------------

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from chatkit.imports.tables import (
     BadCell,
-    convert_column_to_texts,
-    convert_to_text,
     read_any_cell,
     read_code_cell,
     read_number_cell,
     read_text_cell,
+    stringify,
+    stringify_column,
 )
 
 UTC = dt.UTC
@@ -57,25 +57,25 @@ JSON = st.recursive(
     ],
 )
 def test_every_value_has_a_text(value: object, text: str | None) -> None:
-    assert convert_to_text(value) == text
+    assert stringify(value) == text
 
 
 @given(st.lists(JSON) | st.dictionaries(st.text(), JSON))
 def test_nested_values_are_json(value: object) -> None:
-    text = convert_to_text(value)
+    text = stringify(value)
     assert text is not None and json.loads(text) == value
 
 
 @given(st.datetimes(timezones=st.just(UTC)))
 def test_times_are_iso_8601_and_exact(time: dt.datetime) -> None:
-    text = convert_to_text(time)
+    text = stringify(time)
     assert text is not None and dt.datetime.fromisoformat(text) == time
 
 
 @given(st.lists(st.text(st.characters(codec="utf-8")) | st.none()))
 def test_a_column_of_texts_is_itself(values: list[str | None]) -> None:
-    assert convert_column_to_texts(pd.Series(values, dtype="str")) == values
-    assert convert_column_to_texts(pd.Series(values, dtype=object)) == values
+    assert stringify_column(pd.Series(values, dtype="str")) == values
+    assert stringify_column(pd.Series(values, dtype=object)) == values
 
 
 def test_columns_of_any_dtype_become_texts() -> None:
@@ -88,14 +88,14 @@ def test_columns_of_any_dtype_become_texts() -> None:
             "category": pd.Categorical(["a", None]),
         }
     )
-    assert {name: convert_column_to_texts(frame[name])[0] for name in frame} == {
+    assert {name: stringify_column(frame[name])[0] for name in frame} == {
         "Int64": "9007199254740993",
         "merged": "7",
         "boolean": "True",
         "time": "2026-01-02T03:04:05+00:00",
         "category": "a",
     }
-    assert {convert_column_to_texts(frame[name])[1] for name in frame} == {None}
+    assert {stringify_column(frame[name])[1] for name in frame} == {None}
 
 
 @pytest.mark.parametrize(

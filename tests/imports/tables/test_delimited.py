@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from chatkit.errors import InputError
 from chatkit.imports.columns import count_known_headings
-from chatkit.imports.tables import RawTable, TableRow, guard_csv_cell
+from chatkit.imports.tables import RawTable, TableRow, guard_cell
 from chatkit.imports.tables.delimited import decode_text, read_delimited
 
 CONTACTS = "Name;Handy\nZoë Müller;0151\nŽofie;+420\n"
@@ -118,7 +118,5 @@ def test_what_any_writer_has_written_is_read(
     text = io.StringIO(newline="")
     writer = csv.writer(text, delimiter=delimiter, quoting=quoting)  # type: ignore[arg-type]
     writer.writerow(["name", "number"])
-    writer.writerows(
-        [None if cell is None else guard_csv_cell(cell) for cell in row] for row in rows
-    )
+    writer.writerows([None if cell is None else guard_cell(cell) for cell in row] for row in rows)
     assert cells(text.getvalue(), delimiter)[1:] == rows

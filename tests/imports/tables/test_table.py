@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from openpyxl.utils import get_column_letter
 
-from chatkit.imports.tables import format_column_letters, format_row_numbers, quote_name
+from chatkit.imports.tables import format_rows, name_column, quote_name
 
 
 @given(st.integers(0, 18277))  # the most that the oracle knows: ZZZ
 def test_a_column_is_called_as_in_a_spreadsheet(place: int) -> None:
-    assert format_column_letters(place) == get_column_letter(place + 1)
+    assert name_column(place) == get_column_letter(place + 1)
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ def test_a_column_is_called_as_in_a_spreadsheet(place: int) -> None:
     ],
 )
 def test_many_rows_are_counted(numbers: list[int], text: str) -> None:
-    assert format_row_numbers(numbers) == text
+    assert format_rows(numbers) == text
 
 
 @pytest.mark.parametrize(

@@ -211,7 +211,7 @@ def _plan_account(job: Job, client: Any) -> Any:
     codes = {row.code for row in load.rows if row.code}
     state = read_state(client, contacts=True, codes=sorted(codes))
     held = {
-        resource: {name: dict(fields) for name, fields in state.get_records(noun).items()}
+        resource: {name: dict(fields) for name, fields in state.get(noun).items()}
         for noun, resource in NOUNS.items()
     }
     names = {
