@@ -521,11 +521,7 @@ def _observe_missing_status(probe: ProbeClient, resource: str) -> Observation:
 
 
 def _observe_parameter(
-    probe: ProbeClient,
-    field: str,
-    resource: str,
-    unfiltered: Reply,
-    candidates: tuple[str, ...],
+    probe: ProbeClient, field: str, resource: str, unfiltered: Reply, candidates: tuple[str, ...]
 ) -> Observation:
     """Find the parameter that filters a list, by searching for a text that no record has."""
     if not unfiltered.records:

@@ -295,11 +295,7 @@ class Fleet(Report, Mapping[str, Client]):
         """Yield the headline and a table of the accounts with their states."""
         yield headline(f"Fleet of {many(len(self), 'account')}.")
         rows = [
-            (
-                visible(label),
-                account_words(client.connection.account),
-                _describe_token(client),
-            )
+            (visible(label), account_words(client.connection.account), _describe_token(client))
             for label, client in self.items()
         ]
         rows += [

@@ -422,10 +422,7 @@ def load_fleet_plan(path: str | PathLike[str], clients: Mapping[str, Client]) ->
     by_label = {labels[plan._setting.account]: plan for plan in plans}
     changing = tuple(label for label, plan in by_label.items() if len(plan))
     for label in changing:
-        by_label[label]._fleet, by_label[label]._fleet_of = (
-            (metadata["id"], label),
-            changing,
-        )
+        by_label[label]._fleet, by_label[label]._fleet_of = ((metadata["id"], label), changing)
     options = {name: metadata[name] for name in ("failed", "skip_invalid")}
     plan = FleetPlan(by_label, **options, run=metadata["id"])
     plan._began = False

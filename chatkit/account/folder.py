@@ -776,11 +776,7 @@ def _run_git(path: Path, *arguments: str, stdin: bytes = b"", unknown: str = "")
     closed = {"GIT_ALLOW_PROTOCOL": "none", "GIT_NO_LAZY_FETCH": "1", "GIT_OPTIONAL_LOCKS": "0"}
     try:
         completed = subprocess.run(  # noqa: S603
-            git,
-            input=stdin,
-            capture_output=True,
-            check=False,
-            env={**os.environ, **closed},
+            git, input=stdin, capture_output=True, check=False, env={**os.environ, **closed}
         )
     except FileNotFoundError:
         raise InputError("Revisions of a folder need git, which is not installed here.") from None

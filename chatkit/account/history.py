@@ -480,8 +480,7 @@ def _make_fleet_undo_plan(
         only = None if rows is None else _find_row_numbers(opened, rows_of[label] or ())
         target = _find_run_target(opened.header, client, _collect_account_names(parts), moved=moved)
         return set_journal_location(
-            undo_plan(opened, target, include_adopted=include_adopted, only=only),
-            chosen,
+            undo_plan(opened, target, include_adopted=include_adopted, only=only), chosen
         )
 
     plans, failed = _read_fleet_journals(parts, make_plan, rows_of)

@@ -416,13 +416,7 @@ def drop_uneven_rows(rows: list[TableRow], width: int, reading: FileReading) -> 
         beyond = next((n for n in range(width, len(cells)) if cells[n] is not None), None)
         if beyond is not None:
             reason = f"is beyond the {width} columns that have a name, so some may be shifted"
-            reading.refuse(
-                number,
-                beyond,
-                f"column {name_column(beyond)}",
-                cells[beyond],
-                reason,
-            )
+            reading.refuse(number, beyond, f"column {name_column(beyond)}", cells[beyond], reason)
         elif len(cells) < width:
             reason = f"has {len(cells)} of {width} cells, so some may be shifted"
             reading.refuse(number, 0, "", ", ".join(stringify(c) or "" for c in cells), reason)

@@ -113,10 +113,7 @@ def _describe_responses(
         if refused in responses:
             responses[refused]["description"] += f" {REFUSALS[reason][1]}"
         else:
-            responses[refused] = {
-                "description": REFUSALS[reason][1],
-                **_make_error(replies),
-            }
+            responses[refused] = {"description": REFUSALS[reason][1], **_make_error(replies)}
     return responses
 
 

@@ -94,9 +94,7 @@ class ContentFields(Fields):
     is_catalog: bool = False
     catalog_format: str | None = None
     connected_catalog_id: Annotated[
-        Any,
-        AfterValidator(_check_scalar),
-        WithJsonSchema({"type": ["string", "number", "null"]}),
+        Any, AfterValidator(_check_scalar), WithJsonSchema({"type": ["string", "number", "null"]})
     ] = Field(None, description="must be a string or a number")
     is_catalog_connected: bool = False
     is_custom_validity_period: bool = False

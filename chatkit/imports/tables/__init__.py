@@ -270,9 +270,7 @@ _HALF = "holds half a character"
 Target: TypeAlias = "str | os.PathLike[str] | IO[bytes]"
 
 
-def stringify_frame(
-    frame: pd.DataFrame,
-) -> tuple[list[str], Sequence[tuple[str | None, ...]]]:
+def stringify_frame(frame: pd.DataFrame) -> tuple[list[str], Sequence[tuple[str | None, ...]]]:
     """Convert a frame to texts: the names of columns and named levels, and the rows.
 
     Raises:
