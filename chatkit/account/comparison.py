@@ -188,6 +188,7 @@ def _read_states(
         contacts = any(CONTACT in state.records for state in read_here)
 
     def read_source(label: str, _: object) -> AccountState:
+        """Read the state of one side, with the template codes of all sides."""
         return read_state(sources[label], contacts=contacts, codes=names)
 
     return states | run_in_threads([label for label in sources if label not in states], read_source)

@@ -29,6 +29,7 @@ from chatkit.errors import (
 )
 from chatkit.frames.snapshot import read_part_origins, write_part_origins
 from chatkit.imports import accessor
+from chatkit.localization.content import shorten_list
 from chatkit.report import FEW, Report, ReportPart, headline, table
 from chatkit.util.display import many, visible
 from chatkit.util.progress import print_line
@@ -140,9 +141,8 @@ def _print_opened_accounts(opened: Mapping[str, Client], failed: Mapping[str, st
         for client in opened.values()
     }  # fmt: skip
     kind = " and ".join(sorted(kinds))
-    named = ", ".join(map(visible, list(opened)[:FEW]))
-    more = f" and {len(opened) - FEW:,} more" if len(opened) > FEW else ""
-    print_line(f"Connected to {many(len(opened), 'account')}, {kind}: {named}{more}.")
+    named = shorten_list([*map(visible, opened)], FEW)
+    print_line(f"Connected to {many(len(opened), 'account')}, {kind}: {named}.")
     for label, reason in failed.items():
         print_line(f"Not connected to {visible(label)}: {reason}")
     kept_accounts = {
@@ -298,9 +298,7 @@ class Fleet(Report, Mapping[str, Client]):
             (visible(label), account_words(client.connection.account), _describe_token(client))
             for label, client in self.items()
         ]
-        rows += [
-            (visible(label), "", f"not open: {reason}") for label, reason in self.failed.items()
-        ]
+        rows += [(visible(name), "", f"not open: {reason}") for name, reason in self.failed.items()]
         yield table({"account": 25, "of": 45, "state": 30}, rows)
 
 
@@ -395,6 +393,7 @@ class FleetResource:
         labels = [label for label in [*fleet, *fleet.failed] if label in {**parts, **deletes}]
 
         def work(label: str, client: Client) -> Any:
+            """Plan the rows of one account."""
             arguments = {"skip_invalid": skip_invalid, **options} | (
                 {"delete": deletes[label]} if label in deletes else {}
             )

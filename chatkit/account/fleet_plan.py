@@ -416,6 +416,7 @@ def load_fleet_plan(path: str | PathLike[str], clients: Mapping[str, Client]) ->
     labels = {client.connection.account: label for label, client in clients.items()}
 
     def find_target(account: str, noun: str) -> PlanTarget | None:
+        """Return the resource of the open client of an account; None without one."""
         return source_of(clients[labels[account]], noun) if account in labels else None
 
     plans, metadata = load_plans(Path(path), find_target)
@@ -518,13 +519,17 @@ def _apply_in_threads(
     quiet = interrupt.quiet or interrupt.asked > 0  # before it begins, nothing is under way
 
     def print_stop() -> None:
+        """Print once that the run is being stopped."""
         nonlocal quiet
         if interrupt.asked and not quiet:
             print_line(STOPPING)
             quiet = True
 
     def apply_plan(label: str, report: Watch) -> pd.DataFrame:
+        """Apply the plan of one account, and record its progress and outcome."""
+
         def count_rows(count: int, total: int | None) -> None:
+            """Record how many rows of the account are done."""
             progress.done[label] = count
             report(count, total)
 
@@ -570,7 +575,10 @@ def run_in_threads(
     stopped = threading.Event()
 
     def run_account(label: str) -> T:
+        """Run the work of one account in its thread."""
+
         def report(count: int, total: int | None) -> None:
+            """Record the count of one account; raise if the others were interrupted."""
             if stopped.is_set():
                 raise InterruptedError("the work on all accounts was interrupted")
             done[label] = count, total
@@ -651,11 +659,13 @@ def run_task(name: str, apply: Apply, label: str, task: Task) -> str:
     secede()  # a task mostly waits for the service: it takes the slot of no other one
 
     def stop_when_asked() -> None:
+        """Interrupt the run when the notebook asks for it."""
         with suppress(Exception):  # the scheduler is gone: nobody can ask any more
             stop.wait()
             interrupt.ask()
 
     def report_progress(done: int, total: int | None) -> None:
+        """Send the progress of the run to the notebook, not more often than it looks."""
         nonlocal reported_at
         now = time.monotonic()
         if now - reported_at >= _REPORT_SECONDS or done == total:

@@ -21,6 +21,7 @@ from chatkit.bulk.undo import undo_plan
 from chatkit.client import Client, connect, open_clients, source_of
 from chatkit.errors import InputError, JournalError, SettingsError, first_line
 from chatkit.imports import accessor
+from chatkit.localization.content import shorten_list
 from chatkit.util.display import many, visible
 from chatkit.util.progress import print_line
 
@@ -142,6 +143,7 @@ def _make_resume_plan(
     accounts = _collect_account_names(fleet)
 
     def make_plan(label: str, opened: Journal) -> Plan:
+        """Make the plan of one account from its journal."""
         target: Any = _LazyPlanTarget(
             partial(_find_run_target, opened.header, client, accounts, moved=moved)
         )
@@ -162,6 +164,7 @@ class _LazyPlanTarget:
 
     @cached_property
     def _target(self) -> PlanTarget:
+        """The target, found at the first access."""
         return self._find()
 
     def __getattr__(self, name: str) -> Any:
@@ -477,6 +480,7 @@ def _make_fleet_undo_plan(
     rows_of = labels if rows is None else _group_by_account(rows, labels)
 
     def make_plan(label: str, opened: Journal) -> Plan:
+        """Make the undo plan of one account from its journal."""
         only = None if rows is None else _find_row_numbers(opened, rows_of[label] or ())
         target = _find_run_target(opened.header, client, _collect_account_names(parts), moved=moved)
         return set_journal_location(
@@ -558,10 +562,9 @@ def _find_row_numbers(opened: Journal, labels: Iterable[Any]) -> set[int]:
     for n, change in enumerate(opened.changes()):
         numbers.setdefault(change.row, []).append(n)
     if unknown := [label for label in asked if label not in numbers]:
-        listed = ", ".join(f"{label!r:.60}" for label in unknown[:5])
-        others = f" and {len(unknown) - 5:,} more" if len(unknown) > 5 else ""
+        listed = shorten_list([f"{label!r:.60}" for label in unknown], 5)
         raise InputError(
-            f"The run has no row {listed}{others}: rows= takes labels of the index of its result."
+            f"The run has no row {listed}: rows= takes labels of the index of its result."
         )
     return {n for label in asked for n in numbers[label]}
 

@@ -100,6 +100,7 @@ def register_frame_formatter(formatter: Any) -> None:
     """Register the HTML of chatkit's frames with a formatter of IPython."""
 
     def format_frame(frame: pd.DataFrame) -> str | None:
+        """Render chatkit's frames, and all others as before."""
         enabled = pd.get_option("display.notebook_repr_html")
         if enabled and has_origin(frame) and frame.columns.nlevels == 1:
             return render_frame(frame)

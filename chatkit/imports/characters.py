@@ -94,6 +94,7 @@ def _make_check(
     """Make a check that returns a finding where `find` matches."""
 
     def check(text: str) -> CellFinding | None:
+        """Return a finding if `find` matches the text."""
         if not (matches := find(text)):
             return None
         names = _format_code_points(matches) if isinstance(matches, list) else ""

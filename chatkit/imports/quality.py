@@ -63,8 +63,6 @@ if TYPE_CHECKING:
 #: A country code and a number, as they are sent.
 Pair = tuple[str, str]
 
-#: The parts of a name, as the service keeps it.
-PARTS = ("first_name", "middle_name", "last_name")
 _NAME_FIXES = (
     *("garbled", "control characters", "direction marks", "invisible", "look-alike"),
     *("styled letters", "decomposed", "spaces", "HTML entities"),

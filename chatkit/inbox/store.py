@@ -453,6 +453,7 @@ def _make_engine(address: sa.URL, *, reading: bool = False) -> sa.Engine:
 
     @sa.event.listens_for(engine, "connect")
     def connected(connection: Any, record: Any) -> None:
+        """Configure each new connection of SQLite."""
         prepare(connection, wait=_WAIT)
         connection.execute("PRAGMA secure_delete = ON")  # what is deleted is overwritten
         connection.execute(f"PRAGMA query_only = {'ON' if reading else 'OFF'}")

@@ -233,6 +233,7 @@ def _read_records(text: str, delimiter: str, number: int) -> Iterator[TableRow |
     lines: list[str] = []
 
     def iterate_lines() -> Iterator[str]:
+        """Yield the lines of the text, and collect those of the current record."""
         for line in io.StringIO(text, newline=""):
             lines.append(line)
             yield line
