@@ -444,7 +444,7 @@ def _sandbox(args: _Arguments) -> None:
     with ExitStack() as stack:
         stack.enter_context(_serving("sandbox", OSError, errors.StoreError, BadFaults, BadReceiver))
         sandbox = stack.enter_context(Sandbox(args.db, seed=args.seed, profile=args.profile))
-        sandbox._middleware.faults.set(args.faults | latency)
+        sandbox._middleware.faults.apply(args.faults | latency)
         for addresses in args.allow:
             if len(addresses) > 2:
                 raise BadReceiver("--allow takes an address, and perhaps one to deliver to instead")
@@ -813,7 +813,7 @@ def _plan(args: _Arguments) -> int:
         --rehearse: apply it to a copy of the account, and show what differs; the account itself is
             only read
     """
-    from chatkit.account.planning import plan_markdown
+    from chatkit.account.planning import format_plan_markdown
     from chatkit.api.connection import describe_account
 
     _check_order("plan", args.folder, args.name)
@@ -829,7 +829,7 @@ def _plan(args: _Arguments) -> int:
         if args.markdown:
             where = describe_account(client.connection.account, client.connection.name)
             notes = rehearsal.lines()[:_MAX_LINES] if rehearsal else ()
-            args.write(plan_markdown(plan, where, notes, _as_commands))
+            args.write(format_plan_markdown(plan, where, notes, _as_commands))
         else:
             args.show(f"{plan}\n\n{rehearsal or ''}")
     if args.out and stopped:
@@ -850,9 +850,9 @@ def _print_apply_command(plan: Plan | FleetPlan, args: _Arguments) -> None:
 
 
 def _plan_of_folder(args: _Arguments, client: chatkit.Client) -> Plan:
-    from chatkit.account.folder import split_revision
+    from chatkit.account.folder import split_folder_revision
 
-    folder, revision = split_revision(args.folder)
+    folder, revision = split_folder_revision(args.folder)
     return folder.plan(
         client, revision, contacts=args.contacts, delete=args.delete, broken=args.broken,
         skip_invalid=args.skip_invalid,
@@ -876,7 +876,7 @@ def _apply(args: _Arguments) -> int | None:
             of the plan is looked for in the variables and among the connections
         --rehearsed: only if `plan --rehearse` of it went well
     """
-    from chatkit.account.planning import describe_moved_records
+    from chatkit.account.planning import describe_changed_records
 
     _check_order("apply", args.source, args.name or "")
     file = Path(args.source)
@@ -896,7 +896,7 @@ def _apply(args: _Arguments) -> int | None:
         plan = client.load_plan(file)
         begun = chatkit.runs().query("index == @plan.id")
         if begun.empty:  # so the account has to be as it was reviewed
-            if moved := describe_moved_records(plan):
+            if moved := describe_changed_records(plan):
                 more = [f"… and {len(moved) - _MAX_LINES:,} more"] if moved[_MAX_LINES:] else []
                 lines = [*(cut(line, 200) for line in moved[:_MAX_LINES]), *more]
                 heading = "The plan is outdated, nothing was sent. Plan again:"

@@ -218,13 +218,13 @@ class ContactEndpoints(Endpoints[Contact]):
         self, fields: Mapping[str, Any], live: Mapping[str, Any] | None
     ) -> list[Finding]:
         """Check the name and the number of a contact, if they are sent."""
-        from chatkit.imports.quality import find_unusual
+        from chatkit.imports.quality import find_unusual_contacts
 
         code, number = ({**(live or {}), **fields}.get(name) for name in self.natural_key)
         pairs = {}
         if not fields.keys().isdisjoint(self.natural_key) and code and number:
             pairs[0] = code, number
-        return find_unusual({0: fields.get("name")}, pairs).get(0, [])
+        return find_unusual_contacts({0: fields.get("name")}, pairs).get(0, [])
 
     def needs_live_record(self, fields: Mapping[str, Any]) -> bool:
         """Return whether a number is sent without its country code, or a country code alone."""
@@ -234,7 +234,7 @@ class ContactEndpoints(Endpoints[Contact]):
         self, changes: Sequence[Change], base: pd.DataFrame, full: ReadFull
     ) -> Mapping[int, Sequence[Finding]]:
         """Check the names and numbers of all contacts that are sent, column by column."""
-        from chatkit.imports.quality import find_similar, find_unusual
+        from chatkit.imports.quality import find_similar_numbers, find_unusual_contacts
 
         sent = {n: each.after for n, each in enumerate(changes) if each.kind != "delete"}
         names = {n: after["name"] for n, after in sent.items() if "name" in after}
@@ -250,9 +250,9 @@ class ContactEndpoints(Endpoints[Contact]):
                 code, number = ({**live.get(n, {}), **after}[name] for name in self.natural_key)
                 if isinstance(code, str) and isinstance(number, str):
                     numbers[n] = code, number
-        findings = find_unusual(names, numbers)
+        findings = find_unusual_contacts(names, numbers)
         ids = {n: changes[n].key for n in numbers if changes[n].kind == "update"}
-        for place, finding in find_similar(numbers, ids, base, self.name_fields()):
+        for place, finding in find_similar_numbers(numbers, ids, base, self.name_fields()):
             findings.setdefault(place, []).append(finding)
         return findings
 

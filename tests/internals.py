@@ -36,7 +36,7 @@ def inbox_store(inbox: Inbox) -> InboxStore:
 
 def deliveries_of(inbox: Inbox, **choice: Any) -> Iterator[Delivery]:
     """Read deliveries as they were stored."""
-    return inbox._deliveries(**choice)
+    return inbox._select(**choice)
 
 
 def identity_of(sandbox: Sandbox) -> str:

@@ -193,7 +193,7 @@ SANDBOX_LABELS = '''
 from collections.abc import Mapping
 from typing import Any
 
-from chatkit.sandbox.interface import ServiceAnswer, dumps, operations_on, parse_query
+from chatkit.sandbox.interface import ServiceAnswer, dumps, make_operations, parse_query
 from chatkit.sandbox.resource import AllowedCall, Fields, ResourceHandler
 
 
@@ -218,7 +218,7 @@ class LabelsHandler(ResourceHandler):
     natural_key = "title"
     fields, required = LabelFields, ("title",)
     item = record = created = updated = LabelRecord
-    operations = operations_on("/labels", "labelId", "Chat Labels")
+    operations = make_operations("/labels", "labelId", "Chat Labels")
 
     def list(self, call: AllowedCall) -> ServiceAnswer:
         """Answer with a page of labels."""

@@ -18,10 +18,10 @@ import chatkit
 from chatkit import imports as files
 from chatkit.client import Client
 from chatkit.errors import InputError
-from chatkit.imports.tables.delimited import to_csv
-from chatkit.imports.tables.workbook import to_xlsx
+from chatkit.imports.tables.delimited import write_csv
+from chatkit.imports.tables.workbook import write_xlsx
 
-BOTH = pytest.mark.parametrize("write", [to_csv, to_xlsx])
+BOTH = pytest.mark.parametrize("write", [write_csv, write_xlsx])
 TEXT = st.text(st.characters(codec="utf-8"), max_size=30)
 NAUGHTY = [
     "=1+1",

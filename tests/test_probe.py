@@ -5,7 +5,7 @@ import pytest
 from profiles import Service
 
 from chatkit.account.doctor import Observation, ProbeClient, Reply
-from chatkit.account.doctor import observe as observed
+from chatkit.account.doctor import observe_points as observed
 from chatkit.api.answer import Answer
 from chatkit.api.call import Call
 from chatkit.api.connection import Connection
@@ -31,7 +31,7 @@ def observing(
         yield ProbeClient(Transport(connection, handler=sandbox.answer))
 
 
-def observe(
+def observe_points(
     service: ServiceProfile,
     assumed: ServiceProfile | None = None,
     seed: str = "demo",
@@ -63,26 +63,26 @@ OTHERWISE = [
 def test_an_open_point_is_seen_whatever_is_assumed(point: dict[str, object]) -> None:
     ((field, value),) = point.items()
     service = ServiceProfile(**point)
-    assert observe(service, ServiceProfile())[field].value == value
+    assert observe_points(service, ServiceProfile())[field].value == value
 
 
 @pytest.mark.parametrize(("most", "result"), [(101, 101), (700, 700), (5000, 1000)])
 def test_the_largest_page_that_a_service_takes_is_found(most: int, result: int) -> None:
     service = ServiceProfile(max_page_size=most)
-    assert observe(service, ServiceProfile())["max_page_size"].value == result
+    assert observe_points(service, ServiceProfile())["max_page_size"].value == result
 
 
 @pytest.mark.parametrize("point", [{}, *OTHERWISE], ids=str)
 def test_every_open_point_is_seen_as_the_service_has_it(point: dict[str, object]) -> None:
     service = ServiceProfile(**point)
-    seen = observe(service)
+    seen = observe_points(service)
     report = {field: point.value for field, point in seen.items() if point.known}
     assert report == {field: getattr(service, field) for field in report}
     assert len(report) == len(seen) == 8
 
 
 def test_an_empty_account_hides_what_only_records_show() -> None:
-    seen = observe(ServiceProfile(), seed="empty")
+    seen = observe_points(ServiceProfile(), seed="empty")
     untold = {field for field, point in seen.items() if not point.known}
     assert untold == {"number_form", "flow_json_in_get", "search_param", "status_param"}
 
@@ -94,7 +94,7 @@ def test_without_a_list_nothing_is_said() -> None:
 
 
 def test_a_list_without_pagination_hides_what_it_would_show() -> None:
-    seen = observe(ServiceProfile(), quirks=frozenset({"no_pagination"}))
+    seen = observe_points(ServiceProfile(), quirks=frozenset({"no_pagination"}))
     assert not seen["page_base"].known
     assert "max_page_size" not in seen
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 import pandas as pd
 
 from chatkit.account.fleet_plan import FleetPlan, run_in_threads
-from chatkit.account.folder import Folder, state_of
+from chatkit.account.folder import Folder, read_state
 from chatkit.account.planning import Named, plan_state
 from chatkit.account.reading import (
     CONTACT,
@@ -29,8 +29,8 @@ from chatkit.account.reading import (
     NOT_CARRIED,
     AccountState,
     Fields,
-    changed_fields,
-    name_text,
+    find_changed_fields,
+    format_name,
     read_account,
 )
 from chatkit.api.connection import describe_account
@@ -90,7 +90,7 @@ if TYPE_CHECKING:
 Comparable: TypeAlias = "Client | Folder | Sandbox | AccountState | str | PathLike[str]"
 Position = Literal["left", "right"]
 _Location: TypeAlias = tuple[str, str, str]  #: the resource, the record and the field
-What = Literal["changed", "only left", "only right"]
+DifferenceKind = Literal["changed", "only left", "only right"]
 
 COLUMNS = ("resource", "key", "field", "left", "right", "what")
 _SIGNS = {"changed": "~", "only left": "-", "only right": "+"}
@@ -109,7 +109,7 @@ class AccountDifference:
     field: str  #: which field differs; empty for a thing that only one side has
     left: Any  #: the value there, or all fields of the thing; None if it is not there
     right: Any
-    what: What
+    what: DifferenceKind
 
 
 def compare(
@@ -151,14 +151,14 @@ def compare(
         if right is None:
             raise InputError("compare takes two sides, or one fleet.")
         both = _read_states({"left": left, "right": right}, names, contacts=contacts)
-        return Comparison(_unwrap(both["left"]), _unwrap(both["right"]), (left, right))
+        return Comparison(_get_state(both["left"]), _get_state(both["right"]), (left, right))
     if right is not None:
         raise InputError("A fleet is compared with its first account: pass the fleet alone.")
     if len(left) < 2:
         raise InputError("A fleet is compared with its first account: it has no other.")
     states = _read_states(left, names, contacts=contacts)
     first, *others = left
-    base = replace(_unwrap(states[first]), origin=first)
+    base = replace(_get_state(states[first]), origin=first)
     compared: dict[str, Comparison] = {}
     stops: dict[str, str] = {}
     for label in others:
@@ -166,7 +166,7 @@ def compare(
         if isinstance(state, ChatkitError) and not isinstance(state, InputError):
             stops[label] = get_first_line(state)
         else:
-            other = replace(_unwrap(state), origin=label)
+            other = replace(_get_state(state), origin=label)
             compared[label] = Comparison(base, other, (left[first], left[label]))
     return FleetComparison(first, compared, stops)
 
@@ -174,7 +174,7 @@ def compare(
 def _read_states(
     sources: Mapping[str, Comparable], codes: tuple[str, ...] | None, *, contacts: bool | None
 ) -> dict[str, AccountState | Exception]:
-    """Read both sides; folders first, because they supply the template codes.
+    """Read the state of each side at once; folders first, because they supply the template codes.
 
     Returns:
         The state of each side, or the error of one that cannot be read.
@@ -185,7 +185,7 @@ def _read_states(
         if isinstance(source, Client):
             named = source.templates.codes
         else:
-            states[label] = state = state_of(source, contacts=contacts, codes=codes)
+            states[label] = state = read_state(source, contacts=contacts, codes=codes)
             named = state.codes
         known += named if codes is None else ()
     names = tuple(dict.fromkeys(known)) or codes
@@ -193,13 +193,15 @@ def _read_states(
         read_here = [state for state in states.values() if isinstance(state, AccountState)]
         contacts = any(CONTACT in state.records for state in read_here)
 
-    def read(label: str, _: object) -> AccountState:
-        return state_of(sources[label], contacts=contacts, codes=names)
+    def read_source(label: str, _: object) -> AccountState:
+        """Read the state of one side, with the template codes of all sides."""
+        return read_state(sources[label], contacts=contacts, codes=names)
 
-    return states | run_in_threads([label for label in sources if label not in states], read)
+    return states | run_in_threads([label for label in sources if label not in states], read_source)
 
 
-def _unwrap(state: AccountState | Exception) -> AccountState:
+def _get_state(state: AccountState | Exception) -> AccountState:
+    """Return the state of a side; raise the error of a side that could not be read."""
     if isinstance(state, Exception):
         raise state
     return state
@@ -225,7 +227,7 @@ class Comparison(Report, Sequence[AccountDifference]):
         self._differences: list[AccountDifference] = []
         for noun in DECLARED:
             if noun in left.records and noun in right.records:
-                self._differences += _compare_records(noun, left.of(noun), right.of(noun))
+                self._differences += _compare_records(noun, left.get(noun), right.get(noun))
         self._by_resource: dict[str, dict[str, list[AccountDifference]]] = {}
         for each in self._differences:
             self._by_resource.setdefault(each.resource, {}).setdefault(each.key, []).append(each)
@@ -244,7 +246,7 @@ class Comparison(Report, Sequence[AccountDifference]):
             for noun, records in self._by_resource.items()
         }
         return {
-            noun: {what: count[what] for what in get_args(What) if count[what]}
+            noun: {what: count[what] for what in get_args(DifferenceKind) if count[what]}
             for noun, count in counted.items()
         }
 
@@ -295,15 +297,15 @@ class Comparison(Report, Sequence[AccountDifference]):
                 f"A plan changes an account, and the {target} side is {origin}: compare with a "
                 "client, like chatkit.connect(sandbox)."
             )
-        chosen = None if rows is None else self._read_rows(rows, "rows")
+        chosen = None if rows is None else self._read_chosen(rows, "rows")
         if isinstance(delete, pd.DataFrame):
-            delete = [(noun, key) for noun, key, _ in sorted(self._read_rows(delete, "delete"))]
+            delete = [(noun, key) for noun, key, _ in sorted(self._read_chosen(delete, "delete"))]
         source = (self.right, self.left)[target == "right"]
         if chosen is not None:
-            source = _keep_chosen(source, client, chosen)
+            source = _apply_chosen(source, client, chosen)
         return plan_state(source, client, delete=delete, broken=broken, skip_invalid=skip_invalid)
 
-    def _read_rows(self, rows: pd.DataFrame, name: str) -> set[_Location]:
+    def _read_chosen(self, rows: pd.DataFrame, name: str) -> set[_Location]:
         """Return the locations of the differences that a person has chosen.
 
         Raises:
@@ -319,10 +321,10 @@ class Comparison(Report, Sequence[AccountDifference]):
         known = set(self.frame()[names].itertuples(index=False, name=None))
         if unknown := sorted(chosen - known):
             resource, key, field = unknown[0]
-            rest = f" and {len(unknown) - 1:,} more" if len(unknown) > 1 else ""
+            others = f" and {len(unknown) - 1:,} more" if len(unknown) > 1 else ""
             raise InputError(
                 f"{name}= holds what does not differ in this comparison: {resource} {cut(key)} "
-                f"{cut(field)}{rest}. Take rows of its frame()."
+                f"{cut(field)}{others}. Take rows of its frame()."
             )
         return chosen
 
@@ -330,56 +332,60 @@ class Comparison(Report, Sequence[AccountDifference]):
 
     def text(self) -> str:
         """Return all differences as text."""
-        notes = bullets("", self._notes())
-        return join_blocks([self._headline().lines, *self._change_blocks(None), notes.lines])
+        notes = bullets("", self._list_notes())
+        return join_blocks([self._make_headline().lines, *self._format_changes(None), notes.lines])
 
     def _parts(self, *, notes: bool = True) -> Iterator[ReportPart]:
-        yield self._headline()
-        yield from (ReportPart(lines) for lines in self._change_blocks(FEW))
-        yield ReportPart(html=self._html_table)
+        """Yield the headline, the first changes as text, all of them as HTML, and the notes."""
+        yield self._make_headline()
+        yield from (ReportPart(lines) for lines in self._format_changes(FEW))
+        yield ReportPart(html=self._render_html_table)
         if notes:
-            yield bullets("", self._notes())
+            yield bullets("", self._list_notes())
 
-    def _html_table(self) -> str:
+    def _render_html_table(self) -> str:
+        """Render the changed records as an HTML table, the first of each resource unfolded."""
         first: list[str] = []
         more: list[str] = []
         for records in self._by_resource.values():
             most = MANY // len(self._by_resource)
             for n, (key, changes) in enumerate(islice(records.items(), most)):
-                (first if n < FEW else more).append(_html_record(key, changes))
+                (first if n < FEW else more).append(_render_record_changes(key, changes))
         names = [marked(cut(state.origin, LABEL)) for state in (self.left, self.right)]
         widths = {"difference": 17, "which": 20, "field": 15, names[0]: 24, f"{names[1]} ": 24}
-        return html_tables(widths, first, more, self._record_count(), ".frame()")
+        return html_tables(widths, first, more, self._count_records(), ".frame()")
 
-    def _change_blocks(self, most: int | None) -> Iterator[list[str]]:
+    def _format_changes(self, most: int | None) -> Iterator[list[str]]:
+        """Yield the text lines of each resource: its counts and its first `most` records."""
         for noun, count in self.counts.items():
             counted = ", ".join(f"{number:,} {what}" for what, number in count.items())
             lines = [f"{noun.capitalize()}s: {counted}"]
             for key, changes in islice(self._by_resource[noun].items(), most):
-                lines += _record_lines(key, changes)
+                lines += _format_record_changes(key, changes)
             if most is not None and (more := len(self._by_resource[noun]) - most) > 0:
                 lines.append(f"  … and {more:,} more: .frame() has them all")
             yield lines
 
-    def _record_count(self) -> int:
+    def _count_records(self) -> int:
         return sum(map(len, self._by_resource.values()))
 
-    def _headline(self) -> ReportPart:
+    def _make_headline(self) -> ReportPart:
+        """Make the headline, which counts the records that differ."""
         between = f"{visible(self.left.origin)} and {visible(self.right.origin)}"
         if not len(self):
             return headline(f"No difference between {between}.")
-        differ = "differs" if self._record_count() == 1 else "differ"
-        things = many(self._record_count(), "thing")
+        differ = "differs" if self._count_records() == 1 else "differ"
+        things = many(self._count_records(), "thing")
         return headline(f"{things} {differ} between {between} (left - and right +).")
 
-    def _notes(self) -> list[str]:
+    def _list_notes(self) -> list[str]:
         """Return notes on what is not compared."""
         notes = [*self.left.not_carried, *self.right.not_carried]
         notes = [visible(note) for note in dict.fromkeys(notes) if note != NOT_CARRIED]
-        unread = self._unread_resources().values()
+        unread = self._describe_unread_resources().values()
         return [*notes, f"Not compared: {', '.join(unread)}{', ' * bool(unread)}{_SET_ELSEWHERE}."]
 
-    def _unread_resources(self) -> dict[str, str]:
+    def _describe_unread_resources(self) -> dict[str, str]:
         """Return the resources that a side does not hold, by noun, in words."""
         unread = {}
         for noun, declared in DECLARED.items():
@@ -455,32 +461,33 @@ class FleetComparison(Report, Mapping[str, Comparison]):
         Raises:
             InputError: Rows are not of this comparison, or an account is not a client.
         """
-        some, deletes = (
+        chosen_rows, deletes = (
             {} if frame is None else dict(list(frame.groupby("account", sort=False)))
             for frame in (rows, delete)
         )
         plans = {
             label: comparison.plan(
                 "right",
-                None if rows is None else some.get(label, rows.iloc[:0]),
+                None if rows is None else chosen_rows.get(label, rows.iloc[:0]),
                 delete=deletes.get(label, ()),
                 broken=broken,
                 skip_invalid=skip_invalid,
             )
             for label, comparison in self.items()
-            if len(comparison) and (rows is None or label in {**some, **deletes})
+            if len(comparison) and (rows is None or label in {**chosen_rows, **deletes})
         }
         return FleetPlan(plans, failed=self.stops, skip_invalid=skip_invalid)
 
     def _parts(self) -> Iterator[ReportPart]:
-        of, differ = many(len(self), "account"), len(self.differ)
+        """Yield the headline, a table of counts, and the comparisons that have differences."""
+        total, differ = many(len(self), "account"), len(self.differ)
         yield headline(
-            f"{differ:,} of {of} {'differs' if differ == 1 else 'differ'} from {self.first}."
+            f"{differ:,} of {total} {'differs' if differ == 1 else 'differ'} from {self.first}."
             if differ
-            else f"No difference between {visible(self.first)} and {of}."
+            else f"No difference between {visible(self.first)} and {total}."
         )
         rows = [
-            (visible(label), *(_count_or_same(compared, noun) for noun in DECLARED))
+            (visible(label), *(_describe_difference_count(compared, noun) for noun in DECLARED))
             for label, compared in self.items()
         ]
         widths = {"account": 28, **{f"{noun}s": 18 for noun in DECLARED}}
@@ -489,18 +496,21 @@ class FleetComparison(Report, Mapping[str, Comparison]):
             parts = list(self[label]._parts(notes=False))  # its notes stand at the end, once
             yield from (ReportPart(part.lines) for part in (parts if n < FEW else ()))
             yield ReportPart(html=partial(folded, visible(label), parts))
-        if (more := differ - FEW) > 0:
-            yield ReportPart([f"… and {many(more, 'more account')}: [name] shows each."])
-        stops = [f"{visible(n)} could not be read: {visible(why)}" for n, why in self.stops.items()]
-        notes = dict.fromkeys(note for compared in self.values() for note in compared._notes())
+        if (hidden := differ - FEW) > 0:
+            yield ReportPart([f"… and {many(hidden, 'more account')}: [name] shows each."])
+        stops = [
+            f"{visible(label)} could not be read: {visible(reason)}"
+            for label, reason in self.stops.items()
+        ]
+        notes = dict.fromkeys(note for compared in self.values() for note in compared._list_notes())
         yield bullets("", [*stops, *notes])
 
 
-def _count_or_same(compared: Comparison, noun: str) -> str:
+def _describe_difference_count(compared: Comparison, noun: str) -> str:
     """Return the cell of a resource: how many records differ, "same" or "not compared"."""
     if counts := compared.counts.get(noun):
         return f"{sum(counts.values()):,}"
-    return "not compared" if noun in compared._unread_resources() else "same"
+    return "not compared" if noun in compared._describe_unread_resources() else "same"
 
 
 # --- records ------------------------------------------------------------------------------
@@ -511,58 +521,62 @@ def _compare_records(
 ) -> Iterator[AccountDifference]:
     """Compare the records of one resource, sorted by name."""
     for key in sorted({*left, *right}):
-        name = name_text(key, DECLARED[noun].separator)
-        one, two = left.get(key), right.get(key)
-        if one is None or two is None:
-            what: What = "only right" if one is None else "only left"
-            yield AccountDifference(noun, name, "", one and dict(one), two and dict(two), what)
+        name = format_name(key, DECLARED[noun].separator)
+        left_fields, right_fields = left.get(key), right.get(key)
+        if left_fields is None or right_fields is None:
+            kind: DifferenceKind = "only right" if left_fields is None else "only left"
+            one, two = (fields and dict(fields) for fields in (left_fields, right_fields))
+            yield AccountDifference(noun, name, "", one, two, kind)
             continue
-        for field in changed_fields(noun, one, two):
-            yield AccountDifference(noun, name, field, one.get(field), two.get(field), "changed")
+        for field in find_changed_fields(noun, left_fields, right_fields):
+            values = left_fields.get(field), right_fields.get(field)
+            yield AccountDifference(noun, name, field, *values, "changed")
 
 
-def _keep_chosen(source: AccountState, client: Client, chosen: set[_Location]) -> AccountState:
-    """Return the account state with the selected differences replaced by values of `source`.
+def _apply_chosen(source: AccountState, client: Client, chosen: set[_Location]) -> AccountState:
+    """Return the live state of the account with the chosen differences set as in `source`.
 
     The account is read again: later changes in it are not taken back.
     """
     nouns = {noun for noun, _, _ in chosen}
-    live = state_of(client, contacts=CONTACT in nouns, codes=source.codes or None)
-    kept: dict[str, dict[Any, dict[str, Any]]] = {noun: {} for noun in source.records}
-    for noun in kept.keys() & nouns:
-        for key, fields in source.of(noun).items():
-            name, now = name_text(key, DECLARED[noun].separator), live.of(noun).get(key)
-            if now is not None:
+    live = read_state(client, contacts=CONTACT in nouns, codes=source.codes or None)
+    records: dict[str, dict[Any, dict[str, Any]]] = {noun: {} for noun in source.records}
+    for noun in records.keys() & nouns:
+        for key, fields in source.get(noun).items():
+            name = format_name(key, DECLARED[noun].separator)
+            live_fields = live.get(noun).get(key)
+            if live_fields is not None:
                 sources = {
-                    field: fields if (noun, name, field) in chosen else now
-                    for field in (*now, *fields)
+                    field: fields if (noun, name, field) in chosen else live_fields
+                    for field in (*live_fields, *fields)
                 }
-                kept[noun][key] = {f: record[f] for f, record in sources.items() if f in record}
+                records[noun][key] = {f: record[f] for f, record in sources.items() if f in record}
             elif (noun, name, "") in chosen:
-                kept[noun][key] = dict(fields)
-    return replace(source, records=kept)
+                records[noun][key] = dict(fields)
+    return replace(source, records=records)
 
 
 # --- one difference, line by line -----------------------------------------------------------
 
 
-def _difference_lines(one: AccountDifference) -> list[Line]:
+def _format_change(difference: AccountDifference) -> list[Line]:
     """Return the display lines of a difference; documents and lists are split into their parts."""
-    if SECRET.search(one.field):
-        return [Line(one.field, words(MASK), words(MASK))]
-    if one.field == "flow_json" and isinstance(one.left, dict) and isinstance(one.right, dict):
-        lines = _flow_lines(one.left, one.right)
-    elif one.left in EMPTY or one.right in EMPTY or (is_small(one.left) and is_small(one.right)):
-        lines = [Line(one.field, *render_change(one.left, one.right))]
+    if SECRET.search(difference.field):
+        return [Line(difference.field, words(MASK), words(MASK))]
+    left, right = difference.left, difference.right
+    if difference.field == "flow_json" and isinstance(left, dict) and isinstance(right, dict):
+        lines = _format_flow_difference(left, right)
+    elif left in EMPTY or right in EMPTY or (is_small(left) and is_small(right)):
+        lines = [Line(difference.field, *render_change(left, right))]
     else:
-        places = find_differences(one.field, one.left, one.right)
-        lines = [Line(name, *render_change(left, right)) for name, left, right in places]
-    if (more := len(lines) - _DEPTH) > 0:
-        lines = [*lines[:_DEPTH], Line(f"… and {many(more, 'more place')}", None, None)]
+        parts = find_differences(difference.field, left, right)
+        lines = [Line(name, *render_change(*values)) for name, *values in parts]
+    if (hidden := len(lines) - _DEPTH) > 0:
+        lines = [*lines[:_DEPTH], Line(f"… and {many(hidden, 'more place')}", None, None)]
     return lines
 
 
-def _flow_lines(left: dict[str, Any], right: dict[str, Any]) -> list[Line]:
+def _format_flow_difference(left: dict[str, Any], right: dict[str, Any]) -> list[Line]:
     """Compare two flow documents by meaning, line by line."""
     from chatkit.flowjson.diff import find_differences as meanings
 
@@ -577,20 +591,21 @@ def _flow_lines(left: dict[str, Any], right: dict[str, Any]) -> list[Line]:
     return lines or [Line("flow_json, written in another way", None, None)]
 
 
-def _summarize_record(one: AccountDifference) -> str:
+def _summarize_unmatched_record(difference: AccountDifference) -> str:
     """Describe a record that only one side has by the first of its filled fields."""
-    fields = one.left if one.left is not None else one.right
+    fields = difference.left if difference.left is not None else difference.right
     values = (fields.get(name) for name in ("flow_json", "text", "events", "name"))
     return next((str(render_value(value)) for value in values if value not in EMPTY), "")
 
 
-def _record_lines(key: str, changes: Sequence[AccountDifference]) -> list[str]:
+def _format_record_changes(key: str, changes: Sequence[AccountDifference]) -> list[str]:
+    """Format the differences of one record as text lines, with its name first."""
     first = changes[0]
     head = f"  {_SIGNS[first.what]} {cut_middle(key, LABEL)}"
     if first.what != "changed":
-        return [f"{head}  {_summarize_record(first)}".rstrip()]
+        return [f"{head}  {_summarize_unmatched_record(first)}".rstrip()]
     lines = [head]
-    for line in chain.from_iterable(map(_difference_lines, changes)):
+    for line in chain.from_iterable(map(_format_change, changes)):
         name = cut(line.field, 2 * LABEL)
         if line.before is None or line.after is None or len(name) > LABEL:
             lines.append(f"      {name}")
@@ -603,13 +618,14 @@ def _record_lines(key: str, changes: Sequence[AccountDifference]) -> list[str]:
     return lines
 
 
-def _html_record(key: str, changes: Sequence[AccountDifference]) -> str:
+def _render_record_changes(key: str, changes: Sequence[AccountDifference]) -> str:
+    """Render the differences of one record as rows of an HTML table."""
     first = changes[0]
     if first.what == "changed":
-        lines = [_html_line(line) for line in chain.from_iterable(map(_difference_lines, changes))]
+        lines = [_render_line(line) for line in chain.from_iterable(map(_format_change, changes))]
     else:
         cells = ["<td></td>", "<td></td>", "<td></td>"]
-        summary = marked(_summarize_record(first))
+        summary = marked(_summarize_unmatched_record(first))
         cells[1 if first.what == "only left" else 2] = f'<td dir="auto">{summary}</td>'
         lines = ["".join(cells)]
     span = f' rowspan="{len(lines)}"'
@@ -619,8 +635,8 @@ def _html_record(key: str, changes: Sequence[AccountDifference]) -> str:
     return f"<tbody><tr>{head}{'</tr><tr>'.join(lines)}</tr></tbody>"
 
 
-def _html_line(line: Line) -> str:
-    """Make the cells of a line."""
+def _render_line(line: Line) -> str:
+    """Render the field of a changed line and both values as HTML cells."""
     name = f'<td dir="auto">{marked(cut(line.field, 2 * LABEL))}</td>'
     return f"{name}{html_value(line.before, 'del')}{html_value(line.after, 'ins')}"
 
@@ -660,12 +676,12 @@ def rehearse(plan: Plan) -> Rehearsal:
     transport, noun = get_target(plan).transport, get_setting(plan).noun
     client = next((each for each in list_open_clients() if each.transport is transport), None)
     client = client or Client._from_transport(transport.connection, transport)
-    of_plan = [change.code for change in plan.changes if change.code]
-    codes = list(dict.fromkeys([*client.templates.codes, *of_plan]))
+    planned_codes = [change.code for change in plan.changes if change.code]
+    codes = list(dict.fromkeys([*client.templates.codes, *planned_codes]))
     nouns = {change.noun or noun for change in plan.changes}
     contacts = any(RESOURCES[each]._declaration.personal for each in nouns)
     with client.copy(codes, contacts=contacts) as copy:
-        before = read_account(copy, codes, contacts=contacts)
+        state_before = read_account(copy, codes, contacts=contacts)
         attempt = copy_plan_to(plan, get_plan_target(copy, noun))
         try:
             result = attempt.apply(
@@ -674,11 +690,11 @@ def rehearse(plan: Plan) -> Rehearsal:
         finally:
             for file in get_journal_folder(passing=True).glob(f"{attempt.id}.db*"):
                 file.unlink(missing_ok=True)
-        after = read_account(copy, codes, contacts=contacts)
+        state_after = read_account(copy, codes, contacts=contacts)
     rehearsal = Rehearsal(
         plan,
         result,
-        Comparison(replace(before, origin="before"), replace(after, origin="after")),
+        Comparison(replace(state_before, origin="before"), replace(state_after, origin="after")),
         account=describe_account(transport.connection.account, transport.connection.name),
         seconds=estimate_remaining(plan, _CONCURRENCY, client.profile.rate_limit).seconds,
     )
@@ -733,6 +749,7 @@ class Rehearsal(Report):
         return self.result
 
     def _parts(self) -> Iterator[ReportPart]:
+        """Yield the headline, the differences in the copy, the problems and the duration."""
         rows, wrong = len(self.result), len(self.problems)
         went = f"{rows - wrong:,} went as planned" if wrong else "all went as planned"
         changes = many(rows, "change")

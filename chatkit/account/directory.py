@@ -26,7 +26,7 @@ _NO_LINK = _FLAGS | getattr(os, "O_NOFOLLOW", 0)
 #: A pipe is opened at once instead of waiting for somebody who writes into it.
 _READ = os.O_RDONLY | _NO_LINK | getattr(os, "O_NONBLOCK", 0)
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
-_MANY = 50  #: so many files are made durable one by one, more of them all at once
+_MAX_SINGLE_SYNCS = 50  #: so many files are made durable one by one, more of them all at once
 _REASONS = {
     "link": "is a link, which may lead out of the folder: put the file or folder itself there",
     "folder": "is a folder, where a file is expected",
@@ -63,73 +63,74 @@ class Directory:
 
     @property
     def inode(self) -> int:
-        """The number by which the file system knows the folder."""
+        """The inode number of the folder."""
         return os.stat(self.path if self._root is None else self._root).st_ino
 
-    def entries(self, path: str) -> dict[str, str]:
+    def list_entries(self, path: str) -> dict[str, str]:
         """Return the names in a folder, each with its kind: file, folder, link or other."""
         with (
             self._open_folder(path.split("/"), make=False) as (prefix, parent),
             os.scandir(prefix if parent is None else parent) as scanned,
         ):
-            return {each.name: _file_kind(each.stat(follow_symlinks=False)) for each in scanned}
+            return {each.name: _find_kind(each.stat(follow_symlinks=False)) for each in scanned}
 
-    def read(self, path: str, most: int) -> bytes:
-        """Read a file of at most `most` bytes."""
+    def read_file(self, path: str, max_size: int) -> bytes:
+        """Read a file of at most `max_size` bytes."""
         with self._open_parent(path) as (name, parent), _open_file(name, parent, _READ) as file:
-            data = file.read(most + 1)
-        if len(data) > most:
-            raise OSError(errno.EFBIG, f"is larger than {most >> 20} MB, the most that is read")
+            data = file.read(max_size + 1)
+        if len(data) > max_size:
+            raise OSError(errno.EFBIG, f"is larger than {max_size >> 20} MB, the most that is read")
         return data
 
-    def digest(self, path: str) -> str | None:
+    def hash_file(self, path: str) -> str | None:
         """Return the SHA-256 digest of a file; None if it does not exist."""
         try:
             with self._open_parent(path) as (name, parent):
-                return _file_digest(name, parent)
+                return _compute_file_digest(name, parent)
         except FileNotFoundError:
             return None
 
-    def replace(self, path: str, source: IO[bytes], before: str | None, mode: int) -> bool:
+    def replace_file(self, path: str, source: IO[bytes], expected: str | None, mode: int) -> bool:
         """Replace a file atomically if it has not changed; make its folder if it is missing.
 
         Args:
             path: The file.
             source: The new content.
-            before: The digest of the expected content; None for no file.
+            expected: The digest of the expected content; None for no file.
             mode: The mode of the file, as for `os.open`.
 
         Returns:
             Whether it was written.
         """
         with self._open_parent(path, make=True) as (name, parent):
-            folder, last = os.path.split(name)
-            new = os.path.join(folder, f".{last}.chatkit")  # one name, which a killed process left
+            folder, file_name = os.path.split(name)
+            # one name, which a killed process may have left
+            temporary = os.path.join(folder, f".{file_name}.chatkit")
             with suppress(FileNotFoundError):
-                os.unlink(new, dir_fd=parent)
+                os.unlink(temporary, dir_fd=parent)
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK
             try:
-                with open(os.open(new, flags, mode, dir_fd=parent), "wb") as file:
+                with open(os.open(temporary, flags, mode, dir_fd=parent), "wb") as file:
                     shutil.copyfileobj(source, file, 2**20)
-                if _file_digest(name, parent) != before:
+                if _compute_file_digest(name, parent) != expected:
                     return False
-                os.replace(new, name, src_dir_fd=parent, dst_dir_fd=parent)
+                os.replace(temporary, name, src_dir_fd=parent, dst_dir_fd=parent)
             finally:
                 with suppress(FileNotFoundError):
-                    os.unlink(new, dir_fd=parent)
+                    os.unlink(temporary, dir_fd=parent)
         return True
 
-    def remove(self, path: str, before: str | None) -> bool:
+    def remove_file(self, path: str, expected: str | None) -> bool:
         """Remove a file if it has not changed, and its folder if that is empty then."""
         with self._open_parent(path) as (name, parent):
-            if _file_digest(name, parent) != before:
+            if _compute_file_digest(name, parent) != expected:
                 return False
             os.unlink(name, dir_fd=parent)
         with suppress(OSError), self._open_parent(path.rpartition("/")[0]) as (name, parent):
             os.rmdir(name, dir_fd=parent)  # fails where other files are in it
         return True
 
-    def restrict(self, path: str) -> None:
+    def restrict_file(self, path: str) -> None:
         """Make a file readable for its owner alone, if it exists."""
         with (
             suppress(FileNotFoundError),
@@ -139,9 +140,9 @@ class Directory:
             if hasattr(os, "fchmod"):
                 os.fchmod(file.fileno(), 0o600)
 
-    def sync(self, paths: Sequence[str]) -> None:
+    def sync_files(self, paths: Sequence[str]) -> None:
         """Make files and their names durable."""
-        if len(paths) > _MANY and hasattr(os, "sync"):
+        if len(paths) > _MAX_SINGLE_SYNCS and hasattr(os, "sync"):
             os.sync()
             return
         for path in paths:
@@ -199,12 +200,14 @@ class Directory:
 
 
 def _check_steps(steps: Sequence[str]) -> None:
+    """Refuse steps of a path that are empty, lead upwards or hold a separator."""
     forbidden = "\0" if os.name == "posix" else "\0\\:"
     if any(step in ("", ".", "..") or not {*step}.isdisjoint(forbidden) for step in steps):
         raise OSError(errno.EINVAL, "does not name a place in the folder")
 
 
-def _file_kind(info: os.stat_result) -> str:
+def _find_kind(info: os.stat_result) -> str:
+    """Return the kind of a file by its status: link, folder, file or other."""
     if stat.S_ISLNK(info.st_mode):
         return "link"
     if stat.S_ISDIR(info.st_mode):
@@ -218,7 +221,7 @@ def _check_kind(name: str, parent: int | None, expected: str) -> None:
     Raises:
         OSError: It is of another kind, or is missing.
     """
-    kind = _file_kind(os.stat(name, dir_fd=parent, follow_symlinks=False))
+    kind = _find_kind(os.stat(name, dir_fd=parent, follow_symlinks=False))
     if parent is None and os.path.normcase(os.path.realpath(name)) != os.path.normcase(name):
         kind = "link"  # also the junctions and the names of devices of Windows
     if kind != expected:
@@ -236,7 +239,7 @@ def _open_file(name: str, parent: int | None, flags: int) -> BufferedReader:
         raise
     try:
         info = os.fstat(descriptor)
-        kind = "shared" if info.st_nlink > 1 and _file_kind(info) == "file" else _file_kind(info)
+        kind = "shared" if info.st_nlink > 1 and _find_kind(info) == "file" else _find_kind(info)
         if kind != "file":
             raise OSError(errno.EINVAL, _REASONS[kind])
     except OSError:
@@ -245,7 +248,8 @@ def _open_file(name: str, parent: int | None, flags: int) -> BufferedReader:
     return open(descriptor, "rb")
 
 
-def _file_digest(name: str, parent: int | None) -> str | None:
+def _compute_file_digest(name: str, parent: int | None) -> str | None:
+    """Return the SHA-256 digest of a file; None if it is missing."""
     try:
         with _open_file(name, parent, _READ) as file:
             return file_digest(file, "sha256").hexdigest()

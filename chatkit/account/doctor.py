@@ -52,7 +52,7 @@ _WRITES = {
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One check: its name, its state, what was seen, and what to do about it."""
+    """A check of an account: its name, its state, what was observed, and the next step."""
 
     check: str
     state: State
@@ -61,7 +61,7 @@ class Check:
 
 
 class CheckupReport(Report):
-    """The doctor's report: shows itself as text and in a notebook; `.frame()` is a table.
+    """A report of checks of an account: shows itself as text and in a notebook.
 
     `checks` stand in the order in which they are shown: what is wrong first, what could not be
     told last. `status` is 1 when there is a problem, so that nothing can work, and else 0.
@@ -84,6 +84,7 @@ class CheckupReport(Report):
         return frame
 
     def _parts(self) -> Iterator[ReportPart]:
+        """Yield all checks as text lines, then as HTML tables; what is as assumed is folded."""
         known = [check for check in self.checks if check.state != "unknown"]
         unknown = self.checks[len(known) :]
         unknown_count = many(len(unknown), "check")
@@ -104,12 +105,12 @@ class CheckupReport(Report):
                 head = " " * len(head)
         yield ReportPart(lines, html_heading(f"Checkup of {self.subject}"))
         as_assumed = [c for c in known if c.check.startswith(_POINT) and c.state == "ok"]
-        yield _checks_table([check for check in known if check not in as_assumed])
+        yield _render_checks_table([check for check in known if check not in as_assumed])
         for summary, hidden in (
             (f"{len(as_assumed)} open points look as assumed", as_assumed),
             (f"{unknown_count} could not be determined", unknown),
         ):
-            yield ReportPart(html=folded(summary, [_checks_table(hidden)]) if hidden else "")
+            yield ReportPart(html=folded(summary, [_render_checks_table(hidden)]) if hidden else "")
 
 
 #: How checks are shown, with the class of the style.
@@ -117,7 +118,8 @@ _ORDER: tuple[State, ...] = ("problem", "warning", "ok", "unknown")
 _CLASSES = {"problem": "delete", "warning": "update", "ok": "create", "unknown": ""}
 
 
-def _checks_table(checks: Iterable[Check]) -> ReportPart:
+def _render_checks_table(checks: Iterable[Check]) -> ReportPart:
+    """Render checks as an HTML table, coloured by state."""
     rows = [[visible(text) for text in asdict(check).values()] for check in checks]
     html = table(_COLUMNS, rows, severities=[_CLASSES[row[1]] for row in rows]).html
     return ReportPart(html=html)
@@ -167,22 +169,21 @@ def save_if_healthy(name: str, connection: Connection, place: TokenPlace) -> Non
     save_connection(name, connection, place)
 
 
-def _run_checks(connection: Connection, probe_client: ProbeClient) -> Iterator[Check]:
-    contacts = probe_client.get("contacts")
+def _run_checks(connection: Connection, probe: ProbeClient) -> Iterator[Check]:
+    """Yield all checks of an account; only that of the address if nothing answers there."""
+    contacts = probe.get("contacts")
     address = Check("Base address", *_check_address(connection, contacts))
     yield address
     if address.state == "problem":
         return  # whatever else is asked would be answered by nobody, or by somebody else
     views = {
-        "Chat Flows": probe_client.get("flows"),
-        "Chat Templates": probe_client.get(
-            "templates", "default", "contents", "lookups", "languages"
-        ),
+        "Chat Flows": probe.get("flows"),
+        "Chat Templates": probe.get("templates", "default", "contents", "lookups", "languages"),
         "Chat Contacts": contacts,
-        "Chat Detail": probe_client.get("webhooks"),
+        "Chat Detail": probe.get("webhooks"),
     }
     replies = views.values()
-    accepted = any(reply.granted for reply in replies)
+    accepted = any(reply.succeeded for reply in replies)
     yield Check("Account", *_check_account(connection, replies, accepted=accepted))
     yield Check("Access token", *_check_token(connection, replies, accepted=accepted))
     for group, reply in views.items():
@@ -190,20 +191,20 @@ def _run_checks(connection: Connection, probe_client: ProbeClient) -> Iterator[C
         for operation in _WRITES[group]:
             yield Check(f"{group}, {operation}", "unknown", "not checked: it would change data")
     yield Check("Webhooks", *_check_webhooks(views["Chat Detail"]))
-    observations = list(observe(probe_client, contacts, views["Chat Flows"]))
+    observations = list(observe_points(probe, contacts, views["Chat Flows"]))
     denied = {reply.status for reply in replies} & {401, 403}
     if accepted and len(denied) == 1:
         observations.append(Observation("forbidden_status", "a list is refused", denied.pop()))
     for observation in observations:
         yield _check_profile_field(observation, connection.profile)
-    seen_points = {observation.field for observation in observations}
-    unseen = [name for name in ServiceProfile.model_fields if name not in seen_points]
-    yield Check("Other open points", "unknown", f"not shown by reading: {', '.join(unseen)}")
+    observed_fields = {observation.field for observation in observations}
+    unobserved = [name for name in ServiceProfile.model_fields if name not in observed_fields]
+    yield Check("Other open points", "unknown", f"not shown by reading: {', '.join(unobserved)}")
 
 
 # --- questions and replies ----------------------------------------------------------------
 
-_NO_ID = 2147483646  #: an id that no account has
+_UNUSED_ID = 2147483646  #: an id that no account has
 
 
 @dataclass(frozen=True)
@@ -220,7 +221,7 @@ class Reply:
         return None if self.answer is None else self.answer.status
 
     @property
-    def granted(self) -> bool:
+    def succeeded(self) -> bool:
         """True if the service did it, and answered as the document describes."""
         return self.error is None
 
@@ -251,13 +252,13 @@ class Reply:
     @property
     def records(self) -> list[dict[str, Any]]:
         """The records of a list, or the one record, as far as they are objects."""
-        data = self.data if self.granted else []
+        data = self.data if self.succeeded else []
         return [row for row in (data if isinstance(data, list) else [data]) if type(row) is dict]
 
     @property
     def pagination(self) -> Pagination | None:
         """Pagination of the page; None where the answer has none."""
-        pagination = self.envelope.get("pagination") if self.granted else None
+        pagination = self.envelope.get("pagination") if self.succeeded else None
         return None if pagination is None else msgspec.convert(pagination, Pagination)
 
 
@@ -288,22 +289,23 @@ _Outcome: TypeAlias = tuple[State, str, str]
 
 
 def _check_address(connection: Connection, first: Reply) -> _Outcome:
-    url, proxy = connection.base_url, _proxy_address(connection)
+    """Check that the service answers at the base address, and not a proxy."""
+    url, proxy = connection.base_url, _find_proxy_address(connection)
     if first.answer is None:
         reason = str(first.error.reason if first.error else "")
-        way = f" by way of the proxy {proxy}" if proxy else ""
+        route = f" by way of the proxy {proxy}" if proxy else ""
         step = _PROXY_STEP if proxy else "Check the address and the network."
         if "certificate" in reason:
             step = _TRUST_STEP
-        return "problem", f"{url} does not answer{way}: {reason}", step
-    if (by := _intermediary_sign(first)) is not None:
+        return "problem", f"{url} does not answer{route}: {reason}", step
+    if (sign := _describe_intermediary(first)) is not None:
         step = "Check the port: what listens there is not the service."
-        if first.status in _NO_ANSWER:
+        if first.status in _GATEWAY_STATUSES:
             step = _WAIT_STEP
         elif not connection.loopback:
             step = _PROXY_STEP
-        who = "a proxy or another web site, not by the service"
-        return "problem", f"{url} was answered by {who}: {by}", step
+        answerer = "a proxy or another web site, not by the service"
+        return "problem", f"{url} was answered by {answerer}: {sign}", step
     if isinstance(first.error, BadAnswer) or first.answer.status >= 500:
         detail = f"{url} answers {first.status_text}, but not as the API document describes"
         step = "Check the address: it is what stands before /api/business/public."
@@ -312,7 +314,7 @@ def _check_address(connection: Connection, first: Reply) -> _Outcome:
 
 
 #: Said by who stands before a service, of a service that did not answer.
-_NO_ANSWER = (502, 504)
+_GATEWAY_STATUSES = (502, 504)
 _WAIT_STEP = (
     "It got no answer from what is behind it: try again in a few minutes. If that does not help, "
     "ask who runs the service, or the proxy that HTTPS_PROXY names."
@@ -326,7 +328,7 @@ _PROXY_STEP = (
 )
 
 
-def _proxy_address(connection: Connection) -> str:
+def _find_proxy_address(connection: Connection) -> str:
     """Return host and port of the proxy that calls go through; empty without one."""
     from chatkit.api.wire import proxy_for
 
@@ -334,17 +336,17 @@ def _proxy_address(connection: Connection) -> str:
     return urlsplit(proxy).netloc.rpartition("@")[2] if proxy else ""
 
 
-def _intermediary_sign(first: Reply) -> str | None:
-    """Return evidence that a proxy answered instead of the service, or None.
+def _describe_intermediary(first: Reply) -> str | None:
+    """Describe the answer of a proxy in place of the service; None if the service answered.
 
     A proxy answers in HTML where the service has JSON, or with a status that only a proxy has
     (407), or that says that the call came to the wrong server (421), or that who is behind it did
     not answer (502, 504), unless the service says so itself, in its own envelope.
     """
-    if first.answer is None or first.granted:
+    if first.answer is None or first.succeeded:
         return None
     status = first.answer.status
-    if status in (407, 421) or (status in _NO_ANSWER and "success" not in first.envelope):
+    if status in (407, 421) or (status in _GATEWAY_STATUSES and "success" not in first.envelope):
         return f"{status} {HTTPStatus(status).phrase}"
     if "html" in first.answer.headers.get("content-type", "").lower():
         return f"{status} with a page of HTML"
@@ -352,6 +354,7 @@ def _intermediary_sign(first: Reply) -> str | None:
 
 
 def _check_account(connection: Connection, views: Iterable[Reply], *, accepted: bool) -> _Outcome:
+    """Check by the lists of all resources that the account exists."""
     account_id = connection.account_id
     if accepted:
         return "ok", f"{account_id} answers", ""
@@ -362,6 +365,7 @@ def _check_account(connection: Connection, views: Iterable[Reply], *, accepted: 
 
 
 def _check_token(connection: Connection, views: Iterable[Reply], *, accepted: bool) -> _Outcome:
+    """Check by the lists of all resources that the token is accepted."""
     if accepted:
         return "ok", "accepted", ""
     statuses = ", ".join(sorted({reply.status_text for reply in views}))
@@ -385,7 +389,7 @@ def _check_token(connection: Connection, views: Iterable[Reply], *, accepted: bo
 
 def _check_view(reply: Reply, profile: ServiceProfile, *, accepted: bool) -> _Outcome:
     """Evaluate the permission to view a resource by the answer to its list."""
-    if reply.granted:
+    if reply.succeeded:
         return "ok", "its list was read", ""
     if not accepted or reply.status_text not in {"401", "403", str(profile.forbidden_status)}:
         return "unknown", f"answered with {reply.status_text}", ""
@@ -394,12 +398,13 @@ def _check_view(reply: Reply, profile: ServiceProfile, *, accepted: bool) -> _Ou
 
 
 def _check_webhooks(reply: Reply) -> _Outcome:
-    if not reply.granted:
+    """Check how many webhooks can be registered still."""
+    if not reply.succeeded:
         return "unknown", f"answered with {reply.status_text}", ""
     used = len(reply.records)
-    left = max(0, MAX_WEBHOOKS - used)
-    detail = f"{used} of {MAX_WEBHOOKS} used, {left} left"
-    if left:
+    remaining = max(0, MAX_WEBHOOKS - used)
+    detail = f"{used} of {MAX_WEBHOOKS} used, {remaining} left"
+    if remaining:
         return "ok", detail, ""
     return "warning", detail, "Delete one before you create another."
 
@@ -407,7 +412,7 @@ def _check_webhooks(reply: Reply) -> _Outcome:
 # --- points that the API document leaves open ---------------------------------------------
 
 #: A text that no account has.
-_NO_TEXT = "chatkit doctor finds nothing"
+_UNMATCHED_TEXT = "chatkit doctor finds nothing"
 #: Pages that are asked for where a service takes more rows than is assumed, the largest first.
 _LARGER_PAGE_SIZES = (1000, 500, 200)
 _SEARCH_NAMES = ("search", "q", "query", "keyword", "filter")
@@ -444,60 +449,63 @@ def _check_profile_field(observation: Observation, profile: ServiceProfile) -> C
     return Check(name, "warning", detail, f"Set {field}={value!r} in the profile.")
 
 
-def observe(probe_client: ProbeClient, contacts: Reply, flows: Reply) -> Iterator[Observation]:
+def observe_points(probe: ProbeClient, contacts: Reply, flows: Reply) -> Iterator[Observation]:
     """Observe the open points that reading can show; takes the first pages of both lists."""
-    resource, first = ("contacts", contacts) if contacts.granted else ("flows", flows)
-    if not first.granted:
+    resource, first = ("contacts", contacts) if contacts.succeeded else ("flows", flows)
+    if not first.succeeded:
         return
-    yield from _observe_pages(probe_client, resource, first)
+    yield from _observe_pages(probe, resource, first)
     yield _observe_number_form(contacts)
-    yield _observe_flow_document(probe_client, flows)
-    yield _observe_missing_status(probe_client, resource)
-    yield _observe_parameter(probe_client, "search_param", "contacts", contacts, _SEARCH_NAMES)
-    yield _observe_parameter(probe_client, "status_param", "flows", flows, _STATUS_NAMES)
+    yield _observe_flow_document(probe, flows)
+    yield _observe_missing_status(probe, resource)
+    yield _observe_parameter(probe, "search_param", "contacts", contacts, _SEARCH_NAMES)
+    yield _observe_parameter(probe, "status_param", "flows", flows, _STATUS_NAMES)
 
 
-def _observe_pages(probe_client: ProbeClient, resource: str, first: Reply) -> Iterator[Observation]:
+def _observe_pages(probe: ProbeClient, resource: str, first: Reply) -> Iterator[Observation]:
+    """Observe the number of the first page, the size of pages, and a page past the end."""
     pagination = first.pagination
     if pagination is None:
         yield Observation("page_base", "the list came without pagination", known=False)
         return
     yield Observation("page_base", "the number of the page when none is asked for",
                       pagination.page)  # fmt: skip
-    yield from _observe_page_size(probe_client, resource)
-    past_end = probe_client.get(resource, page=pagination.page + pagination.total_pages + 3)
+    yield from _observe_page_size(probe, resource)
+    past_end = probe.get(resource, page=pagination.page + pagination.total_pages + 3)
     field, how = "page_past_end", "a page after the last"
-    if not past_end.granted and (not past_end.refused or past_end.status_text == "429"):
+    if not past_end.succeeded and (not past_end.refused or past_end.status_text == "429"):
         yield Observation(field, f"{how} was answered with {past_end.status_text}", known=False)
     elif past_end.records:
         yield Observation(field, f"{how} has records", known=False)
     else:
-        yield Observation(field, how, "empty" if past_end.granted else "refuse")
+        yield Observation(field, how, "empty" if past_end.succeeded else "refuse")
 
 
-def _observe_page_size(probe_client: ProbeClient, resource: str) -> Iterator[Observation]:
-    assumed = probe_client.profile.max_page_size
-    largest = probe_client.get(resource, pageSize=assumed)
+def _observe_page_size(probe: ProbeClient, resource: str) -> Iterator[Observation]:
+    """Observe the largest size of a page that the service returns."""
+    assumed = probe.profile.max_page_size
+    largest = probe.get(resource, pageSize=assumed)
     if largest.pagination is None:
         how = f"{assumed} was answered with {largest.status_text}"
         yield Observation("max_page_size", how, known=False)
         return
-    above = probe_client.get(resource, pageSize=assumed + 1)
+    above = probe.get(resource, pageSize=assumed + 1)
     sizes = [reply.pagination.page_size for reply in (largest, above) if reply.pagination]
-    most = assumed + 1
-    if max(sizes) == most:  # it takes more than is assumed: a larger page is fewer calls
-        for most in [size for size in _LARGER_PAGE_SIZES if size > most]:
-            if larger := probe_client.get(resource, pageSize=most).pagination:
+    asked = assumed + 1
+    if max(sizes) == asked:  # it takes more than is assumed: a larger page is fewer calls
+        for asked in [size for size in _LARGER_PAGE_SIZES if size > asked]:
+            if larger := probe.get(resource, pageSize=asked).pagination:
                 sizes.append(larger.page_size)
                 break
-    how = f"the most used when {most:,} were asked for"
+    how = f"the most used when {asked:,} were asked for"
     yield Observation("max_page_size", how, max(sizes))
 
 
-def _observe_flow_document(probe_client: ProbeClient, flows: Reply) -> Observation:
+def _observe_flow_document(probe: ProbeClient, flows: Reply) -> Observation:
+    """Observe whether reading a flow returns its document."""
     field, how = "flow_json_in_get", "reading one flow"
     key = str(flows.records[0].get("id")) if flows.records else ""
-    flow = probe_client.get("flows", key) if key.isascii() and key.isdigit() else None
+    flow = probe.get("flows", key) if key.isascii() and key.isdigit() else None
     if flow is None or not flow.records:
         return Observation(field, "no flow could be read", known=False)
     [record] = flow.records
@@ -505,8 +513,9 @@ def _observe_flow_document(probe_client: ProbeClient, flows: Reply) -> Observati
     return Observation(field, how, "flow_json" in record or isinstance(raw, dict))
 
 
-def _observe_missing_status(probe_client: ProbeClient, resource: str) -> Observation:
-    reply, field = probe_client.get(resource, _NO_ID), "not_found_status"
+def _observe_missing_status(probe: ProbeClient, resource: str) -> Observation:
+    """Observe the status that answers an unknown id."""
+    reply, field = probe.get(resource, _UNUSED_ID), "not_found_status"
     if reply.answer is None or not reply.refused:
         how = f"an unknown id was answered with {reply.status_text}"
         return Observation(field, how, known=False)
@@ -514,16 +523,16 @@ def _observe_missing_status(probe_client: ProbeClient, resource: str) -> Observa
 
 
 def _observe_parameter(
-    probe_client: ProbeClient, field: str, resource: str, whole: Reply, usual: tuple[str, ...]
+    probe: ProbeClient, field: str, resource: str, unfiltered: Reply, candidates: tuple[str, ...]
 ) -> Observation:
     """Find the parameter that filters a list, by searching for a text that no record has."""
-    if not whole.records:
+    if not unfiltered.records:
         return Observation(field, f"there are no {resource} to look among", known=False)
-    assumed = getattr(probe_client.profile, field)
-    names = dict.fromkeys([assumed, *usual] if assumed else usual)
+    assumed = getattr(probe.profile, field)
+    names = dict.fromkeys([assumed, *candidates] if assumed else candidates)
     for name in names:
-        reply = probe_client.get(resource, **{name: _NO_TEXT})
-        if reply.granted and not reply.records:
+        reply = probe.get(resource, **{name: _UNMATCHED_TEXT})
+        if reply.succeeded and not reply.records:
             return Observation(field, f"it filters the {resource}", name)
     return Observation(field, f"none of {', '.join(names)} filters the {resource}", None)
 
@@ -531,13 +540,13 @@ def _observe_parameter(
 def _observe_number_form(contacts: Reply) -> Observation:
     """Observe whether the numbers of contacts begin with their country codes."""
     pairs = [(row.get("number"), row.get("country_code")) for row in contacts.records]
-    whole = [
+    with_code = [
         number.startswith(code.removeprefix("+"))
         for number, code in pairs
         if isinstance(number, str) and isinstance(code, str) and code.removeprefix("+")
     ]
-    if not whole:
+    if not with_code:
         return Observation("number_form", "no record shows it", known=False)
-    form = "international" if all(whole) else "national"
-    how = f"{sum(whole)} of {len(whole)} numbers begin with their country code"
+    form = "international" if all(with_code) else "national"
+    how = f"{sum(with_code)} of {len(with_code)} numbers begin with their country code"
     return Observation("number_form", how, form)

@@ -29,6 +29,7 @@ from chatkit.errors import (
 )
 from chatkit.frames.snapshot import read_part_origins, write_part_origins
 from chatkit.imports import accessor
+from chatkit.localization.content import shorten_list
 from chatkit.report import FEW, Report, ReportPart, headline, table
 from chatkit.util.display import many, visible
 from chatkit.util.progress import print_line
@@ -82,22 +83,24 @@ def connect_all(accounts: str | Iterable[str] | Mapping[str, str | Client | Sand
                     "accounts by what they are to be called ({'de': client, 'fr': 'agency-fr'}), "
                     f"not {type(pattern).__name__}"
                 )
-        named = {name: name for pattern in patterns for name in _match_names(pattern)}
+        named = {name: name for pattern in patterns for name in _match_connection_names(pattern)}
     if not named:
         raise SettingsError("No account is named: connect_all takes names of connections.")
     opened: dict[str, Client] = {}
     failed: dict[str, str] = {}
     with ExitStack() as closes:
-        for label, to in named.items():
+        for label, target in named.items():
             try:
                 client = (
-                    to if isinstance(to, Client) else open_client(to, one_of_several=len(named) > 1)
+                    target
+                    if isinstance(target, Client)
+                    else open_client(target, one_of_several=len(named) > 1)
                 )
             except SettingsError as error:
                 failed[label] = " ".join(str(error).split())
                 continue
             opened[label] = client
-            if client is not to:
+            if client is not target:
                 closes.enter_context(client)
         if not opened:
             reasons = "\n".join(f"  {label}: {reason}" for label, reason in failed.items())
@@ -105,15 +108,15 @@ def connect_all(accounts: str | Iterable[str] | Mapping[str, str | Client | Sand
         labels: dict[str, str] = {}
         for label, client in opened.items():
             account = client.connection.account
-            if (other := labels.setdefault(account, label)) != label:
+            if (first_label := labels.setdefault(account, label)) != label:
                 raise SettingsError(
-                    f"{other!r} and {label!r} are the same account ({account}): name it once."
+                    f"{first_label!r} and {label!r} are the same account ({account}): name it once."
                 )
-        _print_opened(opened, failed)
+        _print_opened_accounts(opened, failed)
         return Fleet(opened, failed, closes.pop_all())
 
 
-def _match_names(pattern: str) -> list[str]:
+def _match_connection_names(pattern: str) -> list[str]:
     """Return the names of connections that match a pattern; a plain name matches itself.
 
     Raises:
@@ -129,7 +132,7 @@ def _match_names(pattern: str) -> list[str]:
     )
 
 
-def _print_opened(opened: Mapping[str, Client], failed: Mapping[str, str]) -> None:
+def _print_opened_accounts(opened: Mapping[str, Client], failed: Mapping[str, str]) -> None:
     """Print which accounts were opened, which not, and whether runs were interrupted there."""
     kinds = {
         "of the sandbox" if client.connection.sandbox is not None
@@ -138,16 +141,15 @@ def _print_opened(opened: Mapping[str, Client], failed: Mapping[str, str]) -> No
         for client in opened.values()
     }  # fmt: skip
     kind = " and ".join(sorted(kinds))
-    named = ", ".join(map(visible, list(opened)[:FEW]))
-    more = f" and {len(opened) - FEW:,} more" if len(opened) > FEW else ""
-    print_line(f"Connected to {many(len(opened), 'account')}, {kind}: {named}{more}.")
+    named = shorten_list([*map(visible, opened)], FEW)
+    print_line(f"Connected to {many(len(opened), 'account')}, {kind}: {named}.")
     for label, reason in failed.items():
         print_line(f"Not connected to {visible(label)}: {reason}")
-    lasting = {
+    kept_accounts = {
         client.connection.account for client in opened.values() if not client.connection.passing
     }
     try:
-        interrupted = len(list_unfinished_runs(lasting)) if lasting else 0
+        interrupted = len(list_unfinished_runs(kept_accounts)) if kept_accounts else 0
     except (JournalError, InputError) as error:  # accounts can be read without journals
         print_line(str(error))
         return
@@ -240,7 +242,7 @@ class Fleet(Report, Mapping[str, Client]):
 
         reports, stops = self._run_each(lambda _, client: doctor(client))
         tables = {label: report.frame().reset_index() for label, report in reports.items()}
-        return _report_stops(rendering.join_account_tables(tables), stops)
+        return _report_failed_accounts(rendering.join_account_tables(tables), stops)
 
     def close(self) -> None:
         """Close the connections that were opened for the fleet."""
@@ -272,8 +274,8 @@ class Fleet(Report, Mapping[str, Client]):
             InputError: No account takes the arguments.
             ChatkitError: It failed for all accounts.
         """
-        asked = list(self if labels is None else labels)
-        outcomes = run_in_threads(asked, lambda label, _: work(label, self[label]), noun=noun)
+        chosen = list(self if labels is None else labels)
+        outcomes = run_in_threads(chosen, lambda label, _: work(label, self[label]), noun=noun)
         done: dict[str, T] = {}
         stops = dict(self.failed) if labels is None else {}
         for label, outcome in outcomes.items():
@@ -285,17 +287,18 @@ class Fleet(Report, Mapping[str, Client]):
                 stops[label] = f"{reason.rstrip('.')}. {advice}" if advice else reason
             else:
                 raise _add_account_note(outcome, label)
-        if asked and not done:
-            raise _add_account_note(cast("Exception", outcomes[asked[0]]), asked[0])
+        if chosen and not done:
+            raise _add_account_note(cast("Exception", outcomes[chosen[0]]), chosen[0])
         return done, stops
 
     def _parts(self) -> Iterator[ReportPart]:
+        """Yield the headline and a table of the accounts with their states."""
         yield headline(f"Fleet of {many(len(self), 'account')}.")
         rows = [
-            (visible(label), describe_account(client.connection.account), _token_state(client))
+            (visible(label), describe_account(client.connection.account), _describe_token(client))
             for label, client in self.items()
         ]
-        rows += [(visible(label), "", f"not open: {why}") for label, why in self.failed.items()]
+        rows += [(visible(name), "", f"not open: {reason}") for name, reason in self.failed.items()]
         yield table({"account": 25, "of": 45, "state": 30}, rows)
 
 
@@ -305,15 +308,15 @@ def _add_account_note(error: Exception, label: str) -> Exception:
     return error
 
 
-def _token_state(client: Client) -> str:
+def _describe_token(client: Client) -> str:
     """Return "open", or a message if the last answer refused the token."""
     if not client.transport.token_refused:
         return "open"
     name = client.connection.name
-    kept = (
+    step = (
         f" Keep it with {format_command(f'login {name}')}, and open the fleet anew." if name else ""
     )
-    return f"its token was refused. {NotAuthenticated.advice}{kept}"
+    return f"its token was refused. {NotAuthenticated.advice}{step}"
 
 
 # --- its resources --------------------------------------------------------------------
@@ -341,23 +344,25 @@ class FleetResource:
                 f"fleet['name'].{place}.{name}(…) of one account."
             )
 
-    def frame(self, *what: Any, **options: Any) -> pd.DataFrame:
+    def frame(self, *codes: Any, **options: Any) -> pd.DataFrame:
         """Read the list of each account into one DataFrame, indexed by account first.
 
         Accounts that cannot be read are named, also in `attrs["stops"]`.
 
         Args:
-            what: As for one account: the template codes, where they are not remembered.
+            codes: As for one account: the template codes, where they are not remembered.
             options: As for one account, like `search=`, `status=` or `full=True`.
         """
         accessor.register()
         frames, stops = self._fleet._run_each(
-            lambda _, client: cast("Any", get_resource(client, self._noun)).frame(*what, **options),
+            lambda _, client: cast("Any", get_resource(client, self._noun)).frame(
+                *codes, **options
+            ),
             f"{self._noun}s",
         )
         frame = rendering.join_account_frames(frames)
         write_part_origins(frame, frames)
-        return _report_stops(frame, stops)
+        return _report_failed_accounts(frame, stops)
 
     def plan(
         self,
@@ -385,23 +390,24 @@ class FleetResource:
             InputError: No frame can be planned as a whole, or one names no account of the fleet.
         """
         parts = {} if frame is None and delete is not None else self._split_by_account(frame)
-        deletes = _split_keys(delete)
+        deletes = _split_keys_by_account(delete)
         bases = {} if base is None else self._split_by_account(base)
         self._check_labels([*parts, *deletes])
         fleet = self._fleet
         labels = [label for label in [*fleet, *fleet.failed] if label in {**parts, **deletes}]
 
-        def plan(label: str, client: Client) -> Any:
-            own = {"skip_invalid": skip_invalid, **options} | (
+        def work(label: str, client: Client) -> Any:
+            """Plan the rows of one account."""
+            arguments = {"skip_invalid": skip_invalid, **options} | (
                 {"delete": deletes[label]} if label in deletes else {}
             )
             if bases:
-                own["base"] = bases.get(label)
-            return cast("Any", get_resource(client, self._noun)).plan(parts.get(label), **own)
+                arguments["base"] = bases.get(label)
+            return cast("Any", get_resource(client, self._noun)).plan(parts.get(label), **arguments)
 
-        done, stops = fleet._run_each(plan, labels=[label for label in labels if label in fleet])
-        stops |= {label: why for label, why in fleet.failed.items() if label in labels}
-        return FleetPlan(done, failed=stops, skip_invalid=skip_invalid)
+        plans, stops = fleet._run_each(work, labels=[label for label in labels if label in fleet])
+        stops |= {label: reason for label, reason in fleet.failed.items() if label in labels}
+        return FleetPlan(plans, failed=stops, skip_invalid=skip_invalid)
 
     def _split_by_account(self, frame: Any) -> Mapping[str, Any]:
         """Split what is to be planned by account.
@@ -417,7 +423,7 @@ class FleetResource:
                 "each account is to take: dict.fromkeys(fleet, rows) plans rows in all of them. "
                 f"This is {'None' if frame is None else f'of type {type(frame).__name__}'}."
             )
-        return _split_frame(frame)
+        return _split_frame_by_account(frame)
 
     def _check_labels(self, labels: Iterable[str]) -> None:
         """Refuse rows of accounts that are not in the fleet.
@@ -433,7 +439,7 @@ class FleetResource:
             )
 
 
-def _split_frame(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
+def _split_frame_by_account(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Split a frame by the account of each row; each part keeps its own origin.
 
     Raises:
@@ -455,7 +461,7 @@ def _split_frame(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
     return parts
 
 
-def _split_keys(delete: pd.DataFrame | Iterable[Any] | None) -> dict[str, Any]:
+def _split_keys_by_account(delete: pd.DataFrame | Iterable[Any] | None) -> dict[str, Any]:
     """Split the keys to delete, or the frame that holds them, by account.
 
     Raises:
@@ -464,7 +470,7 @@ def _split_keys(delete: pd.DataFrame | Iterable[Any] | None) -> dict[str, Any]:
     if delete is None:
         return {}
     if hasattr(delete, "columns"):
-        return dict(_split_frame(cast("pd.DataFrame", delete)))
+        return dict(_split_frame_by_account(cast("pd.DataFrame", delete)))
     parts: dict[str, list[Any]] = {}
     keys: Iterable[Any] = [delete] if isinstance(delete, str | bytes) else delete
     for key in keys:
@@ -477,9 +483,9 @@ def _split_keys(delete: pd.DataFrame | Iterable[Any] | None) -> dict[str, Any]:
     return parts
 
 
-def _report_stops(frame: pd.DataFrame, stops: Mapping[str, str]) -> pd.DataFrame:
-    """Print which accounts could not be read, and store it in the frame of the others."""
-    for label, why in stops.items():
-        print_line(f"{visible(label)} could not be read: {why}")
+def _report_failed_accounts(frame: pd.DataFrame, stops: Mapping[str, str]) -> pd.DataFrame:
+    """Print the accounts that could not be read; store them in `attrs["stops"]` of the frame."""
+    for label, reason in stops.items():
+        print_line(f"{visible(label)} could not be read: {reason}")
     frame.attrs["stops"] = dict(stops)
     return frame

@@ -130,18 +130,18 @@ class FleetPlan(Report):
         self._skip_invalid = skip_invalid
         self._began = bool(run)
         self._stop_by: Interrupt | None = None  # what is to stop its run, from another thread
-        self._at_work = FleetProgress()
+        self._progress = FleetProgress()
         self.plans: Mapping[str, Plan] = dict(plans)
         if not run:
-            at_work = [label for label, plan in plans.items() if len(plan)]
+            changing = [label for label, plan in plans.items() if len(plan)]
             self.plans = {
-                label: make_fleet_part(plan, self.id, label, at_work) if len(plan) else plan
+                label: make_fleet_part(plan, self.id, label, changing) if len(plan) else plan
                 for label, plan in plans.items()
             }
 
     @property
     def counts(self) -> dict[str, int]:
-        """The number of rows that it would create, update and delete, in all accounts."""
+        """The number of rows that the plan creates, updates and deletes, in all accounts."""
         count = Counter({"create": 0, "update": 0, "delete": 0})
         for plan in self.plans.values():
             count.update(plan.counts)
@@ -161,7 +161,7 @@ class FleetPlan(Report):
 
     @property
     def secrets(self) -> dict[str, dict[Any, Secret]]:
-        """The signing secrets of webhooks that it has created, by account and id."""
+        """The signing secrets of webhooks that the plan has created, by account and id."""
         return {name: plan.secrets for name, plan in self.plans.items() if plan.secrets}
 
     def __len__(self) -> int:
@@ -172,12 +172,12 @@ class FleetPlan(Report):
         return self.plans[label]
 
     def frame(self) -> pd.DataFrame:
-        """Return its rows as a DataFrame: those of `Plan.frame`, indexed by account first."""
+        """Return the rows of all plans as a DataFrame: those of `Plan.frame`, by account first."""
         frames = {name: plan.frame() for name, plan in self.plans.items()}
         return rendering.join_account_frames(frames, rendering.make_changes_frame((), _NO_NAMES))
 
     def objections(self, *, many: bool = False, irreversible: bool = False) -> list[str]:
-        """Return the reasons why it cannot be applied, each with what would allow it."""
+        """Return the reasons that block the plan, each with the argument that allows it."""
         reasons = []
         if self.failed and not self._skip_invalid:
             reasons.append(
@@ -191,24 +191,25 @@ class FleetPlan(Report):
         return reasons
 
     def save(self, path: str | Path) -> Path:
-        """Write it to one file that only you can read, with its hash and those of its plans.
+        """Write the plan to a file that only you can read, with its hash and those of its plans.
 
         `fleet.load_plan(path)` reads it again, for a colleague's review or a later day. It is
         applied to the same accounts then, whatever they are called there. Of when it may be
         applied after that, what `Plan.save` says holds.
         """
-        about = {
+        metadata = {
             "id": self.id,
             "accounts": list(self.plans),
             "failed": self.failed,
             "skip_invalid": self._skip_invalid,
         }
-        save_plans(path, self.plans.values(), about)
+        save_plans(path, self.plans.values(), metadata)
         return Path(path)
 
     # --- as a report ----------------------------------------------------------------
 
     def _parts(self) -> Iterator[ReportPart]:
+        """Yield the headline, a table of the accounts, their first plans, and what blocks them."""
         yield headline(self._heading())
         rows = [(visible(n), rendering.make_plan_heading(plan)) for n, plan in self.plans.items()]
         rows += [
@@ -222,7 +223,7 @@ class FleetPlan(Report):
             if n < FEW:
                 parts = rendering.make_plan_parts(plan)[:-1]  # the end is said once, for all
                 lines = f"{visible(label)}: {join_blocks(part.lines for part in parts)}"
-            yield ReportPart(lines.split("\n") if lines else (), partial(_folded_plan, label, plan))
+            yield ReportPart(lines.split("\n") if lines else (), partial(_fold_plan, label, plan))
         if (more := len(busy) - FEW) > 0:
             yield ReportPart([f"… and {many_of(more, 'more account')}: plan[name] shows each."])
         if objections := self.objections():
@@ -232,17 +233,18 @@ class FleetPlan(Report):
             yield ReportPart(["plan.apply() does it."], does)
 
     def _heading(self, *, run: bool = False) -> str:
-        kinds = [many_of(number, kind) for kind, number in self.counts.items() if number]
+        """Return the headline: counts of changes, accounts, refused rows and failed accounts."""
+        counts = [many_of(number, kind) for kind, number in self.counts.items() if number]
         rows = sum(len({repr(cell.row) for cell in p._cells}) for p in self.plans.values())
         refused = f"; {many_of(rows, 'row')} refused" if rows else ""
-        lost = "cannot be read" if run else "could not be planned"
-        failed = f"; {many_of(len(self.failed), 'account')} {lost}" if self.failed else ""
+        failure = "cannot be read" if run else "could not be planned"
+        failed = f"; {many_of(len(self.failed), 'account')} {failure}" if self.failed else ""
         accounts = many_of(len(self.plans), "account")
         is_undo = any(plan._setting.undoes for plan in self.plans.values())
-        about = "Plan that takes back a run of" if is_undo else "Plan for"
+        title = "Plan that takes back a run of" if is_undo else "Plan for"
         if run:
-            about = "Run that takes back another, of" if is_undo else "Run of"
-        return f"{about} {accounts}: {', '.join(kinds) or '0 changes'}{refused}{failed}."
+            title = "Run that takes back another, of" if is_undo else "Run of"
+        return f"{title} {accounts}: {', '.join(counts) or '0 changes'}{refused}{failed}."
 
     # --- applied --------------------------------------------------------------------
 
@@ -292,113 +294,116 @@ class FleetPlan(Report):
         refuse_moved_journals(self.plans.values())
         Throttle(concurrency, rate)  # refuses what cannot be
         raise_if_unsafe(self.objections(many=many, irreversible=irreversible))
-        at_work = {label: plan for label, plan in self.plans.items() if len(plan)}
-        new = [label for label, plan in at_work.items() if plan._rehearsed != plan.hash]
-        if rehearsed and new:
+        changing = {label: plan for label, plan in self.plans.items() if len(plan)}
+        unrehearsed = [label for label, plan in changing.items() if plan._rehearsed != plan.hash]
+        if rehearsed and unrehearsed:
             raise PlanRefused(
-                f"This plan is blocked, nothing was sent: no rehearsal of {', '.join(new)} went "
-                "well. chatkit.rehearse(plan) applies a plan to a copy of its account."
+                f"This plan is blocked, nothing was sent: no rehearsal of {', '.join(unrehearsed)} "
+                "went well. chatkit.rehearse(plan) applies a plan to a copy of its account."
             )
         pace = concurrency, rate
         apply = partial(
             Plan.apply, concurrency=concurrency, rate=rate, many=True, irreversible=True
         )
-        tasks, stops = ({}, {}) if on is None else make_tasks(on, at_work)
+        tasks, stops = ({}, {}) if on is None else make_tasks(on, changing)
         interrupt, self._stop_by = self._stop_by or Interrupt(), None
         with interrupt:
-            goes_on = self._began or any(plan._loaded for plan in at_work.values())
+            resumes = self._began or any(plan._loaded for plan in changing.values())
             if not self._began:
-                first, *others = at_work.values() or [None]
+                first, *others = changing.values() or [None]
                 # the first at last: it is the sign that all are there
                 create_journals([*others, *([first] if first else [])], self.id)
                 self._began = True
             if watch is None:
-                self._print_duration(at_work, pace, goes_on=goes_on)
-            self._at_work = FleetProgress()
+                self._print_duration(changing, pace, resumes=resumes)
+            self._progress = FleetProgress()
             outcomes: dict[str, pd.DataFrame | Exception]
-            totals = {label: len(plan) for label, plan in at_work.items()}
+            totals = {label: len(plan) for label, plan in changing.items()}
             if on is None:
-                progress = self._at_work
-                outcomes = _apply_in_threads(at_work, totals, apply, interrupt, watch, progress)
+                progress = self._progress
+                outcomes = _apply_in_threads(changing, totals, apply, interrupt, watch, progress)
             else:
-                for plan in at_work.values():
+                for plan in changing.values():
                     if plan._written:
                         plan._target.keep(plan._written, plan.id)
                 bars = AccountBars("changes", list(tasks), totals, watch)
                 stops |= apply_on_workers(on, tasks, bars, apply, interrupt)
-                outcomes = {label: ChatkitError(why) for label, why in stops.items() if why}
-        return self._result(at_work, outcomes, watch)
+                outcomes = {
+                    label: ChatkitError(reason) for label, reason in stops.items() if reason
+                }
+        return self._join_results(changing, outcomes, watch)
 
     def _print_duration(
-        self, plans: Mapping[str, Plan], pace: tuple[int, float | None], *, goes_on: bool
+        self, plans: Mapping[str, Plan], pace: tuple[int, float | None], *, resumes: bool
     ) -> None:
-        """Print how long it takes to apply, where that is long, and that it can be stopped.
+        """Print the estimated duration if it is long, and that the run can be stopped.
 
         Args:
             plans: Those that are applied.
             pace: How: calls at once, and calls a second.
-            goes_on: Whether some of it may be done, as their journals know.
+            resumes: Whether some of it may be done, as their journals know.
         """
-        left: dict[str, Remaining] = {}
+        work: dict[str, Remaining] = {}
         for label, plan in plans.items():
             with suppress(ChatkitError):  # whoever applies the plan says so, of it alone
-                if not goes_on:
-                    left[label] = estimate_remaining(plan, *pace)
+                if not resumes:
+                    work[label] = estimate_remaining(plan, *pace)
                     continue
-                with open_run_journal(plan.id, plan._at) as kept:
-                    left[label] = estimate_remaining(plan, *pace, (kept, read_rows(kept)))
-        if goes_on and left and not any(each.changes for each in left.values()):
+                with open_run_journal(plan.id, plan._at) as journal:
+                    work[label] = estimate_remaining(plan, *pace, (journal, read_rows(journal)))
+        if resumes and work and not any(each.changes for each in work.values()):
             print_line(APPLIED_BEFORE)
-        slowest = max(left, key=lambda label: left[label].seconds, default="")
-        if not slowest or left[slowest].seconds < LONG:
+        slowest = max(work, key=lambda label: work[label].seconds, default="")
+        if not slowest or work[slowest].seconds < LONG:
             return
-        changes = describe_changes_left(sum(each.changes for each in left.values()), len(self))
-        calls = many_of(sum(each.calls for each in left.values()), "call")
+        changes = describe_changes_left(sum(each.changes for each in work.values()), len(self))
+        calls = many_of(sum(each.calls for each in work.values()), "call")
         print_line(
             f"{changes} in {many_of(len(plans), 'account')}, {calls}: "
-            f"{format_duration(left[slowest].seconds)}, which the slowest of them, "
-            f"{visible(slowest)}, "
-            f"takes at {left[slowest].pace}. The stop button stops the run, and "
-            f"{make_resume_hint(self.id, _journal_location(plans))}"
+            f"{format_duration(work[slowest].seconds)}, which the slowest of them, "
+            f"{visible(slowest)}, takes at {work[slowest].pace}. The stop button stops the "
+            "run, and "
+            f"{make_resume_hint(self.id, _find_journal_location(plans))}"
         )
 
-    def _result(
+    def _join_results(
         self,
         plans: Mapping[str, Plan],
         outcomes: Mapping[str, pd.DataFrame | Exception],
         watch: Watch | None,
     ) -> pd.DataFrame:
         """Join the results of all accounts; those that have none are read from their journals."""
-        frames, stops, goes_on = {}, {}, False
+        frames, stops, resumable = {}, {}, False
         for label, plan in self.plans.items():
-            outcome, goes = outcomes.get(label), True
+            outcome, can_resume = outcomes.get(label), True
             if label not in plans:
                 frames[label] = rendering.make_result_frame((), plan.id, plan._setting.names, "")
             elif outcome is None or isinstance(outcome, Exception):
-                reason = _stop_reason(outcome) if outcome else ""
-                frames[label], goes = _read_result(plan, reason)
+                reason = _format_stop_reason(outcome) if outcome else ""
+                frames[label], can_resume = _read_result_from_journal(plan, reason)
             else:
                 frames[label] = outcome
             if stop := rendering.get_stop_reason(frames[label]):
                 stops[label] = stop
-                goes_on |= goes
+                resumable |= can_resume
         stops |= self.failed
-        blank = rendering.make_result_frame((), self.id, _NO_NAMES, "")
-        result = rendering.join_account_frames(frames, blank)
-        home = _journal_location(plans)
-        rendering.write_fleet_origin(result, self.id, stops, home)
+        empty = rendering.make_result_frame((), self.id, _NO_NAMES, "")
+        result = rendering.join_account_frames(frames, empty)
+        location = _find_journal_location(plans)
+        rendering.write_fleet_origin(result, self.id, stops, location)
         if stops and watch is None:
-            how = f" {make_resume_hint(self.id, home)}" if goes_on else ""
-            print_line(f"{rendering.summarize_result(result)}{how}")
+            hint = f" {make_resume_hint(self.id, location)}" if resumable else ""
+            print_line(f"{rendering.summarize_result(result)}{hint}")
         return result
 
 
-def _folded_plan(label: str, plan: Plan) -> str:
+def _fold_plan(label: str, plan: Plan) -> str:
+    """Render the plan of an account as HTML that is folded under its name."""
     return folded(visible(label), rendering.make_plan_parts(plan)[:-1])
 
 
 def load_fleet_plan(path: str | PathLike[str], clients: Mapping[str, Client]) -> FleetPlan:
-    """Read a plan for several accounts that was saved.
+    """Read a saved plan for several accounts from a file.
 
     Args:
         path: The file.
@@ -410,62 +415,63 @@ def load_fleet_plan(path: str | PathLike[str], clients: Mapping[str, Client]) ->
     """
     labels = {client.connection.account: label for label, client in clients.items()}
 
-    def target(account: str, noun: str) -> PlanTarget | None:
+    def find_target(account: str, noun: str) -> PlanTarget | None:
+        """Return the resource of the open client of an account; None without one."""
         return get_plan_target(clients[labels[account]], noun) if account in labels else None
 
-    plans, about = load_plans(Path(path), target)
-    named = {labels[plan._setting.account]: plan for plan in plans}
-    at_work = tuple(label for label, plan in named.items() if len(plan))
-    for label in at_work:
-        named[label]._fleet, named[label]._fleet_of = (about["id"], label), at_work
-    kept = {name: about[name] for name in ("failed", "skip_invalid")}
-    plan = FleetPlan(named, **kept, run=about["id"])
+    plans, metadata = load_plans(Path(path), find_target)
+    by_label = {labels[plan._setting.account]: plan for plan in plans}
+    changing = tuple(label for label, plan in by_label.items() if len(plan))
+    for label in changing:
+        by_label[label]._fleet, by_label[label]._fleet_of = ((metadata["id"], label), changing)
+    options = {name: metadata[name] for name in ("failed", "skip_invalid")}
+    plan = FleetPlan(by_label, **options, run=metadata["id"])
     plan._began = False
     return plan
 
 
 def undo_fleet_plan(plan: FleetPlan, rows: Mapping[str, Collection[int] | None]) -> FleetPlan:
-    """Make the plan that takes back what a plan has done.
+    """Make the plan that takes back the rows that a plan for several accounts has applied.
 
     Args:
         plan: It was applied.
         rows: The numbers of the rows to take back, by account; None stands for all of them.
     """
     plans, failed = {}, {}
-    for label, only in rows.items():
+    for label, numbers in rows.items():
         part = plan.plans[label]
         try:
-            with open_run_journal(part.id, part._at) as kept:
-                back = make_undo_plan(kept, part._target, include_adopted=False, only=only)
-            plans[label] = set_journal_location(back, part._at)
+            with open_run_journal(part.id, part._at) as journal:
+                undo = make_undo_plan(journal, part._target, include_adopted=False, only=numbers)
+            plans[label] = set_journal_location(undo, part._at)
         except JournalError as error:
             failed[label] = get_first_line(error)
     return FleetPlan(plans, failed=failed, skip_invalid=True)
 
 
-def progress_of(plan: FleetPlan) -> FleetProgress:
+def get_fleet_progress(plan: FleetPlan) -> FleetProgress:
     """Return the progress of each account of a plan that is being applied."""
-    return plan._at_work
+    return plan._progress
 
 
-def fleet_heading(plan: FleetPlan, *, run: bool = False) -> str:
+def describe_fleet_plan(plan: FleetPlan, *, run: bool = False) -> str:
     """Return the headline of a plan, or of its run."""
     return plan._heading(run=run)
 
 
-def _stop_reason(error: BaseException) -> str:
+def _format_stop_reason(error: BaseException) -> str:
     """Return the reason that stopped an account in one line."""
     line = get_first_line(error)
     return line if isinstance(error, ChatkitError) else f"{type(error).__name__}: {line}"
 
 
-def _journal_location(plans: Mapping[str, Plan]) -> str:
+def _find_journal_location(plans: Mapping[str, Plan]) -> str:
     """Return where the journals of plans are kept; empty for the default store."""
-    homes = (open_store(plan._at).location for plan in plans.values() if plan._at is not None)
-    return next(homes, "")
+    locations = (open_store(plan._at).location for plan in plans.values() if plan._at is not None)
+    return next(locations, "")
 
 
-def _read_result(plan: Plan, reason: str) -> tuple[pd.DataFrame, bool]:
+def _read_result_from_journal(plan: Plan, reason: str) -> tuple[pd.DataFrame, bool]:
     """Read the result of an account from its journal; if it cannot be read, all is unknown.
 
     Args:
@@ -476,20 +482,20 @@ def _read_result(plan: Plan, reason: str) -> tuple[pd.DataFrame, bool]:
         The result, and whether the run can go on: not if its journal is damaged, or gone.
     """
     try:
-        with open_run_journal(plan.id, plan._at) as kept:
-            rows = read_rows(kept)
+        with open_run_journal(plan.id, plan._at) as journal:
+            rows = read_rows(journal)
     except JournalError as error:
-        reason = _stop_reason(error)
+        reason = _format_stop_reason(error)
         rows = [Row(n, change) for n, change in enumerate(plan.changes)]
         for row in rows:
             if not row.done:
                 row.state, row.reason = "unknown", reason
-        lost = False  # whether the journals cannot be reached now; else this one is damaged
+        unreachable = False  # whether the journals cannot be reached now; else this one is damaged
         try:
             get_store(plan).has(plan.id)
         except ChatkitError:
-            lost = True
-        return rendering.make_result_frame(rows, plan.id, plan._setting.names, reason), lost
+            unreachable = True
+        return rendering.make_result_frame(rows, plan.id, plan._setting.names, reason), unreachable
     if all(row.done for row in rows):
         reason = ""  # a cluster is lost after the run has ended
     for row in rows:
@@ -513,13 +519,17 @@ def _apply_in_threads(
     quiet = interrupt.quiet or interrupt.asked > 0  # before it begins, nothing is under way
 
     def print_stop() -> None:
+        """Print once that the run is being stopped."""
         nonlocal quiet
         if interrupt.asked and not quiet:
             print_line(STOPPING)
             quiet = True
 
-    def work(label: str, report: Watch) -> pd.DataFrame:
+    def apply_plan(label: str, report: Watch) -> pd.DataFrame:
+        """Apply the plan of one account, and record its progress and outcome."""
+
         def count_rows(count: int, total: int | None) -> None:
+            """Record how many rows of the account are done."""
             progress.done[label] = count
             report(count, total)
 
@@ -533,7 +543,7 @@ def _apply_in_threads(
         return result
 
     return run_in_threads(
-        plans, work, noun="changes", totals=totals, watch=watch, meanwhile=print_stop
+        plans, apply_plan, noun="changes", totals=totals, watch=watch, meanwhile=print_stop
     )
 
 
@@ -546,7 +556,7 @@ def run_in_threads(
     watch: Watch | None = None,
     meanwhile: Callable[[], object] | None = None,
 ) -> dict[str, T | Exception]:
-    """Work on several accounts at once, each in a thread of its own, up to `THREADS`.
+    """Call a function for several accounts at once, in up to `THREADS` threads.
 
     Args:
         labels: The names of the accounts.
@@ -564,8 +574,11 @@ def run_in_threads(
     done: dict[str, tuple[int, int | None]] = {}
     stopped = threading.Event()
 
-    def work_for(label: str) -> T:
+    def run_account(label: str) -> T:
+        """Run the work of one account in its thread."""
+
         def report(count: int, total: int | None) -> None:
+            """Record the count of one account; raise if the others were interrupted."""
             if stopped.is_set():
                 raise InterruptedError("the work on all accounts was interrupted")
             done[label] = count, total
@@ -576,7 +589,7 @@ def run_in_threads(
     pool = ThreadPoolExecutor(min(THREADS, len(labels)) or 1, thread_name_prefix="chatkit")
     futures: dict[str, Future[T]] = {}
     try:
-        futures = {label: pool.submit(work_for, label) for label in labels}
+        futures = {label: pool.submit(run_account, label) for label in labels}
         with AccountBars(noun, labels, totals, watch) as bars:
             pending = set(futures.values())
             while pending:
@@ -610,7 +623,7 @@ Apply: TypeAlias = Callable[..., Any]
 
 
 class Task(NamedTuple):
-    """One run for a worker: a saved plan, and the connection that it is applied to. No secret."""
+    """A run for a worker: a saved plan and the connection to apply it to, without secrets."""
 
     run: str
     connection: str
@@ -641,45 +654,47 @@ def run_task(name: str, apply: Apply, label: str, task: Task) -> str:
     """
     from distributed import Event, get_client, get_worker, secede
 
-    worker, interrupt, last = get_worker(), Interrupt(), 0.0
+    worker, interrupt, reported_at = get_worker(), Interrupt(), 0.0
     stop = Event(name, client=get_client())
     secede()  # a task mostly waits for the service: it takes the slot of no other one
 
     def stop_when_asked() -> None:
+        """Interrupt the run when the notebook asks for it."""
         with suppress(Exception):  # the scheduler is gone: nobody can ask any more
             stop.wait()
             interrupt.ask()
 
-    def watch(done: int, total: int | None) -> None:
-        nonlocal last
+    def report_progress(done: int, total: int | None) -> None:
+        """Send the progress of the run to the notebook, not more often than it looks."""
+        nonlocal reported_at
         now = time.monotonic()
-        if now - last >= _REPORT_SECONDS or done == total:
-            last = now
+        if now - reported_at >= _REPORT_SECONDS or done == total:
+            reported_at = now
             worker.log_event(name, (label, done, total))
 
     if stop.is_set():
         return _STOPPED
     threading.Thread(target=stop_when_asked, daemon=True).start()
-    tried = 0
+    attempts = 0
     while True:
         try:
             default = open_store()  # CHATKIT_RUNS of the worker, which may hold the password
             store = default if default.location == task.home else open_store(task.home)
             with open_client(task.connection, one_of_several=True) as client:
-                with store.read(task.run) as kept:
+                with store.read(task.run) as journal:
                     plan = restore_plan(
-                        kept, get_plan_target(client, kept.header.noun), store, store
+                        journal, get_plan_target(client, journal.header.noun), store, store
                     )
                 plan._stop_by = interrupt
-                result = apply(plan, watch=watch)
+                result = apply(plan, watch=report_progress)
             return str(read_origin(result).get("stopped") or "")
         except (AccountBusy, JournalError) as error:
             reason = str(error)
         except ChatkitError as error:
             return str(error)
         # nobody else might be there to go on with it
-        tried += 1
-        if interrupt.asked or (pause := WORKER.pause(tried)) is None:
+        attempts += 1
+        if interrupt.asked or (pause := WORKER.pause(attempts)) is None:
             return reason
         interrupt.sleep(pause)
 
@@ -752,37 +767,37 @@ def apply_on_workers(
     """
     from distributed import Event, fire_and_forget
 
-    name = f"chatkit-{secrets.token_hex(8)}"
-    stop, ends = Event(name, client=client), dict[str, str]()
+    topic = f"chatkit-{secrets.token_hex(8)}"
+    stop, outcomes = Event(topic, client=client), dict[str, str]()
     done: dict[str, tuple[int, int | None]] = {}
 
-    client.subscribe_topic(name, lambda event: done.update({event[1][0]: event[1][1:]}))
+    client.subscribe_topic(topic, lambda event: done.update({event[1][0]: event[1][1:]}))
     try:
         with bars:
             options = {"pure": False, "retries": TASK.tries - 1}
-            submit = partial(client.submit, run_task, name, apply, **options)
+            submit = partial(client.submit, run_task, topic, apply, **options)
             futures = {label: submit(label, task) for label, task in tasks.items()}
             fire_and_forget(futures)  # they go on should this process die
-            while len(ends) < len(tasks) and interrupt.asked < 2:
+            while len(outcomes) < len(tasks) and interrupt.asked < 2:
                 bars.show(done)
                 if interrupt.asked and not stop.is_set():
                     stop.set()
                     if not interrupt.quiet:
                         print_line(STOPPING)
                 for label, future in futures.items():
-                    if label not in ends and future.status != "pending":
-                        ends[label] = _task_outcome(future)
+                    if label not in outcomes and future.status != "pending":
+                        outcomes[label] = _read_task_outcome(future)
                 time.sleep(_POLL_SECONDS)
             bars.show(done, list(tasks))
     finally:  # whatever is raised here: nobody would wait for the tasks, or stop them
         if client.status == "running":
-            client.unsubscribe_topic(name)
-            if len(ends) < len(tasks):
+            client.unsubscribe_topic(topic)
+            if len(outcomes) < len(tasks):
                 stop.set()
-    return dict.fromkeys(tasks, f"{_STOPPED}; its worker ends the calls in progress") | ends
+    return dict.fromkeys(tasks, f"{_STOPPED}; its worker ends the calls in progress") | outcomes
 
 
-def _task_outcome(future: Any) -> str:
+def _read_task_outcome(future: Any) -> str:
     """Return the result of a task, or why it has none."""
     with suppress(OSError, CancelledError):  # gone before it was brought here
         if future.status == "finished":

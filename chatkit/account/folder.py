@@ -3,7 +3,7 @@
 A pull holds three sides together, record by record and field by field: the account as it was
 when it was pulled last, the files, and the account now. What was edited in files is kept, what
 has moved in the account is taken, and where both have moved it is a conflict, which is told.
-`state_of` reads what a folder or a revision of it holds, or an account, whichever is named.
+`read_state` reads what a folder or a revision of it holds, or an account, whichever is named.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ from chatkit.account.layout import (
     FolderReader,
     PathNames,
     Records,
-    account_text,
-    base_text,
-    contacts_text,
+    format_account,
+    format_base,
+    format_contacts,
+    format_record,
     is_folder_file,
-    record_text,
 )
-from chatkit.account.pending import GIT_FILES, IGNORE, PRIVATE, PendingPull, digest_of
+from chatkit.account.pending import GIT_FILES, IGNORE, PRIVATE, PendingPull, compute_digest
 from chatkit.account.planning import Named, plan_state
 from chatkit.account.reading import (
     CONTACT,
@@ -56,7 +56,7 @@ from chatkit.account.reading import (
     NOUNS,
     AccountState,
     Fields,
-    default_of,
+    get_default,
     read_account,
 )
 from chatkit.api.connection import Connection, describe_account
@@ -101,7 +101,7 @@ ABSENT: Any = _Absent()
 
 
 class FieldConflict(NamedTuple):
-    """A field, or a whole record, that was changed on both sides, with all three values."""
+    """A field, or a whole record, that both sides changed, with base, file and account values."""
 
     noun: str
     name: Any
@@ -132,13 +132,14 @@ def merge_records(
     """
     conflicts: list[FieldConflict] = []
 
-    def merge_value(name: Any, what: str, was: Any, edited: Any, live: Any) -> Any:
-        if edited == live or live == was:
+    def merge_value(name: Any, field_name: str, base_value: Any, edited: Any, live: Any) -> Any:
+        """Merge one value three ways, and a record field by field; note a conflict."""
+        if edited == live or live == base_value:
             return edited
-        if edited == was:
+        if edited == base_value:
             return live
-        if what == "" and isinstance(edited, Mapping) and isinstance(live, Mapping):
-            before = was if isinstance(was, Mapping) else {}
+        if field_name == "" and isinstance(edited, Mapping) and isinstance(live, Mapping):
+            before = base_value if isinstance(base_value, Mapping) else {}
             fields = {
                 each: merge_value(
                     name, each, *(record.get(each, ABSENT) for record in (before, edited, live))
@@ -147,7 +148,7 @@ def merge_records(
             }
             return {each: value for each, value in fields.items() if value is not ABSENT}
         if prefer == "refuse":
-            conflicts.append(FieldConflict(noun, name, what, was, edited, live))
+            conflicts.append(FieldConflict(noun, name, field_name, base_value, edited, live))
         return live if prefer == "account" else edited
 
     records = {
@@ -188,8 +189,9 @@ class Folder:
         except InputError as error:
             return f"<folder {self.path}: {str(error).partition(':')[0].rstrip('.')}>"
 
+    @property
     def _pull_command(self) -> str:
-        """Return the command line that pulls into this folder."""
+        """The command line that pulls into this folder."""
         return format_command(f"pull {shlex.quote(str(self.path))} NAME")
 
     # --- read and plan --------------------------------------------------------------
@@ -201,7 +203,7 @@ class Folder:
         contacts: bool | None = None,
         codes: Codes | None = None,
     ) -> AccountState:
-        """Read what the files hold.
+        """Read the records that the files of the folder hold.
 
         Args:
             revision: One of git, like "HEAD~3", a tag or a branch; without it the files as they
@@ -222,21 +224,21 @@ class Folder:
         *,
         contacts: bool | None = None,
     ) -> tuple[AccountState, FolderContents]:
-        """Read the state that the files hold, and their contents."""
+        """Read the records in the files as a state, and the raw contents of the folder."""
         with_contacts = contacts is not False
         files = (
             self._read_files(contacts=with_contacts)
             if revision is None
-            else read_revision(self.path, revision)
+            else read_revision_files(self.path, revision)
         )
         if not with_contacts:
             files.drop_contacts()
-        held = FolderReader(files).read()
-        if held.account is None and not held.paths:
-            raise InputError(f"{files.name} holds no account: `{self._pull_command()}` writes one.")
-        names = {*held.codes} if codes is None else {*template_codes(codes)}
+        contents = FolderReader(files).read()
+        if contents.account is None and not contents.paths:
+            raise InputError(f"{files.name} holds no account: `{self._pull_command}` writes one.")
+        names = {*contents.codes} if codes is None else {*template_codes(codes)}
         notes = []
-        if contacts and CONTACT not in held.records:
+        if contacts and CONTACT not in contents.records:
             notes.append(f"{files.name} has no {CONTACTS}: a pull with contacts writes it.")
         state = AccountState(
             origin=files.name,
@@ -246,13 +248,13 @@ class Folder:
                     for name in sorted(records)
                     if "template_code" not in DECLARED[noun].account_key or name[0] in names
                 }
-                for noun, records in _records_with_parts(held).items()
-                if not held.flows_only or noun in (*FLOWS_ONLY, CONTACT)
+                for noun, records in _restore_name_parts(contents).items()
+                if not contents.flows_only or noun in (*FLOWS_ONLY, CONTACT)
             },
             codes=tuple(sorted(names)),
             not_carried=[*notes, NOT_CARRIED],
         )
-        return state, held
+        return state, contents
 
     def plan(
         self,
@@ -285,7 +287,7 @@ class Folder:
         state, contents = self._read_state(revision, contacts=contacts)
         base: Records = {}
         if revision is None and (pulled := contents.base) is not None:
-            base = pulled.records if pulled.account == folder_owner(client.connection) else {}
+            base = pulled.records if pulled.account == choose_owner_name(client.connection) else {}
         return plan_state(
             state, client, base=base, delete=delete, broken=broken, skip_invalid=skip_invalid
         )
@@ -306,29 +308,29 @@ class Folder:
             InputError: Some files cannot be read: `problems` has each, with line and column.
         """
         files = self._read_files(contacts=False)
-        held = FolderReader(files).read(ledger=True)
+        contents = FolderReader(files).read(ledger=True)
         rows = [
-            (held.paths["flow", name], f"/flow_json{each.pointer}", each)
-            for name, fields in held.records["flow"].items()
+            (contents.paths["flow", name], f"/flow_json{each.pointer}", each)
+            for name, fields in contents.records["flow"].items()
             if "flow_json" in fields
             for each in lint(fields["flow_json"])
         ]
-        defaults = {name: default_of("content", name) for name in FIELDS["content"]}
-        contents = [
+        defaults = {name: get_default("content", name) for name in FIELDS["content"]}
+        bodies = [
             {"template_code": code, "lang_code": lang, **defaults, **fields}
-            for (code, lang), fields in held.records["content"].items()
+            for (code, lang), fields in contents.records["content"].items()
         ]
         rows += [
-            (held.paths["content", (each.template_code, each.lang_code)], each.pointer, each)
-            for each in (check_contents(contents, source, ledger=held.ledger) if contents else ())
+            (contents.paths["content", (each.template_code, each.lang_code)], each.pointer, each)
+            for each in (check_contents(bodies, source, ledger=contents.ledger) if bodies else ())
         ]
         rows.sort(key=lambda row: (SEVERITIES.index(row[2].severity), row[0]))
         findings = []
         sources = {path: read_source(files.files[path]) for path in {path for path, *_ in rows}}
         for path, pointer, each in rows:
-            at = sources[path].find(pointer)
+            where = sources[path].find(pointer)
             texts = (visible(text) for text in (each.message, each.hint))
-            findings.append((path, at.line, at.column, each.severity, each.code, *texts))
+            findings.append((path, where.line, where.column, each.severity, each.code, *texts))
         return pd.DataFrame(findings, columns=list(_FINDING_TYPES)).astype(_FINDING_TYPES)
 
     def _read_files(self, *, contacts: bool) -> FolderFiles:
@@ -341,26 +343,27 @@ class Folder:
             InputError: There is no such folder, or a pull was interrupted.
         """
         if not self.path.is_dir():
-            raise InputError(f"{self.path} does not exist: `{self._pull_command()}` writes it.")
-        with self._open_locked(write=False) as (directory, unfinished):
-            if unfinished.exists():
+            raise InputError(f"{self.path} does not exist: `{self._pull_command}` writes it.")
+        with self._open_locked(write=False) as (directory, pending):
+            if pending.exists():
                 raise InputError(
-                    f"A pull into {self.path} was interrupted: `{self._pull_command()}` ends it."
+                    f"A pull into {self.path} was interrupted: `{self._pull_command}` ends it."
                 )
             return self._read_directory(directory, contacts=contacts)
 
     def _read_directory(self, directory: Directory, *, contacts: bool) -> FolderFiles:
+        """Read the bytes of all files of an open folder that belong to an account."""
         files = FolderFiles(str(self.path))
         for path in (ACCOUNT, LEDGER, BASE, *([CONTACTS, BASE_CONTACTS] * contacts)):
-            files.read_file(path, directory.read)
+            files.read_file(path, directory.read_file)
         for pattern in RECORD_FILES.values():
-            for path, kind in _list_folder(directory, pattern.partition("/")[0], files):
+            for path, kind in _list_paths(directory, pattern.partition("/")[0], files):
                 if pattern.count("/") == 1 or kind == "file":
                     inside = [path]
                 else:
-                    inside = [each for each, _ in _list_folder(directory, path, files)]
+                    inside = [each for each, _ in _list_paths(directory, path, files)]
                 for each in filter(is_folder_file, inside):
-                    files.read_file(each, directory.read)
+                    files.read_file(each, directory.read_file)
         return files
 
     @contextmanager
@@ -368,14 +371,14 @@ class Folder:
         """Open the folder, locked against other processes of this user."""
         try:
             with Directory(self.path, make=write) as directory:
-                unfinished = PendingPull(directory)
-                with unfinished.lock(make=write):
-                    yield directory, unfinished
+                pending = PendingPull(directory)
+                with pending.lock(make=write):
+                    yield directory, pending
         except OSError as error:
-            why = visible(error.strerror or str(error))
+            reason = visible(error.strerror or str(error))
             if error.filename and not os.path.isabs(error.filename):
-                why = f"{visible(error.filename)} {why}"
-            raise InputError(f"{self.path} cannot be used: {why}.") from error
+                reason = f"{visible(error.filename)} {reason}"
+            raise InputError(f"{self.path} cannot be used: {reason}.") from error
 
     # --- pull -----------------------------------------------------------------------
 
@@ -416,37 +419,37 @@ class Folder:
         if conflicts not in get_args(Conflicts):
             choice = ", ".join(map(repr, get_args(Conflicts)))
             raise InputError(f"conflicts= is one of {choice}, not {conflicts!r:.60}.")
-        mine = folder_owner(client.connection)
+        own_account = choose_owner_name(client.connection)
         with_contacts = not flows_only if contacts is None else contacts
         files = FolderFiles(str(self.path))
         if self.path.is_dir():
-            with self._open_locked(write=True) as (directory, unfinished):
-                unfinished.finish(directory)
+            with self._open_locked(write=True) as (directory, pending):
+                pending.finish_pull(directory)
                 files = self._read_directory(directory, contacts=with_contacts)
         contacts = CONTACTS in files.files if contacts is None else contacts
         if not contacts:
             files.drop_contacts()
         contents = FolderReader(files).read(ledger=True)
-        self._check_account(contents.account, mine, other_account=other_account)
-        named = [*contents.codes, *client.templates.codes]
-        named += [] if codes is None else template_codes(codes)
-        read = () if flows_only else sorted({*named})
+        self._check_account(contents.account, own_account, other_account=other_account)
+        codes_to_read = [*contents.codes, *client.templates.codes]
+        codes_to_read += [] if codes is None else template_codes(codes)
+        read = () if flows_only else sorted({*codes_to_read})
         nouns = FLOWS_ONLY if flows_only else NOUNS
         state = read_account(client, read, nouns, contacts=contacts)
         ledger = LedgerFile(client.connection)
         done: dict[str, str] = {}
         saved: dict[str, None] = {}
-        with self._open_locked(write=True) as (directory, unfinished):
-            unfinished.finish(directory)
+        with self._open_locked(write=True) as (directory, pending):
+            pending.finish_pull(directory)
             for _ in range(_ROUNDS):
-                now = self._read_directory(directory, contacts=contacts)
-                if now != files:
-                    files = now
+                current_files = self._read_directory(directory, contacts=contacts)
+                if current_files != files:
+                    files = current_files
                     contents = FolderReader(files).read(ledger=True)
-                self._check_account(contents.account, mine, other_account=other_account)
-                pull = _Pull(directory, files.files, contents, state, mine, conflicts, saved)
+                self._check_account(contents.account, own_account, other_account=other_account)
+                pull = _Pull(directory, files.files, contents, state, own_account, conflicts, saved)
                 pull.merge_ledger(ledger.read())
-                changed = pull.commit(unfinished)
+                changed = pull.write_changed_files(pending)
                 saved |= dict.fromkeys(changed)
                 done |= {path: what for path, what in pull.changes.items() if path not in changed}
                 if not changed:
@@ -472,6 +475,7 @@ class Folder:
         return PullReport(self.path, state, done, pull.left_out, notes)
 
     def _check_account(self, account: str | None, own: str, *, other_account: bool) -> None:
+        """Refuse a folder of another account unless the caller allows it."""
         if account not in (None, own) and not other_account:
             raise InputError(
                 f"{self.path} holds {describe_account(str(account))}, and this is "
@@ -479,18 +483,16 @@ class Folder:
             )
 
 
-def folder_owner(connection: Connection) -> str:
-    """Return the account name to write into a folder; a sandbox in memory gets a lasting one."""
+def choose_owner_name(connection: Connection) -> str:
+    """Return the account name to store in a folder; of a sandbox in memory a lasting one."""
     lasting = f"sandbox account {connection.account_id}"
     return lasting if connection.passing else connection.account
 
 
-def _list_folder(
-    directory: Directory, folder: str, files: FolderFiles
-) -> Iterator[tuple[str, str]]:
-    """Yield the paths in a folder, sorted, and the kind of each."""
+def _list_paths(directory: Directory, folder: str, files: FolderFiles) -> Iterator[tuple[str, str]]:
+    """Yield the visible paths in a folder, sorted, each with its kind."""
     try:
-        for name, kind in sorted(directory.entries(folder).items()):
+        for name, kind in sorted(directory.list_entries(folder).items()):
             if not name.startswith("."):
                 yield f"{folder}/{name}", kind
     except FileNotFoundError:
@@ -542,95 +544,100 @@ class _Pull:
         self._merge()
 
     def _merge(self) -> None:
+        """Merge all records of base, files and account; collect the files to write and remove."""
         contents = self.contents.records
-        clashes: list[FieldConflict] = []
+        conflicts: list[FieldConflict] = []
         live, records = dict(self._base.records), {}
         for noun in self.state.records:
-            live[noun] = _live_fields(self.state, noun, live.get(noun, {}))
+            live[noun] = _complete_account_records(self.state, noun, live.get(noun, {}))
         for noun in live:
-            known = self._base.records.get(noun, {})
+            base_records = self._base.records.get(noun, {})
             # a table of contacts that is missing is written anew
-            versions = known, contents.get(noun, known), live[noun]
-            base, edited, now = map(_without_parts, versions) if noun == CONTACT else versions
-            records[noun], more = merge_records(noun, base, edited, now, self.conflicts)
-            clashes += more
-            self.left_out[noun] = len((base.keys() & now.keys()) - records[noun].keys())
+            versions = base_records, contents.get(noun, base_records), live[noun]
+            base, edited, latest = map(_strip_parts, versions) if noun == CONTACT else versions
+            records[noun], new_conflicts = merge_records(noun, base, edited, latest, self.conflicts)
+            conflicts += new_conflicts
+            self.left_out[noun] = len((base.keys() & latest.keys()) - records[noun].keys())
         names = PathNames(self._paths, self.files)
-        if clashes:
-            self._raise_conflicts(clashes)
+        if conflicts:
+            self._raise_conflicts(conflicts)
         for noun in NOUNS:
             for name, fields in records[noun].items():
-                path = self._paths.get((noun, name)) or names.new_path(noun, name)
+                path = self._paths.get((noun, name)) or names.make_path(noun, name)
                 self._paths[noun, name] = path
-                old = contents[noun].get(name)
-                if old != fields:
-                    self._texts[path] = record_text(noun, name, fields, path)
-                if old is not None and fields != live[noun].get(name):
+                previous = contents[noun].get(name)
+                if previous != fields:
+                    self._texts[path] = format_record(noun, name, fields, path)
+                if previous is not None and fields != live[noun].get(name):
                     self._edited.append(path)
         self._gone = [
             path for (noun, name), path in self.contents.paths.items() if name not in records[noun]
         ]
         flows_only = self.state.flows_only and self.contents.flows_only
-        about = self.contents.account, [*self.contents.codes], self.contents.flows_only
-        if about != (self.account, self._codes, flows_only):
-            self._texts[ACCOUNT] = account_text(self.account, self._codes, flows_only=flows_only)
+        settings = self.contents.account, [*self.contents.codes], self.contents.flows_only
+        if settings != (self.account, self._codes, flows_only):
+            self._texts[ACCOUNT] = format_account(self.account, self._codes, flows_only=flows_only)
         for path, text in GIT_FILES.items():
             if self._read_git_file(path) != text:
                 self._texts[path] = text
         if CONTACT in self.state.records:
-            self._write_contacts(records[CONTACT], live[CONTACT])
-        pulled = base_text(self.account, self._codes, live)
+            self._add_contacts(records[CONTACT], live[CONTACT])
+        pulled = format_base(self.account, self._codes, live)
         if self.files.get(BASE) != pulled:
             self._texts[BASE] = pulled
 
     def _read_git_file(self, path: str) -> bytes:
         """Read a file of git settings in the folder; empty if it is missing."""
         try:
-            data = self.directory.read(path, _GIT_MAX_SIZE)
+            data = self.directory.read_file(path, _GIT_MAX_SIZE)
         except FileNotFoundError:
             return b""
-        self._before[path] = digest_of(data)
+        self._before[path] = compute_digest(data)
         return data
 
-    def _write_contacts(self, contacts: Mapping[Any, Fields], live: Mapping[Any, Fields]) -> None:
+    def _add_contacts(self, contacts: Mapping[Any, Fields], live: Mapping[Any, Fields]) -> None:
+        """Add the files of contacts that changed to those to write, and ignore them in git."""
         ignored = self._read_git_file(IGNORE)
         if b"/contacts.csv" not in ignored.split():
             gap = b"" if not ignored or ignored.endswith(b"\n") else b"\n"
             self._texts[IGNORE] = ignored + gap + b"/contacts.csv\n"
         if self.contents.records.get(CONTACT) != contacts:
-            self._texts[CONTACTS] = contacts_text(contacts, EDITABLE)
+            self._texts[CONTACTS] = format_contacts(contacts, EDITABLE)
         if self._base.records.get(CONTACT) != live:
-            self._texts[BASE_CONTACTS] = contacts_text(live, CONTACT_COLUMNS)
+            self._texts[BASE_CONTACTS] = format_contacts(live, CONTACT_COLUMNS)
 
-    def _raise_conflicts(self, clashes: list[FieldConflict]) -> None:
+    def _raise_conflicts(self, conflicts: list[FieldConflict]) -> None:
+        """Raise `InputError` with all fields that changed on both sides."""
         problems = [
             Problem(
-                f"{self._conflict_path(each)}{f', {each.field}' if each.field else ''}",
+                f"{self._describe_conflict_path(each)}{f', {each.field}' if each.field else ''}",
                 "",
-                f"was {_shorten(each.base)}; the file has {_shorten(each.file)}, the account has "
-                f"{_shorten(each.account)}",
+                "was {}; the file has {}, the account has {}".format(
+                    *map(_format_conflict_value, (each.base, each.file, each.account))
+                ),
             )
-            for each in clashes
+            for each in conflicts
         ]
         written = "Nothing was written"
         if self.saved:
             saved = ", ".join(self.saved)
             written = f"{saved} was saved while the pull ran, and is as you saved it"
         raise InputError(
-            f"{many(len(clashes), 'field')} changed both in the files and in the account. "
+            f"{many(len(conflicts), 'field')} changed both in the files and in the account. "
             f"{written}: write into the file what the account has, or pull with "
             "conflicts='files' to keep yours, or with 'account' to take theirs:",
             problems,
         )
 
-    def _conflict_path(self, each: FieldConflict) -> str:
+    def _describe_conflict_path(self, each: FieldConflict) -> str:
+        """Return the file of a conflict; the record if its file was removed."""
         if each.noun == CONTACT:
             return f"{CONTACTS}, {' '.join(each.name)}"
         name = " in ".join(each.name) if isinstance(each.name, tuple) else each.name
-        gone = f"{each.noun} {values(name)}, whose file is gone"
-        return self._paths.get((each.noun, each.name), gone)
+        removed = f"{each.noun} {values(name)}, whose file is gone"
+        return self._paths.get((each.noun, each.name), removed)
 
-    def merge_ledger(self, known: Ledger) -> None:
+    def merge_ledger(self, own_ledger: Ledger) -> None:
         """Merge the ledger of this computer with that of the folder.
 
         Raises:
@@ -638,27 +645,27 @@ class _Pull:
         """
         if self.state.flows_only:
             return
-        both = known.merge(self.contents.ledger)
-        text = str(both).encode()
-        if both != Ledger() and self.files.get(LEDGER) != text:
+        merged = own_ledger.merge(self.contents.ledger)
+        text = str(merged).encode()
+        if merged != Ledger() and self.files.get(LEDGER) != text:
             self._texts[LEDGER] = text
-        self.ledger = both if both != known else None
+        self.ledger = merged if merged != own_ledger else None
 
-    def commit(self, unfinished: PendingPull) -> list[str]:
-        """Write the changed files.
+    def write_changed_files(self, pending: PendingPull) -> list[str]:
+        """Write the changed files unless one of them was saved since it was merged.
 
         Returns:
             The files that were saved since they were merged, and so were not written.
         """
         touched = (*self._texts, *self._gone)
-        before = {path: digest_of(self.files.get(path)) for path in touched} | self._before
-        changed = [path for path in touched if self.directory.digest(path) != before[path]]
+        digests = {path: compute_digest(self.files.get(path)) for path in touched} | self._before
+        changed = [path for path in touched if self.directory.hash_file(path) != digests[path]]
         if touched and not changed:
-            unfinished.save(self._texts, self._gone, before)
-            changed = unfinished.finish(self.directory)
+            pending.save(self._texts, self._gone, digests)
+            changed = pending.finish_pull(self.directory)
         if CONTACT in self.state.records:
             for path in PRIVATE:
-                self.directory.restrict(path)
+                self.directory.restrict_file(path)
         return changed
 
     @property
@@ -670,22 +677,23 @@ class _Pull:
         return changes | dict.fromkeys(self._gone, "removed")
 
 
-def _live_fields(
+def _complete_account_records(
     state: AccountState, noun: str, base: Mapping[Any, Fields]
 ) -> dict[Any, dict[str, Any]]:
-    """Return the records of an account; fields that it does not show are as in the base."""
-    records = {name: dict(fields) for name, fields in state.of(noun).items()}
+    """Return the records of an account; fields that it hides are taken from the base."""
+    records = {name: dict(fields) for name, fields in state.get(noun).items()}
     for name, fields in records.items():
-        was = base.get(name, {})
-        for each in DECLARED[noun].always & was.keys() - fields.keys():
-            fields[each] = was[each]
+        base_fields = base.get(name, {})
+        for each in DECLARED[noun].always & base_fields.keys() - fields.keys():
+            fields[each] = base_fields[each]
     for name in state.unclear.get(noun, ()):
         if name in base:
             records[name] = dict(base[name])
     return dict(sorted(records.items()))
 
 
-def _shorten(value: Any) -> str:
+def _format_conflict_value(value: Any) -> str:
+    """Format a value of a conflict as short text."""
     if value is ABSENT:
         return "nothing"
     if isinstance(value, Mapping):
@@ -696,20 +704,20 @@ def _shorten(value: Any) -> str:
 # --- contacts ---------------------------------------------------------------------------
 
 
-def _records_with_parts(contents: FolderContents) -> Records:
-    """Return the records of files; names that nobody edited get their parts from the base."""
+def _restore_name_parts(contents: FolderContents) -> Records:
+    """Return the records of files; unedited contacts get their name parts from the base."""
     if CONTACT not in contents.records or contents.base is None:
         return contents.records
     base = contents.base.records.get(CONTACT, {})
     contacts = {
-        name: was if (was := base.get(name)) and was.get("name") == fields.get("name") else fields
+        name: old if (old := base.get(name)) and old.get("name") == fields.get("name") else fields
         for name, fields in contents.records[CONTACT].items()
     }
     return contents.records | {CONTACT: contacts}
 
 
-def _without_parts(contacts: Mapping[Any, Fields]) -> dict[Any, dict[str, Any]]:
-    """Return contacts without the parts of their names, which the service makes."""
+def _strip_parts(contacts: Mapping[Any, Fields]) -> dict[Any, dict[str, Any]]:
+    """Return contacts without the name parts, which the service derives."""
     return {
         key: {name: value for name, value in fields.items() if name not in NAME_PARTS}
         for key, fields in contacts.items()
@@ -719,7 +727,7 @@ def _without_parts(contacts: Mapping[Any, Fields]) -> dict[Any, dict[str, Any]]:
 # --- git --------------------------------------------------------------------------------
 
 
-def read_revision(path: Path, revision: str) -> FolderFiles:
+def read_revision_files(path: Path, revision: str) -> FolderFiles:
     """Read the files of a folder as they were in a revision of git; nothing is checked out.
 
     Raises:
@@ -737,58 +745,59 @@ def read_revision(path: Path, revision: str) -> FolderFiles:
     blobs: dict[str, tuple[str, int]] = {}
     for line in listed.decode(errors="surrogateescape").split("\0"):
         head, _, name = line.partition("\t")
-        kind, name = head.split(), name.removeprefix(inside)
-        if len(kind) != 4:
+        attributes, name = head.split(), name.removeprefix(inside)
+        if len(attributes) != 4:
             continue
-        if kind[0] == "120000" and (is_folder_file(name) or is_folder_file(f"{name}/x.json")):
+        if attributes[0] == "120000" and (is_folder_file(name) or is_folder_file(f"{name}/x.json")):
             files.add_problem(name, OSError(0, "is a link, which may lead out of the folder"))
-        if kind[0].startswith("100") and is_folder_file(name):
-            blobs[name] = kind[2], int(kind[3])
-    asked = []
+        if attributes[0].startswith("100") and is_folder_file(name):
+            blobs[name] = attributes[2], int(attributes[3])
+    requested = []
     for name, (blob, size) in blobs.items():
         if size <= MAX_SIZES.get(name, MAX_SIZE):
-            asked.append((name, blob, size))
+            requested.append((name, blob, size))
         else:
             files.add_problem(name, OSError(0, "is larger than what is read of such a file"))
-    asked_for = "".join(f"{blob}\n" for _, blob, _ in asked).encode()
-    data, place = _run_git(path, "cat-file", "--batch", stdin=asked_for), 0
-    for name, blob, size in asked:
-        place += len(f"{blob} blob {size}\n")
-        files.files[name] = data[place : place + size]
-        place += size + 1
-    if place != len(data):
+    request = "".join(f"{blob}\n" for _, blob, _ in requested).encode()
+    data, offset = _run_git(path, "cat-file", "--batch", stdin=request), 0
+    for name, blob, size in requested:
+        offset += len(f"{blob} blob {size}\n")
+        files.files[name] = data[offset : offset + size]
+        offset += size + 1
+    if offset != len(data):
         raise InputError(f"git does not have all files of {files.name}: fetch it as a whole.")
     return files
 
 
 def _run_git(path: Path, *arguments: str, stdin: bytes = b"", unknown: str = "") -> bytes:
-    call = ["git", "-c", "core.fsmonitor=false", "-C", str(path), *arguments]
+    """Run git in a folder without its hooks and network, and return the output."""
+    git = ["git", "-c", "core.fsmonitor=false", "-C", str(path), *arguments]
     # The repository may be a stranger's: its settings must not fetch, nor run a program for it.
     closed = {"GIT_ALLOW_PROTOCOL": "none", "GIT_NO_LAZY_FETCH": "1", "GIT_OPTIONAL_LOCKS": "0"}
     try:
-        done = subprocess.run(  # noqa: S603
-            call, input=stdin, capture_output=True, check=False, env={**os.environ, **closed}
+        completed = subprocess.run(  # noqa: S603
+            git, input=stdin, capture_output=True, check=False, env={**os.environ, **closed}
         )
     except FileNotFoundError:
         raise InputError("Revisions of a folder need git, which is not installed here.") from None
-    if done.returncode:
-        reason = done.stderr.decode(errors="replace").strip().removeprefix("fatal: ")
+    if completed.returncode:
+        reason = completed.stderr.decode(errors="replace").strip().removeprefix("fatal: ")
         raise InputError(
             f"{unknown or f'git cannot read {path}'}{f': {reason}' if reason else ''}."
         )
-    return done.stdout
+    return completed.stdout
 
 
-def split_revision(text: str) -> tuple[Folder, str | None]:
+def split_folder_revision(text: str) -> tuple[Folder, str | None]:
     """Split the path of a folder from a revision: "shop/@HEAD~3" is a revision of "shop/"."""
     if "@" in text and not Path(text).expanduser().is_dir():
-        for place in (n for n, sign in enumerate(text) if sign == "@"):
-            if Path(text[:place] or ".").expanduser().is_dir() and text[place + 1 :]:
-                return Folder(text[:place] or "."), text[place + 1 :]
+        for at_sign in (n for n, sign in enumerate(text) if sign == "@"):
+            if Path(text[:at_sign] or ".").expanduser().is_dir() and text[at_sign + 1 :]:
+                return Folder(text[:at_sign] or "."), text[at_sign + 1 :]
     return Folder(text), None
 
 
-def state_of(
+def read_state(
     source: Client | Sandbox | Folder | AccountState | str | os.PathLike[str],
     *,
     contacts: bool | None = None,
@@ -813,7 +822,7 @@ def state_of(
     if isinstance(source, Folder):
         return source.state(contacts=contacts, codes=codes)
     if isinstance(source, str | os.PathLike):
-        folder, revision = split_revision(os.fspath(source))
+        folder, revision = split_folder_revision(os.fspath(source))
         return folder.state(revision, contacts=contacts, codes=codes)
     if isinstance(source, Client):
         return read_account(source, named, contacts=bool(contacts))
@@ -854,11 +863,12 @@ class PullReport(Report):
         return pd.DataFrame(rows, columns=["file", "change"], dtype="str")
 
     def _parts(self) -> Iterator[ReportPart]:
+        """Yield the counts, the changed files by kind of change, and the notes."""
         counts = repr(self.state).partition(": ")[2].removesuffix(">")
         head = f"Pulled {self.state.origin} into {self.path}: {counts}."
         lines = []
         for change in ("new", "changed", "removed", "edited"):
-            paths = [path for path, what in self.changes.items() if what == change]
+            paths = [path for path, kind in self.changes.items() if kind == change]
             if paths:
                 lines.append(f"  {change}: {', '.join(_summarize_paths(paths))}")
         if left_out := [many(count, noun) for noun, count in self.left_out.items() if count]:

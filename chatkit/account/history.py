@@ -27,6 +27,7 @@ from chatkit.bulk.undo import make_undo_plan
 from chatkit.client import Client, connect, get_plan_target, list_open_clients
 from chatkit.errors import InputError, JournalError, SettingsError, get_first_line
 from chatkit.imports import accessor
+from chatkit.localization.content import shorten_list
 from chatkit.util.display import many, visible
 from chatkit.util.progress import print_line
 
@@ -83,9 +84,9 @@ def runs(
     >>> chatkit.runs(client).state.tolist()
     ['finished']
     """
-    place = hide_password(at)
+    location = hide_password(at)
     del at  # a traceback that prints variables must not find a password
-    home = None if place is None else open_store(place)
+    store = None if location is None else open_store(location)
     clients: list[Any] = []
     if client is not None:
         clients = [*client.values()] if isinstance(client, Mapping) else [client]
@@ -95,16 +96,16 @@ def runs(
             "without it the runs of all accounts are listed."
         )
     accounts = {each.connection.account for each in clients}
-    kept = list_runs(
-        home, lost=lambda error: print_line(f"{get_first_line(error)} Its runs are not shown.")
+    all_runs = list_runs(
+        store, lost=lambda error: print_line(f"{get_first_line(error)} Its runs are not shown.")
     )
-    latest = sorted(kept, key=lambda kept: kept.run, reverse=True)
+    latest = sorted(all_runs, key=lambda kept_run: kept_run.run, reverse=True)
     listed = [run for run in map(_summarize_run, latest) if run is not None]
-    _mark_undone(listed)
+    _mark_undone_runs(listed)
     if client is not None:
         listed = [r for r in listed if r["account"] in accounts or r["state"] == "damaged"]
     frame = rendering.make_runs_frame(listed)
-    return rendering.ClickableFrame.of(frame, partial(_make_runs_widget, client, home))
+    return rendering.ClickableFrame.of(frame, partial(_make_runs_widget, client, store))
 
 
 def _make_runs_widget(
@@ -127,10 +128,10 @@ def _open_run(
 
     Its account is looked for only when something is sent or taken back.
     """
-    located = _find_run(run, home)
+    located = _locate_run(run, home)
     plan = _make_resume_plan(located, client)
-    with located.store.read(located.name) as kept:
-        header, rows = kept.header, read_rows(kept)
+    with located.store.read(located.name) as opened:
+        header, rows = opened.header, read_rows(opened)
     last = located.store.summary(located.name).last
     stopped = last.detail.get("reason", "") if last is not None and last.what == "stopped" else ""
     return plan, rendering.make_result_frame(rows, header.run, header.names, stopped)
@@ -139,53 +140,57 @@ def _open_run(
 def _make_resume_plan(
     located: _LocatedRun, client: _Clients, *, moved: bool = False
 ) -> Plan | FleetPlan:
-    """Make the plan that a run began with: applied again, the run goes on.
+    """Make the plan of a run from its journal; applied again, it resumes the run.
 
     Raises:
         JournalError: No journal of it can be read.
     """
-    store, name, home, fleet = located
-    accounts = _account_names(fleet)
+    store, name, chosen, fleet = located
+    accounts = _collect_account_names(fleet)
 
-    def read(label: str, kept: Journal) -> Plan:
-        target: Any = _LazyTarget(partial(_find_target, kept.header, client, accounts, moved=moved))
-        return restore_plan(kept, target, fleet[label].store if fleet else store, home)
+    def make_plan(label: str, opened: Journal) -> Plan:
+        """Make the plan of one account from its journal."""
+        target: Any = _LazyPlanTarget(
+            partial(_find_run_target, opened.header, client, accounts, moved=moved)
+        )
+        return restore_plan(opened, target, fleet[label].store if fleet else store, chosen)
 
     if not fleet:
-        with store.read(name) as kept:
-            return read("", kept)
-    plans, failed = _read_journals(fleet, read)
-    return FleetPlan(plans, failed=failed, skip_invalid=True, run=_fleet_id(fleet))
+        with store.read(name) as opened:
+            return make_plan("", opened)
+    plans, failed = _read_fleet_journals(fleet, make_plan)
+    return FleetPlan(plans, failed=failed, skip_invalid=True, run=_get_fleet_id(fleet))
 
 
-class _LazyTarget:
-    """The target of a run, whose account is only looked for when it is needed."""
+class _LazyPlanTarget:
+    """The target of a run, whose account is found at the first access to an attribute."""
 
     def __init__(self, find: Callable[[], PlanTarget]) -> None:
         self._find = find
 
     @cached_property
     def _target(self) -> PlanTarget:
+        """The target, found at the first access."""
         return self._find()
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._target, name)
 
 
-def _mark_undone(latest: Sequence[dict[str, Any]]) -> None:
-    """Mark the runs that others have taken back; the latest come first.
+def _mark_undone_runs(latest: Sequence[dict[str, Any]]) -> None:
+    """Mark the runs that later runs have taken back, in a list with the latest first.
 
     A run that was taken back itself does not count.
     """
     undone: dict[str, list[dict[str, Any]]] = {}
     for run in latest:
-        by = undone.get(run["run"], [])
-        back = run["back"] = sum(one["applied"] - one["back"] for one in by)
-        if back and run["state"] in ("finished", "open"):
-            run["taken_back"] = max(one["ended"] or one["started"] for one in by)
+        undo_runs = undone.get(run["run"], [])
+        undone_rows = run["back"] = sum(each["applied"] - each["back"] for each in undo_runs)
+        if undone_rows and run["state"] in ("finished", "open"):
+            run["taken_back"] = max(each["ended"] or each["started"] for each in undo_runs)
             if run["state"] == "finished":
-                whole = back >= run["applied"]
-                run["state"] = "taken back" if whole else "partly taken back"
+                complete = undone_rows >= run["applied"]
+                run["state"] = "taken back" if complete else "partly taken back"
         if run["undoes"] and run["state"] not in ("taken back", "damaged"):
             undone.setdefault(run["undoes"], []).append(run)
 
@@ -207,18 +212,19 @@ def journal(run: str | pd.DataFrame, *, at: str | Path | None = None) -> pd.Data
     >>> chatkit.account.journal(result).event.tolist()
     ['started', 'intent', 'answered', 'verified', 'finished']
     """
-    place = hide_password(at)
+    location = hide_password(at)
     del at  # a traceback that prints variables must not find a password
-    store, name, _, fleet = _find_run(run, place)
+    store, name, _, fleet = _locate_run(run, location)
     if fleet:
-        frames, failed = _read_journals(
-            fleet, lambda _, kept: rendering.make_journal_frame(kept.events(), read_rows(kept))
+        frames, failed = _read_fleet_journals(
+            fleet,
+            lambda _, opened: rendering.make_journal_frame(opened.events(), read_rows(opened)),
         )
-        for label, why in failed.items():
-            print_line(f"{visible(label)}: {why}")
+        for label, reason in failed.items():
+            print_line(f"{visible(label)}: {reason}")
         return rendering.join_account_tables(frames)
-    with store.read(name) as kept:
-        return rendering.make_journal_frame(kept.events(), read_rows(kept))
+    with store.read(name) as opened:
+        return rendering.make_journal_frame(opened.events(), read_rows(opened))
 
 
 def resume(
@@ -269,11 +275,11 @@ def resume(
     ['applied']
     """
     accessor.register()
-    place = hide_password(at)
+    location = hide_password(at)
     del at  # a traceback that prints variables must not find a password
-    located = _find_run(run, place)
+    located = _locate_run(run, location)
     if located.fleet:
-        _check_begun(located.fleet)
+        _check_fleet_started(located.fleet)
     elif on is not None:
         raise InputError(
             f"on= goes on with the run of a fleet, and {located.name} is the run of one account, "
@@ -327,9 +333,9 @@ def undo(
     ['applied']
     """
     accessor.register()
-    place = hide_password(at)
+    location = hide_password(at)
     del at  # a traceback that prints variables must not find a password
-    store, name, home, fleet = _find_run(run, place)
+    store, name, chosen, fleet = _locate_run(run, location)
     all_rows = 0 if isinstance(run, str) else rendering.get_result_row_count(run)
     if rows is None and len(run) < all_rows:
         raise InputError(
@@ -337,20 +343,20 @@ def undo(
             "undo(result, rows=part.index) takes only these back, and undo(result) all of them."
         )
     if fleet:
-        return _make_fleet_undo(
-            fleet, client, rows, home, moved=moved, include_adopted=include_adopted
+        return _make_fleet_undo_plan(
+            fleet, client, rows, chosen, moved=moved, include_adopted=include_adopted
         )
-    with store.read(name) as kept:
-        header = kept.header
+    with store.read(name) as opened:
+        header = opened.header
         label = header.fleet[1] if isinstance(client, Mapping) and header.fleet else None
         if label is not None and rows is not None:
             rows = _group_by_account(rows, [label]).get(label, [])
-        only = None if rows is None else _find_row_numbers(kept, rows)
-        target = _find_target(header, client, moved=moved)
-        later = [*list_runs(home, lost=lambda _: None)]
+        only = None if rows is None else _find_row_numbers(opened, rows)
+        target = _find_run_target(header, client, moved=moved)
+        later = [*list_runs(chosen, lost=lambda _: None)]
         plan = set_journal_location(
-            make_undo_plan(kept, target, include_adopted=include_adopted, only=only, later=later),
-            home,
+            make_undo_plan(opened, target, include_adopted=include_adopted, only=only, later=later),
+            chosen,
         )
     return plan if label is None else FleetPlan({label: plan})
 
@@ -359,7 +365,7 @@ def undo(
 
 
 def _find_fleet_runs(name: str, at: At | None) -> dict[str, KeptRun]:
-    """Find the runs that belong to the run of a fleet; return them by the name of the account.
+    """Find the runs of the accounts in a fleet's run; return them by account.
 
     Args:
         name: The name of the run, or the beginning of it.
@@ -369,34 +375,35 @@ def _find_fleet_runs(name: str, at: At | None) -> dict[str, KeptRun]:
         Those that can be read, in the order of the accounts; none if the name is that of one
         run, of none, or the beginning of others too.
     """
-    homes, lost = find_run_stores(at)
-    begins = {each for each in homes if name and each.startswith(name)}
-    if name in begins or not begins:
+    run_names, lost = find_run_stores(at)
+    matches = {each for each in run_names if name and each.startswith(name)}
+    if name in matches or not matches:
         return {}
     parts: dict[tuple[str, str], KeptRun] = {}  # by the name of the run, and of the account
-    kept_ones = list_runs(at, lost=lambda _: None)
-    for kept in sorted(kept_ones, key=lambda kept: (len(kept.run), kept.run)):
+    all_runs = list_runs(at, lost=lambda _: None)
+    for kept in sorted(all_runs, key=lambda kept: (len(kept.run), kept.run)):
         header = kept.header  # None of a damaged one: runs() lists it
-        if kept.run in begins and header and header.fleet and header.fleet[0].startswith(name):
+        if kept.run in matches and header and header.fleet and header.fleet[0].startswith(name):
             parts[header.fleet] = kept
     fleets = {fleet for fleet, _ in parts}
-    whole = len(fleets) == 1 and all(each.startswith(f"{min(fleets)}-") for each in begins)
-    if not whole or (lost and fleets != {name}):
+    unambiguous = len(fleets) == 1 and all(each.startswith(f"{min(fleets)}-") for each in matches)
+    if not unambiguous or (lost and fleets != {name}):
         return {}  # of several runs, `find_run` asks for more of the name
     return {label: kept for (_, label), kept in parts.items()}
 
 
-def _fleet_id(parts: Mapping[str, KeptRun]) -> str:
+def _get_fleet_id(parts: Mapping[str, KeptRun]) -> str:
+    """Return the name of the run of a fleet, from the runs of its accounts."""
     return parse_fleet_id(next(iter(parts.values())).run)
 
 
-def _missing_journals(parts: Mapping[str, KeptRun]) -> dict[str, str]:
-    """Return why the journals of accounts in the run of a fleet are gone or cannot be read.
+def _explain_missing_journals(parts: Mapping[str, KeptRun]) -> dict[str, str]:
+    """Return the accounts of a fleet's run without a readable journal, each with the reason.
 
     Returns:
         The reasons by account; by the name of its run where no journal names that.
     """
-    fleet = _fleet_id(parts)
+    fleet = _get_fleet_id(parts)
     stores = {kept.store.location: kept.store for kept in parts.values()}
     listed = {
         name for store in stores.values() for name in store.runs() if parse_fleet_id(name) == fleet
@@ -412,17 +419,17 @@ def _missing_journals(parts: Mapping[str, KeptRun]) -> dict[str, str]:
     }
 
 
-def _check_begun(parts: Mapping[str, KeptRun]) -> None:
-    """Refuse to go on with a fleet whose journals were not all written: nothing was sent then.
+def _check_fleet_started(parts: Mapping[str, KeptRun]) -> None:
+    """Refuse to resume the run of a fleet that ended before all its journals were written.
 
     The first of them is written at last.
 
     Raises:
         JournalError: It is not there, and no account has begun.
     """
-    fleet, kept = _fleet_id(parts), [*parts.values()]
-    if not kept[0].store.has(make_fleet_part_id(fleet, 1)) and all(
-        each.last is None for each in kept
+    fleet, known = _get_fleet_id(parts), [*parts.values()]
+    if not known[0].store.has(make_fleet_part_id(fleet, 1)) and all(
+        each.last is None for each in known
     ):
         raise JournalError(
             f"The run {fleet} ended before its journals were complete, so nothing was sent, unless "
@@ -430,7 +437,7 @@ def _check_begun(parts: Mapping[str, KeptRun]) -> None:
         )
 
 
-def _read_journals(
+def _read_fleet_journals(
     parts: Mapping[str, KeptRun],
     read: Callable[[str, Journal], T],
     labels: Collection[str] | None = None,
@@ -445,14 +452,14 @@ def _read_journals(
     Raises:
         JournalError: None can be read.
     """
-    results, failed = dict[str, T](), _missing_journals(parts)
+    results, failed = dict[str, T](), _explain_missing_journals(parts)
     if labels is not None:
         parts = {label: part for label, part in parts.items() if label in labels}
-        failed = {label: why for label, why in failed.items() if label in labels}
+        failed = {label: reason for label, reason in failed.items() if label in labels}
     for n, (label, part) in enumerate(parts.items(), 1):
         try:
-            with part.read() as kept:
-                results[label] = read(label, kept)
+            with part.read() as opened:
+                results[label] = read(label, opened)
         except SettingsError as error:
             failed[label] = get_first_line(error)
         except JournalError as error:
@@ -462,38 +469,40 @@ def _read_journals(
     return results, failed
 
 
-def _account_names(parts: Mapping[str, KeptRun]) -> set[str]:
+def _collect_account_names(parts: Mapping[str, KeptRun]) -> set[str]:
+    """Return the names of the accounts in the run of a fleet."""
     return {each.header.account for each in parts.values() if each.header is not None}
 
 
-def _make_fleet_undo(
+def _make_fleet_undo_plan(
     parts: Mapping[str, KeptRun],
     client: _Clients,
     rows: Iterable[Any] | None,
-    home: JournalStore | None,
+    chosen: JournalStore | None,
     *,
     moved: bool,
     include_adopted: bool,
 ) -> FleetPlan:
     """Make the plan that takes back the run of a fleet, in each account that can be found."""
-    labels = dict.fromkeys([*parts, *_missing_journals(parts)])
+    labels = dict.fromkeys([*parts, *_explain_missing_journals(parts)])
     rows_of = labels if rows is None else _group_by_account(rows, labels)
-    later = [*list_runs(home, lost=lambda _: None)]
+    later = [*list_runs(chosen, lost=lambda _: None)]
 
-    def read(label: str, kept: Journal) -> Plan:
-        only = None if rows is None else _find_row_numbers(kept, rows_of[label] or ())
-        target = _find_target(kept.header, client, _account_names(parts), moved=moved)
+    def make_plan(label: str, opened: Journal) -> Plan:
+        """Make the undo plan of one account from its journal."""
+        only = None if rows is None else _find_row_numbers(opened, rows_of[label] or ())
+        target = _find_run_target(opened.header, client, _collect_account_names(parts), moved=moved)
         return set_journal_location(
-            make_undo_plan(kept, target, include_adopted=include_adopted, only=only, later=later),
-            home,
+            make_undo_plan(opened, target, include_adopted=include_adopted, only=only, later=later),
+            chosen,
         )
 
-    plans, failed = _read_journals(parts, read, rows_of)
+    plans, failed = _read_fleet_journals(parts, make_plan, rows_of)
     return FleetPlan(plans, failed=failed, skip_invalid=True)
 
 
 def _group_by_account(rows: Iterable[Any], labels: Collection[str]) -> dict[str, list[Any]]:
-    """Group labels of the result of a fleet by account.
+    """Group row labels of a fleet's result by account.
 
     Raises:
         InputError: They are no such labels.
@@ -535,20 +544,23 @@ def _pick_client(
     label = header.fleet[1]
     if label not in client:
         return None
-    to = client[label].connection.account
-    was, _ = split_account(header.account)
-    left = [n for n, c in client.items() if split_account(c.connection.account)[0] == was]
-    if to in accounts or (left and not moved):
-        why = "another run belongs to it" if to in accounts else f"{left[0]} is where that was"
+    passed = client[label].connection.account
+    address, _ = split_account(header.account)
+    unmoved = [n for n, c in client.items() if split_account(c.connection.account)[0] == address]
+    if passed in accounts or (unmoved and not moved):
+        reason = (
+            "another run belongs to it" if passed in accounts else f"{unmoved[0]} is where that was"
+        )
         raise SettingsError(
             f"The run of {label} belongs to {header.account}, and the {label} that was passed is "
-            f"{to}, which is another account: {why}. Pass the client of the first as {label!r}."
+            f"{passed}, which is another account: {reason}. Pass the client of the first "
+            f"as {label!r}."
         )
     return client[label]
 
 
-def _find_row_numbers(kept: Journal, labels: Iterable[Any]) -> set[int]:
-    """Find the numbers of the rows of a run with these labels.
+def _find_row_numbers(opened: Journal, labels: Iterable[Any]) -> set[int]:
+    """Return the numbers of the rows of a run that have these labels.
 
     Raises:
         InputError: There are no labels, or it has no such row.
@@ -556,16 +568,15 @@ def _find_row_numbers(kept: Journal, labels: Iterable[Any]) -> set[int]:
     if isinstance(labels, str | bytes) or not isinstance(labels, Iterable):
         raise InputError(f"rows= takes a list of labels, like rows=[{labels!r:.60}].")
     asked = dict.fromkeys(labels)
-    places: dict[Any, list[int]] = {}
-    for n, change in enumerate(kept.changes()):
-        places.setdefault(change.row, []).append(n)
-    if unknown := [label for label in asked if label not in places]:
-        some = ", ".join(f"{label!r:.60}" for label in unknown[:5])
-        rest = f" and {len(unknown) - 5:,} more" if len(unknown) > 5 else ""
+    numbers: dict[Any, list[int]] = {}
+    for n, change in enumerate(opened.changes()):
+        numbers.setdefault(change.row, []).append(n)
+    if unknown := [label for label in asked if label not in numbers]:
+        listed = shorten_list([f"{label!r:.60}" for label in unknown], 5)
         raise InputError(
-            f"The run has no row {some}{rest}: rows= takes labels of the index of its result."
+            f"The run has no row {listed}: rows= takes labels of the index of its result."
         )
-    return {n for label in asked for n in places[label]}
+    return {n for label in asked for n in numbers[label]}
 
 
 def prune(
@@ -591,17 +602,17 @@ def prune(
     >>> chatkit.account.prune(days=36_500)
     []
     """
-    place = hide_password(at)
+    location = hide_password(at)
     del at  # a traceback that prints variables must not find a password
     if not days >= 0:
         raise InputError(f"days= must be 0 or more, not {days!r:.40}.")
-    store, named = open_store(place), set(runs)
+    store, named = open_store(location), set(runs)
     parts = {each for each in store.runs() if named and parse_fleet_id(each) in named}
     return prune_journals(store, days=days, runs=named | parts)
 
 
-def _find_run(run: str | pd.DataFrame, at: At | None) -> _LocatedRun:
-    """Find the journal of a run by its name or its result, or those of the run of a fleet."""
+def _locate_run(run: str | pd.DataFrame, at: At | None) -> _LocatedRun:
+    """Find the journal of a run, or the journals of a fleet's run, by its name or result."""
     name = run if isinstance(run, str) else None
     if not isinstance(run, str):
         name = rendering.get_result_run(run) if hasattr(run, "attrs") else None
@@ -612,21 +623,21 @@ def _find_run(run: str | pd.DataFrame, at: At | None) -> _LocatedRun:
             f"{'another ' if hasattr(run, 'attrs') else ''}{type(run).__name__}. "
             "chatkit.runs() lists the runs."
         )
-    home = None if at is None else open_store(at)
-    if fleet := _find_fleet_runs(name, home):
+    chosen = None if at is None else open_store(at)
+    if fleet := _find_fleet_runs(name, chosen):
         first = next(iter(fleet.values()))
-        return _LocatedRun(first.store, first.run, home, fleet)
-    return _LocatedRun(*find_run(name, home), home, {})
+        return _LocatedRun(first.store, first.run, chosen, fleet)
+    return _LocatedRun(*find_run(name, chosen), chosen, {})
 
 
-def _find_target(
+def _find_run_target(
     header: RunHeader,
     client: _Clients,
     accounts: Collection[str] = (),
     *,
     moved: bool,
 ) -> PlanTarget:
-    """Find the account of a run: the client that was passed, one that is open, or a new one.
+    """Find the account of a run: by the passed client, an open one, or its named connection.
 
     Args:
         header: The header of the run.
@@ -656,9 +667,9 @@ def _find_target(
 
 
 def _check_moved_account(
-    header: RunHeader, to: Connection, opened: Client | None, *, confirmed: bool | None
+    header: RunHeader, connection: Connection, opened: Client | None, *, confirmed: bool | None
 ) -> None:
-    """Refuse to go on at another address unless the person says that it is the same account.
+    """Refuse to resume a run at another address unless the person confirms the account.
 
     Two services may have accounts of one id, and then a run would land among the data of
     strangers. So passing the client is enough only where the port of a service on this machine
@@ -666,57 +677,58 @@ def _check_moved_account(
 
     Args:
         header: The header of the run.
-        to: The account of the client.
+        connection: The account of the client.
         opened: The client of the old address that is open: then both services are there.
         confirmed: True with `moved=True`, None without it, False if no client was passed.
 
     Raises:
         SettingsError: It is another account, or nobody has said that it is the same.
     """
-    (was, account_id), (where, _) = split_account(header.account), split_account(to.account)
-    if account_id != to.account_id or to.passing:
+    old, account_id = split_account(header.account)
+    new, _ = split_account(connection.account)
+    if account_id != connection.account_id or connection.passing:
         raise SettingsError(
-            f"This run belongs to {header.account}, not {to.account}: pass its client."
+            f"This run belongs to {header.account}, not {connection.account}: pass its client."
         )
     if confirmed is False:
         raise SettingsError(
-            f"This run belongs to {header.account}, and {to.name} is {to.account} now: if that "
-            "is the same account, pass its client and moved=True."
+            f"This run belongs to {header.account}, and {connection.name} is {connection.account} "
+            "now: if that is the same account, pass its client and moved=True."
         )
-    if not confirmed and (opened is not None or not is_same_local_server(was, where)):
+    if not confirmed and (opened is not None or not is_same_local_server(old, new)):
         raise SettingsError(
-            f"This run belongs to {header.account}, and this client is of {to.account}: the "
-            "same account id at another address. If it is the same account of the same "
+            f"This run belongs to {header.account}, and this client is of {connection.account}: "
+            "the same account id at another address. If it is the same account of the same "
             "service, pass moved=True; if it is another service, pass the client of the first."
         )
-    print_line(f"This run was applied at {was}. It is continued at {where}, account {account_id}.")
+    print_line(f"This run was applied at {old}. It is continued at {new}, account {account_id}.")
 
 
-def _summarize_run(kept: KeptRun) -> dict[str, Any] | None:
-    """Sum up a run as a row of `runs()`, a damaged one too.
+def _summarize_run(kept_run: KeptRun) -> dict[str, Any] | None:
+    """Summarize a run as a row of `runs()`, also a damaged one.
 
     None for one that another process has deleted since they were listed.
     """
-    header, last = kept.header, kept.last
+    header, last = kept_run.header, kept_run.last
     counts = {} if last is None else last.detail.get("counts", {})
     reason = ""
     if header is None or not counts:  # it is damaged, or did not come to its end
         try:
-            with kept.read() as whole:
-                counts = count_states(read_rows(whole))
+            with kept_run.read() as opened:
+                counts = count_states(read_rows(opened))
         except JournalError as error:
-            if not kept.store.has(kept.run):
+            if not kept_run.store.has(kept_run.run):
                 return None
             header, reason = None, get_first_line(error)
     summary = dict.fromkeys(("connection", "account", "noun", "undoes"), "") | {
-        "run": kept.run, "started": None, "ended": None, "changes": 0, "applied": 0,
+        "run": kept_run.run, "started": None, "ended": None, "changes": 0, "applied": 0,
         "state": "damaged", "reason": reason,
     }  # fmt: skip
     if header is not None:
-        done = is_finished(last)
+        finished = is_finished(last)
         summary |= {
             "started": header.started,
-            "ended": last.at if last is not None and done else None,
+            "ended": last.at if last is not None and finished else None,
             "connection": header.fleet[1] if header.fleet else header.connection or "",
             "account": header.account,
             "noun": header.noun,
@@ -724,7 +736,7 @@ def _summarize_run(kept: KeptRun) -> dict[str, Any] | None:
             "applied": counts.get("applied", 0) + counts.get("differs", 0),
             "unknown": counts.get("unknown", 0),
             "not_sent": counts.get("not sent", 0),
-            "state": "finished" if done else "open",
+            "state": "finished" if finished else "open",
             "undoes": header.undoes or "",
         }
     return summary

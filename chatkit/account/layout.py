@@ -41,13 +41,13 @@ from chatkit.account.reading import (
     NAME_PARTS,
     NOUNS,
     Fields,
-    canonical_fields,
-    name_cells,
+    canonicalize_fields,
+    make_name_cells,
 )
 from chatkit.api.record import Body
 from chatkit.errors import InputError, Problem
 from chatkit.flowjson.document import DocumentSource, LineColumn, read_source
-from chatkit.imports.tables import guard, unguard
+from chatkit.imports.tables import guard_cell, remove_guard
 from chatkit.localization.ledger import Ledger
 from chatkit.templates.codes import template_codes
 from chatkit.util.display import many, values, visible
@@ -158,11 +158,11 @@ def is_folder_file(path: str) -> bool:
         return False
     if path in (ACCOUNT, CONTACTS, LEDGER, BASE, BASE_CONTACTS):
         return True
-    return _noun_of(path) is not None
+    return _find_noun(path) is not None
 
 
-def _noun_of(path: str) -> str | None:
-    """Return the noun of the record in a file; None for other files."""
+def _find_noun(path: str) -> str | None:
+    """Return the noun of the record that a path names; None for other files."""
     for noun, pattern in RECORD_FILES.items():
         same_folder = path.partition("/")[0] == pattern.partition("/")[0]
         if same_folder and path.count("/") == pattern.count("/") and path.endswith(".json"):
@@ -170,28 +170,28 @@ def _noun_of(path: str) -> str | None:
     return None
 
 
-def _name_from_path(noun: str, path: str) -> dict[str, Any]:
-    """Return the name cells that the path of a record's file holds; empty if it holds none."""
+def _parse_name_cells(noun: str, path: str) -> dict[str, Any]:
+    """Return the name cells in the path of a record's file; empty if it has none."""
     parts = path.removesuffix(".json").split("/")[1:]
-    return name_cells(DECLARED[noun], tuple(parts)) if len(parts) > 1 else {}
+    return make_name_cells(DECLARED[noun], tuple(parts)) if len(parts) > 1 else {}
 
 
-def safe_file_name(name: str, noun: str = "flow") -> str:
-    """Convert any text to a portable file name; empty if nothing usable is left.
+def make_file_name(name: str, noun: str = "flow") -> str:
+    """Make a portable file name of any text; empty if nothing usable is left.
 
     Args:
         name: Any text.
         noun: The suffix of a name that a system reserves.
 
-    >>> list(map(safe_file_name, ["Größe wählen / ändern?", "../../etc/passwd", "CON", "予約"]))
+    >>> list(map(make_file_name, ["Größe wählen / ändern?", "../../etc/passwd", "CON", "予約"]))
     ['grosse-wahlen-andern', 'etc-passwd', 'con-flow', '']
     """
     plain = unicodedata.normalize("NFKD", name.casefold()).encode("ascii", "ignore").decode()
     stem = re.sub("[^a-z0-9]+", "-", plain)[:60].strip("-")
-    return f"{stem}-{noun}" if is_reserved(stem) else stem
+    return f"{stem}-{noun}" if is_reserved_name(stem) else stem
 
 
-def is_reserved(stem: str) -> bool:
+def is_reserved_name(stem: str) -> bool:
     """Return whether Windows reserves a name, whatever follows the dot."""
     return _RESERVED.fullmatch(stem.casefold()) is not None
 
@@ -215,10 +215,11 @@ class PathNames:
         }
 
     def _reserve(self, path: str) -> None:
+        """Mark a path and its folder as taken, whatever their case."""
         folder, _, _ = path.rpartition("/")
         self._taken |= {path.casefold(), folder.casefold()}
 
-    def new_path(self, noun: str, name: Any) -> str:
+    def make_path(self, noun: str, name: Any) -> str:
         """Make the path of a new record, and reserve it."""
         folder = f"{RECORD_FILES[noun].partition('/')[0]}/"
         *outer, own = name if isinstance(name, tuple) else (name,)
@@ -232,8 +233,8 @@ class PathNames:
 
     def _find_free_path(self, before: str, name: str, noun: str, after: str) -> str:
         """Return a free path of a file or folder; paths that differ in case alone are taken."""
-        plain = _PLAIN.fullmatch(name) and not is_reserved(name)
-        stem = name if plain else safe_file_name(name.removeprefix("https://"), noun)
+        plain = _PLAIN.fullmatch(name) and not is_reserved_name(name)
+        stem = name if plain else make_file_name(name.removeprefix("https://"), noun)
         digest = sha256(name.encode(errors="surrogatepass")).hexdigest()
         stems = [stem] if stem else []
         stems += [f"{stem or noun}-{digest[:length]}" for length in (6, 12, 64)]
@@ -252,44 +253,44 @@ def format_json(value: Mapping[str, Any]) -> bytes:
         return (json.dumps(value, indent=2, sort_keys=True) + "\n").encode()
 
 
-def record_text(noun: str, name: Any, fields: Fields, path: str) -> bytes:
-    """Write the file of a record, without the name cells that its path holds."""
-    known = _name_from_path(noun, path)
-    named = name_cells(DECLARED[noun], name).items()
+def format_record(noun: str, name: Any, fields: Fields, path: str) -> bytes:
+    """Format a record as the JSON of its file, without the name cells in its path."""
+    known = _parse_name_cells(noun, path)
+    named = make_name_cells(DECLARED[noun], name).items()
     row = {**fields, **{each: value for each, value in named if known.get(each) != value}}
     if isinstance(text := row.get("text"), str) and "\n" in text:
         row["text"] = text.split("\n")
     return format_json(row)
 
 
-def account_text(account: str, codes: Iterable[str], *, flows_only: bool) -> bytes:
-    """Write `account.json`."""
+def format_account(account: str, codes: Iterable[str], *, flows_only: bool) -> bytes:
+    """Format `account.json`: the account and its template codes."""
     about: dict[str, Any] = {"account": account, "format": FORMAT, "templates": sorted(codes)}
     return format_json(about | ({"flows_only": True} if flows_only else {}))
 
 
-def base_text(account: str, codes: Iterable[str], records: Records) -> bytes:
-    """Write the base: the account as it was pulled, which the next pull compares with."""
+def format_base(account: str, codes: Iterable[str], records: Records) -> bytes:
+    """Format the base as JSON: the records as pulled, with which the next pull compares."""
     base: dict[str, Any] = {"account": account, "templates": sorted(codes)}
     for noun in NOUNS:
         nested = base[f"{noun}s"] = {}
         for name, fields in records[noun].items():
-            *outer, own = name if isinstance(name, tuple) else (name,)
-            place: dict[str, Any] = nested
+            *outer, last_part = name if isinstance(name, tuple) else (name,)
+            level: dict[str, Any] = nested
             for part in outer:
-                place = place.setdefault(part, {})
-            place[own] = fields
+                level = level.setdefault(part, {})
+            level[last_part] = fields
     return format_json(base)
 
 
-def contacts_text(contacts: Mapping[Any, Fields], columns: Sequence[str]) -> bytes:
-    """Write contacts as CSV, in the order of their numbers; no cell can run as a formula."""
+def format_contacts(contacts: Mapping[Any, Fields], columns: Sequence[str]) -> bytes:
+    """Format contacts as CSV, sorted by number; no cell can run as a formula."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL)
     writer.writerow(columns)
     for name, fields in sorted(contacts.items()):
-        cells = {**name_cells(DECLARED[CONTACT], name), **fields}
-        writer.writerow([guard(cells.get(each) or "") for each in columns])
+        cells = {**make_name_cells(DECLARED[CONTACT], name), **fields}
+        writer.writerow([guard_cell(cells.get(each) or "") for each in columns])
     return text.getvalue().encode()
 
 
@@ -311,7 +312,7 @@ class FolderReader:
         self.base = FolderContents()
 
     def read(self, *, ledger: bool = False) -> FolderContents:
-        """Read all files of the folder that were passed, and its ledger on demand.
+        """Read all passed files of the folder, and its ledger if `ledger` is True.
 
         Raises:
             InputError: Some files cannot be read, or hold errors: `problems` has all.
@@ -323,7 +324,7 @@ class FolderReader:
         about = self._read_account_file() if ACCOUNT in self._files else {}
         self.contents.account = about.get("account")
         for path in sorted(self._files):
-            if noun := _noun_of(path):
+            if noun := _find_noun(path):
                 self._read_record(noun, path)
         if CONTACTS in self._files:
             self.contents.records[CONTACT] = self._read_contacts(CONTACTS, EDITABLE)
@@ -342,9 +343,12 @@ class FolderReader:
             self.contents.base = self.base
         return self.contents
 
-    def _add_problem(self, path: str, at: LineColumn | None, reason: str, value: str = "") -> None:
-        place = f", line {at.line}, column {at.column}" if at else ""
-        self.problems.append(Problem(f"{visible(path)}{place}", value, reason))
+    def _add_problem(
+        self, path: str, location: LineColumn | None, reason: str, value: str = ""
+    ) -> None:
+        """Add a problem of a file, with its line and column if they are known."""
+        position = f", line {location.line}, column {location.column}" if location else ""
+        self.problems.append(Problem(f"{visible(path)}{position}", value, reason))
 
     def _read_account_file(self) -> dict[str, Any]:
         """Read `account.json`: the account and its template codes; empty if it has errors."""
@@ -352,38 +356,41 @@ class FolderReader:
             return {}
         source, about = read
         for name, value in about.items():
-            at = source.find(f"/{escape_key(name)}")
+            location = source.find(f"/{escape_key(name)}")
             kind, needed = _ACCOUNT_TYPES.get(name, (object, ""))
             if not needed:
-                self._add_problem(ACCOUNT, at, f"{values(name)} is not known here")
+                self._add_problem(ACCOUNT, location, f"{values(name)} is not known here")
             elif type(value) is not kind:
-                self._add_problem(ACCOUNT, at, f"{name} must be {needed}")
+                self._add_problem(ACCOUNT, location, f"{name} must be {needed}")
                 return {}
         if about.get("format", FORMAT) > FORMAT:
             reason = f"a later chatkit has written this folder (format {about['format']})"
             self._add_problem(ACCOUNT, source.find("/format"), f"{reason}: install that")
-        before = len(self.problems)
+        problem_count = len(self.problems)
         for n, code in enumerate(about.get("templates", ())):
-            self._check_code(code, ACCOUNT, source.find(f"/templates/{n}"))
-        return about if len(self.problems) == before else {}
+            self._check_template_code(code, ACCOUNT, source.find(f"/templates/{n}"))
+        return about if len(self.problems) == problem_count else {}
 
-    def _check_code(self, code: Any, path: str, at: LineColumn) -> None:
+    def _check_template_code(self, code: Any, path: str, location: LineColumn) -> None:
+        """Add a problem if a value is not a template code."""
         try:
             template_codes([code])
         except InputError as error:
             for problem in error.problems:
-                self._add_problem(path, at, problem.reason, problem.value)
+                self._add_problem(path, location, problem.reason, problem.value)
 
     def _decode_utf8(self, path: str) -> str | None:
+        """Decode a file as UTF-8; add a problem and return None if it is not."""
         try:
             return self._files[path].decode("utf-8-sig")
         except UnicodeDecodeError as error:
-            before = self._files[path][: error.start].decode("utf-8", "replace").split("\n")
-            at = LineColumn(len(before), len(before[-1]) + 1)
-            self._add_problem(path, at, "is not UTF-8 text: save it as UTF-8")
+            lines_before = self._files[path][: error.start].decode("utf-8", "replace").split("\n")
+            location = LineColumn(len(lines_before), len(lines_before[-1]) + 1)
+            self._add_problem(path, location, "is not UTF-8 text: save it as UTF-8")
             return None
 
     def _read_ledger(self) -> None:
+        """Read the ledger of translations into the contents; add a problem if it is damaged."""
         if (text := self._decode_utf8(LEDGER)) is not None:
             try:
                 self.contents.ledger = Ledger.from_text(text, "it")
@@ -398,42 +405,47 @@ class FolderReader:
             return
         source, document = read
         try:
-            _base_model().model_validate(document, strict=True)
+            _build_base_model().model_validate(document, strict=True)
         except ValidationError as error:
             for each in error.errors(include_url=False, include_input=False)[:_MAX_PROBLEMS]:
                 steps = [str(step) for step in each["loc"]]
-                at = source.find("".join(f"/{escape_key(step)}" for step in steps))
+                location = source.find("".join(f"/{escape_key(step)}" for step in steps))
                 named = values(".".join(steps))
                 reason = f"{named} is damaged ({each['msg']}): bring back a copy of the file; or "
-                self._add_problem(BASE, at, f"{reason}delete it, and each difference is a conflict")
+                self._add_problem(
+                    BASE, location, f"{reason}delete it, and each difference is a conflict"
+                )
             return
         self.base.account = document["account"]
         self.base.codes = tuple(document.get("templates", ()))
         for noun in NOUNS:
-            kept = document[f"{noun}s"]
+            base_records = document[f"{noun}s"]
             if len(DECLARED[noun].account_key) > 1:
-                kept = {
-                    (code, own): each for code, some in kept.items() for own, each in some.items()
+                base_records = {
+                    (code, own): each
+                    for code, contents in base_records.items()
+                    for own, each in contents.items()
                 }
-            self.base.records[noun] = kept
+            self.base.records[noun] = base_records
 
     # --- flows/ and templates/ ---
 
     def _read_json(
         self, path: str, deepest: int = _MAX_DEPTH
     ) -> tuple[DocumentSource, dict[str, Any]] | None:
+        """Parse a file as a JSON object with its positions; add problems and return None."""
         source = read_source(self._files[path])
         if not source.fault and is_deeper(source.value, deepest):
             source.fault = f"it is more than {deepest} levels deep"
         if source.fault:
             self._add_problem(path, source.at, f"is not valid JSON: {source.fault}")
             return None
-        doubles = list(islice(source.duplicate_keys(), _MAX_PROBLEMS))
-        for pointer, at in doubles:
+        duplicates = list(islice(source.duplicate_keys(), _MAX_PROBLEMS))
+        for pointer, location in duplicates:
             name = pointer.rpartition("/")[2]
             reason = f"{values(name)} stands here for a second time: leave one out"
-            self._add_problem(path, at, reason)
-        if doubles:
+            self._add_problem(path, location, reason)
+        if duplicates:
             return None
         if not isinstance(source.value, dict):
             self._add_problem(path, LineColumn(1, 1), "must be an object: write { … }")
@@ -441,20 +453,20 @@ class FolderReader:
         return source, source.value
 
     def _read_record(self, noun: str, path: str) -> None:
-        """Read the file of a record."""
+        """Read the file of one record, check it, and add it to the contents."""
         if (read := self._read_json(path)) is None:
             return
         source, fields = read
         if fault := DECLARED[noun].file_fault(fields):
             self._add_problem(path, source.find(fault[0]), fault[1])
             return
-        fields = {**_name_from_path(noun, path), **fields}
+        fields = {**_parse_name_cells(noun, path), **fields}
         lines = fields.get("text")
         if isinstance(lines, list) and all(isinstance(line, str) for line in lines):
             fields["text"] = "\n".join(lines)
         before = len(self.problems)
         if "template_code" in fields:
-            self._check_code(fields["template_code"], path, source.find("/template_code"))
+            self._check_template_code(fields["template_code"], path, source.find("/template_code"))
         if len(self.problems) == before:
             self._add_record(noun, fields, path, source)
 
@@ -473,7 +485,7 @@ class FolderReader:
         known = self.base.records[noun].get(name) if is_name else None
         sent = {each: value for each, value in fields.items() if each != named or known is None}
         if known is not None:
-            same = canonical_fields(noun, fields)
+            same = canonicalize_fields(noun, fields)
             sent = {n: v for n, v in sent.items() if n not in same or same[n] != known.get(n)}
             required = []
         before = len(self.problems)
@@ -486,9 +498,9 @@ class FolderReader:
             other = self.contents.paths[noun, name]
             label = " in ".join(name) if isinstance(name, tuple) else name
             reason = f"the {noun} {values(label)} stands in {other} too: keep one of them"
-            self._add_problem(path, source.find(_json_pointer(named)), reason)
+            self._add_problem(path, source.find(_make_json_pointer(named)), reason)
             return
-        records[name] = canonical_fields(noun, fields)
+        records[name] = canonicalize_fields(noun, fields)
         self.contents.paths[noun, name] = path
 
     def _check_fields(
@@ -510,88 +522,88 @@ class FolderReader:
                     named = f"{each.field} = {each.value}" if each.value else each.field
                     step = f": {each.next_step}" if each.next_step else ""
                     reason = f"{named}: {each.reason}{step}"
-                self._add_problem(path, source.find(_json_pointer(each.field)), reason)
+                self._add_problem(path, source.find(_make_json_pointer(each.field)), reason)
 
     # --- contacts.csv ---
 
     def _read_contacts(self, path: str, columns: Sequence[str]) -> dict[Any, dict[str, Any]]:
-        """Read a file of contacts; empty if it cannot be read."""
+        """Read a CSV file of contacts by their keys; empty if it cannot be read."""
         if (text := self._decode_utf8(path)) is None:
             return {}
         reader = csv.reader(io.StringIO(text, newline=""), strict=True)
         try:
-            head = next(filter(None, reader), [])
-            if self._refuse_header(path, head, columns):
+            header = next(filter(None, reader), [])
+            if self._check_header(path, header, columns):
                 return {}
             return {
-                tuple(cells[name] for name in CONTACT_KEY): canonical_fields(CONTACT, cells)
-                for cells in self._read_contact_rows(path, reader, head)
+                tuple(cells[name] for name in CONTACT_KEY): canonicalize_fields(CONTACT, cells)
+                for cells in self._read_contact_rows(path, reader, header)
             }
         except csv.Error as error:  # a cell of more than 131,072 characters
             self._add_problem(path, LineColumn(reader.line_num, 1), f"cannot be read: {error}")
             return {}
 
-    def _refuse_header(self, path: str, head: Sequence[str], columns: Sequence[str]) -> bool:
-        """Add problems of the header; return whether the rows cannot be read."""
-        at = LineColumn(1, 1)
-        if doubled := [name for n, name in enumerate(head) if name in head[:n]]:
-            reason = f"the column {values(doubled[0])} stands there twice: leave one out"
-            self._add_problem(path, at, reason)
-        elif lost := [name for name in CONTACT_KEY if name not in head]:
-            reason = f"the columns {', '.join(lost)} are missing: write {','.join(columns)}"
-            self._add_problem(path, at, reason, ", ".join(head)[:80])
-        elif unknown := [name for name in head if name not in columns]:
-            at = LineColumn(1, _cell_column(head, unknown[0], head))
+    def _check_header(self, path: str, header: Sequence[str], columns: Sequence[str]) -> bool:
+        """Add problems of the CSV header; return True if the rows cannot be read."""
+        location = LineColumn(1, 1)
+        if duplicates := [name for n, name in enumerate(header) if name in header[:n]]:
+            reason = f"the column {values(duplicates[0])} stands there twice: leave one out"
+            self._add_problem(path, location, reason)
+        elif missing := [name for name in CONTACT_KEY if name not in header]:
+            reason = f"the columns {', '.join(missing)} are missing: write {','.join(columns)}"
+            self._add_problem(path, location, reason, ", ".join(header)[:80])
+        elif unknown := [name for name in header if name not in columns]:
+            location = LineColumn(1, _find_column(header, unknown[0], header))
             reason = f"{values(unknown[0])} is not a column: the columns are {', '.join(columns)}"
-            self._add_problem(path, at, reason)
+            self._add_problem(path, location, reason)
             return False
         else:
             return False
         return True
 
     def _read_contact_rows(
-        self, path: str, reader: Any, head: Sequence[str]
+        self, path: str, reader: Any, header: Sequence[str]
     ) -> Iterator[Mapping[str, str]]:
         """Yield the cells of each row by column; add a problem for each wrong row."""
-        seen: set[Any] = set()
+        known_keys: set[Any] = set()
         pulled = self.base.records.get(CONTACT, {})
-        wrong: Counter[str] = Counter()
+        problem_counts: Counter[str] = Counter()
         before = reader.line_num
         for row in reader:
             line, before = before + 1, reader.line_num
             if not row:
                 continue
-            if len(row) != len(head):
-                reason = f"has {many(len(row), 'cell')}, and the first line {len(head)}"
+            if len(row) != len(header):
+                reason = f"has {many(len(row), 'cell')}, and the first line {len(header)}"
                 reason += ": put a text with a comma in it in quotes"
                 self._add_problem(path, LineColumn(line, 1), reason)
                 continue
-            cells = dict(zip(head, map(unguard, row), strict=True))
+            cells = dict(zip(header, map(remove_guard, row), strict=True))
             yield cells
             key = tuple(cells[name] for name in CONTACT_KEY)
             name = CONTACT_KEY[0]
-            reason = f"{' '.join(key)} stands here a second time" if key in seen else ""
+            reason = f"{' '.join(key)} stands here a second time" if key in known_keys else ""
             forms = _CONTACT_FORMS if path == CONTACTS else ()  # the service chose the base
             for column, form, rule in forms:
                 if not form.fullmatch(cells[column]) and key not in pulled:
                     name, reason = column, f"{column} {rule}: {values(cells[column])}"
                     break
-            seen.add(key)
-            wrong[name] += bool(reason)
-            if reason and wrong[name] <= _MAX_PROBLEMS:
-                self._add_problem(path, LineColumn(line, _cell_column(head, name, row)), reason)
-        for name, count in wrong.items():
+            known_keys.add(key)
+            problem_counts[name] += bool(reason)
+            if reason and problem_counts[name] <= _MAX_PROBLEMS:
+                self._add_problem(path, LineColumn(line, _find_column(header, name, row)), reason)
+        for name, count in problem_counts.items():
             if (more := count - _MAX_PROBLEMS) > 0:
                 self._add_problem(path, None, f"{more:,} more rows have such a {name}")
 
 
-def _cell_column(head: Sequence[str], name: str, row: Sequence[str]) -> int:
-    """Return the text column in which a cell begins, if no cell is quoted."""
-    return sum(len(cell) + 1 for cell in row[: head.index(name)]) + 1
+def _find_column(header: Sequence[str], name: str, row: Sequence[str]) -> int:
+    """Return the text column at which a cell of a CSV line begins, if no cell is quoted."""
+    return sum(len(cell) + 1 for cell in row[: header.index(name)]) + 1
 
 
 @cache
-def _base_model() -> type[BaseModel]:
+def _build_base_model() -> type[BaseModel]:
     """Build the pydantic model of the base file, which checks types only."""
     table: Any = dict
     fields: dict[str, Any] = {"account": (str, ...), "templates": (list[str], [])}
@@ -608,6 +620,6 @@ def _base_model() -> type[BaseModel]:
     return create_model("Base", **fields)
 
 
-def _json_pointer(field_name: str) -> str:
+def _make_json_pointer(field_name: str) -> str:
     """Return the path of a field, like buttons.0.type, as a JSON pointer."""
     return "".join(f"/{step}" for step in field_name.split("."))

@@ -58,13 +58,13 @@ class PendingPull:
             yield
 
     def save(
-        self, texts: Mapping[str, bytes], gone: Iterable[str], before: Mapping[str, str | None]
+        self, texts: Mapping[str, bytes], removed: Iterable[str], digests: Mapping[str, str | None]
     ) -> None:
         """Save the files to write and to remove, with the digest of each file before."""
         manifest = {
             "inode": self._inode,
-            "write": {path: [before[path], digest_of(text)] for path, text in texts.items()},
-            "remove": {path: before[path] for path in gone},
+            "write": {path: [digests[path], compute_digest(text)] for path, text in texts.items()},
+            "remove": {path: digests[path] for path in removed},
         }
         with (
             replace_file(self._path, first=self._path.with_name("new.zip")) as file,
@@ -74,8 +74,8 @@ class PendingPull:
             for path, text in texts.items():
                 pending.writestr(path, text)
 
-    def finish(self, directory: Directory) -> list[str]:
-        """Write and remove the saved files.
+    def finish_pull(self, directory: Directory) -> list[str]:
+        """Write and remove the saved files of an interrupted pull.
 
         Returns:
             The files that have changed since they were merged: they are left, and the base too,
@@ -86,21 +86,21 @@ class PendingPull:
                 return []
             archive, manifest = pending
             written: list[str] = []
-            left: list[str] = []
-            for path, before in manifest["remove"].items():
-                if directory.digest(path) is not None and not directory.remove(path, before):
-                    left.append(path)
+            unwritten: list[str] = []
+            for path, old in manifest["remove"].items():
+                if directory.hash_file(path) is not None and not directory.remove_file(path, old):
+                    unwritten.append(path)
             base_last = sorted(manifest["write"].items(), key=lambda each: each[0] in BASES)
-            for path, (before, after) in base_last:
-                if directory.digest(path) == after or (left and path in BASES):
+            for path, (old, new) in base_last:
+                if directory.hash_file(path) == new or (unwritten and path in BASES):
                     continue
                 mode = 0o600 if path in PRIVATE else 0o666
                 with archive.open(path) as entry:
-                    done = directory.replace(path, entry, before, mode)
-                (written if done else left).append(path)
-            directory.sync(written)
+                    replaced = directory.replace_file(path, entry, old, mode)
+                (written if replaced else unwritten).append(path)
+            directory.sync_files(written)
         self._path.unlink()
-        return left
+        return unwritten
 
     def exists(self) -> bool:
         """Return whether a pull into this folder is unfinished."""
@@ -130,6 +130,6 @@ class PendingPull:
             ) from None
 
 
-def digest_of(data: bytes | None) -> str | None:
-    """Return the digest of the bytes of a file; None if there is none."""
+def compute_digest(data: bytes | None) -> str | None:
+    """Return the SHA-256 digest of the bytes of a file; None if there is none."""
     return None if data is None else sha256(data).hexdigest()

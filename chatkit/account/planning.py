@@ -21,12 +21,12 @@ from chatkit.account.reading import (
     FIELDS,
     AccountState,
     Fields,
-    canonical_fields,
-    default_of,
+    canonicalize_fields,
+    format_name,
+    get_default,
+    is_same_field,
     iter_records,
-    name_cells,
-    name_text,
-    same_field,
+    make_name_cells,
 )
 from chatkit.bulk import rendering
 from chatkit.bulk.endpoints import ACCOUNT, Endpoints
@@ -98,13 +98,13 @@ def plan_state(
             broken=broken,
         )
         for noun in DECLARED
-        if deletions[noun] or state.of(noun)
+        if deletions[noun] or state.get(noun)
     ]
     plan = join_plans(
         get_plan_target(client, ACCOUNT), plans, cells=notes.cells, skip_invalid=skip_invalid
     )
     carried = state.not_carried if len(plan) or len(plan.refused) else ()
-    plan.notes[:0] = [*notes.warnings, *notes.texts(plan), *carried]
+    plan.notes[:0] = [*notes.warnings, *notes.describe_plan(plan), *carried]
     return plan
 
 
@@ -112,7 +112,7 @@ def plan_state(
 
 
 def _group_deletes(delete: Iterable[Named]) -> dict[str, list[str]]:
-    """Group the names in `delete=` by noun, each as one text.
+    """Group the names in `delete=` by noun, each name as one text.
 
     Raises:
         InputError: One does not name a resource and a record.
@@ -120,15 +120,15 @@ def _group_deletes(delete: Iterable[Named]) -> dict[str, list[str]]:
     if isinstance(delete, str | bytes) or not isinstance(delete, Iterable):
         raise InputError(f"delete= takes a list, like delete=[{str(delete)[:40]!r}].")
     names: dict[str, dict[str, None]] = {noun: {} for noun in DECLARED}
-    for one in delete:
-        match one.partition(" ")[::2] if isinstance(one, str) else one:
+    for reference in delete:
+        match reference.partition(" ")[::2] if isinstance(reference, str) else reference:
             case (str(noun), name) if name and noun.removesuffix("s") in names:
                 noun = noun.removesuffix("s")
-                names[noun][name_text(name, DECLARED[noun].separator)] = None
+                names[noun][format_name(name, DECLARED[noun].separator)] = None
             case _:
                 raise InputError(
                     f"delete= names a resource ({', '.join(DECLARED)}) and a record of it, like "
-                    f"('flow', 'Order survey') or 'content order_ready/de', not {one!r:.60}."
+                    f"('flow', 'Order survey') or 'content order_ready/de', not {reference!r:.60}."
                 )
     return {noun: list(each) for noun, each in names.items()}
 
@@ -146,19 +146,19 @@ class StateNotes:
     warnings: list[str] = field(default_factory=list)  #: for an empty plan, too
     cells: list[RefusedCell] = field(default_factory=list)  #: what no planner has seen
 
-    def note_unchanged(self, why: str, name: str) -> None:
+    def note_unchanged(self, reason: str, name: str) -> None:
         """Note a record that the plan leaves as it is, and why."""
-        self.kept.setdefault(why, []).append(name)
+        self.kept.setdefault(reason, []).append(name)
 
-    def texts(self, plan: Plan) -> Iterator[str]:
-        """Yield the collected notes on a plan."""
-        for where, effect, names in (
+    def describe_plan(self, plan: Plan) -> Iterator[str]:
+        """Yield the notes on a plan: records overwritten, reverted, created and unchanged."""
+        for place_of_change, effect, names in (
             ("in the account and in the files", "overwritten", self.overwritten),
             ("in the account", "set back", self.reverted),
         ):
             if names:
                 yield (
-                    f"Changed {where} since the last pull, and {effect} by this plan: "
+                    f"Changed {place_of_change} since the last pull, and {effect} by this plan: "
                     f"{shorten_list(names, _MAX_NAMED)}. To decide field by field, pull before you "
                     "plan."
                 )
@@ -166,12 +166,12 @@ class StateNotes:
             created = sum(each.kind == "create" and each.noun == noun for each in plan.changes)
             if created and (note := declared.created_note(created)):
                 yield note
-        for why, names in self.kept.items():
-            yield f"{why}: {shorten_list(names, _MAX_NAMED)}."
-        if stay := {noun: names for noun, names in self.stays.items() if names}:
-            counts = ", ".join(many(len(names), noun) for noun, names in stay.items())
-            verb = "it stays" if sum(map(len, stay.values())) == 1 else "they stay"
-            noun, names = next(iter(stay.items()))
+        for reason, names in self.kept.items():
+            yield f"{reason}: {shorten_list(names, _MAX_NAMED)}."
+        if remaining := {noun: names for noun, names in self.stays.items() if names}:
+            counts = ", ".join(many(len(names), noun) for noun, names in remaining.items())
+            verb = "it stays" if sum(map(len, remaining.values())) == 1 else "they stay"
+            noun, names = next(iter(remaining.items()))
             yield (
                 f"The account has {counts} that {self.origin} does not have: {verb}. delete= names "
                 f"what is to be deleted, like {f'{noun} {names[0]}'!r}."
@@ -196,10 +196,10 @@ def _plan_resource(
     target = resource._target
     codes = [*state.codes, *(text.rpartition("/")[0] for text in deletions if "/" in text)]
     if "template_code" in declared.account_key:
-        codes += [code for code, _ in state.of(noun)]
+        codes += [code for code, _ in state.get(noun)]
     frame, _ = target.account_frame(codes)
-    of_state = {name_text(name, declared.separator): (name, fields)
-              for name, fields in state.of(noun).items()}  # fmt: skip
+    of_state = {format_name(name, declared.separator): (name, fields)
+              for name, fields in state.get(noun).items()}  # fmt: skip
     endpoints = cast("Endpoints[Any]", target)
     if declared.personal and endpoints.lists_deleted:
         notes.warnings.append(
@@ -209,7 +209,7 @@ def _plan_resource(
     live: dict[str, list[Mapping[str, Any]]] = {}
     for name, row in iter_records(declared, frame):
         if name is not None:
-            live.setdefault(name_text(name, declared.separator), []).append(row)
+            live.setdefault(format_name(name, declared.separator), []).append(row)
     rows: dict[str, dict[str, Any]] = {}
     for text, (name, fields) in of_state.items():
         matches = live.get(text, [])
@@ -217,17 +217,17 @@ def _plan_resource(
             notes.cells.append(_refuse_ambiguous(declared, text, matches))
             continue
         changed: Mapping[str, Any] = {}
-        was = base.get(name)
+        pulled = base.get(name)
         if not matches:
-            if was is not None:
+            if pulled is not None:
                 notes.reverted.append(f"{noun} {text} (deleted)")
             sent = {each: fields[each] for each in FIELDS[noun] if fields.get(each) is not None}
-            rows[text] = name_cells(declared, name) | sent
-        elif changed := _changed_fields(declared, text, fields, matches[0], was, notes):
-            rows[text] = _key_cells(frame, matches[0]) | changed
+            rows[text] = make_name_cells(declared, name) | sent
+        elif changed := _find_changed_fields(declared, text, fields, matches[0], pulled, notes):
+            rows[text] = _select_key_cells(frame, matches[0]) | changed
         same = matches[0] if matches and not changed else None
-        if declared.personal and (why := endpoints.immutable_reason(fields, same)):
-            notes.note_unchanged(*why)
+        if declared.personal and (unchanged := endpoints.immutable_reason(fields, same)):
+            notes.note_unchanged(*unchanged)
     for text in deletions:
         matches = live.get(text, [])
         if refused := _refuse_delete(noun, text, live, of_state, state.origin):
@@ -235,40 +235,42 @@ def _plan_resource(
         elif len(matches) > 1:
             notes.cells.append(_refuse_ambiguous(declared, text, matches))
         else:
-            rows[text] = _key_cells(frame, matches[0]) | {"delete": True}
+            rows[text] = _select_key_cells(frame, matches[0]) | {"delete": True}
     if noun in state.records:
         notes.stays[noun] = sorted(live.keys() - of_state.keys() - rows.keys())
     return resource.plan(_make_plan_frame(rows, frame), existing="update", broken=broken)
 
 
-def _key_cells(frame: pd.DataFrame, fields: Mapping[str, Any]) -> dict[str, Any]:
+def _select_key_cells(frame: pd.DataFrame, fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return the key cells of a record of the account."""
     return {str(name): fields[str(name)] for name in frame.index.names}
 
 
-def _changed_fields(
+def _find_changed_fields(
     declared: type[Endpoints[Any]],
     text: str,
     record: Mapping[str, Any],
     live: Mapping[str, Any],
-    was: Fields | None,
+    pulled: Fields | None,
     notes: StateNotes,
 ) -> dict[str, Any]:
-    """Return the fields to write to a live record to make it equal; note those that cannot be."""
-    noun, held = declared.noun, canonical_fields(declared.noun, live)
+    """Return the fields of a live record to change, with their values; note those that stay."""
+    noun, current = declared.noun, canonicalize_fields(declared.noun, live)
     changed: dict[str, Any] = {}
     for name in FIELDS[noun]:
-        if same_field(noun, name, record.get(name), held.get(name)):
+        if is_same_field(noun, name, record.get(name), current.get(name)):
             continue
         if name in declared.body.create_only:
-            why = f"which can only be set when a {noun} is created, so it stays"
-            notes.note_unchanged(f"{noun.capitalize()}s with another {name}, {why}", text)
+            reason = f"which can only be set when a {noun} is created, so it stays"
+            notes.note_unchanged(f"{noun.capitalize()}s with another {name}, {reason}", text)
             continue
         value = record.get(name)
-        if was is not None and not same_field(noun, name, was.get(name), held.get(name)):
-            edited = not same_field(noun, name, was.get(name), value)
+        if pulled is not None and not is_same_field(
+            noun, name, pulled.get(name), current.get(name)
+        ):
+            edited = not is_same_field(noun, name, pulled.get(name), value)
             (notes.overwritten if edited else notes.reverted).append(f"{noun} {text} ({name})")
-        changed[name] = default_of(noun, name) if value is None else value
+        changed[name] = get_default(noun, name) if value is None else value
         if changed[name] is None:  # an empty cell would leave it as it is
             changed[name] = ""
     return changed
@@ -277,7 +279,7 @@ def _changed_fields(
 def _refuse_ambiguous(
     declared: type[Endpoints[Any]], text: str, matches: Sequence[Mapping[str, Any]]
 ) -> RefusedCell:
-    """Refuse a name that several records of the account have."""
+    """Return the refusal of a name that several records of the account have."""
     noun = declared.noun
     records = [
         f"{row['id']} ({state})"
@@ -296,23 +298,25 @@ def _refuse_ambiguous(
 
 
 def _refuse_delete(
-    noun: str, text: str, live: Collection[str], held: Collection[str], origin: str
+    noun: str, text: str, live: Collection[str], kept_names: Collection[str], origin: str
 ) -> RefusedCell | None:
-    """Return the refusal of a delete whose record is missing or still in the state."""
+    """Return the refusal of a deletion whose record is missing or is still wanted."""
     refuse = partial(RefusedCell, (noun, text), "delete", text)
-    if text in held:
+    if text in kept_names:
         return refuse(f"{origin} holds it, so it is to be there", "leave it out of delete=")
     if text in live:
         return None
-    like = get_close_matches(text, live, 1)
+    similar = get_close_matches(text, live, 1)
     step = (
-        f"did you mean {values(like[0])}?" if like else f"chatkit.compare shows what {origin} lacks"
+        f"did you mean {values(similar[0])}?"
+        if similar
+        else f"chatkit.compare shows what {origin} lacks"
     )
     return refuse(f"the account does not have a {noun} of this name", step)
 
 
 def _make_plan_frame(rows: Mapping[str, Mapping[str, Any]], live: pd.DataFrame) -> pd.DataFrame:
-    """Make the frame to plan of rows, as an edit of the frame that was just read."""
+    """Make a frame of the changed rows, as an edit of the frame that was read."""
     names = list(dict.fromkeys(name for row in rows.values() for name in row))
     cells = {
         name: pd.Series([row.get(name) for row in rows.values()], dtype=object) for name in names
@@ -325,7 +329,7 @@ def _make_plan_frame(rows: Mapping[str, Mapping[str, Any]], live: pd.DataFrame) 
 # --- a saved plan -----------------------------------------------------------------------
 
 
-def describe_moved_records(plan: Plan) -> list[str]:
+def describe_changed_records(plan: Plan) -> list[str]:
     """Describe the records that have changed since a saved plan was made.
 
     Each row is compared again when it is sent. Here all are compared before the first is sent, so
@@ -334,7 +338,7 @@ def describe_moved_records(plan: Plan) -> list[str]:
     parts: dict[tuple[str, str | None], list[Any]] = {}
     for change in plan.changes:
         parts.setdefault((change.noun or get_setting(plan).noun, change.code), []).append(change)
-    moved = []
+    descriptions = []
     for (noun, code), changes in parts.items():
         endpoints = get_target(plan).of(code, noun)
         fields = {field for change in changes for field in change.before}
@@ -344,27 +348,27 @@ def describe_moved_records(plan: Plan) -> list[str]:
         natural = endpoints.natural_key
         names = {tuple(map(record.get, natural)) for record in live.values()}
         for change in changes:
-            label, now, after = f"{noun} {change.label}", live.get(change.key), change.after
+            label, live_record, after = f"{noun} {change.label}", live.get(change.key), change.after
             if change.kind == "create":
-                if now is not None or tuple(map(after.get, natural)) in names:
-                    moved.append(f"{label} is there already")
-            elif now is None:
-                moved.append(f"{label} is gone")
+                if live_record is not None or tuple(map(after.get, natural)) in names:
+                    descriptions.append(f"{label} is there already")
+            elif live_record is None:
+                descriptions.append(f"{label} is gone")
             else:
-                moved += [
+                descriptions += [
                     f"{label}: {field} has changed"
                     for field, before in change.before.items()
-                    if field in now
-                    and not same_field(noun, field, before, now[field])
-                    and not same_field(noun, field, after.get(field, before), now[field])
+                    if field in live_record
+                    and not is_same_field(noun, field, before, live_record[field])
+                    and not is_same_field(noun, field, after.get(field, before), live_record[field])
                 ]
-    return moved
+    return descriptions
 
 
-def plan_markdown(
+def format_plan_markdown(
     plan: Plan, where: str, notes: Sequence[str] = (), convert: Callable[[str], str] = str
 ) -> str:
-    """Write a plan as Markdown for a comment on a pull request, shortened and escaped.
+    """Format a plan as Markdown for a comment on a pull request, shortened and escaped.
 
     Args:
         plan: The plan.
@@ -382,8 +386,8 @@ def plan_markdown(
             for mark, value in zip("-+", both, strict=True):
                 if value is not None:
                     lines.append(f"{mark if all(both) else sign}     {title}{value}")
-    if (more := len(plan.changes) - _MAX_CHANGES) > 0:
-        lines.append(f"# … and {many(more, 'more change')}")
+    if (hidden := len(plan.changes) - _MAX_CHANGES) > 0:
+        lines.append(f"# … and {many(hidden, 'more change')}")
     for cell in plan.refused.head(_MAX_CHANGES).itertuples():
         place = " ".join(filter(None, (str(cell.row), str(cell.column))))
         lines.append(f"! refused: {cut(place, 80)}: {cut(str(cell.reason), 200)}")

@@ -64,7 +64,7 @@ NOT_CARRIED = (
 class AccountState:
     """The records of an account, by name.
 
-    A field that a record does not have is as in `default_of`: empty, or the default of the
+    A field that a record does not have is as in `get_default`: empty, or the default of the
     service. So two states can be compared field by field, whatever each service shows of empty
     fields.
 
@@ -88,7 +88,7 @@ class AccountState:
 
     def __repr__(self) -> str:
         counts = [
-            many(len(self.of(noun)), noun)
+            many(len(self.get(noun)), noun)
             for noun in DECLARED
             if noun in NOUNS or noun in self.records
         ]
@@ -96,41 +96,41 @@ class AccountState:
 
     @property
     def flows_only(self) -> bool:
-        """True if neither contents nor webhooks were read."""
+        """True if flows were read, and neither contents nor webhooks."""
         return self.records.keys() & {*NOUNS} == {*FLOWS_ONLY}
 
     @property
     def flows(self) -> Mapping[str, Fields]:
-        """By name: `template_name`, `categories`, `flow_json`, as far as they are shown."""
-        return self.of("flow")
+        """The flows by name: `template_name`, `categories`, `flow_json`, where they are shown."""
+        return self.get("flow")
 
     @property
     def contents(self) -> Mapping[tuple[str, str], Fields]:
-        """By template code and language: what can be sent of each."""
-        return self.of("content")
+        """The fields of each content by template code and language."""
+        return self.get("content")
 
     @property
     def webhooks(self) -> Mapping[str, Fields]:
-        """By address: `events` and `is_active`."""
-        return self.of("webhook")
+        """The `events` and `is_active` of each webhook by address."""
+        return self.get("webhook")
 
     @property
     def contacts(self) -> Mapping[tuple[str, str], Fields]:
-        """By country code and number: the name, and its parts."""
-        return self.of("contact")
+        """The name of each contact and its parts, by country code and number."""
+        return self.get("contact")
 
-    def of(self, noun: str) -> Mapping[Any, Fields]:
-        """Return the records of one kind by name; none if they were not read."""
+    def get(self, noun: str) -> Mapping[Any, Fields]:
+        """Return the records of a noun by name; none if they were not read."""
         return self.records.get(noun, {})
 
 
-def name_text(name: Any, separator: str = "/") -> str:
-    """Return the name of a record as one text: of a content code/language."""
+def format_name(name: Any, separator: str = "/") -> str:
+    """Format the name of a record as one text, like code/language of a content."""
     return separator.join(map(str, name)) if isinstance(name, tuple | list) else str(name)
 
 
-def name_cells(declared: type[Endpoints[Any]], name: Any) -> dict[str, Any]:
-    """Return the cells of the name of a record, by column."""
+def make_name_cells(declared: type[Endpoints[Any]], name: Any) -> dict[str, Any]:
+    """Return the name of a record as cells by column."""
     parts = name if isinstance(name, tuple) else (name,)
     return dict(zip(declared.account_key, parts, strict=True))
 
@@ -166,9 +166,9 @@ def read_account(
         frame, missing = get_resource(client, noun)._target.account_frame(named)
         if named or "template_code" not in DECLARED[noun].account_key:
             notes += missing
-        by_noun[noun], ids[noun], unclear[noun] = _index_by_name(noun, frame, notes)
+        by_noun[noun], ids[noun], unclear[noun] = _index_records_by_name(noun, frame, notes)
     return AccountState(
-        origin=origin_of(client.connection),
+        origin=describe_origin(client.connection),
         records=by_noun,
         codes=named,
         ids=ids,
@@ -177,16 +177,14 @@ def read_account(
     )
 
 
-def origin_of(connection: Connection) -> str:
+def describe_origin(connection: Connection) -> str:
     """Return the name of an account for people."""
-    words = describe_account(connection.account, connection.name)
-    return (
-        words if connection.account_id in words else f"account {connection.account_id} of {words}"
-    )
+    text = describe_account(connection.account, connection.name)
+    return text if connection.account_id in text else f"account {connection.account_id} of {text}"
 
 
-def default_of(noun: str, field: str) -> Any:
-    """Return the value of a field that a record leaves out; None if it has no default."""
+def get_default(noun: str, field: str) -> Any:
+    """Return the default value of a field; None if it has no default."""
     known = DECLARED[noun].body.model_fields.get(field)
     if known is None or known.is_required():
         return None
@@ -197,28 +195,28 @@ _sorted_json = partial(json.dumps, sort_keys=True, default=repr)
 
 
 @cache
-def _defaults(noun: str) -> Mapping[str, Any]:
-    """Return the default of each field, to compare with; it is not copied."""
-    kept = (*FIELDS[noun], *(NAME_PARTS if noun == CONTACT else ()))
-    return {name: default_of(noun, name) for name in kept}
+def _get_defaults(noun: str) -> Mapping[str, Any]:
+    """Return the default of each compared field by name."""
+    names = (*FIELDS[noun], *(NAME_PARTS if noun == CONTACT else ()))
+    return {name: get_default(noun, name) for name in names}
 
 
-def canonical_fields(noun: str, fields: Fields) -> dict[str, Any]:
-    """Return the known fields of a record that do not have their default."""
-    kept = {}
+def canonicalize_fields(noun: str, fields: Fields) -> dict[str, Any]:
+    """Return the known fields of a record that differ from their defaults."""
+    canonical = {}
     always = DECLARED[noun].always
-    for name, default in _defaults(noun).items():
+    for name, default in _get_defaults(noun).items():
         value = fields.get(name)
         if value is None or (name not in always and value == default):
             continue
         if value == "" and name not in always:  # what shows "" for null means null
             continue
-        kept[name] = _without_nulls(value) if isinstance(value, list) else value
-    return kept
+        canonical[name] = _remove_nulls(value) if isinstance(value, list) else value
+    return canonical
 
 
-def _without_nulls(items: list[Any]) -> list[Any]:
-    """Remove the null fields of headers and buttons: services show them for absent ones."""
+def _remove_nulls(items: list[Any]) -> list[Any]:
+    """Remove null fields from headers and buttons, which services show for absent ones."""
     return [
         {name: value for name, value in item.items() if value is not None}
         if isinstance(item, dict)
@@ -227,8 +225,8 @@ def _without_nulls(items: list[Any]) -> list[Any]:
     ]
 
 
-def same_field(noun: str, field: str, left: Any, right: Any) -> bool:
-    """Return whether a field of two records is equal; a missing one has its default.
+def is_same_field(noun: str, field: str, left: Any, right: Any) -> bool:
+    """Check if a field has the same value in two records; a missing one has its default.
 
     Args:
         noun: The noun of the records.
@@ -239,25 +237,25 @@ def same_field(noun: str, field: str, left: Any, right: Any) -> bool:
     declared = DECLARED[noun]
     if field in declared.hidden and None in (left, right):
         return True  # every record has it: one service or the other does not show it
-    one, two = (default_of(noun, field) if v in EMPTY else v for v in (left, right))
-    if one in EMPTY or two in EMPTY:
-        return one in EMPTY and two in EMPTY
+    first, second = (get_default(noun, field) if v in EMPTY else v for v in (left, right))
+    if first in EMPTY or second in EMPTY:
+        return first in EMPTY and second in EMPTY
     if field in declared.unordered:
-        return set(one) == set(two)
-    if isinstance(one, dict | list) and _sorted_json(one) == _sorted_json(two):
+        return set(first) == set(second)
+    if isinstance(first, dict | list) and _sorted_json(first) == _sorted_json(second):
         return True  # a document is mostly as it was, so its values need not be compared
-    return is_same_value(two, one) or is_same_value(one, two)
+    return is_same_value(second, first) or is_same_value(first, second)
 
 
-def changed_fields(noun: str, left: Fields, right: Fields) -> list[str]:
-    """Return the fields in which two records differ.
+def find_changed_fields(noun: str, left: Fields, right: Fields) -> list[str]:
+    """Return the names of the fields in which two records differ.
 
     The parts of a name are left out where the name differs, or where one side shows none.
     """
     changed = [
         name
         for name in dict.fromkeys((*left, *right))
-        if not same_field(noun, name, left.get(name), right.get(name))
+        if not is_same_field(noun, name, left.get(name), right.get(name))
     ]
     parts = {*NAME_PARTS}
     if not parts.isdisjoint(changed) and (
@@ -277,18 +275,18 @@ def iter_records(
     """Yield the name and fields of each record; the name is None if a part is missing."""
     named = {*frame.index.names} & {*declared.account_key, "id"}
     table = frame.reset_index(level=list(named)) if named else frame
-    counts = {"id", *declared.account_key, *FIELDS[declared.noun], *declared.lossy_fields}
-    table = table[[name for name in table.columns if name in counts]]
+    selected = {"id", *declared.account_key, *FIELDS[declared.noun], *declared.lossy_fields}
+    table = table[[name for name in table.columns if name in selected]]
     for fields in records(table, range(len(table))):
         parts = tuple(fields.get(name) for name in declared.account_key)
         name: Any = parts if len(parts) > 1 else parts[0]
         yield name if all(parts) else None, fields
 
 
-def _index_by_name(
+def _index_records_by_name(
     noun: str, frame: pd.DataFrame, notes: list[str]
 ) -> tuple[dict[Any, dict[str, Any]], dict[Any, int | str], frozenset[Any]]:
-    """Index records by name; leave out those that share a name, and note them.
+    """Index records by name; leave out and note those that share a name.
 
     Returns:
         The records, their ids, and the names that several have.
@@ -304,12 +302,12 @@ def _index_by_name(
         keys = ", ".join(str(fields["id"]) for fields in rows[name])
         notes.append(
             f"{many(len(rows[name]), noun)} are called "
-            f"{values(name_text(name, DECLARED[noun].separator))} (ids {keys}): which is meant "
+            f"{values(format_name(name, DECLARED[noun].separator))} (ids {keys}): which is meant "
             "cannot be told, so none of them is taken. Rename or delete all but one."
         )
     single = {name: same[0] for name, same in sorted(rows.items()) if name not in unclear}
     return (
-        {name: canonical_fields(noun, fields) for name, fields in single.items()},
+        {name: canonicalize_fields(noun, fields) for name, fields in single.items()},
         {name: fields["id"] for name, fields in single.items() if fields.get("id") is not None},
         unclear,
     )

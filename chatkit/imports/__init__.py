@@ -17,8 +17,8 @@ import pandas as pd
 from chatkit.errors import InputError
 from chatkit.frames.frame import pause_collector
 from chatkit.frames.snapshot import write_origin
-from chatkit.imports.columns import FileReading, count_column_names, find_columns
-from chatkit.imports.tables import RawTable, Source, TableRow, file_kind, read_source, vcards
+from chatkit.imports.columns import FileReading, count_known_headings, read_contact_table
+from chatkit.imports.tables import RawTable, Source, TableRow, detect_file_kind, read_source, vcards
 from chatkit.imports.tables.delimited import decode_text, read_delimited
 from chatkit.util.progress import print_line
 
@@ -75,7 +75,7 @@ def read_contacts(
     accessor.register()
     named = {"number": number, "country_code": country_code, "name": name}
     options = {"sheet": sheet, "encoding": encoding, "delimiter": delimiter, "hidden": hidden}
-    reading = read_file(source, named, **options)
+    reading = read_contact_file(source, named, **options)
     print_line(reading.report(skipped=skip_invalid))
     if reading.broken and not skip_invalid:
         raise reading.build_error()
@@ -95,10 +95,10 @@ _NO_TABLE = {
 }
 
 
-def read_file(
+def read_contact_file(
     source: Source, named: Mapping[str, str | Sequence[str] | None], **options: Any
 ) -> FileReading:
-    """Read contacts as `chatkit.read_contacts` does, but neither print nor refuse rows.
+    """Read a file of contacts into a frame with notes and problems; print nothing.
 
     Args:
         source: A path, an open file, bytes or a text.
@@ -118,7 +118,7 @@ def read_file(
         with pause_collector():
             table = _read_table(content, **options)
             notes = table.notes
-            reading = find_columns(table, columns)
+            reading = read_contact_table(table, columns)
     except InputError as error:
         error.args = ("\n".join([f"{label}: {error}", *(f"  note: {each}" for each in notes)]),)
         raise
@@ -134,7 +134,8 @@ def _read_table(
     delimiter: str | None = None,
     hidden: bool = True,
 ) -> RawTable:
-    kind = file_kind(content)
+    """Recognise the kind of a file by its content, and read its rows."""
+    kind = detect_file_kind(content)
     if sheet is not None and kind != "xlsx":
         raise InputError("sheet= names a sheet of an .xlsx file, which this is not: leave it out.")
     if isinstance(content, bytes) and kind == "parquet":
@@ -145,17 +146,17 @@ def _read_table(
         return workbook.read_sheet(content, sheet, hidden=hidden)
     if kind == "vcard":
         return vcards.read_vcards(content, encoding)
-    text, label, notes = decode_text(content, encoding, count_column_names)
+    text, label, notes = decode_text(content, encoding, count_known_headings)
     for pattern, reason in _NO_TABLE.items():
         if pattern.match(text):
             raise InputError(f"This file is {reason}.")
-    if file_kind(text) == "vcard":  # in an encoding of two bytes a character
+    if detect_file_kind(text) == "vcard":  # in an encoding of two bytes a character
         return vcards.read_vcards(text, label)
-    return read_delimited(text, label, delimiter, count_column_names, notes)
+    return read_delimited(text, label, delimiter, count_known_headings, notes)
 
 
 def read_parquet(data: bytes) -> RawTable:
-    """Read a Parquet file as rows of cells, numbered from 1.
+    """Read a Parquet file as rows of cells, which are numbered from 1.
 
     Raises:
         InputError: It is broken.

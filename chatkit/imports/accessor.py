@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 
 @cache
 def register() -> None:
-    """Register `.chatkit` for every frame, and in a kernel the HTML of our frames."""
+    """Register `frame.chatkit`, and in a kernel the HTML of frames."""
     pd.api.extensions.register_dataframe_accessor("chatkit")(Accessor)
     ipython = sys.modules.get("IPython")
     shell = None if ipython is None else ipython.get_ipython()
     if shell is not None:
-        show_frames(shell.display_formatter.formatters["text/html"])
+        register_frame_formatter(shell.display_formatter.formatters["text/html"])
 
 
 class Accessor(metaclass=HelpPage):
@@ -49,7 +49,7 @@ class Accessor(metaclass=HelpPage):
         self._frame = frame
 
     def summary(self) -> str:
-        """Return the counts of a result in words, and why it stopped if it did.
+        """Return the counts of a result in words, and the reason if it stopped.
 
         Raises:
             TypeError: The frame is no result of `plan.apply()`.
@@ -71,7 +71,7 @@ class Accessor(metaclass=HelpPage):
         Raises:
             InputError: A file cannot hold some of it.
         """
-        delimited.to_csv(self._frame, target)
+        delimited.write_csv(self._frame, target)
 
     def to_xlsx(self, target: Target) -> None:
         """Write the frame as an XLSX file that `chatkit.read_contacts` reads as it was.
@@ -87,7 +87,7 @@ class Accessor(metaclass=HelpPage):
         """
         from chatkit.imports.tables import workbook  # slow to load
 
-        workbook.to_xlsx(self._frame, target)
+        workbook.write_xlsx(self._frame, target)
 
 
 # --- in a notebook ------------------------------------------------------------------------
@@ -96,58 +96,61 @@ _MAX_TEXT = 200  #: characters of a text that are shown, unless pandas is told o
 _STYLE = Path(__file__).with_suffix(".css").read_text("utf-8")
 
 
-def show_frames(formatter: Any) -> None:
-    """Register the HTML of our frames with a formatter of IPython; other frames look as before."""
+def register_frame_formatter(formatter: Any) -> None:
+    """Register the HTML of chatkit's frames with a formatter of IPython."""
 
-    def html_of(frame: pd.DataFrame) -> str | None:
+    def format_frame(frame: pd.DataFrame) -> str | None:
+        """Render chatkit's frames, and all others as before."""
         enabled = pd.get_option("display.notebook_repr_html")
         if enabled and has_origin(frame) and frame.columns.nlevels == 1:
-            return frame_html(frame)
-        other: str | None = before(frame) if before else frame._repr_html_()  # type: ignore[operator]
-        return other
+            return render_frame(frame)
+        fallback: str | None = previous(frame) if previous else frame._repr_html_()  # type: ignore[operator]
+        return fallback
 
-    before = formatter.for_type(pd.DataFrame, html_of)
+    previous = formatter.for_type(pd.DataFrame, format_frame)
 
 
-def frame_html(frame: pd.DataFrame) -> str:
-    """Return a frame as an HTML table, as large as the options of pandas say."""
+def render_frame(frame: pd.DataFrame) -> str:
+    """Render a frame as an HTML table, within the limits in the options of pandas."""
     option = pd.get_option
-    rows = _positions(len(frame), option("display.max_rows"), option("display.min_rows"))
+    rows = _choose_positions(len(frame), option("display.max_rows"), option("display.min_rows"))
     width = option("display.max_columns")
-    places = _positions(frame.shape[1], width, width)
-    columns = [None if n is None else (n, _cell_attributes(frame.dtypes.iloc[n])) for n in places]
-    heads = [_header_html("col", name) for name in frame.index.names]
+    positions = _choose_positions(frame.shape[1], width, width)
+    columns = [None if n is None else (n, _style_cells(frame.dtypes.iloc[n])) for n in positions]
+    heads = [_render_header("col", name) for name in frame.index.names]
     heads += [
-        "<th>…</th>" if column is None else _header_html("col", frame.columns[column[0]], column[1])
+        "<th>…</th>"
+        if column is None
+        else _render_header("col", frame.columns[column[0]], column[1])
         for column in columns
     ]
-    body, above = "", None
+    body, previous = "", None
     for row in rows:
         if row is None:
             hidden = many(len(frame) - len(rows) + 1, "more row")
             body += f'<tr><td colspan="{len(heads)}">… {hidden} …</td></tr>'
-            above = None
+            previous = None
             continue
         label = frame.index[row] if frame.index.nlevels > 1 else (frame.index[row],)
         body += "<tr>"
         for level, value in enumerate(label):  # those of outer levels once where they repeat
             outer = label[: level + 1] if level < len(label) - 1 else None
-            same = above is not None and above[: level + 1] == outer
-            body += _header_html("row", None if same else value)
+            same = previous is not None and previous[: level + 1] == outer
+            body += _render_header("row", None if same else value)
         for column in columns:
-            cell = column and f"<td{column[1]}>{_cell_html(frame.iat[row, column[0]])}</td>"
+            cell = column and f"<td{column[1]}>{_render_cell(frame.iat[row, column[0]])}</td>"
             body += cell or "<td>…</td>"
         body += "</tr>"
-        above = label
+        previous = label
     table = f"<table><thead><tr>{''.join(heads)}</tr></thead><tbody>{body}</tbody></table>"
-    if None in rows or None in places:
+    if None in rows or None in positions:
         table += f"<p>{many(len(frame), 'row')} × {many(frame.shape[1], 'column')}</p>"
     # what is wider than the page is moved sideways by keys too
     start = 'class="chatkit-frame tex2jax_ignore mathjax_ignore" tabindex="0" role="group"'
     return f'<div {start} aria-label="Table"><style>{_STYLE}</style>{table}</div>'
 
 
-def _cell_attributes(dtype: Any) -> str:
+def _style_cells(dtype: Any) -> str:
     """Return the HTML attributes of the cells of a column."""
     types = pd.api.types
     if types.is_bool_dtype(dtype) or types.is_datetime64_any_dtype(dtype):
@@ -155,23 +158,28 @@ def _cell_attributes(dtype: Any) -> str:
     return ' class="number"' if types.is_numeric_dtype(dtype) else ' dir="auto"'
 
 
-def _positions(count: int, most: int | None, kept: int | None) -> list[int | None]:
-    """Return the positions to show of `count`, with None in place of those left out."""
+def _choose_positions(count: int, most: int | None, visible_count: int | None) -> list[int | None]:
+    """Choose the positions to show of `count`; None stands for those left out."""
     if not most or count <= most:
         return [*range(count)]
-    kept = min(kept or most, most)
-    return [*range(kept - kept // 2), None, *range(count - kept // 2, count)]
+    visible_count = min(visible_count or most, most)
+    return [
+        *range(visible_count - visible_count // 2),
+        None,
+        *range(count - visible_count // 2, count),
+    ]
 
 
-def _header_html(scope: Literal["col", "row"], name: Any, look: str = "") -> str:
+def _render_header(scope: Literal["col", "row"], name: Any, look: str = "") -> str:
     # what is empty is no header: a screen reader would announce it as one
-    text = "" if name is None else _cell_html(name)
+    """Render a name or label as a header cell; an empty one as a plain cell."""
+    text = "" if name is None else _render_cell(name)
     numbers = look if "number" in look else ""
     return f'<th scope="{scope}"{numbers}>{text}</th>' if text else "<td></td>"
 
 
-def _cell_html(value: Any) -> str:
-    """Return one value as escaped HTML."""
+def _render_cell(value: Any) -> str:
+    """Render a value as escaped HTML, cut to the width of a column."""
     if type(value) in (list, dict):
         try:
             text = json.dumps(value, ensure_ascii=False, default=str)

@@ -74,10 +74,10 @@ _CLUSTER = re.compile(
 )
 
 
-def _finding(
+def _make_finding(
     name: str, text: str, tidy: str = "", *, safe: bool = True, **parts: object
 ) -> CellFinding:
-    """Make a finding of `characters.toml`.
+    """Make a finding with the code, severity and message in `characters.toml`.
 
     Args:
         name: Its name there.
@@ -96,19 +96,20 @@ def _finding(
 def _make_check(
     name: str, find: Callable[[str], object], tidy: Callable[[str], str] = str, *, safe: bool = True
 ) -> Check:
-    """Make a check that has a finding where `find` returns a match or characters."""
+    """Make a check that returns a finding where `find` matches."""
 
     def check(text: str) -> CellFinding | None:
+        """Return a finding if `find` matches the text."""
         if not (matches := find(text)):
             return None
-        names = _code_points(matches) if isinstance(matches, list) else ""
-        return _finding(name, text, tidy(text), safe=safe, names=names)
+        names = _format_code_points(matches) if isinstance(matches, list) else ""
+        return _make_finding(name, text, tidy(text), safe=safe, names=names)
 
     return check
 
 
-def _find_unseen(kind: str, text: str) -> dict[int, str]:
-    """Return the invisible characters of a kind by position, except those of flags."""
+def _find_invisibles(kind: str, text: str) -> dict[int, str]:
+    """Return the invisible characters of one kind by position, without those of flags."""
     if not (places := find_invisible_characters(text)):
         return {}
     flags = {n for match in _FLAG.finditer(text) for n in range(*match.span())}
@@ -121,7 +122,8 @@ def _find_unseen(kind: str, text: str) -> dict[int, str]:
     return unseen
 
 
-def _code_points(characters: Iterable[str]) -> str:
+def _format_code_points(characters: Iterable[str]) -> str:
+    """Format the code points of characters, the first three of them: (U+200B, U+200C)."""
     names = dict.fromkeys(f"U+{ord(c):04X}" for c in characters)
     few = ", ".join(list(names)[:3])
     return f" ({few}{', …' if len(names) > 3 else ''})"
@@ -131,11 +133,11 @@ def _code_points(characters: Iterable[str]) -> str:
 
 
 #: Halves of characters.
-find_halves = _make_check("half", has_half_character)
+find_half_chars = _make_check("half", has_half_character)
 #: The sign that stands where a program could not read a letter.
-find_lost = _make_check("lost", re.compile("\ufffd").search)
+find_lost_chars = _make_check("lost", re.compile("\ufffd").search)
 #: Characters that mean nothing, or another thing on each machine.
-find_unknown = _make_check("unknown", lambda text: [*_find_unseen("unknown", text).values()])
+find_unknown = _make_check("unknown", lambda text: [*_find_invisibles("unknown", text).values()])
 #: Marks that make letters read backwards; other marks have their use in a long text.
 find_overrides = _make_check(
     "overridden",
@@ -151,7 +153,7 @@ def find_direction_marks(text: str) -> CellFinding | None:
         return None
     name = "direction" if set(marks).isdisjoint(_STEERING) else "steering"
     tidy = re.sub(f"[{_DIRECTION}]", "", text)
-    return _finding(name, text, tidy, names=_code_points(marks))
+    return _make_finding(name, text, tidy, names=_format_code_points(marks))
 
 
 def find_controls(text: str, *, lines: bool = False) -> CellFinding | None:
@@ -161,36 +163,36 @@ def find_controls(text: str, *, lines: bool = False) -> CellFinding | None:
         text: Any text.
         lines: Whether it may have several lines.
     """
-    controls = [c for c in _find_unseen("control", text).values() if not (lines and c == "\n")]
+    controls = [c for c in _find_invisibles("control", text).values() if not (lines and c == "\n")]
     if not controls:
         return None
     parts = text.replace("\r\n", "\n").split("\n") if lines else [text]
     spaced = (_BREAKS.sub(" ", part) for part in parts)
     tidy = "\n".join(re.sub("[\0-\x1f\x7f-\x9f]", "", part) for part in spaced)
     name = "break" if all(map(_BREAKS.match, controls)) else "control"
-    return _finding(name, text, tidy, names=_code_points(controls))
+    return _make_finding(name, text, tidy, names=_format_code_points(controls))
 
 
 def find_invisible(text: str) -> CellFinding | None:
-    """Find invisible characters that do not change how others look."""
-    if not (hidden := _find_unseen("invisible", text)):
+    """Find invisible characters that do not change how other characters look."""
+    if not (hidden := _find_invisibles("invisible", text)):
         return None
     tidy = "".join([c for n, c in enumerate(text) if n not in hidden])
-    count, names = many(len(hidden), "character"), _code_points(hidden.values())
-    return _finding("invisible", text, tidy, count=count, names=names)
+    count, names = many(len(hidden), "character"), _format_code_points(hidden.values())
+    return _make_finding("invisible", text, tidy, count=count, names=names)
 
 
-def _compose(text: str) -> str:
+def _join_accents(text: str) -> str:
     """Join accents with their letters; a letter that would not become shorter stays."""
 
-    def whole(match: re.Match[str]) -> str:
+    def compose_cluster(match: re.Match[str]) -> str:
         return min(match[0], unicodedata.normalize("NFC", match[0]), key=len)
 
-    return text if text.isascii() else _CLUSTER.sub(whole, text)
+    return text if text.isascii() else _CLUSTER.sub(compose_cluster, text)
 
 
 #: Accents that stand apart from their letter: no search finds é by e and an accent.
-find_decomposed = _make_check("decomposed", lambda text: _compose(text) != text, _compose)
+find_decomposed = _make_check("decomposed", lambda text: _join_accents(text) != text, _join_accents)
 
 
 def find_spaces(text: str) -> CellFinding | None:
@@ -202,13 +204,13 @@ def find_spaces(text: str) -> CellFinding | None:
     while (fewer := _RUNS.sub(lambda run: run[1] or run[2] or "", tidy)) != tidy:
         tidy = fewer
     faults = {
-        f"has an unusual space{_code_points(_UNUSUAL_SPACES.findall(text))}": plain != text,
+        f"has an unusual space{_format_code_points(_UNUSUAL_SPACES.findall(text))}": plain != text,
         "begins with a space": plain.lstrip(_EDGES) != plain,
         "ends with a space": plain.rstrip(_EDGES) != plain,
         "has several spaces together": tidy != inner,
     }
     names = ", ".join(fault for fault, applies in faults.items() if applies)
-    return _finding("spaces", text, tidy, faults=names) if names else None
+    return _make_finding("spaces", text, tidy, faults=names) if names else None
 
 
 # --- a wrong encoding: é that became Ã©, because UTF-8 was read as cp1252 -----------------
@@ -219,14 +221,15 @@ _SIGNS = [bytes([code]).decode("cp1252", "ignore") or chr(code) for code in rang
 _BYTES = {chr(code): code for code in range(0x100)} | {c: code for code, c in enumerate(_SIGNS)}
 
 
-def _byte_class(first: int, last: int) -> str:
+def _build_byte_class(first: int, last: int) -> str:
+    """Build a class of a regular expression for the signs of a range of bytes."""
     return "[" + "".join(re.escape(c) for c, n in _BYTES.items() if first <= n <= last) + "]"
 
 
-_NEXT = _byte_class(0x80, 0xBF)
+_NEXT = _build_byte_class(0x80, 0xBF)
 _CHARACTER = re.compile(
-    f"{_byte_class(0xC2, 0xDF)}{_NEXT}|{_byte_class(0xE0, 0xEF)}{_NEXT}{{2}}"
-    f"|{_byte_class(0xF0, 0xF4)}{_NEXT}{{3}}"
+    f"{_build_byte_class(0xC2, 0xDF)}{_NEXT}|{_build_byte_class(0xE0, 0xEF)}{_NEXT}{{2}}"
+    f"|{_build_byte_class(0xF0, 0xF4)}{_NEXT}{{3}}"
 )
 #: What may well be what it says, where it stands alone: a letter with an accent, and after it a
 #: quote, a sign or a letter of the same kind. Few words end with one of the first letters.
@@ -236,7 +239,7 @@ _ORDINARY = re.compile(
     "|[^ÃÂ][ŠŒŽ]"
 )
 #: No word has so many letters with accents, or signs, side by side.
-_ACCENTED = re.compile(f"{_byte_class(0x80, 0xFF)}{{3,}}")
+_ACCENTED = re.compile(f"{_build_byte_class(0x80, 0xFF)}{{3,}}")
 #: Nobody writes letters for sounds, or controls, where a plain letter with an accent stood.
 _UNLIKELY = re.compile("[\x80-\x9f\u0250-\u0258\u025a-\u02af\u0300-\u036f]")
 
@@ -254,43 +257,43 @@ def find_garbled(text: str) -> CellFinding | None:
     """
     if text.isascii():
         return None
-    mended, whole, lost = text, True, False
+    mended, complete, lost = text, True, False
     for again in range(3):
         matches = list(_CHARACTER.finditer(mended))
         # one É’ alone is more likely what it says
         unusual = [m for m in matches if len(m[0]) > 2 or not _ORDINARY.match(mended, m.start())]
-        once = _CHARACTER.sub(_repair_character, mended)
+        repaired = _CHARACTER.sub(_repair_character, mended)
         if again:  # what was garbled twice begins with these
             unusual = [match for match in unusual if match[0][0] in "ÃÂâ"]
-        if not unusual or once == mended:
+        if not unusual or repaired == mended:
             break
-        whole &= once == _repair_text(mended)
+        complete &= repaired == _decode_garbled_text(mended)
         lost |= any(
-            _CHARACTER.sub(_repair_character, w) not in (w, _repair_text(w))
+            _CHARACTER.sub(_repair_character, w) not in (w, _decode_garbled_text(w))
             for w in mended.split(" ")
         )
-        mended = once
+        mended = repaired
     if mended == text or len(mended) == len(text):
-        readings = _code_page_readings(text)
-        mended, whole, lost = next(iter(readings), text), len(readings) == 1, False
+        readings = _decode_by_code_pages(text)
+        mended, complete, lost = next(iter(readings), text), len(readings) == 1, False
         if mended == text:
-            damaged = _finding("garbled_and_lost", text) if _DAMAGED.search(text) else None
-            return _check_alphabet(text) or damaged
+            damaged = _make_finding("garbled_and_lost", text) if _DAMAGED.search(text) else None
+            return _find_other_alphabet(text) or damaged
     mended = unicodedata.normalize("NFC", mended)
     lost |= any(unicodedata.category(c) == "Cn" for c in mended) or bool(_DAMAGED.search(mended))
     lost |= bool(re.search(r"\bÃ(?=[a-zß-ÿ])", mended))  # no word begins so
     words = _LETTERS.findall(mended)
-    scripts = [{_WRITTEN_WITH.get(s := script(c), s) for c in w} for w in words]
+    scripts = [{_WRITTEN_WITH.get(s := find_script(c), s) for c in w} for w in words]
     plausible = all(len(each) == 1 for each in scripts)
-    if lost or not (whole or (plausible and len(set().union(*scripts)) == 1)):
-        return _finding("garbled_and_lost", text)
+    if lost or not (complete or (plausible and len(set().union(*scripts)) == 1)):
+        return _make_finding("garbled_and_lost", text)
     new = {*words} - {*_LETTERS.findall(text)}  # JOSé: its capitals were made of what is garbled
     usual = all(word in (word.lower(), word.upper(), word.capitalize()) for word in new)
-    return _finding("garbled", text, mended, safe=whole and plausible and usual)
+    return _make_finding("garbled", text, mended, safe=complete and plausible and usual)
 
 
-def _code_page_readings(text: str) -> list[str]:
-    """Return the possible originals of UTF-8 text decoded in a code page.
+def _decode_by_code_pages(text: str) -> list[str]:
+    """Return the plausible originals of UTF-8 text that was decoded in a code page.
 
     The usual code pages come first. Letters alone, each word in one script, are right: HAVLÍČEK.
     """
@@ -310,36 +313,37 @@ def _code_page_readings(text: str) -> list[str]:
 def _has_one_script(text: str) -> bool:
     """Check if the letters and marks of each word are of one script."""
     words = ([c for c in word if unicodedata.category(c)[0] in "LM"] for word in text.split())
-    return all(len({_WRITTEN_WITH.get(s := script(c), s) for c in word}) < 2 for word in words)
+    return all(len({_WRITTEN_WITH.get(s := find_script(c), s) for c in word}) < 2 for word in words)
 
 
-def _check_alphabet(text: str) -> CellFinding | None:
+def _find_other_alphabet(text: str) -> CellFinding | None:
     """Find a name that was decoded in the encoding of another alphabet: Ìàðèÿ for Мария."""
     if not _ACCENTED.search(text) or not set(text) <= _BYTES.keys():
         return None
-    from chatkit.imports.tables.delimited import likely_readings  # pandas is slow to load
+    from chatkit.imports.tables.delimited import find_likely_decodings  # pandas is slow to load
 
     data = bytes([_BYTES[c] for c in text])
-    readings = [] if data.isascii() else likely_readings(data, lambda _: 0)
+    readings = [] if data.isascii() else find_likely_decodings(data, lambda _: 0)
     suggestion = readings[0].text if len(readings) == 1 else None
     short = max(map(len, _ACCENTED.findall(text))) < 4  # ÅÄÖ is an abbreviation
     if not readings or text in [r.text for r in readings] or (short and suggestion is None):
         return None
-    return _finding("other_alphabet", text, suggestion or "", safe=False)
+    return _make_finding("other_alphabet", text, suggestion or "", safe=False)
 
 
-def _repair_text(text: str) -> str | None:
-    """Decode a garbled text as UTF-8; None if it is none, or bytes are missing."""
+def _decode_garbled_text(text: str) -> str | None:
+    """Decode a whole garbled text as UTF-8; None if it is not garbled so."""
     try:
         data = bytes([_BYTES[c] for c in text])
-        whole = data.decode()
+        decoded = data.decode()
     except (KeyError, UnicodeDecodeError):
         return None
-    again = data.decode("latin-1"), "".join([_SIGNS[byte] for byte in data])
-    return whole if text in again else None
+    encoded_again = data.decode("latin-1"), "".join([_SIGNS[byte] for byte in data])
+    return decoded if text in encoded_again else None
 
 
 def _repair_character(match: re.Match[str]) -> str:
+    """Decode the signs of one garbled character; leave an unlikely one as it is."""
     try:
         text = bytes(_BYTES[c] for c in match[0]).decode("utf-8")
     except UnicodeDecodeError:
@@ -370,36 +374,38 @@ _SQUARED = {chr(code): chr((code - 0x1F130) % 32 + 65) for code in range(0x1F150
 
 
 @lru_cache(4096)
-def script(c: str) -> str:
+def find_script(c: str) -> str:
     """Return the script of a letter as Unicode names it: LATIN."""
     return unicodedata.name(c, "").partition(" ")[0]
 
 
 def find_lookalikes(text: str) -> CellFinding | None:
-    """Find words with letters of two scripts that look alike, and write them in one script."""
+    """Find words with letters of two scripts that look alike; suggest one script."""
     if text.isascii() or not _OTHER_SCRIPTS.search(text):
         return None
     tidy, sure, mixed = text, True, set[str]()
     for match in _WORD.finditer(text):
         word = match[0]
-        scripts = Counter(s for c in word if (s := script(c)) in _TO_LATIN or s == "LATIN")
+        scripts = Counter(s for c in word if (s := find_script(c)) in _TO_LATIN or s == "LATIN")
         if len(scripts) < 2:
             continue
         mixed |= scripts.keys()
-        plain = {s: whole for s, _ in scripts.most_common() if (whole := _in_script(word, s))}
-        sure &= len(plain) == 1 and not plain.keys().isdisjoint(_SURE)
-        for whole in [*plain.values()][:1]:
-            tidy = tidy[: match.start()] + whole + tidy[match.end() :]
+        options = {
+            s: option for s, _ in scripts.most_common() if (option := _convert_to_script(word, s))
+        }
+        sure &= len(options) == 1 and not options.keys().isdisjoint(_SURE)
+        for option in [*options.values()][:1]:
+            tidy = tidy[: match.start()] + option + tidy[match.end() :]
     names = " and ".join(sorted(s.title() for s in mixed))
     name = "mixed" if tidy == text else "alike"
-    return _finding(name, text, tidy, safe=sure, scripts=names) if mixed else None
+    return _make_finding(name, text, tidy, safe=sure, scripts=names) if mixed else None
 
 
-def _in_script(word: str, main: str) -> str | None:
-    """Replace letters by those of one script that look alike; None if one has no such letter."""
+def _convert_to_script(word: str, main: str) -> str | None:
+    """Replace the letters of a word by lookalikes of one script; None if one has none."""
     letters = []
     for c in word:
-        own = script(c)
+        own = find_script(c)
         if own != main and (own in _TO_LATIN or own == "LATIN"):
             letter, accents = (apart := unicodedata.normalize("NFD", c))[0], apart[1:]
             latin = letter if own == "LATIN" else _TO_LATIN[own].get(letter)
@@ -412,6 +418,7 @@ def _in_script(word: str, main: str) -> str | None:
 
 
 def _replace_styled(text: str) -> str:
+    """Replace letters that are styled signs by plain ones."""
     signs = {*_STYLED.findall(text)}
     plain = {ord(c): _SQUARED.get(c) or unicodedata.normalize("NFKC", c) for c in signs}
     return text.translate({c: p for c, p in plain.items() if len(p) == 1 and p.isalnum()})
@@ -422,6 +429,7 @@ find_styled = _make_check("styled", lambda text: _replace_styled(text) != text, 
 
 
 def _has_both_directions(text: str) -> bool:
+    """Check if a text has letters of both directions of writing."""
     kinds = {unicodedata.bidirectional(c) for c in text} if is_right_to_left(text) else set()
     return "L" in kinds and not kinds.isdisjoint(("R", "AL"))
 
@@ -462,7 +470,7 @@ def find_letterless(text: str) -> CellFinding | None:
         "emoji": any(unicodedata.category(sign) in ("So", "Sk") for sign in signs),
     }
     kind = next((kind for kind, applies in kinds.items() if applies), "punctuation")
-    return _finding("letterless", text, kind=kind)
+    return _make_finding("letterless", text, kind=kind)
 
 
 #: A ? inside of a word, where a program had no letter for what was there.
@@ -470,11 +478,11 @@ find_question_marks = _make_check("lost_inside", re.compile(r"[^\W\d_]\?+[^\W\d_
 
 
 def find_leftovers(text: str) -> CellFinding | None:
-    """Find what programs write for a missing name: nan, None, #N/A, undefined, {{name}}."""
+    """Find the placeholders of programs for a missing name: nan, None, #N/A, undefined."""
     if not (match := _LEFTOVER.search(text)):
         return None
-    rest = " ".join(_LEFTOVER.sub("", text).split())
-    return _finding("leftover", text, rest, safe=False, word=match[0])
+    remaining = " ".join(_LEFTOVER.sub("", text).split())
+    return _make_finding("leftover", text, remaining, safe=False, word=match[0])
 
 
 #: Names between tags of HTML.
@@ -496,46 +504,46 @@ def find_entities(text: str) -> CellFinding | None:
     if plain == text:
         return None
     safe = plain.isprintable() and not re.search(r"[<>\ufffd]|&#?\w+;?", plain)
-    return _finding("entities", text, plain, safe=safe)
+    return _make_finding("entities", text, plain, safe=safe)
 
 
-def find_lengthy(text: str) -> CellFinding | None:
+def find_overlong(text: str) -> CellFinding | None:
     """Find a text that is too long to be a name."""
-    return _finding("lengthy", text, count=len(text)) if len(text) > _MAX_NAME else None
+    return _make_finding("lengthy", text, count=len(text)) if len(text) > _MAX_NAME else None
 
 
 # --- several checks -----------------------------------------------------------------------
 
 #: Checks for any text, of several lines too.
-TEXT: tuple[Check, ...] = (
-    *(find_garbled, find_halves, find_lost, partial(find_controls, lines=True), find_overrides),
-    *(find_invisible, find_unknown, find_lookalikes, find_decomposed),
+TEXT_CHECKS: tuple[Check, ...] = (
+    *(find_garbled, find_half_chars, find_lost_chars, partial(find_controls, lines=True)),
+    *(find_overrides, find_invisible, find_unknown, find_lookalikes, find_decomposed),
 )
 #: Checks for a name.
-NAME: tuple[Check, ...] = (
-    *(find_garbled, find_entities, find_halves, find_lost, find_controls, find_direction_marks),
-    *(find_invisible, find_unknown, find_lookalikes, find_styled, find_decomposed, find_spaces),
-    *(find_lengthy, find_leftovers, find_tags, find_letterless, find_question_marks),
-    find_both_directions,
+NAME_CHECKS: tuple[Check, ...] = (
+    *(find_garbled, find_entities, find_half_chars, find_lost_chars, find_controls),
+    *(find_direction_marks, find_invisible, find_unknown, find_lookalikes, find_styled),
+    *(find_decomposed, find_spaces, find_overlong, find_leftovers, find_tags, find_letterless),
+    *(find_question_marks, find_both_directions),
 )
 
 
 def check_text(text: str) -> list[CellFinding]:
-    """Run the checks for any text."""
-    return run_checks(text, TEXT)
+    """Return the findings in any text."""
+    return run_checks(text, TEXT_CHECKS)
 
 
 @lru_cache(4096)
 def check_name(text: str) -> Sequence[CellFinding]:
-    """Run the checks for a name."""
+    """Return the findings in a name."""
     plain = len(text) <= _MAX_NAME and _USUAL_NAME.fullmatch(text)
     if not text or (plain and not _LEFTOVER.search(text) and not _ACCENTED.search(text)):
         return ()
-    return tuple(run_checks(text, NAME))
+    return tuple(run_checks(text, NAME_CHECKS))
 
 
 def run_checks(text: str, checks: Sequence[Check]) -> list[CellFinding]:
-    """Return the findings of some checks in a text.
+    """Return the findings of several checks in a text.
 
     A garbled text has no other finding: what follows from it would be found again.
     """
@@ -551,7 +559,7 @@ def run_checks(text: str, checks: Sequence[Check]) -> list[CellFinding]:
 
 
 def apply_suggestions(text: str, checks: Sequence[Check], codes: Collection[str]) -> str:
-    """Apply the safe suggestions of these codes until there is none left."""
+    """Apply the safe suggestions that have one of these codes until none is left."""
     while True:
         safe = (each for each in run_checks(text, checks) if each.safe and each.code in codes)
         if (first := next(safe, None)) is None or first.suggestion is None:

@@ -31,15 +31,15 @@ from chatkit.imports.tables import (
     RawTable,
     Reader,
     TableRow,
-    as_text,
-    column_letter,
+    format_rows,
     has_number,
-    keep_cell,
-    list_rows,
-    quoted_name,
-    read_code,
-    read_digits,
-    read_word,
+    name_column,
+    quote_name,
+    read_any_cell,
+    read_code_cell,
+    read_number_cell,
+    read_text_cell,
+    stringify,
 )
 from chatkit.numbers import DATE, GROUP
 from chatkit.util.display import many, shorten
@@ -71,8 +71,8 @@ class Heading(NamedTuple):
     unknown: bool = False  #: whether some word is in no table
     contact: frozenset[str] = frozenset()  #: words for the contact, like buyer and attendee
 
-    def number_rank(self) -> tuple[int, ...] | None:
-        """Return the rank of a column of telephone numbers, the best lowest; None for others."""
+    def rank_number(self) -> tuple[int, ...] | None:
+        """Return the rank as a column of telephone numbers, lowest first; None if it is none."""
         if self.roles == {"number"} and not self.extra:
             return _LEAST_KIND, 0, 0
         kinds = [rank for rank, role in enumerate(_KINDS) if role in self.roles]
@@ -84,17 +84,17 @@ class Heading(NamedTuple):
         return min(kinds, default=2), place, int("secondary" in self.roles)
 
     def is_phone(self) -> bool:
-        """Check if the heading is one of telephone numbers, and not only Number."""
-        return (self.number_rank() or (_LEAST_KIND,)) < (_LEAST_KIND,)
+        """Check if the heading names telephone numbers, and not only Number."""
+        return (self.rank_number() or (_LEAST_KIND,)) < (_LEAST_KIND,)
 
-    def label_rank(self) -> tuple[int, ...] | None:
-        """Return the rank of a number with this label; None if it takes no messages."""
+    def rank_label(self) -> tuple[int, ...] | None:
+        """Return the rank of a number under this label; None if it takes no messages."""
         if self.roles & {"person", "unreachable"}:
             return None
-        return Heading(self.roles & _PHONE_ROLES | {"phone"}).number_rank()
+        return Heading(self.roles & _PHONE_ROLES | {"phone"}).rank_number()
 
-    def name_part(self) -> str | None:
-        """Return the part of a name: "name" (the whole), "first", "middle" or "last"; or None."""
+    def find_name_part(self) -> str | None:
+        """Return the part of a name it names: "name" (all), "first", "middle", "last"; or None."""
         parts = {_ALONE.get(role, role) for role in self.roles & (_NAME_PARTS | {*_ALONE})}
         alone = not self.roles & _NAME_PARTS
         if not parts or self.unknown or not self.roles <= _NAME_ROLES or (alone and self.extra):
@@ -104,25 +104,25 @@ class Heading(NamedTuple):
         return parts.pop() if len(parts) == 1 else "name"
 
     def is_code(self) -> bool:
-        """Check if the heading is one of country codes."""
+        """Check if the heading names country codes."""
         others = _PHONE_ROLES | {"code", "country"}
         return "code" in self.roles and self.roles <= others and not self.unknown
 
     def is_country(self) -> bool:
-        """Check if the heading is one of names of countries."""
+        """Check if the heading names countries."""
         others = {*_KINDS, "home", "work", "filler", "address", "country"}
         return "country" in self.roles and self.roles <= others and not self.unknown
 
     def is_label(self) -> bool:
-        """Check if the heading is one of the kinds of numbers, like `Phone 1 - Type`."""
+        """Check if the heading names kinds of numbers, like `Phone 1 - Type`."""
         return "label" in self.roles and not self.roles.isdisjoint(_KINDS)
 
     def is_known(self) -> bool:
-        """Check if the heading is one of a contact's number, country code or name."""
-        return bool(self.number_rank() or self.name_part() or self.is_code())
+        """Check if the heading names a contact's number, country code or name."""
+        return bool(self.rank_number() or self.find_name_part() or self.is_code())
 
     def combine_with(self, upper: Heading) -> Heading:
-        """Return the meaning of this heading below another one."""
+        """Return the meaning of this heading below an upper one."""
         clear = self.is_known() and self.roles != {"number"}
         kept = _OWNERS | {"unreachable"} if clear else upper.roles
         extra = upper.extra if upper.roles & _OWNERS else frozenset[str]()
@@ -130,25 +130,26 @@ class Heading(NamedTuple):
         return Heading(roles, self.extra | extra, self.unknown, self.contact | upper.contact)
 
 
-def heading_words(text: str) -> list[str]:
-    """Split a heading into words of small letters without accents: PhoneNo_1 is phone, no, 1."""
+def split_heading(text: str) -> list[str]:
+    """Split a heading into lower-case words without accents: PhoneNo_1 is phone, no, 1."""
     apart = _BOUNDARY.sub(" ", text)
     plain = unicodedata.normalize("NFKD", apart.casefold().translate(_PLAIN_LETTERS))
     kinds = ((c, unicodedata.category(c)) for c in plain)
     return "".join(c if kind[0] in "LNM" else " " for c, kind in kinds if kind != "Mn").split()
 
 
-def heading_phrases() -> Iterator[tuple[str, str]]:
-    """Yield the phrases of `headings.toml`, without blanks, with their roles."""
+def read_heading_phrases() -> Iterator[tuple[str, str]]:
+    """Yield each phrase in `headings.toml`, without blanks, with its role."""
     tables = tomllib.loads(Path(__file__).with_name("headings.toml").read_text("utf-8"))
     for role, languages in tables.items():
         for phrase in ",".join(languages.values()).split(","):
-            yield "".join(heading_words(phrase)), role
+            yield "".join(split_heading(phrase)), role
 
 
 @cache
-def _roles() -> dict[str, str]:
-    return dict(heading_phrases())
+def _load_roles() -> dict[str, str]:
+    """Return the role of each known phrase."""
+    return dict(read_heading_phrases())
 
 
 #: Characters of a compound at most: no word of a heading is longer, in any language.
@@ -157,14 +158,14 @@ _COMPOUND = 60
 
 @lru_cache(4096)
 def parse_heading(text: str) -> Heading:
-    """Find the known phrases in a heading, the longest first."""
-    words, phrases, start = heading_words(text), dict[str, set[str]](), 0
+    """Parse a heading by its known phrases, the longest first."""
+    words, phrases, start = split_heading(text), dict[str, set[str]](), 0
     while start < len(words):
         sizes = range(min(5, len(words) - start), 0, -1)
-        known = (size for size in sizes if "".join(words[start : start + size]) in _roles())
+        known = (size for size in sizes if "".join(words[start : start + size]) in _load_roles())
         end = start + next(known, 1)
         phrase, start = "".join(words[start:end]), end
-        phrases[phrase] = _compound_roles(phrase)
+        phrases[phrase] = _find_compound_roles(phrase)
     return Heading(
         frozenset[str]().union(*phrases.values()),
         frozenset(phrase for phrase, roles in phrases.items() if not roles or roles & _OWNERS),
@@ -173,30 +174,32 @@ def parse_heading(text: str) -> Heading:
     )
 
 
-def _compound_roles(text: str) -> set[str]:
+def _find_compound_roles(text: str) -> set[str]:
     """Return the roles of a word, or of the parts of a compound like handynummer."""
-    if text in _roles():
-        return {_roles()[text]}
+    if text in _load_roles():
+        return {_load_roles()[text]}
     if text.isdigit():
         return {"filler" if int(text) < 2 else "secondary"} if len(text) < 3 else set()
     if len(text) > _COMPOUND:
         return set()
     for end in range(len(text) - 1, 0, -1):
-        role, rest = _roles().get(text[:end]), text[end:]
-        short = text.isascii() and (end < 3 or (len(rest) < 3 and _roles().get(rest) != "number"))
-        if role and not short and (others := _compound_roles(rest)):
-            return {role} | others
+        role, remaining = _load_roles().get(text[:end]), text[end:]
+        short = text.isascii() and (
+            end < 3 or (len(remaining) < 3 and _load_roles().get(remaining) != "number")
+        )
+        if role and not short and (remaining_roles := _find_compound_roles(remaining)):
+            return {role} | remaining_roles
     return set()
 
 
-def label_stem(name: str) -> tuple[str, ...]:
-    """Return the words that headings of a number and of its label have in common: phone, 1."""
-    words = heading_words(name)
-    return tuple(word for word in words if _roles().get(word) not in {"label", "value", "number"})
+def find_label_stem(name: str) -> tuple[str, ...]:
+    """Return the words that a number's heading shares with its label's heading: phone, 1."""
+    words = split_heading(name)
+    return tuple(w for w in words if _load_roles().get(w) not in {"label", "value", "number"})
 
 
-def count_column_names(names: Iterable[Any]) -> int:
-    """Count the texts that are known headings; among data there are few."""
+def count_known_headings(names: Iterable[Any]) -> int:
+    """Count the texts that are known headings; few texts of data are."""
     texts = (name for name in names if isinstance(name, str) and len(name) < 60)
     return sum(parse_heading(text).is_known() for text in texts)
 
@@ -209,24 +212,24 @@ def find_heading_row(rows: Sequence[TableRow], names: Sequence[str]) -> int:
         names: Headings that the person has named.
     """
     likely = 0
-    for place, row in enumerate(rows[:_MAX_TITLE_ROWS]):
+    for position, row in enumerate(rows[:_MAX_TITLE_ROWS]):
         if names and set(names) <= set(row.cells):
-            return place
-        if looks_like_data(row):
+            return position
+        if is_data_row(row):
             break
-        known = count_column_names(row.cells)
+        known = count_known_headings(row.cells)
         if sum(map(bool, row.cells)) > 1 and known:
-            likely = place
+            likely = position
             break
-        if known and not count_column_names(rows[likely].cells):
-            likely = place
+        if known and not count_known_headings(rows[likely].cells):
+            likely = position
     above = [cell for cell in rows[likely - 1].cells if cell] if likely and not names else []
-    groups = len(above) > 1 and not any(parse_heading(as_text(c) or "").unknown for c in above)
+    groups = len(above) > 1 and not any(parse_heading(stringify(c) or "").unknown for c in above)
     return likely - groups  # Customer | | Billing |
 
 
-def looks_like_data(row: TableRow) -> bool:
-    """Check if a row has a telephone number, or a cell that is no text."""
+def is_data_row(row: TableRow) -> bool:
+    """Check if a row has a telephone number, or a cell that is not text."""
     return any(
         _LIKE_A_NUMBER.fullmatch(cell) if isinstance(cell, str) else cell is not None
         for cell in row.cells
@@ -234,19 +237,19 @@ def looks_like_data(row: TableRow) -> bool:
 
 
 def join_headings(upper: Sequence[Any], lower: Sequence[Any]) -> list[tuple[str | None, Heading]]:
-    """Join two heading rows; merged cells of the upper one stand over several columns.
+    """Join two heading rows; a merged cell of the upper row covers several columns.
 
     Returns:
         For each column its name, that of the lower row if there is one, and its meaning.
     """
-    pairs = list(zip_longest(map(as_text, upper), map(as_text, lower)))
-    joined, over = [], None
-    for own, low in pairs:
-        over = own or over
-        name, meaning = low or own, parse_heading(low or own or "")
-        if low and over:
-            name = f"{over} {low}" if lower.count(low) > 1 else low
-            meaning = meaning.combine_with(parse_heading(over))
+    pairs = list(zip_longest(map(stringify, upper), map(stringify, lower)))
+    joined, covering = [], None
+    for upper_text, lower_text in pairs:
+        covering = upper_text or covering
+        name, meaning = lower_text or upper_text, parse_heading(lower_text or upper_text or "")
+        if lower_text and covering:
+            name = f"{covering} {lower_text}" if lower.count(lower_text) > 1 else lower_text
+            meaning = meaning.combine_with(parse_heading(covering))
         joined.append((name, meaning))
     return joined
 
@@ -254,17 +257,17 @@ def join_headings(upper: Sequence[Any], lower: Sequence[Any]) -> list[tuple[str 
 def read_headings(
     rows: list[TableRow], top: int, notes: list[str], *, titled: bool
 ) -> tuple[list[tuple[str | None, Heading]], list[TableRow]]:
-    """Return the name and the meaning of each column, and the rows below them."""
+    """Return the name and the meaning of each column, and the rows below the headings."""
     first, below = rows[top], rows[top + 1 :]
-    headings = [(as_text(cell), parse_heading(as_text(cell) or "")) for cell in first.cells]
+    headings = [(stringify(cell), parse_heading(stringify(cell) or "")) for cell in first.cells]
     if top:
-        above = list_rows([row.number for row in rows[:top]])
+        above = format_rows([row.number for row in rows[:top]])
         notes.append(f"{above} above the names of the columns: left out")
     while headings[-1][0] is None and all(
         row.cells[len(headings) - 1 :][:1] in ([], [None]) for row in below
     ):
         headings.pop()
-    if titled and below and not looks_like_data(below[0]):
+    if titled and below and not is_data_row(below[0]):
         second = below[0]
         texts = [cell for cell in second.cells if cell]
         unknown = sum(not _is_heading_text(text) for text in texts)
@@ -310,18 +313,19 @@ class FileColumn:
     cells: list[Any]
     alike: str = ""  #: the names of all that are called alike
 
-    def matching_share(self, fits: Callable[[str], Any]) -> float:
+    def measure_share(self, fits: Callable[[str], Any]) -> float:
         """Return the share of matching cells among the first ones that are not empty."""
-        texts = [text for cell in self.cells[:_SAMPLE_ROWS] if (text := _cell_text(cell))]
+        texts = [text for cell in self.cells[:_SAMPLE_ROWS] if (text := _read_cell_text(cell))]
         return sum(map(bool, map(fits, texts))) / len(texts) if texts else 0.0
 
     def is_empty(self) -> bool:
         """Check if the first cells are all empty."""
-        return not any(map(_cell_text, self.cells[:_SAMPLE_ROWS]))
+        return not any(map(_read_cell_text, self.cells[:_SAMPLE_ROWS]))
 
 
-def _cell_text(cell: Any) -> str:
-    return (keep_cell(cell)[0] or "").strip()
+def _read_cell_text(cell: Any) -> str:
+    """Return a cell as text without blanks around it; empty for an empty cell."""
+    return (read_any_cell(cell)[0] or "").strip()
 
 
 #: More problems than this are only counted in a message.
@@ -343,9 +347,9 @@ class FileReading:
     columns: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def refuse(self, row: int, place: int, column: str, value: Any, reason: str) -> None:
-        """Note why a row is left out."""
-        where = f"row {row}, {quoted_name(column)}" if column else f"row {row}"
-        text = keep_cell(value)[0] or ""
+        """Leave out a row, and keep the problem of its cell."""
+        where = f"row {row}, {quote_name(column)}" if column else f"row {row}"
+        text = read_any_cell(value)[0] or ""
         self.broken.append((row, place, Problem(where, shorten(repr(text)), reason)))
 
     @property
@@ -364,31 +368,33 @@ class FileReading:
         Args:
             skipped: List the rows that are left out, too.
         """
-        meant = {name: of for name, of in self.columns.items() if name in FIELDS}
+        meant = {name: columns for name, columns in self.columns.items() if name in FIELDS}
         sources = [
-            (" or " if name == "number" else " + ").join(map(quoted_name, of))
-            for name, of in meant.items()
+            (" or " if name == "number" else " + ").join(map(quote_name, columns))
+            for name, columns in meant.items()
         ]
         width = max(map(len, sources), default=0)
         lines = [f"{self.source}: {many(len(self.frame), 'row')} ({self.kind})"]
-        lines += [f"  {of:<{width}} → {name}" for of, name in zip(sources, meant, strict=True)]
-        if others := [quoted_name(name) for name in self.columns if name not in meant]:
+        lines += [
+            f"  {columns:<{width}} → {name}" for columns, name in zip(sources, meant, strict=True)
+        ]
+        if others := [quote_name(name) for name in self.columns if name not in meant]:
             lines.append(f"  kept as they are: {', '.join(others)}")
         lines += [f"  note: {note}" for note in self.notes]
         if skipped and self.broken:
             lines.append(f"  left out: {many(self.left_out, 'row')}")
             lines += [f"  {format_problem(each)}" for each in self.problems[:_MAX_PROBLEMS]]
-            if (rest := len(self.broken) - _MAX_PROBLEMS) > 0:
-                lines.append(f"    and {rest:,} more")
+            if (hidden := len(self.broken) - _MAX_PROBLEMS) > 0:
+                lines.append(f"    and {hidden:,} more")
         return "\n".join(lines)
 
     def build_error(self) -> InputError:
-        """Make the error that lists all that cannot be read."""
-        whole = many(len(self.frame) + self.left_out, "row")
+        """Build the error that lists the cells that cannot be read."""
+        total = many(len(self.frame) + self.left_out, "row")
         them = "it" if self.left_out == 1 else "them"
         first = f" The first {_MAX_PROBLEMS}:" if len(self.broken) > _MAX_PROBLEMS else ""
         error = InputError(
-            f"{self.source}: {self.left_out:,} of {whole} cannot be read. Correct {them}, "
+            f"{self.source}: {self.left_out:,} of {total} cannot be read. Correct {them}, "
             f"or pass skip_invalid=True to read the others; error.frame() lists {them}.{first}",
             self.problems[:_MAX_PROBLEMS],
         )
@@ -410,10 +416,10 @@ def drop_uneven_rows(rows: list[TableRow], width: int, reading: FileReading) -> 
         beyond = next((n for n in range(width, len(cells)) if cells[n] is not None), None)
         if beyond is not None:
             reason = f"is beyond the {width} columns that have a name, so some may be shifted"
-            reading.refuse(number, beyond, f"column {column_letter(beyond)}", cells[beyond], reason)
+            reading.refuse(number, beyond, f"column {name_column(beyond)}", cells[beyond], reason)
         elif len(cells) < width:
             reason = f"has {len(cells)} of {width} cells, so some may be shifted"
-            reading.refuse(number, 0, "", ", ".join(as_text(cell) or "" for cell in cells), reason)
+            reading.refuse(number, 0, "", ", ".join(stringify(c) or "" for c in cells), reason)
         else:
             even.append(TableRow(number, cells))
     return even
@@ -422,7 +428,7 @@ def drop_uneven_rows(rows: list[TableRow], width: int, reading: FileReading) -> 
 def make_columns(
     headings: Sequence[tuple[str | None, Heading]], rows: Sequence[TableRow], reading: FileReading
 ) -> list[FileColumn]:
-    """Make the columns, each with a unique name."""
+    """Make the columns of a table, each with a unique name."""
     columns = []
     reading.rows = [row.number for row in rows]
     places = defaultdict[str, list[FileColumn]](list)
@@ -432,11 +438,11 @@ def make_columns(
             columns.append(FileColumn(place, name, heading, cells))
             places[name].append(columns[-1])
         elif any(cell is not None for cell in cells):
-            columns.append(FileColumn(place, f"column {column_letter(place)}", heading, cells))
+            columns.append(FileColumn(place, f"column {name_column(place)}", heading, cells))
             reading.notes.append(f"{columns[-1].name} has no name")
     for name, alike in places.items():
         for column in alike[1:]:
-            column.name = f"{name} (column {column_letter(column.place)})"
+            column.name = f"{name} (column {name_column(column.place)})"
         if len(alike) > 1:
             names = " and ".join(repr(column.name) for column in alike)
             reading.notes.append(f"{len(alike)} columns are called {name!r}: they are {names} here")
@@ -449,8 +455,8 @@ def make_columns(
 Chosen: TypeAlias = dict[str, list[FileColumn]]
 
 
-def choose_numbers(columns: Sequence[FileColumn], chosen: Chosen) -> list[FileColumn]:
-    """Return the column of numbers, and others for the rows in which it is empty.
+def choose_phone_columns(columns: Sequence[FileColumn], chosen: Chosen) -> list[FileColumn]:
+    """Choose the column of telephone numbers, and others to read where it is empty.
 
     The heading decides, then the content, then the place. A column that is of somebody else, or
     that holds something else, is not chosen.
@@ -461,18 +467,18 @@ def choose_numbers(columns: Sequence[FileColumn], chosen: Chosen) -> list[FileCo
     ranked = []
     for place, column in enumerate(columns):
         heading = column.heading
-        if "code" in heading.roles and column.matching_share(is_like_a_number) >= 0.5:
+        if "code" in heading.roles and column.measure_share(is_like_a_number) >= 0.5:
             words = heading.extra | {"code"}  # Phone (country code + number)
             roles = heading.roles - {"code"} | {"phone"}
             column.heading = heading._replace(roles=roles, extra=words)
-        if rank := column.heading.number_rank():
+        if rank := column.heading.rank_number():
             other = not column.heading.roles.isdisjoint(OTHERS)
-            weak = column.matching_share(is_like_a_number) < 0.5
+            weak = column.measure_share(is_like_a_number) < 0.5
             ranked.append(((other, weak, len(column.heading.extra), *rank, place), column))
     if not ranked:
         return []
     (is_other, is_weak, extra, *_), best = min(ranked)
-    of_names = {column.heading.extra for column in columns if column.heading.name_part()}
+    of_names = {column.heading.extra for column in columns if column.heading.find_name_part()}
     stranger = is_other and (best.heading.extra not in of_names or frozenset() in of_names)
     doubtful = extra or (not best.heading.is_phone() and best.name != "number")
     if stranger or (is_weak and best.cells and doubtful):
@@ -492,74 +498,74 @@ def is_like_a_number(text: str) -> bool:
     return bool(lost) or (digits > max(4, letters) and not _DATE_OR_AMOUNT.fullmatch(text))
 
 
-def pick_numbers(
+def pick_phone_columns(
     columns: Sequence[FileColumn], numbers: Sequence[FileColumn], reading: FileReading
 ) -> tuple[list[FileColumn | None], bool]:
-    """Return the column of the best number of each row, and whether labels decide it.
+    """Pick the column of the best number of each row; return whether labels decide.
 
     A label like Mobile in `Phone 1 - Type` ranks the number beside it. Without labels, the first
     number that is not empty is the best.
     """
-    labels = {label_stem(c.name): c.cells for c in columns if c.heading.is_label()}
-    labels_of = [labels.get(label_stem(column.name)) for column in numbers]
+    labels = {find_label_stem(c.name): c.cells for c in columns if c.heading.is_label()}
+    labels_of = [labels.get(find_label_stem(column.name)) for column in numbers]
     if len(numbers) < 2 and not any(labels_of):
         return [*numbers] * len(reading.rows), False
     picks: list[FileColumn | None] = []
     rows_of = defaultdict[FileColumn | None, list[int]](list)
     for n, row in enumerate(reading.rows):
         options = []
-        filled = False
-        for place, (column, of) in enumerate(zip(numbers, labels_of, strict=True)):
-            if not _cell_text(column.cells[n]):
+        has_number_cell = False
+        for position, (column, label_cells) in enumerate(zip(numbers, labels_of, strict=True)):
+            if not _read_cell_text(column.cells[n]):
                 continue
-            filled, label = True, _cell_text(of[n]) if of else ""
-            rank = parse_heading(label).label_rank() if label else column.heading.number_rank()
+            has_number_cell, label = True, _read_cell_text(label_cells[n]) if label_cells else ""
+            rank = parse_heading(label).rank_label() if label else column.heading.rank_number()
             if rank:
-                options.append((not has_number(_cell_text(column.cells[n])), rank, place))
+                options.append((not has_number(_read_cell_text(column.cells[n])), rank, position))
         picks.append(numbers[min(options)[-1]] if options else None)
-        if filled:
+        if has_number_cell:
             rows_of[picks[-1]].append(row)
     for column in numbers[1:]:
-        if where := rows_of[column]:
-            why = "by its label" if any(labels_of) else f"{numbers[0].name!r} has none there"
-            text = f"{column.name!r} is the number in {many(len(where), 'row')}, {why}"
-            reading.notes.append(f"{text}: {list_rows(where)}")
-    if where := rows_of[None]:
-        reading.notes.append(f"only a fax or the like, so no number: {list_rows(where)}")
+        if row_numbers := rows_of[column]:
+            reason = "by its label" if any(labels_of) else f"{numbers[0].name!r} has none there"
+            text = f"{column.name!r} is the number in {many(len(row_numbers), 'row')}, {reason}"
+            reading.notes.append(f"{text}: {format_rows(row_numbers)}")
+    if row_numbers := rows_of[None]:
+        reading.notes.append(f"only a fax or the like, so no number: {format_rows(row_numbers)}")
     return picks, any(labels_of)
 
 
-def choose_codes(columns: Sequence[FileColumn], chosen: Chosen) -> list[FileColumn]:
-    """Return the column of country codes like +49, not of DE or Germany.
+def choose_code_column(columns: Sequence[FileColumn], chosen: Chosen) -> list[FileColumn]:
+    """Choose the column of country codes like +49; it is no column of DE or Germany.
 
     Where there are several, each may belong to another number, so only the best number is read.
     """
-    words = {word for number in chosen["number"][:1] for word in heading_words(number.name)}
+    words = {word for number in chosen["number"][:1] for word in split_heading(number.name)}
     codes = [
         column
         for column in columns
         if (
             column.heading.is_code()
-            and (column.is_empty() or column.matching_share(_CODE.fullmatch) >= 0.5)
+            and (column.is_empty() or column.measure_share(_CODE.fullmatch) >= 0.5)
         )
-        or (column.heading.is_country() and column.matching_share(_PLUS_CODE.fullmatch) > 0.5)
+        or (column.heading.is_country() and column.measure_share(_PLUS_CODE.fullmatch) > 0.5)
     ]
     if len(codes) > 1:
         del chosen["number"][1:]
     best = sorted(
-        codes, key=lambda c: (c.name != "country_code", -len(words & {*heading_words(c.name)}))
+        codes, key=lambda c: (c.name != "country_code", -len(words & {*split_heading(c.name)}))
     )
     return best[:1]
 
 
-def choose_name(columns: Sequence[FileColumn], chosen: Chosen) -> list[FileColumn]:
-    """Return the column of the name, or those of its parts in order, of one person.
+def choose_name_columns(columns: Sequence[FileColumn], chosen: Chosen) -> list[FileColumn]:
+    """Choose the column of the name, or those of its parts in order, of one person.
 
     `Name` beside `Vorname` is the last name, if it lacks the first. Beside `Apellidos`, `Nombre`
     is the first name, by the same rule.
     """
     number = chosen["number"][0].heading if chosen["number"] else Heading(frozenset())
-    columns = [column for column in columns if column.heading.name_part()]
+    columns = [column for column in columns if column.heading.find_name_part()]
     contacts = {column.heading.contact for column in columns} - {frozenset()}
     if len(contacts) > 1:  # Buyer Name, Attendee Name
         contact = number.contact if number.contact in contacts else frozenset()
@@ -568,47 +574,47 @@ def choose_name(columns: Sequence[FileColumn], chosen: Chosen) -> list[FileColum
     for column in columns:
         heading = column.heading
         if heading.extra == number.extra or "person" not in heading.roles:
-            weak = not column.is_empty() and column.matching_share(_LETTER.search) < 0.5
+            weak = not column.is_empty() and column.measure_share(_LETTER.search) < 0.5
             other = heading.extra != number.extra
             groups[weak, len(heading.extra), other, heading.extra].append(column)
     if not groups:
         return []
     parts = defaultdict[str | None, list[FileColumn]](list)
     for column in groups[min(groups, key=lambda key: key[:3])]:
-        parts[column.heading.name_part()].append(column)
-    whole = sorted(parts["name"], key=lambda column: column.name != "name")[:1]
+        parts[column.heading.find_name_part()].append(column)
+    full = sorted(parts["name"], key=lambda column: column.name != "name")[:1]
     first, middle, last = parts["first"][:1], parts["middle"], parts["last"]
-    if not whole or (first and last) or not (first or last):
-        return whole or first + middle + last
+    if not full or (first and last) or not (first or last):
+        return full or first + middle + last
     repeats = [
         str(part) in str(name)
         for column in first + last
-        for name, part in zip(whole[0].cells[:_SAMPLE_ROWS], column.cells, strict=False)
+        for name, part in zip(full[0].cells[:_SAMPLE_ROWS], column.cells, strict=False)
         if name and part
     ]
-    ours = {"name", "first_name", "last_name"} >= {column.name for column in whole + first + last}
-    if ours or sum(repeats) * 2 > len(repeats):
-        return whole
-    return first + middle + whole if first else whole + middle + last
+    own = {"name", "first_name", "last_name"} >= {column.name for column in full + first + last}
+    if own or sum(repeats) * 2 > len(repeats):
+        return full
+    return first + middle + full if first else full + middle + last
 
 
 #: The columns of contacts, and how their cells are read.
 FIELDS: Mapping[str, Reader] = {
-    "number": read_digits,
-    "country_code": read_code,
-    "name": read_word,
+    "number": read_number_cell,
+    "country_code": read_code_cell,
+    "name": read_text_cell,
 }
 #: How the columns of a field are chosen, those of the number first.
 _CHOICES: Mapping[str, Callable[[Sequence[FileColumn], Chosen], list[FileColumn]]] = {
-    "number": choose_numbers,
-    "country_code": choose_codes,
-    "name": choose_name,
+    "number": choose_phone_columns,
+    "country_code": choose_code_column,
+    "name": choose_name_columns,
 }
 #: What the file calls each of these; None to find out, nothing if it has none.
 Named = Mapping[str, Sequence[str] | None]
 
 
-def find_columns(table: RawTable, named_columns: Named) -> FileReading:
+def read_contact_table(table: RawTable, named_columns: Named) -> FileReading:
     """Find the columns of contacts in a table, and read its rows.
 
     Raises:
@@ -639,35 +645,36 @@ def find_columns(table: RawTable, named_columns: Named) -> FileReading:
         if name not in named:
             chosen[name] = choose(free, chosen)
             if name == "number" and not chosen[name] and "id" not in names:
-                raise _no_number_error(rows[top], columns)
+                raise _make_number_error(rows[top], columns)
             if name != "number" and (alike := [c.alike for c in chosen[name] if c.alike]):
                 raise InputError(f"{alike[0]} have the same heading: {name}='…' chooses one.")
-    read_columns(columns, chosen, named, reading)
+    read_cells(columns, chosen, named, reading)
     return reading
 
 
 def find_column(columns: Sequence[FileColumn], name: str) -> FileColumn:
-    """Return the column of a name; blanks around it and its case do not matter.
+    """Return the column of this name, ignoring case and surrounding blanks.
 
     Raises:
         InputError: There is none.
     """
-    for alike in (str, lambda text: text.strip().casefold()):
-        if matches := [column for column in columns if alike(column.name) == alike(name)]:
+    for normalize in (str, lambda text: text.strip().casefold()):
+        if matches := [column for column in columns if normalize(column.name) == normalize(name)]:
             return matches[0]
-    near = get_close_matches(name, [column.name for column in columns], 1, cutoff=0.5)
-    hint = f"; did you mean {near[0]!r}?" if near else f". Columns: {_list_columns(columns)}."
+    close = get_close_matches(name, [column.name for column in columns], 1, cutoff=0.5)
+    hint = f"; did you mean {close[0]!r}?" if close else f". Columns: {_list_columns(columns)}."
     raise InputError(f"No column is called {name!r}{hint}")
 
 
 def _list_columns(columns: Sequence[FileColumn]) -> str:
-    """Return the first names of columns as a text."""
+    """Format the names of columns as a text, the first ones of many."""
     more = f" and {len(columns) - _MAX_LISTED} more" if len(columns) > _MAX_LISTED else ""
     return ", ".join(repr(column.name) for column in columns[:_MAX_LISTED]) + more
 
 
-def _no_number_error(first: TableRow, columns: Sequence[FileColumn]) -> InputError:
-    if looks_like_data(first):
+def _make_number_error(first: TableRow, columns: Sequence[FileColumn]) -> InputError:
+    """Make the error for a file without a column of telephone numbers."""
+    if is_data_row(first):
         return InputError(
             f"Row {first.number} is a contact already: add a header row above it, like number, "
             "country_code, name."
@@ -677,7 +684,7 @@ def _no_number_error(first: TableRow, columns: Sequence[FileColumn]) -> InputErr
     if not possible:
         reason = "No column is recognised as the telephone numbers. "
         plain = [column for column in columns if not column.heading.roles]
-        possible = [column for column in plain if column.matching_share(is_like_a_number) > 0.5]
+        possible = [column for column in plain if column.measure_share(is_like_a_number) > 0.5]
         holding = f"{_list_columns(possible)} may hold them." if possible else ""
         reason += holding or f"Columns: {_list_columns(columns)}."
     name = repr(possible[0].name) if possible else "'…'"
@@ -686,19 +693,19 @@ def _no_number_error(first: TableRow, columns: Sequence[FileColumn]) -> InputErr
     )
 
 
-def read_columns(
+def read_cells(
     columns: Sequence[FileColumn],
     chosen: Mapping[str, Sequence[FileColumn]],
     named: Collection[str],
     reading: FileReading,
 ) -> None:
-    """Read all cells, and make a frame of the rows that can be read.
+    """Read the cells of all columns into the frame of `reading`; refuse unreadable rows.
 
     The columns keep the order of the file. The best column of numbers becomes `number`; the
     others stay beside it, and all of them stay where labels decide between them.
     """
     numbers, count = chosen["number"], len(reading.rows)
-    picks, labelled = pick_numbers([] if "number" in named else columns, numbers, reading)
+    picks, labelled = pick_phone_columns([] if "number" in named else columns, numbers, reading)
     used = [column for column in numbers if column in picks] or numbers[:1]
     fields = {**chosen, "number": numbers[:1]}
     starts = {min(of, key=lambda column: column.place): name for name, of in fields.items() if of}
@@ -716,17 +723,17 @@ def read_columns(
         if column not in consumed:
             name = column.name
             if name in starts.values():  # it is called so, but another one is it
-                name = f"{name} (column {column_letter(column.place)})"
-            texts[name] = _read_texts([column] * count, keep_cell, reading)
+                name = f"{name} (column {name_column(column.place)})"
+            texts[name] = _read_texts([column] * count, read_any_cell, reading)
             reading.columns[name] = (column.name,)
     index = pd.Index(reading.rows, dtype="int64", name=ROW)
     series = {name: pd.Series(cells, index, dtype="str") for name, cells in texts.items()}
-    bad = [row for row, _, _ in reading.broken]
+    refused_rows = [row for row, _, _ in reading.broken]
     frame = pd.DataFrame(series, index)
-    reading.frame = frame[~index.isin(bad)] if bad else frame
+    reading.frame = frame[~index.isin(refused_rows)] if refused_rows else frame
     codes = [*fields["country_code"]] * count
-    _note_cells({"number": picks, "country_code": codes}, reading)
-    _note_columns(columns, chosen, named, used, reading.notes)
+    _note_numbers({"number": picks, "country_code": codes}, reading)
+    _note_unread_columns(columns, chosen, named, used, reading.notes)
 
 
 def _read_texts(
@@ -743,19 +750,19 @@ def _read_texts(
     return texts
 
 
-def _note_cells(picks: Mapping[str, Sequence[FileColumn | None]], reading: FileReading) -> None:
-    """Note the numbers that the file does not store as text."""
+def _note_numbers(picks: Mapping[str, Sequence[FileColumn | None]], reading: FileReading) -> None:
+    """Note the rows whose number the file stores as a number instead of text."""
     for name, columns in picks.items():
         rows = zip(reading.rows, enumerate(columns), strict=False)
         stored = [row for row, (n, column) in rows if column and type(column.cells[n]) is int]
         if stored:
             reading.notes.append(
-                f"{name} is a number in the file, not text, in {list_rows(stored)}: "
+                f"{name} is a number in the file, not text, in {format_rows(stored)}: "
                 "a zero or + in front, if there was one, is gone"
             )
 
 
-def _note_columns(
+def _note_unread_columns(
     columns: Sequence[FileColumn],
     chosen: Mapping[str, Sequence[FileColumn]],
     named: Collection[str],

@@ -84,14 +84,14 @@ def write_parquet(endpoints: Endpoints[Any], folder: str | os.PathLike[str]) -> 
     """
     folder = Path(folder).expanduser()
     _check_folder(folder)
-    with _write_errors(folder):
+    with _convert_write_errors(folder):
         make_folder(folder)
         if not (folder / ".gitignore").exists():
             with replace_file(folder / ".gitignore") as file:
                 file.write(b"# Names and numbers of people\n*\n")
         with lock_file(folder / _COMPLETE, patience=PATIENCE):
             export = _Export(endpoints, folder)
-            if (rows := export.complete_rows()) is not None:
+            if (rows := export.read_complete_count()) is not None:
                 return rows
             try:
                 with Progress(f"{endpoints.noun}s") as progress:
@@ -121,12 +121,13 @@ class _Export:
         self.pages_end = self.written = 0  # rows of `columns` in whole pages, and in parts
         self.position = self.parts[-1].origin.position if self.parts else 0
         self.expected: list[Any] = []  # ids that the next page has to begin with
-        self.previous: set[Any] = {*self._part_ids(self.parts[-1])} if self.parts else set()
+        self.previous: set[Any] = {*self._read_part_ids(self.parts[-1])} if self.parts else set()
         self.duplicates = 0
         self.listing: ListReader
 
     @property
     def rows(self) -> int:
+        """The number of rows in all parts."""
         return sum(part.rows for part in self.parts)
 
     # --- parts on the disk --------------------------------------------------------------
@@ -144,21 +145,22 @@ class _Export:
                 numbered[int(name[1])] = self._verify_part(path)
         parts = [part for _, part in sorted(numbered.items())]
         if missing := {*range(len(parts))} - {*numbered}:
-            raise self._folder_error(f"Part {min(missing)} of {self.folder} is missing")
+            raise self._build_error(f"Part {min(missing)} of {self.folder} is missing")
         for part in parts[1:]:
             if part.origin.read != parts[0].origin.read:
-                raise self._folder_error(f"{part.path} belongs to another read")
+                raise self._build_error(f"{part.path} belongs to another read")
         return parts
 
     def _verify_part(self, path: Path) -> ExportedPart:
+        """Read the origin of a part; refuse one that is damaged or of another account."""
         if path.is_symlink() or not path.is_file():
-            raise self._folder_error(f"{path} is a link or a folder, not a part")
+            raise self._build_error(f"{path} is a link or a folder, not a part")
         try:
             with pq.ParquetFile(path) as file:
                 schema, rows = file.schema_arrow, file.metadata.num_rows
             origin = msgspec.json.decode((schema.metadata or {})[b"chatkit"], type=PartOrigin)
         except (OSError, pa.ArrowException, KeyError, *_NOT_JSON) as error:
-            raise self._folder_error(f"{path} cannot be read ({error!s:.200})") from error
+            raise self._build_error(f"{path} cannot be read ({error!s:.200})") from error
         account, noun = self.endpoints.transport.connection.account, self.endpoints.noun
         if (origin.account, origin.noun) != (account, noun):
             own, other = describe_account(account), describe_account(origin.account)
@@ -169,11 +171,12 @@ class _Export:
             )
         return ExportedPart(path, rows, schema.names, origin)
 
-    def _folder_error(self, reason: str, kind: type[ChatkitError] = StoreError) -> ChatkitError:
+    def _build_error(self, reason: str, kind: type[ChatkitError] = StoreError) -> ChatkitError:
+        """Make an error that advises to delete the folder or to name another one."""
         noun, folder = self.endpoints.noun, self.folder
         return kind(f"{reason}. Delete {folder}, or name another folder, to read all {noun}s.")
 
-    def complete_rows(self) -> int | None:
+    def read_complete_count(self) -> int | None:
         """Return the number of rows of a complete export; None if it is not complete.
 
         Raises:
@@ -185,9 +188,9 @@ class _Export:
         try:
             complete = msgspec.json.decode(path.read_bytes(), type=ExportTotals)
         except (OSError, *_NOT_JSON) as error:
-            raise self._folder_error(f"{path} cannot be read ({error!s:.200})") from error
+            raise self._build_error(f"{path} cannot be read ({error!s:.200})") from error
         if (len(self.parts), self.rows) != (complete.parts, complete.rows):
-            raise self._folder_error(
+            raise self._build_error(
                 f"{self.folder} holds {self.rows:,} rows in {many(len(self.parts), 'part')}, and "
                 f"{complete.rows:,} rows in {many(complete.parts, 'part')} were written"
             )
@@ -199,7 +202,8 @@ class _Export:
         )
         return complete.rows
 
-    def _part_ids(self, part: ExportedPart) -> list[Any]:
+    def _read_part_ids(self, part: ExportedPart) -> list[Any]:
+        """Read the ids of the rows in a part."""
         return pq.read_table(part.path, columns=[self.key])[self.key].to_pylist()  # type: ignore[no-any-return]
 
     # --- pages --------------------------------------------------------------------------
@@ -212,12 +216,12 @@ class _Export:
         """
         endpoints, profile = self.endpoints, self.endpoints.profile
         size, first = profile.max_page_size, profile.page_base
-        before = max(self.position - 1, 0) // size  # pages before that of the last row
+        pages_before = max(self.position - 1, 0) // size  # pages before that of the last row
         self.listing = listing = ListReader(
             *(endpoints.transport, endpoints.list_call, self._add_page),
             first=first,
-            start=first + before,
-            rows=before * size,
+            start=first + pages_before,
+            rows=pages_before * size,
             refuses=profile.page_past_end == "refuse",
         )
         forecast = Forecast("The stop button ends it; called again, it goes on from there.")
@@ -226,11 +230,13 @@ class _Export:
                 count = many(self.rows, endpoints.noun)
                 print_line(f"{self.folder}: goes on after {count} that were read before.")
                 answer = endpoints.transport.send(endpoints.list_call(first))
-                self._count_known(self._page_ids(answer.data), self._part_ids(self.parts[0])[:size])
+                self._count_known_rows(
+                    self._parse_page_ids(answer.data), self._read_part_ids(self.parts[0])[:size]
+                )
                 for part in reversed(self.parts):
-                    if len(self.expected) < self.position - before * size:
-                        self.expected = self._part_ids(part) + self.expected
-                self.expected = self.expected[before * size - self.position :]
+                    if len(self.expected) < self.position - pages_before * size:
+                        self.expected = self._read_part_ids(part) + self.expected
+                self.expected = self.expected[pages_before * size - self.position :]
                 progress.add(self.rows)
             with closing(listing.read()) as pages:
                 for _ in pages:
@@ -246,7 +252,7 @@ class _Export:
             raise BadAnswer(endpoints.list_call(), reason) from None
         except Refused as error:
             if self.expected and type(error) in (Refused, NotFound):  # past the end
-                self._count_known([], self.expected)
+                self._count_known_rows([], self.expected)
             raise
 
     def _add_page(self, data: Raw) -> int:
@@ -254,18 +260,18 @@ class _Export:
         if not self.expected:
             return self.columns.add(data)
         rows = msgspec.json.decode(data, type=list[Raw])
-        known = self._count_known(self._page_ids(data), self.expected)
+        known = self._count_known_rows(self._parse_page_ids(data), self.expected)
         self.expected = []
         self.columns.add(b"[" + b",".join(map(bytes, rows[known:])) + b"]")
         return len(rows)
 
-    def _page_ids(self, data: Raw) -> list[Any]:
-        """Return the ids of a page."""
+    def _parse_page_ids(self, data: Raw) -> list[Any]:
+        """Parse the ids of the rows on a page."""
         rows = msgspec.json.decode(data, type=list[dict[str, Any]])
         keys = [row.get(self.key) for row in rows]
         return [int(key) if isinstance(key, str) and key.isdecimal() else key for key in keys]
 
-    def _count_known(self, keys: Sequence[Any], expected: Sequence[Any]) -> int:
+    def _count_known_rows(self, keys: Sequence[Any], expected: Sequence[Any]) -> int:
         """Return how many of the first rows of a page were read before, in the same order.
 
         Rows that were deleted meanwhile move the others to the front, which does no harm while
@@ -274,15 +280,15 @@ class _Export:
         Raises:
             InputError: Rows would be missing or doubled.
         """
-        kept = [key for key in expected if key in keys]
-        if expected and (not kept or [*keys[: len(kept)]] != kept):
+        known = [key for key in expected if key in keys]
+        if expected and (not known or [*keys[: len(known)]] != known):
             rows = many(self.rows, self.endpoints.noun)
-            raise self._folder_error(
+            raise self._build_error(
                 f"{self.folder}: the list of {self.endpoints.noun}s has changed since {rows} of "
                 "it were read, so that others would be missing or doubled",
                 InputError,
             )
-        return len(kept)
+        return len(known)
 
     # --- parts --------------------------------------------------------------------------
 
@@ -293,16 +299,17 @@ class _Export:
         if len(table) < rows or (not rows and self.parts):  # interrupted while a page was added
             return
         table = table.slice(0, rows)
-        places = {key: place for place, key in enumerate(table[self.key].to_pylist())}
-        kept = sorted(place for key, place in places.items() if key not in self.previous)
-        table = self.endpoints.format_table(table.take(pa.array(kept, pa.int64())))
-        self.written, self.previous = self.pages_end, {*places}
-        self.duplicates += rows - len(kept)
+        positions = {key: position for position, key in enumerate(table[self.key].to_pylist())}
+        new = sorted(position for key, position in positions.items() if key not in self.previous)
+        table = self.endpoints.format_table(table.take(pa.array(new, pa.int64())))
+        self.written, self.previous = self.pages_end, {*positions}
+        self.duplicates += rows - len(new)
         connection = self.endpoints.transport.connection
         origin = PartOrigin(connection.account, self.endpoints.noun, self.read_name, self.position)
         self.parts.append(self._save_part(number, table, origin))
 
     def _save_part(self, number: int, table: pa.Table, origin: PartOrigin) -> ExportedPart:
+        """Save a table as a hidden part that holds its origin in the metadata."""
         table = table.replace_schema_metadata()
         empty = table.slice(0, 0).to_pandas().set_index(self.key)
         metadata = {
@@ -330,18 +337,18 @@ class _Export:
             self.parts[number] = part._replace(path=visible)
         sync_folder(self.folder)
         endpoints, rows = self.endpoints, self.rows
-        ids = np.concatenate([np.array(self._part_ids(part), np.int64) for part in self.parts])
+        ids = np.concatenate([np.array(self._read_part_ids(part), np.int64) for part in self.parts])
         is_sorted = (ids[1:] > ids[:-1]).all()  # then no part repeats an id of another one
         repeated = 0 if is_sorted else len(ids) - len(np.unique(ids))
         self.listing.rows = rows + self.duplicates
-        moved = endpoints.move_signs(self.listing, self.duplicates + repeated)
+        signs = endpoints.move_signs(self.listing, self.duplicates + repeated)
         when = endpoints.transport.service_time().isoformat(timespec="seconds")
-        notes = [f"The list changed while it was read: {'; '.join(moved)}"] if moved else []
+        notes = [f"The list changed while it was read: {'; '.join(signs)}"] if signs else []
         with replace_file(self.folder / _COMPLETE) as file:
             file.write(msgspec.json.encode(ExportTotals(len(self.parts), rows, when, notes)))
         if not self.resumed:
             endpoints.warn_if_missing(self.columns.missing)
-        endpoints.warn_moved(moved)
+        endpoints.warn_moved(signs)
         return rows
 
 
@@ -364,8 +371,8 @@ def _check_folder(folder: Path) -> None:
 
 
 @contextmanager
-def _write_errors(folder: Path) -> Iterator[None]:
-    """Raise `StoreError` for a file that cannot be written."""
+def _convert_write_errors(folder: Path) -> Iterator[None]:
+    """Convert an `OSError` in the block to a `StoreError`."""
     try:
         yield
     except OSError as error:

@@ -2,8 +2,8 @@
 
 `check_contacts` looks at every row of a frame before it becomes a plan: at the characters of
 names, at numbers with their country codes, at numbers that are there twice. `Quality` shows the
-findings, and `fix` takes the suggestions that are surely right. `find_unusual` and `find_similar`
-look at contacts that are being planned.
+findings, and `fix` takes the suggestions that are surely right. `find_unusual_contacts` and
+`find_similar_numbers` look at contacts that are being planned.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from chatkit.bulk.matching import parse_ids
 from chatkit.errors import InputError
 from chatkit.frames.frame import get_column_or_level, pause_collector, to_python_list
 from chatkit.frames.snapshot import read_origin, write_origin
-from chatkit.imports.characters import NAME, CellFinding, apply_suggestions, check_name
+from chatkit.imports.characters import NAME_CHECKS, CellFinding, apply_suggestions, check_name
 from chatkit.numbers import (
     CERTAIN,
     Country,
@@ -63,8 +63,6 @@ if TYPE_CHECKING:
 #: A country code and a number, as they are sent.
 Pair = tuple[str, str]
 
-#: The parts of a name, as the service keeps it.
-PARTS = ("first_name", "middle_name", "last_name")
 _NAME_FIXES = (
     *("garbled", "control characters", "direction marks", "invisible", "look-alike"),
     *("styled letters", "decomposed", "spaces", "HTML entities"),
@@ -112,35 +110,35 @@ def check_numbers(
         plus: What is known of all numbers without a +.
     """
     keys = []
-    homes = countries or [None] * len(numbers)
-    for code, number, country in zip(codes, numbers, homes, strict=True):
+    local_countries = countries or [None] * len(numbers)
+    for code, number, country in zip(codes, numbers, local_countries, strict=True):
         if isinstance(code, float) and code.is_integer():  # no zero can be lost of 44.0
             code = int(code)
-        keys.append((_cell_text(code), _cell_text(number), country))
+        keys.append((_read_cell_text(code), _read_cell_text(number), country))
     known = {key: _check_number(*key, plus) for key in dict.fromkeys(keys)}
     abroad = {
         check.pair[0] for (code, text, _), check in known.items()
         if check.pair and not code and text.startswith(("+", "00"))
     }  # fmt: skip
-    for (code, text, home), check in known.items():
-        if home and check.number and not code and not text.startswith(("+", "00")):
-            finding = _of_another_country(text, check.number, abroad)
-            known[code, text, home] = NumberCheck(None, finding) if finding else check
+    for (code, text, local), check in known.items():
+        if local and check.number and not code and not text.startswith(("+", "00")):
+            finding = _find_mobile_elsewhere(text, check.number, abroad)
+            known[code, text, local] = NumberCheck(None, finding) if finding else check
     checks = []
     for key, number in zip(keys, numbers, strict=True):
-        one = known[key]
-        if not isinstance(number, str | None) and one.pair is not None:
+        check = known[key]
+        if not isinstance(number, str | None) and check.pair is not None:
             reason = "it is not text, so zeros at its beginning or a + may be lost"
-            one = NumberCheck(None, _finding("not text", "error", reason, " ".join(one.pair)))
-        checks.append(one)
-    return _distrust_ids(codes, numbers, checks)
+            check = NumberCheck(None, _report("not text", "error", reason, " ".join(check.pair)))
+        checks.append(check)
+    return _mark_ids_unsafe(codes, numbers, checks)
 
 
-def _of_another_country(text: str, number: Number, codes: Iterable[str]) -> CellFinding | None:
-    """Return a finding for a number that is mobile only in another country of its column."""
+def _find_mobile_elsewhere(text: str, number: Number, codes: Iterable[str]) -> CellFinding | None:
+    """Return a finding for a number that is a mobile number only in another country."""
     if number.mobile:
         return None
-    countries = [_dialled_in(code) for code in sorted(codes) if code != number.country_code]
+    countries = [_find_country(code) for code in sorted(codes) if code != number.country_code]
     others = [
         (each.code, read_number(text, each, "unused")) for each in countries if each and each.region
     ]
@@ -149,21 +147,22 @@ def _of_another_country(text: str, number: Number, codes: Iterable[str]) -> Cell
         return None
     both = ", or ".join(f"{each.country_code} {each.number}" for each in (number, *abroad))
     reason = f"it may be {both}, as others in this column: write it with + and its country code"
-    return _finding("ambiguous", "error", reason)
+    return _report("ambiguous", "error", reason)
 
 
-def _dialled_in(text: str) -> Country | None:
-    """Return the country that a cell names, for numbers that are dialled there."""
+def _find_country(text: str) -> Country | None:
+    """Return the country that a cell names, as the country in which numbers are dialled."""
     country = parse_country(text)
     return country and country._replace(named=True, of_row=False)
 
 
-def _cell_text(cell: Any) -> str:
+def _read_cell_text(cell: Any) -> str:
+    """Return a cell as text; empty for blanks."""
     text = cell if isinstance(cell, str) else get_cell_text(cell) or ""
     return text if text.strip() else ""
 
 
-def _finding(
+def _report(
     code: str,
     severity: Severity,
     message: str,
@@ -172,33 +171,35 @@ def _finding(
     safe: bool = False,
     column: str = "number",
 ) -> CellFinding:
+    """Make a finding about a cell of `column`."""
     return CellFinding(code, severity, f"/{column}", message, suggestion=suggestion, safe=safe)
 
 
-def _check_number(code: str, text: str, home: Country | None, plus: Plus | None) -> NumberCheck:
-    country = parse_country(code) if code else home
+def _check_number(code: str, text: str, local: Country | None, plus: Plus | None) -> NumberCheck:
+    """Check one number with its country code, or with the country it is dialled in."""
+    country = parse_country(code) if code else local
     if code and not country:
         kind = "unknown country code" if _CODE.fullmatch(code) else "country code"
         reason = "it is the code of no country: write it like +91"
-        return NumberCheck(None, _finding(kind, "error", reason, column="country_code"))
+        return NumberCheck(None, _report(kind, "error", reason, column="country_code"))
     if not text:
-        return NumberCheck(None, _finding("empty", "error", "there is no number"))
+        return NumberCheck(None, _report("empty", "error", "there is no number"))
     number = read_number(text, country, plus)
     # of cells that can be sent as they are, only what no country can have is an error
-    whole = _CODE.fullmatch(code) and _DIGITS.fullmatch(text)
-    sendable = whole and _MIN_DIGITS <= len(code) - 1 + len(text) <= _MAX_DIGITS
+    plain = _CODE.fullmatch(code) and _DIGITS.fullmatch(text)
+    sendable = plain and _MIN_DIGITS <= len(code) - 1 + len(text) <= _MAX_DIGITS
     severity: Severity = "warning" if sendable else "error"
     sure = number.verdict in CERTAIN
     if not (number.country_code and number.number and (sure or number.verdict == "impossible")):
-        meant = " ".join(number.suggested) if number.suggested else None
-        problem = _finding(number.verdict, severity, visible(number.reason or ""), meant)
-        return NumberCheck((code, text) if whole else None, problem, None, number.lost_plus)
-    pair, note = (number.country_code, number.number), _number_note(number)
+        suggestion = " ".join(number.suggested) if number.suggested else None
+        problem = _report(number.verdict, severity, visible(number.reason or ""), suggestion)
+        return NumberCheck((code, text) if plain else None, problem, None, number.lost_plus)
+    pair, note = (number.country_code, number.number), _find_unusual_number(number)
     if (code, text) == pair:
         return NumberCheck(pair, None, note)
     if number.verdict == "impossible":
         reason = f"{number.reason}: {' '.join(pair)}"
-        return NumberCheck(pair, _finding("impossible", severity, reason))
+        return NumberCheck(pair, _report("impossible", severity, reason))
     kind, column = "not split", "number"
     reason = "a number is digits only, without its country code"
     if number.verdict == "country code twice":
@@ -210,34 +211,34 @@ def _check_number(code: str, text: str, home: Country | None, plus: Plus | None)
         reason = "the country code has a column of its own, and a number is digits only"
     elif text.isascii() and text.isdigit():
         reason = f"from elsewhere it is dialled {' '.join(pair)}"
-    problem = _finding(kind, severity, reason, " ".join(pair), safe=sure, column=column)
+    problem = _report(kind, severity, reason, " ".join(pair), safe=sure, column=column)
     return NumberCheck(pair, problem, note, number=number)
 
 
-def _number_note(number: Number) -> CellFinding | None:
-    """Return a finding for an unusual number, if it is one."""
+def _find_unusual_number(number: Number) -> CellFinding | None:
+    """Return a finding for a reserved or unusual number; None for others."""
     if number.verdict in ("impossible", "reserved"):
         severity: Severity = "warning" if number.verdict == "impossible" else "note"
-        return _finding(number.verdict, severity, number.reason or "")
+        return _report(number.verdict, severity, number.reason or "")
     reason = f"it is a {number.type} number, which seldom has a chat"
-    return _finding("unusual number", "note", reason) if number.type in _UNUSUAL else None
+    return _report("unusual number", "note", reason) if number.type in _UNUSUAL else None
 
 
-def _distrust_ids(
+def _mark_ids_unsafe(
     codes: Sequence[Any], numbers: Sequence[Any], checks: list[NumberCheck]
 ) -> list[NumberCheck]:
     """Mark suggestions as unsafe in a column of consecutive numbers, which may be ids."""
-    texts = [_cell_text(cell) for code, cell in zip(codes, numbers, strict=True) if not code]
+    texts = [_read_cell_text(cell) for code, cell in zip(codes, numbers, strict=True) if not code]
     plain = [int(text) for text in texts if re.fullmatch("[1-9][0-9]{0,8}", text)]
     counting = sum(b - a == 1 for a, b in pairwise(plain))
     if counting + 1 < max(_MIN_IDS, 0.6 * len([*filter(None, texts)])):
         return checks
     reason = "the numbers of this column count up one by one, as ids do"
     return [
-        NumberCheck(None, replace(one.problem, safe=False, message=reason))
-        if one.problem and one.problem.safe
-        else one
-        for one in checks
+        NumberCheck(None, replace(check.problem, safe=False, message=reason))
+        if check.problem and check.problem.safe
+        else check
+        for check in checks
     ]
 
 
@@ -256,8 +257,8 @@ class CheckedContact(NamedTuple):
         return f"contact {self.id}" + (f", {values(self.name)}," if self.name else "")
 
 
-def natural_key(pair: Pair, by: Sequence[str]) -> str:
-    """Return the natural key of a contact: its number, with the country code if `by` names it."""
+def make_natural_key(pair: Pair, by: Sequence[str]) -> str:
+    """Make the natural key of a contact: its number, after the country code if `by` has it."""
     return " ".join(pair) if "country_code" in by else pair[1]
 
 
@@ -267,33 +268,34 @@ def find_duplicate_rows(
     """Find rows with the number of an earlier row, or with another spelling of it."""
     first: dict[str, CheckedContact] = {}
     spellings: dict[str, CheckedContact] = {}
-    for place, row in enumerate(rows):
+    for position, row in enumerate(rows):
         if row.pair is None:
             continue
-        key = natural_key(row.pair, by)
+        key = make_natural_key(row.pair, by)
         earlier = first.setdefault(key, row)
         similar = spellings.setdefault(make_person_key(*row.pair), row)
         if earlier is not row:
-            yield place, _duplicate_finding(earlier, row)
+            yield position, _report_duplicate(earlier, row)
             first[key] = earlier._replace(name=earlier.name or row.name)
         elif similar is not row:
             label, other = format_row_label(similar.label), " ".join(similar.pair or row.pair)
             reason = f"it may be the same contact as row {label}, which has {other}"
-            yield place, _finding("same contact", "warning", reason)
+            yield position, _report("same contact", "warning", reason)
 
 
-def _duplicate_finding(earlier: CheckedContact, row: CheckedContact) -> CellFinding:
+def _report_duplicate(earlier: CheckedContact, row: CheckedContact) -> CellFinding:
+    """Make the finding for a row with the number of an earlier row."""
     label, names = (
         f"row {format_row_label(earlier.label)}",
         [one.name or None for one in (earlier, row)],
     )
     if earlier.pair and row.pair and earlier.pair[0] != row.pair[0]:
         same = f"{label} has the same number of {earlier.pair[0]}"
-        return _finding("duplicate", "error", f"{same}, and the service compares numbers alone")
+        return _report("duplicate", "error", f"{same}, and the service compares numbers alone")
     if earlier.id is None and row.id is None and (names[0] == names[1] or None in names):
-        return _finding("duplicate", "note", f"it equals {label}: it is sent once")
+        return _report("duplicate", "note", f"it equals {label}: it is sent once")
     both = f": {values(names[0])} there, {values(names[1])} here" if names[0] != names[1] else ""
-    return _finding("duplicate", "error", f"{label} has the same number{both}")
+    return _report("duplicate", "error", f"{label} has the same number{both}")
 
 
 class AccountContacts:
@@ -315,24 +317,26 @@ class AccountContacts:
             texts = isinstance(code, str) and isinstance(number, str)
             if texts and number.lstrip("0")[-7:] in ends:
                 holder = CheckedContact(None, id_, name, (code, number))
-                self._exact[natural_key((code, number), by)] = holder
+                self._exact[make_natural_key((code, number), by)] = holder
                 self._similar.setdefault(make_person_key(code, number), holder)
 
     def find_holder(self, row: CheckedContact) -> CheckedContact | None:
-        """Return another contact that has the number of a row."""
-        holder = self._exact.get(natural_key(row.pair, self._by)) if row.pair else None
+        """Return another contact of the account that has the number of a row."""
+        holder = self._exact.get(make_natural_key(row.pair, self._by)) if row.pair else None
         return holder if holder and holder.id != row.id else None
 
-    def similar_finding(self, row: CheckedContact) -> CellFinding | None:
-        """Return a finding if only another spelling of the number is in the account."""
-        if not row.pair or natural_key(row.pair, self._by) in self._exact:
+    def find_same_contact(self, row: CheckedContact) -> CellFinding | None:
+        """Return a finding if the account has the number in another spelling only."""
+        if not row.pair or make_natural_key(row.pair, self._by) in self._exact:
             return None
         holder = self._similar.get(make_person_key(*row.pair))
         if holder is None or holder.id == row.id or holder.pair is None:
             return None
-        kept = values(" ".join(holder.pair))
-        reason = f"it may be the same contact as {holder} which has {kept}: this would be a second"
-        return _finding("same contact", "warning", reason)
+        stored = values(" ".join(holder.pair))
+        reason = (
+            f"it may be the same contact as {holder} which has {stored}: this would be a second"
+        )
+        return _report("same contact", "warning", reason)
 
     def find_in_account(
         self, rows: Sequence[CheckedContact], skipped: Collection[int], inactive: Collection[Any]
@@ -350,21 +354,22 @@ class AccountContacts:
             if place in skipped:
                 continue
             if holder and holder.id not in ids:
-                yield place, _taken_finding(holder, row, inactive=holder.id in inactive)
-            elif finding := self.similar_finding(row):
+                yield place, _report_taken(holder, row, inactive=holder.id in inactive)
+            elif finding := self.find_same_contact(row):
                 yield place, finding
 
 
-def _taken_finding(holder: CheckedContact, row: CheckedContact, *, inactive: bool) -> CellFinding:
+def _report_taken(holder: CheckedContact, row: CheckedContact, *, inactive: bool) -> CellFinding:
+    """Make the finding for a row with the number of a contact in the account."""
     if row.id is not None:
-        return _finding("number taken", "error", f"{holder} has this number")
+        return _report("number taken", "error", f"{holder} has this number")
     if inactive:
         reason = f"{holder} was deleted: client.contacts.create restores it, no plan does"
-        return _finding("restores", "warning", reason)
+        return _report("restores", "warning", reason)
     if isinstance(row.name, str) and row.name != (holder.name or ""):
         reason = f"{holder} has this number: this row would rename it"
-        return _finding("in account", "warning", reason)
-    return _finding("in account", "note", f"{holder} has this number already")
+        return _report("in account", "warning", reason)
+    return _report("in account", "note", f"{holder} has this number already")
 
 
 # --- a frame ------------------------------------------------------------------------------
@@ -407,18 +412,18 @@ _NO_COUNTRY_IN_ROW = (
 
 
 class _FrameCheck:
-    """Collects the findings in a frame."""
+    """Collector of the findings in a frame of contacts."""
 
     def __init__(self, resource: Endpoints[Any], frame: pd.DataFrame) -> None:
         self.findings: list[CellFinding] = []
         self.notes: list[str] = []
         self._resource, self._frame = resource, frame
         self._labels = frame.index.tolist()
-        self._ids = self._own_ids()
-        self._names = self._column_cells("name")
+        self._ids = self._read_own_ids()
+        self._names = self._read_column("name")
         self._checks: list[NumberCheck] = []
 
-    def _own_ids(self) -> list[int | None]:
+    def _read_own_ids(self) -> list[int | None]:
         """Return the id of each row that is a contact of this account, else None."""
         cells = get_column_or_level(self._frame, self._resource.key)
         account = self._resource.transport.connection.account
@@ -427,12 +432,14 @@ class _FrameCheck:
         ids, is_known = parse_ids(cells)
         return [id_ if own else None for id_, own in zip(ids.tolist(), is_known, strict=True)]
 
-    def _column_cells(self, column: str) -> list[Any]:
+    def _read_column(self, column: str) -> list[Any]:
+        """Return the cells of a column; None for each row if the column is missing."""
         if column not in self._frame.columns:
             return [None] * len(self._frame)
         return to_python_list(self._frame[column])
 
     def _add_finding(self, place: int, value: Any, finding: CellFinding) -> None:
+        """Add a finding with the row, its position and the value of its cell."""
         row = self._labels[place]
         self.findings.append(replace(finding, row=row, place=place, value=value))
 
@@ -451,8 +458,8 @@ class _FrameCheck:
 
     def check_number_cells(self, region: str | None, plus: Plus | None) -> None:
         """Check each number, together with its country code."""
-        codes, cells = self._column_cells("country_code"), self._column_cells("number")
-        self._checks = check_numbers(codes, cells, self._countries(region), plus)
+        codes, cells = self._read_column("country_code"), self._read_column("number")
+        self._checks = check_numbers(codes, cells, self._find_countries(region), plus)
         for place, check in enumerate(self._checks):
             code, number, is_own = codes[place], cells[place], self._ids[place] is not None
             alone = code is None and isinstance(number, str) and number.isdigit()
@@ -469,12 +476,12 @@ class _FrameCheck:
                 self._add_finding(place, number if finding.field == "number" else code, finding)
         self._note_arguments(region, plus)
 
-    def _countries(self, region: str | None) -> list[Country | None]:
+    def _find_countries(self, region: str | None) -> list[Country | None]:
         """Return the country in which the number of each row is dialled."""
         if region is None or region not in self._frame.columns:
             return [find_region(region)] * len(self._frame)
-        cells = [None if cell is None else str(cell) for cell in self._column_cells(region)]
-        countries = [_dialled_in(cell) if cell else None for cell in cells]
+        cells = [None if cell is None else str(cell) for cell in self._read_column(region)]
+        countries = [_find_country(cell) if cell else None for cell in cells]
         unread = {repr(cell) for cell, c in zip(cells, countries, strict=True) if cell and not c}
         if unread:
             self.notes.append(
@@ -504,7 +511,7 @@ class _FrameCheck:
     def check_duplicates(self) -> None:
         """Find numbers that are twice in the frame, or in the account too."""
         names = [
-            apply_suggestions(name, NAME, _COMPARED)
+            apply_suggestions(name, NAME_CHECKS, _COMPARED)
             if isinstance(name, str) and check_name(name)
             else name
             for name in self._names
@@ -519,12 +526,12 @@ class _FrameCheck:
             snapshot = self._resource.base(self._frame)
             base = snapshot.frame if snapshot.whole else self._resource.base(None).frame
             account = AccountContacts(base, filter(None, pairs), by)
-            outside = account.find_in_account(rows, inside, self._inactive_ids(account, rows))
-        numbers = self._column_cells("number")
+            outside = account.find_in_account(rows, inside, self._find_deleted(account, rows))
+        numbers = self._read_column("number")
         for place, finding in [*inside.items(), *outside]:
             self._add_finding(place, numbers[place], finding)
 
-    def _inactive_ids(self, account: AccountContacts, rows: Sequence[CheckedContact]) -> set[Any]:
+    def _find_deleted(self, account: AccountContacts, rows: Sequence[CheckedContact]) -> set[Any]:
         """Return the ids of deleted contacts, as far as the service shows them."""
         profile = self._resource.profile
         new = [row for row in rows if row.pair and row.id is None]
@@ -547,8 +554,10 @@ class _FrameCheck:
 # --- contacts that are planned ----------------------------------------------------------
 
 
-def find_unusual(names: Mapping[int, Any], numbers: Mapping[int, Pair]) -> dict[int, list[Finding]]:
-    """Find errors and warnings in names and numbers that are sent.
+def find_unusual_contacts(
+    names: Mapping[int, Any], numbers: Mapping[int, Pair]
+) -> dict[int, list[Finding]]:
+    """Find errors and warnings in the names and numbers that a plan sends.
 
     Errors are numbers that no country can have.
 
@@ -571,10 +580,10 @@ def find_unusual(names: Mapping[int, Any], numbers: Mapping[int, Pair]) -> dict[
     return {place: each for place, each in findings.items() if each}
 
 
-def find_similar(
+def find_similar_numbers(
     numbers: Mapping[int, Pair], ids: Mapping[int, Any], base: pd.DataFrame, by: Sequence[str]
 ) -> Iterator[tuple[int, Finding]]:
-    """Find numbers that are in the account, or in another row, in another spelling.
+    """Find numbers that the account, or another row, has in another spelling.
 
     Args:
         numbers: Country codes and numbers by the places of their contacts.
@@ -587,7 +596,7 @@ def find_similar(
     account = AccountContacts(base, numbers.values(), by)
     rows = [CheckedContact(place, None, None, number) for place, number in numbers.items()]
     for row in rows:
-        if finding := account.similar_finding(row._replace(id=ids.get(row.label))):
+        if finding := account.find_same_contact(row._replace(id=ids.get(row.label))):
             yield row.label, finding
     for place, finding in find_duplicate_rows(rows, by):
         if finding.code == "same contact":
@@ -611,10 +620,10 @@ class _ReportCell(NamedTuple):
     html: str
 
 
-def _cells_part(
+def _make_cells_part(
     widths: Mapping[str, int], cells: Iterable[_ReportCell], total: int, where: str, title: str = ""
 ) -> ReportPart:
-    """Return a part of a report: the first cells as text, and more in an HTML table."""
+    """Make a part of a report: the first cells as text, and more in an HTML table."""
     lines, rows = wrapped("", title), []
     for n, cell in enumerate(cells):
         lines += cell.lines if n < FEW else []
@@ -639,7 +648,8 @@ class Fixed(Report):
         self.frame = frame
         self.done = done
 
-    def _heading(self) -> str:
+    def _format_heading(self) -> str:
+        """Return the headline, which counts the fixed cells by code."""
         if self.done.empty:
             return "Nothing to fix: the frame is as it was."
         rows = len({repr(row) for row in self.done["row"].tolist()})
@@ -648,10 +658,11 @@ class Fixed(Report):
         return f"Fixed {many(len(self.done), 'cell')} in {many(rows, 'row')}: {counts}."
 
     def _parts(self) -> Iterator[ReportPart]:
+        """Yield the headline, the first fixed cells, and where the new frame is."""
         done = self.done.iloc[:MANY].astype(object)
         cells = done.where(done.notna(), None).itertuples(index=False)
-        yield headline(self._heading())
-        yield _cells_part(_DONE, starmap(self._cell, cells), len(self.done), ".done")
+        yield headline(self._format_heading())
+        yield _make_cells_part(_DONE, starmap(self._cell, cells), len(self.done), ".done")
         if len(self.done):
             yield paragraph(".frame is the new frame; the one that was checked is as it was.")
 
@@ -700,7 +711,7 @@ class Quality(Report):
         attributes = {"column": "field", "severity": "severity", "code": "code"}
         attributes |= {"reason": "message", "value": "value", "suggestion": "suggestion"}
         texts = {
-            name: _text_column([getattr(finding, of) for finding in self.findings])
+            name: _make_text_column([getattr(finding, of) for finding in self.findings])
             for name, of in attributes.items()
         }
         row = pd.Series(pd.Index([each.row for each in self.findings], tupleize_cols=False))
@@ -730,16 +741,18 @@ class Quality(Report):
             if finding.safe and finding.code in chosen:
                 safe[finding.place].append(finding)
         frame = self._frame.copy(deep=False)
-        of_numbers = [each for of in safe.values() for each in of if each.field in _PAIR_FIELDS]
-        if of_numbers and "country_code" not in frame.columns:
+        numbers = [each for group in safe.values() for each in group if each.field in _PAIR_FIELDS]
+        if numbers and "country_code" not in frame.columns:
             empty = pd.Series(None, frame.index, dtype="str")
             frame.insert(frame.columns.tolist().index("number"), "country_code", empty)
-        cells = {name: to_python_list(frame[name]) for name in _PAIR_FIELDS} if of_numbers else {}
+        cells = {name: to_python_list(frame[name]) for name in _PAIR_FIELDS} if numbers else {}
         changes: list[tuple[int, str, str, str | None, str]] = []
         for place, findings in sorted(safe.items()):
-            if of_name := [finding for finding in findings if finding.field == "name"]:
-                codes, name = ", ".join(each.code for each in of_name), of_name[0].value
-                changes.append((place, "name", codes, name, apply_suggestions(name, NAME, chosen)))
+            if name_findings := [finding for finding in findings if finding.field == "name"]:
+                codes, name = ", ".join(each.code for each in name_findings), name_findings[0].value
+                changes.append(
+                    (place, "name", codes, name, apply_suggestions(name, NAME_CHECKS, chosen))
+                )
             for finding in findings:
                 code, _, number = (finding.suggestion or "").partition(" ")
                 after = {"country_code": code, "number": number}
@@ -749,11 +762,11 @@ class Quality(Report):
                         text = before if isinstance(before, str) else None
                         changes.append((place, column, finding.code, text, after[column]))
         for column in dict.fromkeys(change[1] for change in changes):
-            _write_texts(frame, column, {c[0]: c[4] for c in changes if c[1] == column})
+            _replace_cells(frame, column, {c[0]: c[4] for c in changes if c[1] == column})
         labels = frame.index.take([place for place, *_ in changes]).tolist()
         done = pd.DataFrame({"row": pd.Series(pd.Index(labels, tupleize_cols=False))})
         for n, name in enumerate(("column", "code", "before", "after"), 1):
-            done[name] = _text_column([change[n] for change in changes])
+            done[name] = _make_text_column([change[n] for change in changes])
         write_origin(done)
         return Fixed(frame, done)
 
@@ -765,7 +778,8 @@ class Quality(Report):
             groups[kind].append(each)
         return groups
 
-    def _heading(self) -> str:
+    def _format_heading(self) -> str:
+        """Return the headline, which counts safe suggestions, cells that need you, and notes."""
         cells = {
             kind: {(each.place, each.field) for each in group}
             for kind, group in self._grouped_findings().items()
@@ -780,21 +794,23 @@ class Quality(Report):
         listed = ", ".join(filter(None, counts)) or "nothing found"
         return f"Checked {many(self.rows, 'row')}: {listed}."
 
-    def _footer(self) -> str:
+    def _format_footer(self) -> str:
+        """Return how many suggestions `fix()` takes, and how many it leaves."""
         safe = sum(finding.safe for finding in self.findings)
-        left = sum(finding.suggestion is not None for finding in self.findings) - safe
-        taken = f"fix() takes the {many(safe, 'suggestion')} with *." if safe else ""
-        verb = "is" if left == 1 else "are"
-        yours = f"{many(left, 'suggestion')} with ? {verb} yours to judge." if left else ""
-        return " ".join(filter(None, (taken, yours)))
+        unsafe = sum(finding.suggestion is not None for finding in self.findings) - safe
+        safe_note = f"fix() takes the {many(safe, 'suggestion')} with *." if safe else ""
+        verb = "is" if unsafe == 1 else "are"
+        note = f"{many(unsafe, 'suggestion')} with ? {verb} yours to judge." if unsafe else ""
+        return " ".join(filter(None, (safe_note, note)))
 
     def _parts(self) -> Iterator[ReportPart]:
-        yield headline(self._heading())
+        """Yield the headline, the findings by group, the notes and the footer."""
+        yield headline(self._format_heading())
         for kind, findings in self._grouped_findings().items():
             if findings:
-                yield _group_part(kind, findings)
+                yield _render_group(kind, findings)
         yield bullets("", map(visible, self.notes))
-        if end := self._footer():
+        if end := self._format_footer():
             yield paragraph(end)
 
 
@@ -806,8 +822,8 @@ _GROUPS = {
 }
 
 
-def _group_part(kind: str, findings: Sequence[CellFinding]) -> ReportPart:
-    """Return a part of a report: findings with their counts by code, the most frequent first.
+def _render_group(kind: str, findings: Sequence[CellFinding]) -> ReportPart:
+    """Render a group of findings with their counts by code, the most frequent first.
 
     Those that are shown at once are some of each code, those of one code together.
     """
@@ -816,45 +832,48 @@ def _group_part(kind: str, findings: Sequence[CellFinding]) -> ReportPart:
     for finding in findings:
         codes[finding.code].append(finding)
     groups = sorted(codes.values(), key=len, reverse=True)
-    rounds = [one for each in zip_longest(*(g[:FEW] for g in groups)) for one in each if one]
-    few = {id(one) for one in rounds[:FEW]}
-    first = [one for group in groups for one in group if id(one) in few]
-    ordered = first + [one for one in findings if id(one) not in few]
+    interleaved = [
+        finding for each in zip_longest(*(g[:FEW] for g in groups)) for finding in each if finding
+    ]
+    first_ids = {id(finding) for finding in interleaved[:FEW]}
+    first = [finding for group in groups for finding in group if id(finding) in first_ids]
+    ordered = first + [finding for finding in findings if id(finding) not in first_ids]
     counts = ", ".join(f"{len(group):,} {visible(group[0].code)}" for group in groups)
     heading = f"{title}: {counts}"
-    cells = map(_finding_cell, ordered[:MANY])
-    part = _cells_part(_FINDINGS, cells, len(findings), ".frame()", heading)
+    cells = map(_render_finding, ordered[:MANY])
+    part = _make_cells_part(_FINDINGS, cells, len(findings), ".frame()", heading)
     html = f'<p class="{style}"><strong>{marked(heading)}</strong></p>{part}'
     return part._replace(html=html)
 
 
-def _finding_cell(finding: CellFinding) -> _ReportCell:
+def _render_finding(finding: CellFinding) -> _ReportCell:
+    """Render a finding as lines of text and as a row of the HTML table."""
     value = "" if finding.value is None else cut(values(finding.value), 2 * LONG)
-    meant = finding.suggestion or ""
-    if finding.field == "name" and isinstance(finding.value, str) and meant:
-        value, meant = map(str, render_change(finding.value, meant))
+    suggestion = finding.suggestion or ""
+    if finding.field == "name" and isinstance(finding.value, str) and suggestion:
+        value, suggestion = map(str, render_change(finding.value, suggestion))
     row, column = format_row_label(finding.row), cut(finding.field, LABEL)
     message, mark = visible(finding.message), "*" if finding.safe else "?"
     cell = f"row {row}, {column} = {value}" if value else f"row {row}, {column}"
     lines = wrapped("  ", f"{cell}: {message}")
-    lines += wrapped("    -> ", f"{meant} {mark}") if meant else []
+    lines += wrapped("    -> ", f"{suggestion} {mark}") if suggestion else []
     # the mark stays at the end of a name in Hebrew
-    last = f"<bdi>{marked(meant)}</bdi> {mark}" if meant else ""
-    return _ReportCell(lines, (row, column, value, message), f"<td>{last}</td>")
+    suggestion_html = f"<bdi>{marked(suggestion)}</bdi> {mark}" if suggestion else ""
+    return _ReportCell(lines, (row, column, value, message), f"<td>{suggestion_html}</td>")
 
 
-def _write_texts(frame: pd.DataFrame, column: str, texts: Mapping[int, str]) -> None:
-    """Replace the cells of some rows in a new copy of a column."""
+def _replace_cells(frame: pd.DataFrame, column: str, texts: Mapping[int, str]) -> None:
+    """Replace the cells at these positions in a new copy of a column."""
     dtype = frame[column].dtype
     cells = frame[column].astype(object).tolist()
-    for place, text in texts.items():
-        cells[place] = text
-    kept: Any = dtype if isinstance(dtype, pd.StringDtype) else object
-    frame[column] = pd.Series(cells, frame.index, dtype=kept)
+    for position, text in texts.items():
+        cells[position] = text
+    new_dtype: Any = dtype if isinstance(dtype, pd.StringDtype) else object
+    frame[column] = pd.Series(cells, frame.index, dtype=new_dtype)
 
 
-def _text_column(cells: Sequence[Any]) -> pd.Series[Any]:
-    """Make a column of texts, in which half characters are question marks."""
+def _make_text_column(cells: Sequence[Any]) -> pd.Series[Any]:
+    """Make a column of texts; half characters become question marks."""
     texts = [cell if cell is None or isinstance(cell, str) else values(cell) for cell in cells]
-    whole = [None if text is None else text.encode("utf-8", "replace").decode() for text in texts]
-    return pd.Series(whole, dtype="str")
+    safe = [None if text is None else text.encode("utf-8", "replace").decode() for text in texts]
+    return pd.Series(safe, dtype="str")

@@ -97,10 +97,10 @@ class Inbox(metaclass=HelpPage):
 
     @safe_repr
     def __repr__(self) -> str:
-        if not (last := self._store.last()):
+        if not (last := self._store.read_last_id()):
             return f"<inbox {self._store.address}: there are no deliveries yet>"
         text = f"<inbox {self._store.address}: the last delivery is {last:,}"
-        if unverified := self._store.unverified(_LOOKED_BACK):
+        if unverified := self._store.count_unverified(_LOOKED_BACK):
             are = "is" if unverified == 1 else "are"
             text += (
                 f"; of the last {_LOOKED_BACK:,}, {unverified:,} {are} not verified and left out "
@@ -198,7 +198,7 @@ class Inbox(metaclass=HelpPage):
         signing = None if secret is None else Secret(secret)
         del secret  # a traceback that prints variables must not find its text
         stored = self.delivery(delivery)
-        headers = _replay_headers(stored, self._profile, signing)
+        headers = _make_replay_headers(stored, self._profile, signing)
         try:
             address = parse_address(url)
             answer = post_body(
@@ -246,7 +246,7 @@ class Inbox(metaclass=HelpPage):
             )
         unverified = Selection(verified=False, repeats=True)
         return sum(
-            self._store.note_verified(inspector.verify_again(self._store.read(unverified)))
+            self._store.note_verified(inspector.verify_again(self._store.select(unverified)))
             for inspector in inspectors
         )
 
@@ -273,7 +273,7 @@ class Inbox(metaclass=HelpPage):
 
         bound = None
         with suppress(InputError):  # its text names ids of deliveries, too
-            bound = read_bound(before)
+            bound = parse_bound(before)
         if not isinstance(bound, datetime):
             raise InputError(
                 f"before={before!r:.40} is not a time: write before='90 days', a date like "
@@ -319,7 +319,7 @@ class Inbox(metaclass=HelpPage):
     @property
     def last(self) -> int:
         """The id of the last delivery; 0 while there is none."""
-        return self._store.last()
+        return self._store.read_last_id()
 
     def delivery(self, delivery: int) -> Delivery:
         """Read one delivery: headers, exact bytes, and the result of its verification.
@@ -327,58 +327,59 @@ class Inbox(metaclass=HelpPage):
         Raises:
             InputError: There is none of that id.
         """
-        return self._store.get(delivery)
+        return self._store.read_delivery(delivery)
 
-    def _deliveries(self, **choice: Any) -> Iterator[Delivery]:
+    def _select(self, **choice: Any) -> Iterator[Delivery]:
         """Read deliveries one by one; `repeats=True` includes repeats."""
-        return self._store.read(self._make_selection(**choice))
+        return self._store.select(self._make_selection(**choice))
 
-    def _events(self, **choice: Any) -> Iterator[Event]:
+    def _read_events(self, **choice: Any) -> Iterator[Event]:
         """Read events one by one."""
         contact = _parse_contact(choice.get("contact"))
-        for delivery in self._deliveries(**choice):
+        for delivery in self._select(**choice):
             for event in events.parse_events(delivery, self._profile):
                 if contact is None or event.contact == contact:
                     yield event
 
     def frame(self, **choice: Any) -> pd.DataFrame:
         """Make a frame of everything: one row for each event, known or not."""
-        return self._event_frame("frame", choice)
+        return self._make_event_frame("frame", choice)
 
     def messages(self, **choice: Any) -> pd.DataFrame:
         """Make a frame of messages of both sides, each once, indexed by their ids."""
-        return self._event_frame("messages", choice)
+        return self._make_event_frame("messages", choice)
 
     def reactions(self, **choice: Any) -> pd.DataFrame:
         """Make a frame of the last reaction of each contact to each message, indexed by message."""
-        return self._event_frame("reactions", choice)
+        return self._make_event_frame("reactions", choice)
 
     def media(self, **choice: Any) -> pd.DataFrame:
         """Make a frame of the files in messages: id, type, checksum, caption."""
-        return self._event_frame("media", choice)
+        return self._make_event_frame("media", choice)
 
     def flow_answers(self, **choice: Any) -> pd.DataFrame:
         """Make a frame of the answers to flows, with a column for each field of a form."""
         from chatkit.inbox import frames
 
-        return frames.flow_answers(self._events(**choice))
+        return frames.make_flow_answers_frame(self._read_events(**choice))
 
     def statuses(self, **choice: Any) -> pd.DataFrame:
         """Make a frame of the status of each message, and the times of its steps."""
         from chatkit.inbox import frames
 
-        return frames.statuses(self._events(**choice))
+        return frames.make_statuses_frame(self._read_events(**choice))
 
     def raw(self, **choice: Any) -> pd.DataFrame:
         """Make a frame of every delivery as it came, repeats and unverified ones too."""
         from chatkit.inbox import frames
 
-        return frames.raw(self._deliveries(**{"verified": None, "repeats": True, **choice}))
+        return frames.make_raw_frame(self._select(**{"verified": None, "repeats": True, **choice}))
 
-    def _event_frame(self, name: str, choice: Mapping[str, Any]) -> pd.DataFrame:
+    def _make_event_frame(self, name: str, choice: Mapping[str, Any]) -> pd.DataFrame:
+        """Make the frame `name` of the chosen events."""
         from chatkit.inbox import frames
 
-        return frames.TABLES[name].frame(self._events(**choice))
+        return frames.TABLES[name].make_frame(self._read_events(**choice))
 
     def _make_selection(
         self,
@@ -391,14 +392,15 @@ class Inbox(metaclass=HelpPage):
         repeats: bool = False,
         **unknown: Any,
     ) -> Selection:
+        """Make the filter for the database from the arguments of a frame."""
         if unknown:
             raise InputError(
                 f"An inbox cannot be filtered by {', '.join(unknown)}: choose from since, until, "
                 "kinds, contact, verified and repeats."
             )
         return Selection(
-            read_bound(since),
-            read_bound(until),
+            parse_bound(since),
+            parse_bound(until),
             [kinds] if isinstance(kinds, str) else kinds,
             verified,
             _parse_contact(contact),
@@ -422,7 +424,7 @@ def _parse_contact(written: str | None) -> str | None:
     return contact
 
 
-def read_bound(bound: Bound, now: datetime | None = None) -> datetime | int | None:
+def parse_bound(bound: Bound, now: datetime | None = None) -> datetime | int | None:
     """Parse a bound: the id of a delivery, a time, or how long ago.
 
     Args:
@@ -479,16 +481,16 @@ class Replayed(NamedTuple):
         return f"<{self.status or 'no answer'}: {self.answer[:80]!r}>"
 
 
-def _replay_headers(
+def _make_replay_headers(
     delivery: Delivery, profile: ServiceProfile, secret: Secret | None
 ) -> list[tuple[str, str]]:
-    """Return the headers of a delivery to send; with a secret, sign it anew."""
-    kept = [(n, v) for n, v in delivery.headers if n.lower() not in _HOP_HEADERS and v != MASK]
+    """Return the headers to send with a replayed delivery; a secret signs it anew."""
+    forwarded = [(n, v) for n, v in delivery.headers if n.lower() not in _HOP_HEADERS and v != MASK]
     if secret is None:
-        return kept
+        return forwarded
     scheme = get_scheme(profile.signature_scheme)
-    values = {name.lower(): value for name, value in kept}
+    values = {name.lower(): value for name, value in forwarded}
     message_id = values.get((scheme.id_header or "").lower()) or f"replay_{delivery.id}"
     signed = sign(scheme, secret, message_id, int(time.time()), delivery.body)
-    new = {name.lower() for name in signed}
-    return [pair for pair in kept if pair[0].lower() not in new] + [*signed.items()]
+    signed_names = {name.lower() for name in signed}
+    return [pair for pair in forwarded if pair[0].lower() not in signed_names] + [*signed.items()]

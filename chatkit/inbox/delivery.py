@@ -17,13 +17,13 @@ import msgspec
 
 from chatkit.api.secret import MASK, Secret
 from chatkit.errors import BadSignature
-from chatkit.inbox.events import contact_in
+from chatkit.inbox.events import find_contact
 from chatkit.profile import ServiceProfile
 from chatkit.signature import Scheme, decode_secret, decompress_body, get_scheme, verify
 
 
 class ReceivedDelivery(NamedTuple):
-    """A delivery to be stored: what came, and what was found in it."""
+    """A delivery to be stored: its bytes, and the result of its inspection."""
 
     received: int
     identity: str
@@ -124,25 +124,25 @@ class DeliveryInspector:
     def inspect(
         self, path: str, headers: Sequence[tuple[str, str]], body: bytes, now: float | None = None
     ) -> ReceivedDelivery:
-        """Verify and read a delivery that has just come."""
+        """Verify and parse a delivery that has just arrived."""
         now = time.time() if now is None else now
-        together: dict[str, str] = {}
-        kept: list[tuple[str, str]] = []
+        joined: dict[str, str] = {}
+        stored_headers: list[tuple[str, str]] = []
         for name, value in headers:
             lower = name.lower()
-            together[lower] = f"{together[lower]},{value}" if lower in together else value
-            kept.append((name, MASK if lower in _MASKED else value))
-        reason = self._verification_error(together, body, int(now))
-        kind, contact, broken = self._read_body(body, together.get("content-encoding", ""))
+            joined[lower] = f"{joined[lower]},{value}" if lower in joined else value
+            stored_headers.append((name, MASK if lower in _MASKED else value))
+        reason = self._check_signature(joined, body, int(now))
+        kind, contact, fault = self._read_body(body, joined.get("content-encoding", ""))
         return ReceivedDelivery(
             received=int(now * 1_000_000),
-            identity=self._identity(together, body, verified=not reason),
+            identity=self._make_identity(joined, body, verified=not reason),
             kind=kind,
             verified=not reason,
-            reason="; ".join(filter(None, (reason, broken))),
-            is_json=not broken,
-            path=_storable(path)[:2000],
-            headers=msgspec.json.encode(kept).decode(),
+            reason="; ".join(filter(None, (reason, fault))),
+            is_json=not fault,
+            path=_replace_unstorable(path)[:2000],
+            headers=msgspec.json.encode(stored_headers).decode(),
             body=body,
             contact=contact,
         )
@@ -154,12 +154,14 @@ class DeliveryInspector:
 
         The age of a timestamp is that at the arrival of the delivery.
         """
-        for one in deliveries:
-            entry = self.inspect(one.path, one.headers, one.body, one.received_at.timestamp())
+        for delivery in deliveries:
+            entry = self.inspect(
+                delivery.path, delivery.headers, delivery.body, delivery.received_at.timestamp()
+            )
             if entry.verified:
-                yield one.id, entry
+                yield delivery.id, entry
 
-    def _verification_error(self, headers: dict[str, str], body: bytes, now: int) -> str:
+    def _check_signature(self, headers: dict[str, str], body: bytes, now: int) -> str:
         """Return why a delivery cannot be verified; "" if it is verified."""
         if not self._secrets:
             return "no signing secret was given to the receiver"
@@ -177,15 +179,16 @@ class DeliveryInspector:
         except RecursionError:
             return None, "", "the body is nested too deeply"
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            reason = f"the body is not JSON: {_storable(str(error))[:200]}"
+            reason = f"the body is not JSON: {_replace_unstorable(str(error))[:200]}"
             if encoding and content == body:
-                reason += f" (it came packed as {_storable(encoding)[:40]!r}, and was not unpacked)"
+                packing = _replace_unstorable(encoding)[:40]
+                reason += f" (it came packed as {packing!r}, and was not unpacked)"
             return None, "", reason
         kind = value.get(self._kind_field) if isinstance(value, dict) else None
-        kind = _storable(kind)[:_LONGEST_KIND] if isinstance(kind, str) else None
-        return kind, contact_in(value), ""
+        kind = _replace_unstorable(kind)[:_LONGEST_KIND] if isinstance(kind, str) else None
+        return kind, find_contact(value), ""
 
-    def _identity(self, headers: dict[str, str], body: bytes, *, verified: bool) -> str:
+    def _make_identity(self, headers: dict[str, str], body: bytes, *, verified: bool) -> str:
         """Return the identity of a delivery, which its repeats share.
 
         The id of a message is believed only when it is signed: else anyone could send a
@@ -198,15 +201,15 @@ class DeliveryInspector:
         return f"sha256:{digest}" if verified else f"unverified:{digest}"
 
 
-def contact_of_body(body: bytes) -> str:
-    """Return the contact of a stored body, as `contact_in` does."""
+def find_contact_of_body(body: bytes) -> str:
+    """Return the only contact that a stored body is about; empty for none or several."""
     try:
-        return contact_in(msgspec.json.decode(decompress_body(body)))
+        return find_contact(msgspec.json.decode(decompress_body(body)))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return ""
 
 
-def _storable(text: str) -> str:
+def _replace_unstorable(text: str) -> str:
     """Replace null and half characters, which databases refuse."""
     if text.isascii() and text.isprintable():  # as nearly all are
         return text

@@ -79,18 +79,18 @@ class Event(NamedTuple):
     @property
     def field(self) -> str | None:
         """The upstream platform's name for this sort of change, for instance `flows`."""
-        return as_text(self.context.get("change", {}).get("field"))
+        return convert_to_text(self.context.get("change", {}).get("field"))
 
     @property
     def type(self) -> str | None:
         """The type of a message, the name of a status, the event of another change."""
         name = "status" if self.family == "status" else "type"
-        return as_text(self.fields.get(name) or self.fields.get("event"))
+        return convert_to_text(self.fields.get(name) or self.fields.get("event"))
 
     @property
     def id(self) -> str | None:
         """The id of the message or call."""
-        return as_text(self.fields.get("id"))
+        return convert_to_text(self.fields.get("id"))
 
     @property
     def at(self) -> datetime | None:
@@ -103,18 +103,18 @@ class Event(NamedTuple):
         """True if the business sent it."""
         if self.family == "message":  # the history holds messages of both sides
             ours = "".join(filter(str.isdigit, self.number or ""))
-            return bool(ours) and as_text(self.fields.get("from")) == ours
+            return bool(ours) and convert_to_text(self.fields.get("from")) == ours
         return self.family in ("echo", "status")
 
     @property
     def contact(self) -> str | None:
         """The number of the customer in E.164 form, or else their user id."""
-        number, *user_ids = _person_ids(self.fields, self._customer_fields)
+        number, *user_ids = _read_ids(self.fields, self._customer_fields)
         if number:
             return number
         listed, thread = self._contact_entry, self.context.get("thread", {})
-        number, *others = _person_ids(listed, _PERSON)
-        ids = (number, *user_ids, *others, *_person_ids(thread, ("id", *_PERSON)))
+        number, *others = _read_ids(listed, _PERSON)
+        ids = (number, *user_ids, *others, *_read_ids(thread, ("id", *_PERSON)))
         return next(filter(None, ids), None)
 
     @property
@@ -122,8 +122,8 @@ class Event(NamedTuple):
         """The name that the customer has chosen, or else their username."""
         sources = (self._contact_entry, self.fields)
         profiles = [one for source in sources if isinstance(one := source.get("profile"), dict)]
-        names = [as_text(profile.get("name")) for profile in profiles]
-        names += [as_text(source.get("username")) for source in (*profiles, *sources)]
+        names = [convert_to_text(profile.get("name")) for profile in profiles]
+        names += [convert_to_text(source.get("username")) for source in (*profiles, *sources)]
         return next(filter(None, names), None)
 
     @property
@@ -143,8 +143,8 @@ class Event(NamedTuple):
             around.append(self.fields)
         lists = [one for part in around if isinstance(one := part.get("contacts"), list)]
         entries = [person for one in lists for person in one if isinstance(person, dict)]
-        ids = {*filter(None, _person_ids(self.fields, self._customer_fields))}
-        matches = [person for person in entries if ids.intersection(_person_ids(person, _PERSON))]
+        ids = {*filter(None, _read_ids(self.fields, self._customer_fields))}
+        matches = [person for person in entries if ids.intersection(_read_ids(person, _PERSON))]
         if not matches and len(entries) == 1:  # a number may be written in another form there
             user_ids = [field for field in self._customer_fields if field.endswith("user_id")]
             if not (entries[0].get("user_id") and any(map(self.fields.get, user_ids))):
@@ -154,15 +154,16 @@ class Event(NamedTuple):
     @property
     def number(self) -> str | None:
         """The number of the business, as it is displayed."""
-        return as_text(self._metadata.get("display_phone_number"))
+        return convert_to_text(self._metadata.get("display_phone_number"))
 
     @property
     def number_id(self) -> str | None:
         """The id of the number of the business."""
-        return as_text(self._metadata.get("phone_number_id"))
+        return convert_to_text(self._metadata.get("phone_number_id"))
 
     @property
     def _metadata(self) -> Object:
+        """The metadata of the business number in the value around the event; {} without it."""
         metadata = self.context.get("value", {}).get("metadata")
         return metadata if isinstance(metadata, dict) else {}
 
@@ -179,13 +180,13 @@ class Event(NamedTuple):
     def reply_to(self) -> str | None:
         """The id of the message that a message answers."""
         context = self.fields.get("context")
-        return as_text(context.get("id")) if isinstance(context, dict) else None
+        return convert_to_text(context.get("id")) if isinstance(context, dict) else None
 
     @property
     def changes(self) -> str | None:
         """The id of the message that a message edits or takes back."""
         part = self.fields.get(self.type or "")
-        return as_text(part.get("original_message_id")) if isinstance(part, dict) else None
+        return convert_to_text(part.get("original_message_id")) if isinstance(part, dict) else None
 
     @property
     def reaction(self) -> tuple[str, str | None] | None:
@@ -193,8 +194,8 @@ class Event(NamedTuple):
         reaction = self.fields.get("reaction")
         if self.type != "reaction" or not isinstance(reaction, dict):
             return None
-        to = as_text(reaction.get("message_id"))
-        return (to, as_text(reaction.get("emoji")) or None) if to else None
+        to = convert_to_text(reaction.get("message_id"))
+        return (to, convert_to_text(reaction.get("emoji")) or None) if to else None
 
     @property
     def error(self) -> tuple[str | None, str | None] | None:
@@ -204,15 +205,15 @@ class Event(NamedTuple):
         if not isinstance(first, dict):
             return None
         data = first.get("error_data")
-        details = as_text(data.get("details")) if isinstance(data, dict) else None
-        title = as_text(first.get("title")) or as_text(first.get("message"))
+        details = convert_to_text(data.get("details")) if isinstance(data, dict) else None
+        title = convert_to_text(first.get("title")) or convert_to_text(first.get("message"))
         message = ": ".join(dict.fromkeys(one for one in (title, details) if one))
-        return as_text(first.get("code")), message or None
+        return convert_to_text(first.get("code")), message or None
 
     @property
     def text(self) -> str | None:
         """The text of a message: its body, caption, or the button pressed."""
-        return message_text(self.fields)
+        return read_message_text(self.fields)
 
 
 def parse_events(delivery: Delivery, profile: ServiceProfile) -> Iterator[Event]:
@@ -231,62 +232,62 @@ def parse_events(delivery: Delivery, profile: ServiceProfile) -> Iterator[Event]
         yield Event(delivery.id, place, *about, family, content, around)
 
 
-def contact_in(body: Any) -> str:
-    """Return the only contact that a decoded body is about; "" for none or several.
+def find_contact(body: Any) -> str:
+    """Return the only contact that a decoded body is about; empty for none or several.
 
     It is the same whichever field a profile calls that of the data: each is taken for it. So
     what a reader with any profile finds is of this contact, or it is empty.
     """
-    one = ""
+    only = ""
     try:
         values: list[Any] = [body]
         if isinstance(body, dict):
-            values += [one for one in body.values() if isinstance(one, dict | list)]
+            values += [value for value in body.values() if isinstance(value, dict | list)]
         for value in values:
             for family, content, around in _split_level(value, "body", None, {}):
                 contact = Event(0, 0, _NO_TIME, False, None, family, content, around).contact
-                if contact and contact != one:
-                    if one:
+                if contact and contact != only:
+                    if only:
                         return ""
-                    one = contact
+                    only = contact
     except RecursionError:  # who reads it finds none either
         return ""
-    plain = len(one) <= _MAX_CONTACT and one.isprintable()  # what any database takes
-    return one if plain else ""
+    storable = len(only) <= _MAX_CONTACT and only.isprintable()  # what any database takes
+    return only if storable else ""
 
 
 def _split_level(
     value: Any, level: str, family: Family | None, context: Mapping[str, Object]
 ) -> Iterator[tuple[Family, Any, Mapping[str, Object]]]:
-    """Yield the family, content and context of each event in a level of a body."""
+    """Yield the family, content and context of each event in one level of a body."""
     if family is not None:
         yield family if isinstance(value, dict) else "other", value, context
         return
     if level == "body" and isinstance(value, list) and value:
-        for one in value:
-            yield from _split_level(one, level, None, context)
+        for element in value:
+            yield from _split_level(element, level, None, context)
         return
     if isinstance(value, dict):
         lists = {n: v for n, v in value.items() if n in _NESTED_LISTS and isinstance(v, list) and v}
         inner = value.get("value")
         if level in ("body", "change") and isinstance(inner, dict) and not lists:
-            rest = {name: one for name, one in value.items() if name != "value"}
-            yield from _split_level(inner, "value", None, {**context, "change": rest})
+            remaining = {name: element for name, element in value.items() if name != "value"}
+            yield from _split_level(inner, "value", None, {**context, "change": remaining})
             return
         if lists:
-            rest = {name: one for name, one in value.items() if name not in lists}
+            remaining = {name: element for name, element in value.items() if name not in lists}
             # A value that came without its change is a value all the same.
-            own = "value" if level == "body" and "entry" not in lists else level
-            around = {**context, own: rest}
+            own_level = "value" if level == "body" and "entry" not in lists else level
+            inner_context = {**context, own_level: remaining}
             for name, elements in lists.items():
                 below, kind = _NESTED_LISTS[name]
-                for one in elements:
-                    yield from _split_level(one, below, kind, around)
+                for element in elements:
+                    yield from _split_level(element, below, kind, inner_context)
             return
-    yield _family_of(value, level), value, context
+    yield _classify_event(value, level), value, context
 
 
-def _family_of(value: Any, level: str) -> Family:
+def _classify_event(value: Any, level: str) -> Family:
     """Return the family of a body without lists: message, echo, status, change or other."""
     if level == "body" and isinstance(value, dict) and isinstance(value.get("id"), str):
         status, kind = value.get("status"), value.get("type")
@@ -305,7 +306,7 @@ def _family_of(value: Any, level: str) -> Family:
     return "change" if level == "value" and isinstance(value, dict) else "other"
 
 
-def message_text(content: Object) -> str | None:
+def read_message_text(content: Object) -> str | None:
     """Return the text of a message of any type; None without one."""
     kind = content.get("type")
     part = content.get(kind) if isinstance(kind, str) else None
@@ -319,13 +320,13 @@ def message_text(content: Object) -> str | None:
         reply = part.get(str(part.get("type")))
         part = reply if isinstance(reply, dict) else {}
     if kind == "edit" and isinstance(part.get("message"), dict):
-        return message_text(part["message"])
+        return read_message_text(part["message"])
     fields = ("body", "caption", "text", "title", "emoji", "name", "address", "filename")
     return next((one for one in map(part.get, fields) if isinstance(one, str) and one), None)
 
 
-def read_answers(content: Object) -> tuple[dict[str, Any] | None, str | None]:
-    """Return the answers to a flow in a message, and their text where it cannot be read."""
+def read_flow_answers(content: Object) -> tuple[dict[str, Any] | None, str | None]:
+    """Return the answers to a flow in a message, or their text if it cannot be parsed."""
     interactive = content.get("interactive")
     reply = interactive.get("nfm_reply") if isinstance(interactive, dict) else None
     if not isinstance(reply, dict):
@@ -342,13 +343,13 @@ def read_answers(content: Object) -> tuple[dict[str, Any] | None, str | None]:
     return {}, written if isinstance(written, str) else json.dumps(written)
 
 
-def _person_ids(fields: Object, names: Iterable[str]) -> list[str | None]:
+def _read_ids(fields: Object, names: Iterable[str]) -> list[str | None]:
     """Return the fields that name a person: numbers in E.164 form, user ids as they are."""
-    values = ((name, as_text(fields.get(name))) for name in names)
-    return [value if name.endswith("user_id") else to_e164(value) for name, value in values]
+    values = ((name, convert_to_text(fields.get(name))) for name in names)
+    return [value if name.endswith("user_id") else format_e164(value) for name, value in values]
 
 
-def as_text(value: Any) -> str | None:
+def convert_to_text(value: Any) -> str | None:
     """Return a text or a whole number as text; None for anything else."""
     if isinstance(value, str):
         return value
@@ -357,7 +358,7 @@ def as_text(value: Any) -> str | None:
 
 def parse_timestamp(value: Any) -> datetime | None:
     """Parse a number since 1970: seconds, or by its digits milliseconds and finer units."""
-    digits = as_text(value)
+    digits = convert_to_text(value)
     if not digits or not digits.isascii() or not digits.isdigit() or len(digits) > 19:
         return None
     number, unit = int(digits), _PER_SECOND.get(len(digits), 1)
@@ -374,11 +375,11 @@ def parse_contact(written: str) -> str:
         return contact
     if contact.startswith(("+", "00")):  # a (0) is for those who dial without the country code
         digits = re.sub(r"[^0-9]", "", contact.replace("(0)", ""))
-    return to_e164(digits if contact.startswith("+") else digits.removeprefix("00")) or ""
+    return format_e164(digits if contact.startswith("+") else digits.removeprefix("00")) or ""
 
 
-def to_e164(number: str | None) -> str | None:
-    """Put the + before digits with a country code; return anything else as it is."""
+def format_e164(number: str | None) -> str | None:
+    """Put a + before digits with a country code; return anything else as it is."""
     if number and number.isascii() and number.isdigit() and 5 <= len(number) <= 15:
         return f"+{number}"
     return number

@@ -11,7 +11,7 @@ import msgspec
 
 from chatkit.frames.frame import Columns, Kind
 from chatkit.inbox.delivery import Delivery
-from chatkit.inbox.events import Event, as_text, read_answers
+from chatkit.inbox.events import Event, convert_to_text, read_flow_answers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,36 +29,36 @@ _MAX_ANSWERS = 200
 _INT64_LIMIT = 2**63
 
 
-def _columns(**kinds: Kind) -> Fields:
-    """Return columns that hold the attributes of the same names."""
+def _make_columns(**kinds: Kind) -> Fields:
+    """Make columns that hold the attributes of the same names."""
     return {name: (kind, attrgetter(name)) for name, kind in kinds.items()}
 
 
-def _file_column(name: str) -> tuple[Kind, Callable[[Event], str | None]]:
-    """Return a column that holds a field of the file in a message."""
-    return "text", lambda event: as_text(event.media[1].get(name)) if event.media else None
+def _make_file_column(name: str) -> tuple[Kind, Callable[[Event], str | None]]:
+    """Make a column that holds a field of the file in a message."""
+    return "text", lambda event: convert_to_text(event.media[1].get(name)) if event.media else None
 
 
-_CAME = _columns(delivery="number", received_at="time", verified="flag")
+_CAME = _make_columns(delivery="number", received_at="time", verified="flag")
 _WHO: Fields = {
     "message_id": ("text", attrgetter("id")),
-    **_columns(contact="text", name="text", at="time"),
+    **_make_columns(contact="text", name="text", at="time"),
 }
-_OUT = _columns(outbound="flag")
+_OUT = _make_columns(outbound="flag")
 _EVERYTHING: Fields = {
     # With a dot between the delivery and the place in it, it would look like 1.0.
     "event": ("text", lambda event: f"{event.delivery}-{event.place}"),
     **_CAME,
-    **_columns(kind="text", family="text", field="text", type="text"),
+    **_make_columns(kind="text", family="text", field="text", type="text"),
     **_WHO,
-    **_columns(number_id="text", text="text", content="json", context="json"),
+    **_make_columns(number_id="text", text="text", content="json", context="json"),
 }
 _MESSAGES: Fields = {
     **_WHO,
     **_OUT,
-    **_columns(type="text", text="text", reply_to="text", changes="text", number_id="text"),
+    **_make_columns(type="text", text="text", reply_to="text", changes="text", number_id="text"),
     **_CAME,
-    **_columns(content="json"),
+    **_make_columns(content="json"),
 }
 _REACTIONS: Fields = {
     **_WHO,
@@ -72,45 +72,46 @@ _MEDIA: Fields = {
     **_WHO,
     **_OUT,
     "type": ("text", lambda event: event.media[0]),
-    "media_id": _file_column("id"),
-    **{name: _file_column(name) for name in ("mime_type", "sha256", "caption", "filename")},
+    "media_id": _make_file_column("id"),
+    **{name: _make_file_column(name) for name in ("mime_type", "sha256", "caption", "filename")},
     **_CAME,
 }
 _RAW: Fields = {
     "delivery": ("number", attrgetter("id")),
-    **_columns(received_at="time", kind="text", verified="flag", reason="text"),
-    **_columns(is_json="flag", path="text", identity="text"),
+    **_make_columns(received_at="time", kind="text", verified="flag", reason="text"),
+    **_make_columns(is_json="flag", path="text", identity="text"),
     "size": ("number", lambda delivery: len(delivery.body)),
     "headers": ("json", attrgetter("headers")),
     "body": ("text", lambda delivery: delivery.content.decode("utf-8", "replace")),
 }
 _DELETIONS = {
-    **_columns(delivery="number", received_at="time", kind="text", contact="text"),
-    **_columns(verified="flag", size="number", mixed="flag"),
+    **_make_columns(delivery="number", received_at="time", kind="text", contact="text"),
+    **_make_columns(verified="flag", size="number", mixed="flag"),
 }
 
 
 def _make_frame(rows: Iterable[Row], columns: Mapping[str, Kind], key: str) -> pd.DataFrame:
     """Make a frame of rows, which are read in batches."""
-    gathered = Columns(columns)
-    left = iter(rows)
-    while batch := [*islice(left, _BATCH_ROWS)]:
-        gathered.add(msgspec.json.encode(batch))
-    return gathered.frame(key)
+    columns_read = Columns(columns)
+    remaining = iter(rows)
+    while batch := [*islice(remaining, _BATCH_ROWS)]:
+        columns_read.add(msgspec.json.encode(batch))
+    return columns_read.frame(key)
 
 
-def _items_frame(items: Iterable[object], fields: Fields, key: str) -> pd.DataFrame:
+def _make_items_frame(items: Iterable[object], fields: Fields, key: str) -> pd.DataFrame:
     """Make a frame of events or deliveries, one row for each."""
     kinds = {name: kind for name, (kind, _) in fields.items()}
     return _make_frame(_make_rows(items, fields), kinds, key)
 
 
 def _make_rows(items: Iterable[object], fields: Fields) -> Iterator[Row]:
+    """Make a row of each item by the getters of the columns."""
     return ({name: get(item) for name, (_, get) in fields.items()} for item in items)
 
 
-def _unique_messages(events: Iterable[Event]) -> Iterator[Event]:
-    """Yield the messages of both sides, each once though it may come in several deliveries.
+def _deduplicate_messages(events: Iterable[Event]) -> Iterator[Event]:
+    """Yield the messages of both sides, each once though several deliveries hold it.
 
     Two with one id and other words are both there: nothing is left out by mistake.
     """
@@ -123,14 +124,15 @@ def _unique_messages(events: Iterable[Event]) -> Iterator[Event]:
                 yield event
 
 
-def _without_reactions(events: Iterable[Event]) -> Iterator[Event]:
-    return (event for event in _unique_messages(events) if event.type != "reaction")
+def _select_messages(events: Iterable[Event]) -> Iterator[Event]:
+    """Yield the messages without reactions, each once."""
+    return (event for event in _deduplicate_messages(events) if event.type != "reaction")
 
 
-def _last_reactions(events: Iterable[Event]) -> Iterator[Event]:
+def _select_last_reactions(events: Iterable[Event]) -> Iterator[Event]:
     """Return the last reaction of each contact to each message."""
     last: dict[tuple[str, str | None], tuple[tuple[float, int, int], Event]] = {}
-    for event in _unique_messages(events):
+    for event in _deduplicate_messages(events):
         if event.reaction is not None:
             order = (event.at.timestamp() if event.at else 0.0, event.delivery, event.place)
             who = (event.reaction[0], event.contact)
@@ -139,8 +141,9 @@ def _last_reactions(events: Iterable[Event]) -> Iterator[Event]:
     return (event for _, event in last.values())
 
 
-def _with_media(events: Iterable[Event]) -> Iterator[Event]:
-    return (event for event in _unique_messages(events) if event.media is not None)
+def _select_media_messages(events: Iterable[Event]) -> Iterator[Event]:
+    """Yield the messages with a file, each once."""
+    return (event for event in _deduplicate_messages(events) if event.media is not None)
 
 
 class EventTable(NamedTuple):
@@ -150,28 +153,28 @@ class EventTable(NamedTuple):
     key: str
     choose: Callable[[Iterable[Event]], Iterable[Event]]
 
-    def frame(self, events: Iterable[Event]) -> pd.DataFrame:
+    def make_frame(self, events: Iterable[Event]) -> pd.DataFrame:
         """Make the frame of these events."""
-        return _items_frame(self.choose(events), self.fields, self.key)
+        return _make_items_frame(self.choose(events), self.fields, self.key)
 
-    def rows(self, events: Iterable[Event]) -> Iterator[Row]:
+    def make_rows(self, events: Iterable[Event]) -> Iterator[Row]:
         """Yield the rows of that frame as dicts."""
         return _make_rows(self.choose(events), self.fields)
 
 
 TABLES: Mapping[str, EventTable] = {
     "frame": EventTable(_EVERYTHING, "event", iter),
-    "messages": EventTable(_MESSAGES, "message_id", _without_reactions),
-    "reactions": EventTable(_REACTIONS, "message_id", _last_reactions),
-    "media": EventTable(_MEDIA, "message_id", _with_media),
+    "messages": EventTable(_MESSAGES, "message_id", _select_messages),
+    "reactions": EventTable(_REACTIONS, "message_id", _select_last_reactions),
+    "media": EventTable(_MEDIA, "message_id", _select_media_messages),
 }
 
 
-def flow_answers(events: Iterable[Event]) -> pd.DataFrame:
+def make_flow_answers_frame(events: Iterable[Event]) -> pd.DataFrame:
     """Make the frame of answers to flows, in columns `answer.…`; `unread` has broken ones."""
     rows: list[Row] = []
-    for event in _unique_messages(events):
-        answered, unread = read_answers(event.fields)
+    for event in _deduplicate_messages(events):
+        answered, unread = read_flow_answers(event.fields)
         if answered is not None:
             row = {name: get(event) for name, (_, get) in {**_WHO, **_CAME}.items()}
             rows.append({**row, "unread": unread, "answers": answered})
@@ -181,7 +184,7 @@ def flow_answers(events: Iterable[Event]) -> pd.DataFrame:
     columns["unread"] = "text"
     for name in names:
         values = [row["answers"][name] for row in rows if name in row["answers"]]
-        columns[f"answer.{name}"] = _common_kind(values)
+        columns[f"answer.{name}"] = _choose_column_kind(values)
     for row in rows:
         row.update({f"answer.{n}": v for n, v in row["answers"].items() if n in chosen})
         row.update({name: None for name in columns if name not in row})
@@ -189,8 +192,8 @@ def flow_answers(events: Iterable[Event]) -> pd.DataFrame:
     return _make_frame(rows, columns | {"answers": "json"} | came, "message_id")
 
 
-def _common_kind(values: list[Any]) -> Kind:
-    """Return the kind of column that all values fit into."""
+def _choose_column_kind(values: list[Any]) -> Kind:
+    """Choose the kind of column that can hold all these values."""
     kinds = {type(value) for value in values} - {type(None)}
     if kinds == {str}:
         return "text"
@@ -201,19 +204,19 @@ def _common_kind(values: list[Any]) -> Kind:
     return "json"
 
 
-def raw(deliveries: Iterable[Delivery]) -> pd.DataFrame:
+def make_raw_frame(deliveries: Iterable[Delivery]) -> pd.DataFrame:
     """Make the frame of deliveries; `body` is text, `Inbox.delivery` has the exact bytes."""
-    return _items_frame(deliveries, _RAW, "delivery")
+    return _make_items_frame(deliveries, _RAW, "delivery")
 
 
-def deletions(heads: Iterable[DeliverySummary]) -> pd.DataFrame:
+def make_deletions_frame(heads: Iterable[DeliverySummary]) -> pd.DataFrame:
     """Make the frame of deliveries to be deleted, without their bodies."""
-    return _items_frame(heads, _DELETIONS, "delivery")
+    return _make_items_frame(heads, _DELETIONS, "delivery")
 
 
-def statuses(events: Iterable[Event]) -> pd.DataFrame:
+def make_statuses_frame(events: Iterable[Event]) -> pd.DataFrame:
     """Make the frame of the statuses of messages, and the time that each step took."""
-    made = _make_frame(status_rows(events), STATUS_COLUMNS, "message_id")
+    made = _make_frame(make_status_rows(events), STATUS_COLUMNS, "message_id")
     after = list(made.columns).index("failed_at") + 1
     made.insert(after, "to_delivered", made["delivered_at"] - made["sent_at"])
     made.insert(after + 1, "to_read", made["read_at"] - made["sent_at"])
@@ -236,15 +239,15 @@ STATUS_COLUMNS: dict[str, Kind] = {
 }
 
 
-def status_rows(events: Iterable[Event]) -> Iterable[Row]:
-    """Return a row for the status of each message; the events are not kept in memory.
+def make_status_rows(events: Iterable[Event]) -> Iterable[Row]:
+    """Make a row for the status of each message, without keeping the events in memory.
 
     Deliveries come in any order and more than once. So a status only moves up, from sent over
     delivered and read to played; failed is the end whenever it comes; of times, the earliest
     counts, and of texts that differ, the smallest. The rows are the same for every order.
     """
     rows: dict[str, Row] = {}
-    reached: dict[str, tuple[int, float, str]] = {}
+    last_steps: dict[str, tuple[int, float, str]] = {}
     for event in events:
         # Calls have statuses of another kind under the same name.
         if event.family != "status" or not event.id or event.fields.get("type") == "call":
@@ -254,11 +257,11 @@ def status_rows(events: Iterable[Event]) -> Iterable[Row]:
         if at is not None and name in _RANKS:
             row[f"{name}_at"] = min(at, row[f"{name}_at"] or at)
         status = (_RANKS.get(name, 0), at.timestamp() if at else 0.0, name)
-        reached[event.id] = max(status, reached.get(event.id, status))
-        row["status"] = reached[event.id][2]
+        last_steps[event.id] = max(status, last_steps.get(event.id, status))
+        row["status"] = last_steps[event.id][2]
         row["delivery"] = max(event.delivery, row["delivery"] or 0)
         pricing = event.fields.get("pricing")
-        category = as_text(pricing.get("category")) if isinstance(pricing, dict) else None
+        category = convert_to_text(pricing.get("category")) if isinstance(pricing, dict) else None
         for field, value in (
             ("contact", event.contact),
             ("name", event.name),
@@ -267,10 +270,10 @@ def status_rows(events: Iterable[Event]) -> Iterable[Row]:
         ):
             row[field] = min(filter(None, (row[field], value)), default=None)
         errors = [
-            one for one in ((row["error_code"], row["error"]), event.error) if one and any(one)
+            err for err in ((row["error_code"], row["error"]), event.error) if err and any(err)
         ]
         if errors:
             row["error_code"], row["error"] = min(
-                errors, key=lambda one: (one[0] or "", one[1] or "")
+                errors, key=lambda err: (err[0] or "", err[1] or "")
             )
     return rows.values()

@@ -66,11 +66,12 @@ class Receiver(metaclass=HelpPage):
     ) -> None:
         self.inspector = inspector
         self._store = store
-        self._begin = store.last()  # what came before this receiver is left to `Inbox.verify`
+        # what came before this receiver is left to `Inbox.verify`
+        self._begin = store.read_last_id()
         self._verifying = threading.Lock()
         self._unverified = unverified
         self._batches = Batches(self._store_arrivals)
-        self._server = Server(self._asgi, open_socket(host, port))
+        self._server = Server(self._respond, open_socket(host, port))
         name = "localhost" if host in ("127.0.0.1", "::1") else host
         name = f"[{name}]" if ":" in name else name
         self.url = f"http://{name}:{self._server.port}/"
@@ -78,8 +79,8 @@ class Receiver(metaclass=HelpPage):
     @safe_repr
     def __repr__(self) -> str:
         secrets = many(self.inspector.secrets, "signing secret")
-        what = {"keep": "kept, marked as such", "refuse": "refused"}[self._unverified]
-        return f"<receiver at {self.url}, {secrets}; what is not verified is {what}>"
+        treatment = {"keep": "kept, marked as such", "refuse": "refused"}[self._unverified]
+        return f"<receiver at {self.url}, {secrets}; what is not verified is {treatment}>"
 
     def __enter__(self) -> Self:
         return self
@@ -103,10 +104,10 @@ class Receiver(metaclass=HelpPage):
         with self._verifying:  # what is not stored by now will be verified with these
             self.inspector.set_secrets(known)
         unverified = Selection(since=self._begin, verified=False, repeats=True)
-        self._store.note_verified(self.inspector.verify_again(self._store.read(unverified)))
+        self._store.note_verified(self.inspector.verify_again(self._store.select(unverified)))
 
     def stop(self) -> None:
-        """Finish what is under way, and stop; a second call does nothing."""
+        """Finish the requests under way, and stop; a second call does nothing."""
         self._server.stop()
 
     def wait(self, seconds: float | None = None) -> None:
@@ -115,7 +116,8 @@ class Receiver(metaclass=HelpPage):
 
     # --- one delivery ---
 
-    async def _asgi(self, scope: Mapping[str, Any], receive: _Receive, send: _Send) -> None:
+    async def _respond(self, scope: Mapping[str, Any], receive: _Receive, send: _Send) -> None:
+        """Answer one request of the ASGI server."""
         status, message = await self._handle_request(scope, receive)
         body = f"{message}\n".encode()
         headers = [
@@ -131,6 +133,7 @@ class Receiver(metaclass=HelpPage):
         await send({"type": "http.response.body", "body": body})
 
     async def _handle_request(self, scope: Mapping[str, Any], receive: _Receive) -> Answer:
+        """Read the delivery in a request and store it; return the status and the text."""
         if scope["method"] != "POST":
             return 405, "a delivery is a POST"
         headers = [(n.decode("latin-1"), v.decode("latin-1")) for n, v in scope["headers"]]
@@ -141,7 +144,7 @@ class Receiver(metaclass=HelpPage):
             return 408, "the body came too slowly, or not whole"
         if body is None:
             return 413, f"a body may have {MAX_BODY:,} bytes"
-        return await self._batches.put(ReceivedRequest(scope["path"], headers, body, time.time()))
+        return await self._batches.store(ReceivedRequest(scope["path"], headers, body, time.time()))
 
     def _store_arrivals(self, arrivals: Sequence[ReceivedRequest]) -> list[Answer]:
         """Verify deliveries, store them in one transaction, and return the answer to each."""
@@ -152,7 +155,7 @@ class Receiver(metaclass=HelpPage):
                 answers = [(200, "stored") if e.verified else (401, e.reason) for e in entries]
                 entries = [entry for entry in entries if entry.verified]
             if entries:
-                self._store.write(entries)
+                self._store.write_deliveries(entries)
         return answers
 
 
@@ -201,7 +204,7 @@ class Batches:
         self._bytes = 0
         self._writing: asyncio.Task[None] | None = None
 
-    async def put(self, arrival: ReceivedRequest) -> Answer:
+    async def store(self, arrival: ReceivedRequest) -> Answer:
         """Store a delivery; return its answer when it is durable, or could not be stored."""
         if self._bytes + len(arrival.body) > _MAX_WAITING_BYTES:
             return _NOT_STORED
@@ -231,6 +234,7 @@ class Batches:
                     future.set_result(answer)
 
     def _write_batch(self, arrivals: Sequence[ReceivedRequest]) -> list[Answer]:
+        """Write a batch; if that fails, each delivery alone. Return the answers."""
         try:
             return self._write(arrivals)
         except Exception as error:  # noqa: BLE001  whoever waits gets an answer

@@ -17,7 +17,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Self
 
 from chatkit.errors import PlanRefused
-from chatkit.inbox.delivery import Delivery, Selection, contact_of_body
+from chatkit.inbox.delivery import Delivery, Selection, find_contact_of_body
 from chatkit.inbox.events import parse_events
 from chatkit.inbox.store import InboxStore
 from chatkit.profile import ServiceProfile
@@ -74,13 +74,13 @@ class Deletion(Report):
         """
         if self.mixed and mixed is None:
             raise PlanRefused(
-                f"Nothing was deleted: {self._about_others()}. It needs apply(mixed=True), which "
-                "deletes them too, or apply(mixed=False), which keeps them."
+                f"Nothing was deleted: {self._describe_others()}. It needs apply(mixed=True), "
+                "which deletes them too, or apply(mixed=False), which keeps them."
             )
         with Progress("deliveries", self.deliveries - self.deleted) as progress:
             for ids in (self._ids, self._mixed_ids if mixed else []):
                 while ids:
-                    count = self._store.delete(ids[:_CHUNK])
+                    count = self._store.delete_deliveries(ids[:_CHUNK])
                     del ids[:_CHUNK]
                     self.deleted += count
                     progress.add(count)
@@ -99,10 +99,13 @@ class Deletion(Report):
         from chatkit.inbox import frames
 
         mixed = {*self._mixed_ids}
-        heads = self._store.heads(sorted([*self._ids, *self._mixed_ids]))
-        return frames.deletions(head._replace(mixed=head.delivery in mixed) for head in heads)
+        heads = self._store.read_summaries(sorted([*self._ids, *self._mixed_ids]))
+        return frames.make_deletions_frame(
+            head._replace(mixed=head.delivery in mixed) for head in heads
+        )
 
     def _count_delivery(self, received_at: datetime, size: int) -> None:
+        """Add a delivery to the counts, the size and the span of time."""
         self.deliveries += 1
         self.bytes += size
         self.first = min(self.first or received_at, received_at)
@@ -110,24 +113,26 @@ class Deletion(Report):
 
     # --- showing ---
 
-    def _about_others(self) -> str:
+    def _describe_others(self) -> str:
+        """Return how many deliveries are about other contacts, too."""
         whom = many(self.others, "other contact")
         are = "is" if self.mixed == 1 else "are"
         return (
-            f"{self.mixed:,} of {_count_text(self.deliveries)} {are} about others too ({whom}), "
+            f"{self.mixed:,} of {_format_count(self.deliveries)} {are} about others too ({whom}), "
             "or only mention this contact"
         )
 
-    def _detail_lines(self) -> list[str]:
+    def _format_details(self) -> list[str]:
+        """Return the details of the deletion as lines: span, size, mixed and repeated ones."""
         lines = []
         if self.first and self.last:
-            span = " to ".join(f"{at:%Y-%m-%d %H:%M}" for at in (self.first, self.last))
-            whom = many(self.contacts, "contact")
-            lines.append(f"received from {span} UTC, about {whom}, {_size_text(self.bytes)}")
+            span = " to ".join(f"{time:%Y-%m-%d %H:%M}" for time in (self.first, self.last))
+            contacts = many(self.contacts, "contact")
+            lines.append(f"received from {span} UTC, about {contacts}, {_format_size(self.bytes)}")
         if self.mixed:
             lines.append(
-                f"{self._about_others()}: apply(mixed=True) deletes them too, apply(mixed=False) "
-                "keeps them"
+                f"{self._describe_others()}: apply(mixed=True) deletes them too, "
+                "apply(mixed=False) keeps them"
             )
         if self.repeats:
             have = "has" if self.repeats == 1 else "have"
@@ -137,10 +142,11 @@ class Deletion(Report):
             )
         return lines
 
-    def _footer(self) -> str:
+    def _format_footer(self) -> str:
+        """Return the progress of the deletion, and the next step."""
         if self._complete:
             return (
-                f"{_count_text(self.deleted)} deleted. A repeat of one that comes from now on is "
+                f"{_format_count(self.deleted)} deleted. A repeat of one that comes from now on is "
                 "a new delivery."
             )
         if self.deleted:
@@ -150,52 +156,54 @@ class Deletion(Report):
         return "Nothing is deleted yet: apply() deletes them, and that cannot be undone."
 
     def _parts(self) -> list[ReportPart]:
-        heading = f"{_count_text(self.deliveries)} {self._what}"
-        lines = [line for text in self._detail_lines() for line in wrapped("  ", text)]
-        html = html_heading(heading) + html_list("", "", self._detail_lines())
-        return [ReportPart([heading, *lines], html), paragraph(self._footer())]
+        """Return the headline, the details and the footer of the report."""
+        heading = f"{_format_count(self.deliveries)} {self._what}"
+        lines = [line for text in self._format_details() for line in wrapped("  ", text)]
+        html = html_heading(heading) + html_list("", "", self._format_details())
+        return [ReportPart([heading, *lines], html), paragraph(self._format_footer())]
 
 
 def plan_pruning(store: InboxStore, profile: ServiceProfile, before: datetime) -> Deletion:
-    """Find the deliveries received before a time."""
+    """Plan the deletion of the deliveries received before a time."""
     deletion = Deletion(store, f"received before {before:%Y-%m-%d %H:%M} UTC")
     contacts: set[str] = set()
-    with Progress("deliveries", store.last()) as progress:
-        for head in store.summaries_before(before, progress.add):
+    with Progress("deliveries", store.read_last_id()) as progress:
+        for head in store.read_summaries_before(before, progress.add):
             deletion._ids.append(head.delivery)
             deletion._count_delivery(head.received_at, head.size)
             contacts |= {head.contact} if head.contact else set()
-    deletion.repeats = store.repeated_since(deletion._ids, before)
+    deletion.repeats = store.count_repeated_since(deletion._ids, before)
     # Of nobody, or of several: the bodies tell.
-    for one in store.read(Selection(until=before, verified=None, contact="", repeats=True)):
-        contacts |= _contacts_of(one, profile)
+    for delivery in store.select(Selection(until=before, verified=None, contact="", repeats=True)):
+        contacts |= _find_contacts(delivery, profile)
     deletion.contacts = len(contacts)
     return deletion
 
 
 def plan_forgetting(store: InboxStore, profile: ServiceProfile, contact: str) -> Deletion:
-    """Find the deliveries about one contact, searching all bodies."""
+    """Plan the deletion of the deliveries about one contact; all bodies are searched."""
     deletion = Deletion(store, f"about {visible(contact)}", rewrites=True)
     others: set[str] = set()
-    top, pattern = store.last(), _contact_pattern(contact)
-    every = Selection(until=top, verified=None, repeats=True)
-    with Progress("deliveries", top) as progress:
-        for one in store.read(every, progress.add):
-            if contact_of_body(one.body) == contact:
-                deletion._ids.append(one.id)
-            elif _mentions(one, pattern):
-                deletion._mixed_ids.append(one.id)
-                others |= _contacts_of(one, profile) - {contact}
+    last_id, pattern = store.read_last_id(), _build_contact_pattern(contact)
+    selection = Selection(until=last_id, verified=None, repeats=True)
+    with Progress("deliveries", last_id) as progress:
+        for delivery in store.select(selection, progress.add):
+            if find_contact_of_body(delivery.body) == contact:
+                deletion._ids.append(delivery.id)
+            elif _mentions_contact(delivery, pattern):
+                deletion._mixed_ids.append(delivery.id)
+                others |= _find_contacts(delivery, profile) - {contact}
                 deletion.mixed += 1
             else:
                 continue
-            deletion._count_delivery(one.received_at, len(one.body))
+            deletion._count_delivery(delivery.received_at, len(delivery.body))
     deletion.others = len(others)
     deletion.contacts = len(others) + 1 if deletion.deliveries else 0
     return deletion
 
 
-def _contacts_of(delivery: Delivery, profile: ServiceProfile) -> set[str]:
+def _find_contacts(delivery: Delivery, profile: ServiceProfile) -> set[str]:
+    """Return the contacts that the events of a delivery are about."""
     return {event.contact for event in parse_events(delivery, profile) if event.contact}
 
 
@@ -208,8 +216,8 @@ _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{16,}")
 _DEEPEST = 8  #: so often escapes are undone: each time that JSON stands in a text of JSON
 
 
-def _contact_pattern(contact: str) -> re.Pattern[str]:
-    """Return a pattern for a contact's number, also after 00, but not inside a longer number."""
+def _build_contact_pattern(contact: str) -> re.Pattern[str]:
+    """Build a pattern that matches the number of a contact, but no longer number."""
     digits = contact.removeprefix("+")
     if not (digits.isascii() and digits.isdigit()):
         return re.compile(re.escape(contact))
@@ -217,41 +225,44 @@ def _contact_pattern(contact: str) -> re.Pattern[str]:
     return re.compile(rf"(?:(?<![0-9])|(?<=0)){_SEPARATOR.join(digits)}(?!{more})")
 
 
-def _mentions(delivery: Delivery, pattern: re.Pattern[str]) -> bool:
-    """Check if body, path or headers match, in any of the usual encodings."""
+def _mentions_contact(delivery: Delivery, pattern: re.Pattern[str]) -> bool:
+    """Check if body, path or headers mention a contact, in any usual encoding."""
     body = delivery.content.decode(json.detect_encoding(delivery.content), "replace")
     text = "\n".join([body, delivery.path, *(value for _, value in delivery.headers)])
     for _ in range(_DEEPEST):
         if not text.isascii():  # other digits than 0 to 9
             text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
             text = "".join(str(unicodedata.decimal(c, c)) for c in text)
-        encoded = (base64.b64decode(f"{run}==", b"-_") for run in _base64_runs(text))
+        encoded = (base64.b64decode(f"{run}==", b"-_") for run in _find_base64_runs(text))
         whole = _EXPONENT.sub(lambda match: f"{Decimal(match[0]):.0f}", text)
         texts = [text, whole, *(e.decode("latin-1") for e in encoded)]
         if any(map(pattern.search, texts)):
             return True
-        before, text = text, html.unescape(_ESCAPE.sub(_unescape, text))
+        before, text = text, html.unescape(_ESCAPE.sub(_unescape_match, text))
         if text == before:
             break
     return False
 
 
-def _base64_runs(text: str) -> Iterator[str]:
+def _find_base64_runs(text: str) -> Iterator[str]:
     """Yield the parts of a text that may be base64, in a form that can be decoded."""
     for run in _BASE64.findall(text):
         yield run.replace("+", "-").replace("/", "_")[: len(run) - (len(run) % 4 == 1)]
 
 
-def _unescape(match: re.Match[str]) -> str:
+def _unescape_match(match: re.Match[str]) -> str:
+    """Return the character that an escape stands for."""
     code, plain, percent = match.groups()
     return plain or (chr(int(code or percent, 16)) if code or percent else " ")
 
 
-def _count_text(count: int) -> str:
+def _format_count(count: int) -> str:
+    """Format a number of deliveries."""
     return f"{count:,} deliver{'y' if count == 1 else 'ies'}"
 
 
-def _size_text(count: int) -> str:
+def _format_size(count: int) -> str:
+    """Format a number of bytes in a suitable unit."""
     for unit, size in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
         if count >= size:
             return f"{count / size:,.1f} {unit}"

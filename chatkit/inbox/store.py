@@ -71,7 +71,7 @@ _VIEW = """delivery_once AS SELECT * FROM delivery AS d WHERE NOT EXISTS
 
 
 class DeliverySummary(NamedTuple):
-    """A delivery without its body."""
+    """The fields of a delivery without its body."""
 
     delivery: int  #: its id
     received_at: datetime
@@ -111,7 +111,7 @@ class InboxStore:
             raise InputError("PostgreSQL needs its driver: pip install 'psycopg[binary]'") from None
         except (SQLAlchemyError, OSError) as error:
             raise StoreError(
-                f"The inbox {self.address} cannot be opened: {_reason(error)}"
+                f"The inbox {self.address} cannot be opened: {_describe_error(error)}"
             ) from None
 
     def close(self) -> None:
@@ -121,7 +121,7 @@ class InboxStore:
 
     # --- writing ---
 
-    def write(self, entries: Sequence[ReceivedDelivery]) -> None:
+    def write_deliveries(self, entries: Sequence[ReceivedDelivery]) -> None:
         """Store deliveries, all or none; they are durable when this returns.
 
         Raises:
@@ -134,7 +134,7 @@ class InboxStore:
                     self._lock_writers(connection)
                 connection.execute(sa.insert(_delivery), rows)
         except SQLAlchemyError as error:
-            refused = StoreError(f"The deliveries could not be stored: {_reason(error)}")
+            refused = StoreError(f"The deliveries could not be stored: {_describe_error(error)}")
             refused.of_one = isinstance(error, DataError | IntegrityError)
             raise refused from None
 
@@ -144,7 +144,7 @@ class InboxStore:
         Raises:
             StoreError: It could not be noted.
         """
-        left, count = iter(verified), 0
+        remaining, count = iter(verified), 0
         change = (
             sa.update(_delivery)
             .where(_delivery.c.id == sa.bindparam("of"), _delivery.c.verified.is_(False))
@@ -155,7 +155,7 @@ class InboxStore:
                 reason=sa.bindparam("reason"),
             )
         )
-        while batch := [*islice(left, _PAGE)]:
+        while batch := [*islice(remaining, _PAGE)]:
             rows = [{"of": id, "identity": e.identity, "reason": e.reason} for id, e in batch]
             self._execute(change, rows, "verdicts")
             count += len(batch)
@@ -168,34 +168,35 @@ class InboxStore:
             with self.engine.begin() as connection:
                 return connection.execute(statement, rows).rowcount
         except SQLAlchemyError as error:
-            raise StoreError(f"The {what} could not be stored: {_reason(error)}") from None
+            raise StoreError(f"The {what} could not be stored: {_describe_error(error)}") from None
 
     # --- deleting ---
 
-    def summaries_before(
+    def read_summaries_before(
         self, before: datetime, watch: Callable[[int], object]
     ) -> Iterator[DeliverySummary]:
-        """Read the heads of deliveries received before a time.
+        """Read the summaries of the deliveries received before a time.
 
         Args:
             before: The time.
             watch: Called with how many ids have been gone through, each time.
         """
         c = _delivery.c
-        last, top = self._bounds(Selection())
-        for begin in range(last, top, _SPAN):
-            end = min(begin + _SPAN, top)
+        first_id, last_id = self._find_id_bounds(Selection())
+        for begin in range(first_id, last_id, _SPAN):
+            end = min(begin + _SPAN, last_id)
             # + 0 keeps the planner off the index of times: it is to look between the ids.
             early = c.received + 0 < _to_microseconds(before)
             yield from self._select_summaries(sa.and_(c.id > begin, c.id <= end, early))
             watch(end - begin)
 
-    def heads(self, ids: Sequence[int]) -> Iterator[DeliverySummary]:
-        """Read the heads of deliveries of these ids; missing ones are left out."""
+    def read_summaries(self, ids: Sequence[int]) -> Iterator[DeliverySummary]:
+        """Read the summaries of the deliveries with these ids; missing ones are left out."""
         for begin in range(0, len(ids), _SPAN):
             yield from self._select_summaries(_delivery.c.id.in_(ids[begin : begin + _SPAN]))
 
     def _select_summaries(self, condition: Condition) -> list[DeliverySummary]:
+        """Read the summaries of the deliveries that fulfil a condition, by id."""
         c = _delivery.c
         query = sa.select(c.id, c.received, c.kind, c.verified, c.contact, sa.func.length(c.body))
         return [
@@ -205,7 +206,7 @@ class InboxStore:
             )
         ]
 
-    def repeated_since(self, ids: Sequence[int], time: datetime) -> int:
+    def count_repeated_since(self, ids: Sequence[int], time: datetime) -> int:
         """Count the deliveries that have a repeat at this time or later."""
         later = _delivery.alias()
         repeat = sa.exists().where(
@@ -217,7 +218,7 @@ class InboxStore:
             for begin in range(0, len(ids), _SPAN)
         )
 
-    def delete(self, ids: Sequence[int]) -> int:
+    def delete_deliveries(self, ids: Sequence[int]) -> int:
         """Delete deliveries of these ids; return the number of those deleted."""
         return self._execute(sa.delete(_delivery).where(_delivery.c.id.in_(ids)), None, "deletion")
 
@@ -241,10 +242,11 @@ class InboxStore:
         except SQLAlchemyError as error:
             raise StoreError(
                 f"They are deleted, but the file of the inbox {self.address} may still hold them: "
-                f"{_reason(error)}. apply() tries it again."
+                f"{_describe_error(error)}. apply() tries it again."
             ) from None
 
     def _empty_log(self) -> None:
+        """Empty the write-ahead log, waiting some seconds for readers."""
         deadline = time.monotonic() + _WAIT
         while True:
             with self.engine.connect() as connection:
@@ -260,7 +262,7 @@ class InboxStore:
 
     # --- reading ---
 
-    def read(
+    def select(
         self, selection: Selection, watch: Callable[[int], object] | None = None
     ) -> Iterator[Delivery]:
         """Read the selected deliveries that are there by now, in pages, in the order of their ids.
@@ -270,33 +272,33 @@ class InboxStore:
             watch: Called with how many ids have been gone through, each time.
         """
         table = _delivery if selection.repeats else _view
-        last, top = self._bounds(selection)
-        while last < top:  # no transaction stays open while a page is worked on
-            end = min(last + _SPAN, top)
-            query = self._filter_query(sa.select(table), table, selection, last, end)
+        previous_id, last_id = self._find_id_bounds(selection)
+        while previous_id < last_id:  # no transaction stays open while a page is worked on
+            end = min(previous_id + _SPAN, last_id)
+            query = self._filter_query(sa.select(table), table, selection, previous_id, end)
             rows = self._fetch_rows(query.order_by(table.c.id).limit(_PAGE))
             yield from map(_to_delivery, rows)
-            last, begin = end if len(rows) < _PAGE else rows[-1].id, last
+            previous_id, page_start = end if len(rows) < _PAGE else rows[-1].id, previous_id
             if watch is not None:
-                watch(last - begin)
+                watch(previous_id - page_start)
 
-    def _bounds(self, selection: Selection) -> tuple[int, int]:
-        """Return the id after which a selection begins, and the one with which it ends."""
+    def _find_id_bounds(self, selection: Selection) -> tuple[int, int]:
+        """Return the id after which a selection begins, and its last id."""
         ids = _delivery.c.id
-        top = self.last()
+        last_id = self.read_last_id()
         first = self._fetch_number(sa.select(sa.func.coalesce(sa.func.min(ids), 1))) - 1
         if isinstance(selection.until, int):
-            top = min(top, selection.until)
+            last_id = min(last_id, selection.until)
         if isinstance(selection.since, int):
             first = max(first, selection.since)
         elif selection.since is not None:
             since = _delivery.c.received >= _to_microseconds(selection.since)
             # A sum, for which the planner does not walk the primary key: an index has the times.
             before = sa.func.min(_delivery.c.id + 0) - 1
-            first = self._fetch_number(sa.select(sa.func.coalesce(before, top)).where(since))
-        return max(first, 0), top
+            first = self._fetch_number(sa.select(sa.func.coalesce(before, last_id)).where(since))
+        return max(first, 0), last_id
 
-    def get(self, delivery: int) -> Delivery:
+    def read_delivery(self, delivery: int) -> Delivery:
         """Read one delivery.
 
         Raises:
@@ -304,17 +306,17 @@ class InboxStore:
         """
         if isinstance(delivery, SupportsIndex):  # ids of a frame are numbers of numpy
             number = int(delivery)
-            for row in self.read(Selection(since=number - 1, until=number, repeats=True)):
+            for row in self.select(Selection(since=number - 1, until=number, repeats=True)):
                 return row
         raise InputError(
             f"The inbox has no delivery {delivery!r:.40}: inbox.raw().index lists them."
         )
 
-    def last(self) -> int:
+    def read_last_id(self) -> int:
         """Return the id of the last delivery; 0 while there is none."""
         return self._fetch_number(sa.select(sa.func.coalesce(sa.func.max(_delivery.c.id), 0)))
 
-    def unverified(self, ids: int) -> int:
+    def count_unverified(self, ids: int) -> int:
         """Count the unverified deliveries among the last `ids` ids."""
         last = sa.select(sa.func.coalesce(sa.func.max(_delivery.c.id), 0)).scalar_subquery()
         query = sa.select(sa.func.count()).select_from(_delivery)
@@ -332,14 +334,14 @@ class InboxStore:
         if isinstance(selection.until, datetime):
             query = query.where(table.c.received < _to_microseconds(selection.until))
         if selection.contact is not None:
-            query = query.where(table.c.id.in_(self._ids_about(selection.contact, first, top)))
+            query = query.where(table.c.id.in_(self._select_about(selection.contact, first, top)))
         if selection.kinds is not None:
             query = query.where(table.c.kind.in_([*selection.kinds]))
         if selection.verified is not None:
             query = query.where(table.c.verified == selection.verified)
         return query
 
-    def _ids_about(self, contact: str, first: int, top: int) -> Any:
+    def _select_about(self, contact: str, first: int, top: int) -> Any:
         """Return a query for the ids of deliveries that may be about a contact."""
         ids, column, body = _delivery.c.id, _delivery.c.contact, _delivery.c.body
         number = sa.literal(contact.removeprefix("+").encode(), sa.LargeBinary)
@@ -353,14 +355,18 @@ class InboxStore:
         return sa.union_all(between.where(column == contact), between.where(column == "", holds))
 
     def _fetch_number(self, query: Any) -> int:
+        """Return the only number that a query yields."""
         return int(self._fetch_rows(query)[0][0])
 
     def _fetch_rows(self, query: Any) -> Sequence[Any]:
+        """Return all rows of a query; convert errors of the database."""
         try:
             with self.reading.connect() as connection:
                 return connection.execute(query).all()
         except SQLAlchemyError as error:
-            raise StoreError(f"The inbox {self.address} cannot be read: {_reason(error)}") from None
+            raise StoreError(
+                f"The inbox {self.address} cannot be read: {_describe_error(error)}"
+            ) from None
 
     # --- the database ---
 
@@ -426,6 +432,7 @@ def _parse_address(url: Path | Secret | None) -> sa.URL:
 
 
 def _make_engine(address: sa.URL, *, reading: bool = False) -> sa.Engine:
+    """Make the database engine for writing, or for reading alone."""
     if address.get_backend_name() != "sqlite":
         options = {
             "statement_timeout": f"{_PATIENCE if reading else _WAIT}s",
@@ -446,6 +453,7 @@ def _make_engine(address: sa.URL, *, reading: bool = False) -> sa.Engine:
 
     @sa.event.listens_for(engine, "connect")
     def connected(connection: Any, record: Any) -> None:
+        """Configure each new connection of SQLite."""
         set_durable_mode(connection, wait=_WAIT)
         connection.execute("PRAGMA secure_delete = ON")  # what is deleted is overwritten
         connection.execute(f"PRAGMA query_only = {'ON' if reading else 'OFF'}")
@@ -461,6 +469,7 @@ def _make_file(path: Path) -> None:
 
 
 def _to_delivery(row: Any) -> Delivery:
+    """Convert a row of the database to a delivery."""
     return Delivery(
         id=row.id,
         received_at=_to_time(row.received),
@@ -477,6 +486,7 @@ def _to_delivery(row: Any) -> Delivery:
 
 
 def _to_time(microseconds: int) -> datetime:
+    """Convert microseconds since 1970 to a time in UTC."""
     return _EPOCH + timedelta(microseconds=microseconds)
 
 
@@ -486,8 +496,8 @@ def _to_microseconds(time: datetime) -> int:
     return (time - _EPOCH) // timedelta(microseconds=1)
 
 
-def _reason(error: BaseException) -> str:
-    """Return the message of a database in one line, without the statement."""
+def _describe_error(error: BaseException) -> str:
+    """Return the error of a database in one line, without the statement."""
     if is_busy(getattr(error, "orig", None)):
         return (
             f"another process has locked it for more than {_WAIT} seconds; "

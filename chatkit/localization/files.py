@@ -31,16 +31,16 @@ from chatkit.errors import InputError
 from chatkit.imports.tables import (
     BadCell,
     RawTable,
-    as_text,
-    column_letter,
-    file_kind,
-    quoted_name,
+    detect_file_kind,
+    name_column,
+    quote_name,
     read_source,
-    read_word,
+    read_text_cell,
+    stringify,
     workbook,
     write_file,
 )
-from chatkit.imports.tables.delimited import decode_text, read_delimited, to_csv
+from chatkit.imports.tables.delimited import decode_text, read_delimited, write_csv
 from chatkit.localization import language
 from chatkit.localization.content import count_words, shorten_list, text_label
 from chatkit.localization.ledger import Ledger
@@ -167,7 +167,7 @@ def _read_file(path: Path | bytes, encoding: str | None) -> list[Unit]:
 
 def _choose_reader(data: bytes, name: str) -> Callable[[bytes], list[Unit]]:
     """Choose the reader of a file by how it begins, or by its name if that does not decide."""
-    if file_kind(data) == "xlsx":
+    if detect_file_kind(data) == "xlsx":
         return read_workbook
     begin = data[:4000].replace(b"\0", b"").lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n")
     if begin.startswith(b"<"):
@@ -209,7 +209,7 @@ def _row_cells(unit: Unit) -> list[str | None]:
 
 def encode_csv(units: Sequence[Unit]) -> bytes:
     """Encode units of any languages as CSV."""
-    to_csv(text_frame(list(map(_row_cells, units)), COLUMNS), target := io.BytesIO())
+    write_csv(text_frame(list(map(_row_cells, units)), COLUMNS), target := io.BytesIO())
     return target.getvalue()
 
 
@@ -246,7 +246,7 @@ def read_workbook(data: bytes) -> list[Unit]:
     others: list[str] = []
     has_translations = False
     for name, table in workbook.read_sheets(data).items():
-        sheet, head = f"sheet {quoted_name(name)}", _find_header(table)
+        sheet, head = f"sheet {quote_name(name)}", _find_header(table)
         if head is None:
             continue
         exported = (row.number for row in table.rows if _has_stamp(row.cells))
@@ -317,7 +317,7 @@ def _find_header(table: RawTable) -> _HeaderRow | None:
             if (name := _column_name(cell)) in COLUMNS:
                 (head.repeated if name in head.columns else head.columns).setdefault(name, number)
             elif cell is not None:
-                head.others[str(as_text(cell))] = number
+                head.others[str(stringify(cell))] = number
         if best is None or len(head.columns) > len(best.columns):
             best = head
     return best
@@ -329,7 +329,7 @@ def _read_table(table: RawTable, where: str, head: _HeaderRow | None) -> Iterato
     row = table.rows[head.position].number
     if missing := [name for name in _REQUIRED if name not in head.columns]:
         unknown = [
-            f"{visible(name)[:40]!r} in {column_letter(number)}{row}"
+            f"{visible(name)[:40]!r} in {name_column(number)}{row}"
             for name, number in list(head.others.items())[:5]
         ]
         instead = f"; not known: {', '.join(unknown)}" if unknown else ""
@@ -339,9 +339,11 @@ def _read_table(table: RawTable, where: str, head: _HeaderRow | None) -> Iterato
         )
     for name, number in head.repeated.items():
         if name in _READ_COLUMNS:
-            both = f"{column_letter(head.columns[name])}{row} and {column_letter(number)}{row}"
-            raise InputError(f"{where}the column {name} is there twice: {both}. Keep one.")
-    letters = {name: column_letter(number) for name, number in head.columns.items()}
+            twice = (f"{name_column(n)}{row}" for n in (head.columns[name], number))
+            raise InputError(
+                f"{where}the column {name} is there twice: {' and '.join(twice)}. Keep one."
+            )
+    letters = {name: name_column(number) for name, number in head.columns.items()}
     for position, (number, cells) in enumerate(table.rows):
         filled = position > head.position and any(cell not in (None, " ") for cell in cells)
         # above the names stands a title, or texts that were sorted with them
@@ -362,11 +364,11 @@ def _read_row(
     for name in _READ_COLUMNS:
         number = columns.get(name, len(cells))
         value = cells[number] if number < len(cells) else None
-        text, reason = read_word(value)
+        text, reason = read_text_cell(value)
         if reason:
             if name in _REQUIRED:
                 problem = f"the {name} ({names[name]}) {reason}"
-            text = value.text if isinstance(value, BadCell) else as_text(value)
+            text = value.text if isinstance(value, BadCell) else stringify(value)
         texts[name] = unescape_controls(text or "")
     target = texts.pop("translation")
     return Unit(**texts, target=target, place=place, problem=problem, cells=names)

@@ -243,12 +243,12 @@ def _read_table(source: Any) -> tuple[str, list[tuple[int, Mapping[str, Any]]]]:
 
 
 def _read_file(path: str | os.PathLike[str]) -> tuple[str, list[tuple[int, Mapping[str, Any]]]]:
-    from chatkit.imports.tables import file_kind, list_rows, read_source, workbook
+    from chatkit.imports.tables import detect_file_kind, format_rows, read_source, workbook
     from chatkit.imports.tables.delimited import decode_text, read_delimited
 
     name, content = read_source(path)
     try:
-        if isinstance(content, bytes) and file_kind(content) == "xlsx":
+        if isinstance(content, bytes) and detect_file_kind(content) == "xlsx":
             table = workbook.read_sheet(content, None)
         else:
             text, encoding, notes = decode_text(content, count_headings=_count_known_columns)
@@ -256,7 +256,7 @@ def _read_file(path: str | os.PathLike[str]) -> tuple[str, list[tuple[int, Mappi
     except InputError as error:
         raise InputError(f"{visible(name)}: {error}") from None
     if table.broken:
-        rows = list_rows([row.number for row in table.broken])
+        rows = format_rows([row.number for row in table.broken])
         raise InputError(f"{visible(name)}: {rows}: {table.broken[0].reason}.")
     if not table.rows:
         raise InputError(f"{visible(name)} is empty: its first row names the columns.")

@@ -79,7 +79,7 @@ class Sandbox:
                 f"no such quirk: {', '.join(sorted(unknown))}; there are: "
                 + ", ".join(sorted(QUIRKS))
             )
-        self._records = _seed_records_of(seed)
+        self._records = _read_seed_records(seed)
         self.profile = profile or self._records.get("profile") or ServiceProfile()
         self.account_id = self._records.get("account_id") or type(self).account_id
         self._identity = uuid4().hex if path is None else str(Path(path).resolve())
@@ -91,28 +91,28 @@ class Sandbox:
         self._in_memory = path is None
         self._store = SandboxStore(None if path is None else Path(path))
         self._service = Service(self._store, self.profile, clock, self.account_id, self._quirks)
-        self.admin_token = clock.token()
+        self.admin_token = clock.make_token()
         self._middleware = Middleware(self._service, self.admin_token, self.reset)
         #: Beside the file: where it was served last, and its token, for its owner alone.
         self._access_file = None if path is None else Path(f"{Path(path).resolve()}.access")
-        kept = self._read_access_file().get("token")
-        opens = isinstance(kept, str) and self._service.access.is_token_of(kept, self.account_id)
-        self.token = str(kept) if opens else self.make_token(*PERMISSIONS)
+        saved = self._read_access_file().get("token")
+        opens = isinstance(saved, str) and self._service.access.is_token_of(saved, self.account_id)
+        self.token = str(saved) if opens else self.make_token(*PERMISSIONS)
         self._fill_store()
         for url in allow:
             self.allow(url, to=allow[url] if isinstance(allow, Mapping) else None)
 
     def _read_access_file(self) -> dict[str, Any]:
-        """Read the access file; {} without a file, or if it is damaged."""
+        """Read the access file; {} if it is missing or damaged."""
         if self._access_file is None:
             return {}
         try:
-            kept = json.loads(self._access_file.read_bytes())
+            settings = json.loads(self._access_file.read_bytes())
         except (FileNotFoundError, ValueError, RecursionError):
             return {}
-        return kept if isinstance(kept, dict) else {}
+        return settings if isinstance(settings, dict) else {}
 
-    def _last_port(self) -> int:
+    def _read_last_port(self) -> int:
         """Return the port on which this sandbox was served last, 0 if unknown."""
         try:
             return urlsplit(str(self._read_access_file().get("base_url", ""))).port or 0
@@ -127,14 +127,14 @@ class Sandbox:
         Raises:
             OSError: It cannot be written.
         """
-        kept = {
+        settings = {
             "base_url": base_url,
             "account_id": self.account_id,
             "token": self.token,
             "profile": self.profile.model_dump(mode="json", exclude_defaults=True),
         }
-        with replace_file(file) as written:
-            written.write(json.dumps(kept).encode())
+        with replace_file(file) as target:
+            target.write(json.dumps(settings).encode())
 
     def make_token(
         self, *permissions: str, account_id: str | None = None, actor: str | None = None
@@ -162,7 +162,7 @@ class Sandbox:
         if self._middleware.faults.latency and path.startswith(API):
             time.sleep(self._middleware.faults.latency)
         answer = self._middleware.answer(Request(method, path, query, headers, body), started)
-        return answer.status, answer.headers | {"date": self._middleware.date()}, answer.body
+        return answer.status, answer.headers | {"date": self._middleware.format_date()}, answer.body
 
     def allow(self, url: str, to: str | None = None) -> None:
         """Allow deliveries to an address and all paths below it; none is allowed at first.
@@ -224,7 +224,7 @@ class Sandbox:
             "seed": seed,
         }
         usual = {"retry_after": 1}
-        self._middleware.faults.set({n: v for n, v in settings.items() if v != usual.get(n, 0)})
+        self._middleware.faults.apply({n: v for n, v in settings.items() if v != usual.get(n, 0)})
 
     def deliver(self, kind: str, payload: object) -> list[DeliveryOutcome]:
         """Deliver an event to the active webhooks that subscribe to its kind.
@@ -255,9 +255,9 @@ class Sandbox:
             BadScenario: There is no such scenario, or an option is wrong; nothing was delivered.
             QueueFull: Receivers are so slow that too many deliveries wait.
         """
-        from chatkit.sandbox.scenario import play
+        from chatkit.sandbox.scenario import play_scenario
 
-        return play(self._middleware, scenario, options, seed=seed, wait=wait)
+        return play_scenario(self._middleware, scenario, options, seed=seed, wait=wait)
 
     @property
     def clock(self) -> Clock:
@@ -268,7 +268,7 @@ class Sandbox:
     def _template_codes(self) -> list[str]:
         """The codes of the templates that have contents; the API has no list of them."""
         with self._middleware.transaction() as service:
-            return service.templates.codes(self.account_id)
+            return service.templates.list_codes(self.account_id)
 
     @property
     def attempts(self) -> list[Attempt]:
@@ -277,7 +277,7 @@ class Sandbox:
 
     def settle(self, seconds: float = 10.0) -> bool:
         """Wait until nothing is left to deliver; return False after `seconds`."""
-        return self._middleware.delivery_worker.settle(seconds)
+        return self._middleware.delivery_worker.wait_until_empty(seconds)
 
     def reset(self) -> None:
         """Delete all records, and fill in those of the seed again."""
@@ -287,10 +287,11 @@ class Sandbox:
             self._fill_store()
 
     def _fill_store(self) -> None:
+        """Fill an empty store with the records of the seed, and commit."""
         if (self._records or self._seed == "demo") and self._store.is_empty:
-            from chatkit.sandbox.scenario import clone, fill_demo
+            from chatkit.sandbox.scenario import fill_demo, load_seed
 
-            clone(self._service, self._records) if self._records else fill_demo(self._service)
+            load_seed(self._service, self._records) if self._records else fill_demo(self._service)
         self._store.commit()
 
     def serve(self, host: str = "127.0.0.1", port: int = 0) -> AbstractContextManager[str]:
@@ -327,8 +328,8 @@ class Sandbox:
         return f"<Sandbox of account {self.account_id}>"
 
 
-def _seed_records_of(seed: object) -> "AccountRecords":
-    """Return the records of a seed; {} for a seed without records."""
+def _read_seed_records(seed: object) -> "AccountRecords":
+    """Return the records of a seed; {} for "demo", "empty" or None."""
     if seed is None or seed in ("demo", "empty"):
         return {}
     seed_records = getattr(seed, "_seed_records", None)

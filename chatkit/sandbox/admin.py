@@ -67,7 +67,7 @@ class BadFaults(ValueError):
 
 
 class Dropped(ConnectionError):
-    """A fault closed the connection: without an answer, or in the middle of this one."""
+    """A closed connection, without an answer or in the middle of one, as a fault asks for."""
 
     def __init__(self, answer: ServiceAnswer | None = None) -> None:
         super().__init__("the sandbox closed the connection, as its faults ask for")
@@ -100,9 +100,9 @@ class Faults:
     """
 
     def __init__(self) -> None:
-        self.set({})
+        self.apply({})
 
-    def set(self, settings: Mapping[str, object]) -> None:
+    def apply(self, settings: Mapping[str, object]) -> None:
         """Replace the active faults; `{}` ends all.
 
         Raises:
@@ -131,11 +131,11 @@ class Faults:
         self._random = random.Random(seed)  # noqa: S311  repeatable, not secret
         self.latency, self.retry_after = latency, retry_after
 
-    def current(self) -> dict[str, object]:
+    def get_settings(self) -> dict[str, object]:
         """Return the active faults, as they were set."""
         return dict(self._settings)
 
-    def draw(self) -> DrawnFault | None:
+    def draw_fault(self) -> DrawnFault | None:
         """Draw the fault of the next call; None for no fault."""
         drawn = self._random.random()
         for edge, kind, after in self._edges:
@@ -146,7 +146,7 @@ class Faults:
 
 
 def _parse_rates(kind: FaultKind, value: object) -> list[tuple[bool, float]]:
-    """Parse a fault into pairs of (after the effect, rate)."""
+    """Parse the rates of a fault into pairs of (after the effect, rate)."""
     if kind not in _BEFORE_OR_AFTER:
         return [(kind == "truncated", _check_number(kind, value))]
     if not isinstance(value, Mapping):
@@ -159,6 +159,7 @@ def _parse_rates(kind: FaultKind, value: object) -> list[tuple[bool, float]]:
 
 
 def _check_number(name: str, value: object, most: float = 1) -> float:
+    """Return a number from 0 to `most`; raise `BadFaults` for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= most:
         raise BadFaults(f"{name} must be a number from 0 to {most:g}")
     return value
@@ -182,7 +183,7 @@ class Admin:
             "tokens": {"POST": self._make_token},
             "events": {"POST": self._send_event},
             "receivers": {"GET": self._show_receivers, "POST": self._add_receiver},
-            "faults": {"GET": self._faults.current, "POST": self._set_faults},
+            "faults": {"GET": self._faults.get_settings, "POST": self._set_faults},
             "reset": {"POST": self._reset},
             "requests": {"GET": self._show_requests},
         }
@@ -211,6 +212,7 @@ class Admin:
         return ServiceAnswer(status, dumps(body).encode(), headers)
 
     def _dispatch(self, request: Request) -> Json:
+        """Authorise an admin call, and run the action of its path and method."""
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
         right = compare_digest(token.encode(errors="replace"), self._token)
         if scheme.lower() != "bearer" or not right:
@@ -234,6 +236,7 @@ class Admin:
     def _make_token(
         self, permissions: list[str], account_id: str | None = None, actor: str | None = None
     ) -> Json:
+        """Make an access token with these permissions."""
         with self._middleware.transaction() as service:
             return {"token": service.make_token(permissions, account_id, actor)}
 
@@ -241,30 +244,36 @@ class Admin:
     def _send_event(
         self, kind: Annotated[str, Field(min_length=1, max_length=200)], payload: Any
     ) -> Json:
+        """Deliver an event, and return the outcomes of the first attempts."""
         deliveries = self._middleware.deliver([PublishedEvent(kind, payload)])
         return {"deliveries": [delivery._asdict() for delivery in deliveries]}
 
     def _show_receivers(self) -> Json:
-        return {"receivers": self._receivers.entries()}
+        """Return the addresses that may be delivered to."""
+        return {"receivers": self._receivers.list_entries()}
 
     @_checked
     def _add_receiver(self, url: str, to: str | None = None) -> Json:
+        """Allow deliveries to an address."""
         self._middleware.allow(url, to)
         return self._show_receivers()
 
     @_checked
     def _set_faults(self, **faults: Any) -> Json:
-        self._faults.set(faults)
-        return self._faults.current()
+        """Replace the active faults, and return them."""
+        self._faults.apply(faults)
+        return self._faults.get_settings()
 
     @_checked
     def _reset(self, **_: Any) -> Json:
+        """Reset records, faults, receivers and logs to the seed."""
         self._restart()
-        self._faults.set({})
+        self._faults.apply({})
         self._middleware.log.clear()
         self._middleware.delivery_worker.log.clear()
         self._receivers.clear()
         return {}
 
     def _show_requests(self) -> Json:
+        """Return the latest calls of the API, oldest first."""
         return {"requests": [call._asdict() for call in list(self._middleware.log)]}

@@ -10,10 +10,10 @@ from chatkit.sandbox.interface import (
     RefusedRequest,
     ServiceAnswer,
     dumps,
-    operations_on,
+    make_operations,
     parse_query,
 )
-from chatkit.sandbox.resource import AllowedCall, Fields, ResourceHandler, Time, upstream_id
+from chatkit.sandbox.resource import AllowedCall, Fields, ResourceHandler, Time, make_upstream_id
 
 _NOT_DIGITS = re.compile("[^0-9]+")
 Names = tuple[str | None, str | None, str | None]
@@ -66,7 +66,7 @@ class ContactsHandler(ResourceHandler):
 
     name = "contacts"
     noun = "Contact"
-    operations = operations_on("/contacts", "contactId", "Chat Contacts")
+    operations = make_operations("/contacts", "contactId", "Chat Contacts")
     first_id = 50001
     columns = ("name", "phone")
     listed_when_deleted = True
@@ -81,19 +81,21 @@ class ContactsHandler(ResourceHandler):
     def list(self, call: AllowedCall) -> ServiceAnswer:
         """Answer with a page of contacts, all or those that hold the search term."""
         query = parse_query(call.query)
-        term = self._filter_value(query)
+        term = self._read_filter_value(query)
         if not term:
-            return self._page(self.table.listed_ids(call.grant.account), query)
+            return self._build_page(self.table.list_ids(call.grant.account), query)
         # Every contact is looked at: 25 ms among 100,000, where an index took 2 s to make.
         holds, folded = "(instr(name, ?) OR instr(phone, ?))", term.casefold()
-        return self._page(self.table.ids(call.grant.account, holds, (folded, folded)), query)
+        ids = self.table.select_ids(call.grant.account, holds, (folded, folded))
+        return self._build_page(ids, query)
 
     def create(self, call: AllowedCall) -> ServiceAnswer:
         """Make a contact, or make the inactive one of the same number active again."""
         fields = self.create_body.validate(call.body)
         scope, actor, code = call.grant.account, call.grant.actor, fields["country_code"]
-        number = self._stored_number(fields["number"], code)
-        row = self.table.find(scope, self._natural_key({"number": number, "country_code": code}))
+        number = self._normalize_number(fields["number"], code)
+        key = self._make_natural_key({"number": number, "country_code": code})
+        row = self.table.find_by_key(scope, key)
         if row is not None and row.active:
             raise RefusedRequest("conflict", "An active contact has this number")
         record_id = self.table.next_id() if row is None else row.id
@@ -101,63 +103,63 @@ class ContactsHandler(ResourceHandler):
             names = self._split_name(fields.get("name"))
             record = self._new_record(record_id, names, number, code, actor)
         else:
-            record = self._load(row) | {"country_code": code, "updated_by": actor}
+            record = self._load_record(row) | {"country_code": code, "updated_by": actor}
             if "name" in fields:
                 record |= zip(_NAME_PARTS, self._split_name(fields["name"]), strict=True)
-            self._touch(record)
+            self._set_update_time(record)
         if row is None:
             self._insert(scope, record_id, record)
         else:
             self._rewrite(row, record)
-        return self.replies.data(self._id_json(record_id), 201, "Contact created")
+        return self.replies.build_success(self._encode_id(record_id), 201, "Contact created")
 
     def get(self, call: AllowedCall) -> ServiceAnswer:
         """Answer with one contact; also with a deleted one if the profile says so."""
         row = self._find_stored(call)
         if row is None or not (row.active or self.profile.inactive_readable):
-            raise self._missing_error()
-        return self.replies.data(row.full_text.encode())
+            raise self._make_missing_refusal()
+        return self.replies.build_success(row.full_text.encode())
 
     def update(self, call: AllowedCall) -> ServiceAnswer:
         """Change a contact's name or number."""
-        row = self.find(call)
+        row = self.find_active_record(call)
         fields = self.update_body.validate(call.body)
-        record = self._load(row)
+        record = self._load_record(row)
         if "name" in fields or self.profile.put == "replace":
             record |= zip(_NAME_PARTS, self._split_name(fields.get("name")), strict=True)
         # A contact cannot be without number and country code: replacing keeps them too.
         before = record["country_code"]
         record["country_code"] = fields.get("country_code", before)
         if "number" in fields:
-            record["number"] = self._stored_number(fields["number"], record["country_code"])
+            record["number"] = self._normalize_number(fields["number"], record["country_code"])
         elif before != record["country_code"] and self.profile.number_form == "international":
             number = record["number"].removeprefix(before[1:])
             record["number"] = record["country_code"][1:] + number
-        if (key := self._natural_key(record)) != row.key:
+        if (key := self._make_natural_key(record)) != row.key:
             self._check_free(call.grant.account, key, "An active contact has this number")
         record["updated_by"] = call.grant.actor
-        self._touch(record)
+        self._set_update_time(record)
         self._rewrite(row, record)
-        return self.replies.done("Contact updated", self._id_json(row.id))
+        return self.replies.build_confirmation("Contact updated", self._encode_id(row.id))
 
-    def annotate(self, contact_id: int, account: str, **fields: Any) -> None:
-        """Set fields that the API only shows: `tags`, `ai_mode`, `meta_name`, `ref_id`.
+    def set_readonly_fields(self, contact_id: int, account: str, **fields: Any) -> None:
+        """Set fields that the API shows and cannot change, like `tags` and `ai_mode`.
 
         In the service this is done in its business application.
 
         Raises:
             KeyError: There is no such contact, or no such field.
         """
-        row = self.table.active(contact_id, account)
+        row = self.table.find_active(contact_id, account)
         if row is None:
             raise KeyError(contact_id)
         if unknown := fields.keys() - {"tags", "ai_mode", "meta_name", "ref_id"}:
             raise KeyError(*unknown)
-        self._rewrite(row, self._load(row) | fields)
+        self._rewrite(row, self._load_record(row) | fields)
 
     def insert_copy(self, account: str, record: Mapping[str, Any]) -> None:
         """Store a contact of another account under its id; call it in the order of ids."""
-        contact_id = self._copied_id(record)
+        contact_id = self._choose_copied_id(record)
         copied = {field: value for field, value in record.items() if field not in ("id", "name")}
         name = record.get("name") if copied.keys().isdisjoint(_NAME_PARTS) else None
         number, code = copied["number"], copied["country_code"]
@@ -167,14 +169,15 @@ class ContactsHandler(ResourceHandler):
     def _new_record(
         self, record_id: int, names: Names, number: str, code: str, actor: str
     ) -> dict[str, Any]:
+        """Make a new contact with all fields, stamped now."""
         now = self.clock.stamp()
         return {
-            "id": self._public_id(record_id),
+            "id": self._format_id(record_id),
             **dict(zip(_NAME_PARTS, names, strict=True)),
             "meta_name": None,
             "number": number,
             "country_code": code,
-            "wa_phone_id": upstream_id(record_id, "104"),
+            "wa_phone_id": make_upstream_id(record_id, "104"),
             "created_at": now,
             "updated_at": now,
             "created_by": actor,
@@ -184,26 +187,30 @@ class ContactsHandler(ResourceHandler):
             "ref_id": None,
         }
 
-    def _stored_number(self, number: str, code: str) -> str:
-        """Return a number as it is stored: with its country code if the profile says so."""
+    def _normalize_number(self, number: str, code: str) -> str:
+        """Return a number in its stored form: digits, by the profile with the country code."""
         digits = number if number.isascii() and number.isdigit() else _NOT_DIGITS.sub("", number)
         if self.profile.number_form == "national" or digits.startswith(code[1:]):
             return digits
         return code[1:] + digits
 
-    def _natural_key(self, record: Mapping[str, Any]) -> str:
+    def _make_natural_key(self, record: Mapping[str, Any]) -> str:
+        """Make the natural key of a contact: its number, with the country code by the profile."""
         number: str = record["number"]
         by_number = self.profile.contact_key == "number"
         return number if by_number else f"{record['country_code']} {number}"
 
-    def _extra_values(self, record: Mapping[str, Any]) -> Sequence[str]:
+    def _collect_extra_values(self, record: Mapping[str, Any]) -> Sequence[str]:
+        """Return the searched columns of a contact: its folded name and whole number."""
         names = " ".join([record[part] for part in _NAME_PARTS if record[part] is not None])
         return names.casefold(), record["country_code"] + record["number"]
 
-    def _id_json(self, record_id: int) -> bytes:
-        return dumps({"id": self._public_id(record_id)}).encode()
+    def _encode_id(self, record_id: int) -> bytes:
+        """Encode the id of a contact as the JSON of an answer."""
+        return dumps({"id": self._format_id(record_id)}).encode()
 
     def _split_name(self, name: str | None) -> Names:
+        """Split a name by the rule of the profile; three times None for no name."""
         return split_name(name, self.profile.name_split) if name else (None, None, None)
 
 
@@ -214,7 +221,7 @@ def split_name(name: str, rule: str) -> Names:
     by spaces are the name as it was sent.
     """
     parts = name.split(" ")
-    words = [at for at, part in enumerate(parts) if part]
+    words = [position for position, part in enumerate(parts) if part]
     if rule == "first_only" or len(words) < 2:
         return name, None, None
     first = " ".join(parts[: words[0] + 1])

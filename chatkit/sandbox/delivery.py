@@ -30,7 +30,7 @@ from chatkit.errors import StoreError
 from chatkit.localization.checks import check_content
 from chatkit.profile import ServiceProfile
 from chatkit.sandbox import events
-from chatkit.sandbox.events import FamilyKinds, event_body
+from chatkit.sandbox.events import FamilyKinds, encode_event
 from chatkit.sandbox.interface import Verb
 from chatkit.sandbox.store import Clock, SandboxStore
 from chatkit.sandbox.webhooks import ActiveWebhook, WebhooksHandler
@@ -61,7 +61,7 @@ class PublishedEvent(NamedTuple):
 
 
 class EventPublisher:
-    """Queue of events for the webhooks that subscribe to them; to be committed."""
+    """Publisher of events: queues them for the webhooks that subscribe, uncommitted."""
 
     def __init__(
         self, profile: ServiceProfile, clock: Clock, queue: DeliveryQueue, receivers: Receivers
@@ -80,20 +80,20 @@ class EventPublisher:
         Raises:
             QueueFull: Too many deliveries wait already.
         """
-        message_id = self._clock.message_id()
+        message_id = self._clock.make_message_id()
         webhook_ids = [webhook.id for webhook in self.webhooks.find_subscribed(account, kind)]
         if not webhook_ids:
             return {}
-        body = event_body(self._profile, kind, payload, message_id, stamp or self._clock.stamp())
+        body = encode_event(self._profile, kind, payload, message_id, stamp or self._clock.stamp())
         return self._queue.add(account, webhook_ids, message_id, kind, body, time.time())
 
     def publish_flow(self, account: str, record: dict[str, Any], old: str | None) -> None:
-        """Publish that a flow was created (no old state), or changed its state."""
+        """Publish that a flow was created (`old` is None), or changed its state."""
         new = record["wa_status"]
         kind = self._kinds.raw
         if old != new and self._has_receiver(account, kind):
             name, stamp = record["name"], self._clock.stamp()
-            body = events.flow_status(record["wa_flow_id"], name, old, new, _to_timestamp(stamp))
+            body = events.make_flow_status(record["wa_flow_id"], name, old, new, _to_seconds(stamp))
             self._publish_or_log(account, kind, body, stamp)
 
     def publish_content(self, account: str, code: str, content: dict[str, Any], verb: Verb) -> None:
@@ -102,16 +102,17 @@ class EventPublisher:
         if content["is_draft"] or not self._has_receiver(account, kind):
             return
         stamp = self._clock.stamp()
-        at, place = _to_timestamp(stamp), (int(content["id"]), code, content["lang_code"])
+        timestamp = _to_seconds(stamp)
+        content_key = (int(content["id"]), code, content["lang_code"])
         if verb == "update":
-            components = events.template_components(*place, content, at)
+            components = events.make_template_edit(*content_key, content, timestamp)
             self._publish_or_log(account, kind, components, stamp)
         event, reason = "APPROVED", "NONE"
         if verb == "delete":
             event = "DELETED"
         elif any(finding.refused for finding in check_content(content)):
             event, reason = "REJECTED", "INVALID_FORMAT"
-        body = events.template_status(*place, event, reason, at)
+        body = events.make_template_status(*content_key, event, reason, timestamp)
         self._publish_or_log(account, kind, body, stamp)
 
     def _has_receiver(self, account: str, kind: str) -> bool:
@@ -124,14 +125,14 @@ class EventPublisher:
         return any(self._receivers.allows(webhook.url) for webhook in webhooks)
 
     def _publish_or_log(self, account: str, kind: str, body: object, stamp: str) -> None:
-        """Queue an event; log that the queue is full, for no write fails because of it."""
+        """Publish an event; only log that the queue is full, so that no write fails."""
         try:
             self.publish(account, kind, body, stamp)
         except QueueFull as error:
             logger.warning("an event was not sent: %s", error)
 
 
-def _to_timestamp(stamp: str) -> int:
+def _to_seconds(stamp: str) -> int:
     """Convert an ISO 8601 time to seconds since 1970, as upstream has them."""
     return int(datetime.fromisoformat(stamp).timestamp())
 
@@ -172,8 +173,8 @@ class DeliveryQueue:
         # until its receiver is named again: the list of receivers is not kept.
         self.fresh: set[tuple[str, int]] = set()
 
-    def forget(self) -> None:
-        """Drop what is kept in memory: the store was cleared or rolled back."""
+    def drop_cache(self) -> None:
+        """Drop what is kept in memory, after the store was cleared or rolled back."""
         self.fresh.clear()
 
     def count(self) -> int:
@@ -189,7 +190,7 @@ class DeliveryQueue:
         body: bytes,
         due: float,
     ) -> dict[int, int]:
-        """Add one event for these webhooks; return their ids by the ids of the deliveries.
+        """Queue one event for several webhooks; return their ids by the ids of the deliveries.
 
         Raises:
             QueueFull: Too many wait already; nothing was added.
@@ -207,12 +208,12 @@ class DeliveryQueue:
             self.fresh.add((account, webhook_id))
         return waiting
 
-    def receivers(self) -> list[tuple[str, int]]:
+    def list_webhooks(self) -> list[tuple[str, int]]:
         """Return the webhooks that have deliveries in the queue, as account and id."""
         return list(self._store.run("SELECT DISTINCT account, webhook_id FROM outbox"))
 
-    def next_due(self, account: str, webhook_id: int) -> QueuedDelivery | None:
-        """Return the first delivery of a webhook; None without one."""
+    def find_next_due(self, account: str, webhook_id: int) -> QueuedDelivery | None:
+        """Return the delivery of a webhook that is due first; None without one."""
         row = self._store.run(
             "SELECT id, account, webhook_id, message_id, kind, body, attempts, due FROM outbox"
             " WHERE account = ? AND webhook_id = ? ORDER BY due, id LIMIT 1",
@@ -225,8 +226,8 @@ class DeliveryQueue:
         query = "SELECT 1 FROM outbox WHERE id = ?"
         return self._store.run(query, (delivery.id,)).fetchone() is not None
 
-    def retry_at(self, delivery: QueuedDelivery, due: float) -> None:
-        """Set the time of the next attempt of a failed delivery."""
+    def schedule_retry(self, delivery: QueuedDelivery, due: float) -> None:
+        """Count a failed attempt, and set the time of the next one."""
         self._store.write(
             "UPDATE outbox SET attempts = attempts + 1, due = ? WHERE id = ?", (due, delivery.id)
         )
@@ -271,7 +272,7 @@ class Receivers:
             raise BadReceiver("a receiver is an address without a query")
         self._entries = {**self._entries, prefix: ({"url": url, "to": to}, target)}
 
-    def entries(self) -> list[dict[str, str | None]]:
+    def list_entries(self) -> list[dict[str, str | None]]:
         """Return the entries, as they were added."""
         return [entry for entry, _ in self._entries.values()]
 
@@ -280,14 +281,14 @@ class Receivers:
         self._entries = {}
 
     def allows(self, url: str) -> bool:
-        """Return whether `Sandbox(allow=…)` has this address; False for one that is none."""
+        """Check if an address may be delivered to."""
         try:
-            return bool(self._entries and self.route(url))
+            return bool(self._entries and self.find_target(url))
         except BadReceiver:
             return False
 
-    def route(self, url: str) -> Address:
-        """Return the address to which deliveries of an address go.
+    def find_target(self, url: str) -> Address:
+        """Return the address to which the deliveries of a webhook's address go.
 
         Raises:
             BadReceiver: No entry allows it.
@@ -345,20 +346,20 @@ def attempt_delivery(
     signed = sign(profile.signature_scheme, webhook.secret, message_id, int(time.time()), body)
     headers = {"Content-Type": "application/json", "User-Agent": "chatkit-sandbox", **signed}
     try:
-        address = receivers.route(webhook.url)
+        address = receivers.find_target(webhook.url)
         status, _, error = post_body(address, headers.items(), body, seconds=seconds)
     except BadReceiver as refusal:
         return DeliveryOutcome(webhook.id, "refused", None, str(refusal))
     if error is None and status is not None:
         if 200 <= status < 300:
             return DeliveryOutcome(webhook.id, "delivered", status, None)
-        moved = "; redirects are not followed" if 300 <= status < 400 else ""
-        error = f"the receiver answered {status}{moved}"
+        redirect_note = "; redirects are not followed" if 300 <= status < 400 else ""
+        error = f"the receiver answered {status}{redirect_note}"
     return DeliveryOutcome(webhook.id, "failed", status, error)
 
 
 class DeliveryWorker:
-    """Sender of what is in the queue of a sandbox, in a thread for each webhook."""
+    """Sender of the queued deliveries of a sandbox, with a thread for each webhook."""
 
     def __init__(self, middleware: Middleware) -> None:
         self._middleware = middleware
@@ -376,13 +377,13 @@ class DeliveryWorker:
         Begins again, too, with what an earlier process left, once its receiver is named.
         """
         service = self._middleware.service
-        fresh, service.queue.fresh = service.queue.fresh, set()
+        new_queues, service.queue.fresh = service.queue.fresh, set()
         with self._changed:
-            for queue in service.queue.receivers():
+            for queue in service.queue.list_webhooks():
                 if self._closed or queue in self._threads:
                     continue
-                webhook = service.webhooks.find_active(*queue)
-                if queue in fresh or (webhook and service.receivers.allows(webhook.url)):
+                webhook = service.webhooks.find_active_webhook(*queue)
+                if queue in new_queues or (webhook and service.receivers.allows(webhook.url)):
                     self._threads[queue] = threading.Thread(
                         target=self._deliver_all,
                         args=queue,
@@ -401,7 +402,7 @@ class DeliveryWorker:
         """Wait for the first attempts of these deliveries; return the outcomes."""
         with self._changed:
             self._changed.wait_for(
-                lambda: self._closed or all(self._awaited[one] for one in deliveries), seconds
+                lambda: self._closed or all(map(self._awaited.get, deliveries)), seconds
             )
             return [
                 self._awaited.pop(delivery)
@@ -409,7 +410,7 @@ class DeliveryWorker:
                 for delivery, webhook_id in deliveries.items()
             ]
 
-    def settle(self, seconds: float) -> bool:
+    def wait_until_empty(self, seconds: float) -> bool:
         """Wait until the queue is empty; return False after `seconds`."""
         with self._changed:
             return self._changed.wait_for(lambda: not self._threads, seconds)
@@ -425,23 +426,24 @@ class DeliveryWorker:
             thread.join(max(0.0, end - time.monotonic()))
 
     def _deliver_all(self, account: str, webhook_id: int) -> None:
-        """Deliver to one webhook until nothing is left for it."""
+        """Deliver to one webhook until its queue is empty."""
         while True:
             try:
-                following = self._next(account, webhook_id)
-                if following is None:
+                next_delivery = self._fetch(account, webhook_id)
+                if next_delivery is None:
                     return
-                delivery, webhook = following
+                delivery, webhook = next_delivery
                 if (wait := delivery.due - time.time()) > 0:
                     self._pause(wait)
                 else:
-                    self._record_outcome(delivery, self._attempt(delivery, webhook))
+                    self._record_outcome(delivery, self._try_delivery(delivery, webhook))
             except (StoreError, sqlite3.Error) as error:
                 # The result of the attempt is not written down, so it will be made again.
                 logger.error("a delivery was not recorded: %s", error)
                 self._pause(_PAUSE)
 
-    def _attempt(self, delivery: QueuedDelivery, webhook: ActiveWebhook) -> DeliveryOutcome:
+    def _try_delivery(self, delivery: QueuedDelivery, webhook: ActiveWebhook) -> DeliveryOutcome:
+        """Attempt a delivery; log a bug as a failed attempt."""
         service = self._middleware.service
         content = delivery.message_id, delivery.body, service.receivers, service.profile
         try:
@@ -450,13 +452,13 @@ class DeliveryWorker:
             self._middleware.log_bug(error)
             return DeliveryOutcome(webhook.id, "failed", None, "The sandbox has a bug")
 
-    def _next(self, account: str, webhook_id: int) -> tuple[QueuedDelivery, ActiveWebhook] | None:
+    def _fetch(self, account: str, webhook_id: int) -> tuple[QueuedDelivery, ActiveWebhook] | None:
         """Return the next delivery of a webhook; None ends its thread."""
         with self._middleware.lock:
             if not self._closed:
                 with self._middleware.transaction() as service:
-                    delivery = service.queue.next_due(account, webhook_id)
-                    webhook = service.webhooks.find_active(account, webhook_id)
+                    delivery = service.queue.find_next_due(account, webhook_id)
+                    webhook = service.webhooks.find_active_webhook(account, webhook_id)
                     if delivery and webhook:
                         return delivery, webhook
                     dropped = [] if webhook else service.queue.remove_webhook(account, webhook_id)
@@ -482,7 +484,7 @@ class DeliveryWorker:
             retried = outcome.status == "failed" and outcome.http_status != 410
             if retried and delivery.attempts < len(self.retries):
                 wait = self.retries[delivery.attempts]
-                service.queue.retry_at(delivery, time.time() + wait)
+                service.queue.schedule_retry(delivery, time.time() + wait)
             else:
                 service.queue.remove(delivery)
             service.webhooks.record_delivery(delivery.account, *outcome)
@@ -494,6 +496,7 @@ class DeliveryWorker:
                 self._changed.notify_all()
 
     def _pause(self, seconds: float) -> None:
+        """Wait until the time is over or the worker is closed or notified."""
         with self._changed:
             if not self._closed:
                 self._changed.wait(min(seconds, _LONGEST_WAIT))

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
 from chatkit.profile import ServiceProfile
-from chatkit.sandbox.resource import upstream_id
+from chatkit.sandbox.resource import make_upstream_id
 
 Json = dict[str, Any]
 Direction = Literal["inbound", "outbound"]
@@ -61,10 +61,10 @@ class FamilyKinds(NamedTuple):
         return cls(STATUS, *(getattr(profile, f"event_kind_{name}") for name in cls._fields[1:]))
 
 
-def event_body(
+def encode_event(
     profile: ServiceProfile, kind: str, payload: object, message_id: str, stamp: str
 ) -> bytes:
-    """Return the body of a delivery as the profile shapes it (section Events shows none)."""
+    """Encode an event as the body of a delivery, in the shape of the profile."""
     body: dict[str, object] = {
         "id": message_id,
         "timestamp": stamp,
@@ -81,37 +81,37 @@ class Person(NamedTuple):
     name: str
 
 
-def wrap_change(field: str, value: Json, at: int | None = None) -> Json:
+def wrap_change(field: str, value: Json, timestamp: int | None = None) -> Json:
     """Wrap a change as upstream does; one without messages has a time of its own."""
-    entry: Json = {"id": upstream_id(1, "102"), "changes": [{"value": value, "field": field}]}
-    if at is not None:
-        entry["time"] = at
+    entry: Json = {"id": make_upstream_id(1, "102"), "changes": [{"value": value, "field": field}]}
+    if timestamp is not None:
+        entry["time"] = timestamp
     return {"object": "whatsapp_business_account", "entry": [entry]}
 
 
 # --- messages and their statuses ------------------------------------------------------
 
 
-def inbound(person: Person, message: Json) -> Json:
-    """Return a customer's message."""
+def make_inbound(person: Person, message: Json) -> Json:
+    """Make the change for a message of a customer."""
     received = {"from": person.number, **message}
-    return wrap_change("messages", _change_value(person, messages=[received]))
+    return wrap_change("messages", _make_change_value(person, messages=[received]))
 
 
-def outbound(person: Person, message: Json) -> Json:
-    """Return a message that the account sent."""
+def make_outbound(person: Person, message: Json) -> Json:
+    """Make the change for a message that the account sent."""
     sent = {"from": BUSINESS, "to": person.number, **message}
-    return wrap_change("smb_message_echoes", _change_value(person, message_echoes=[sent]))
+    return wrap_change("smb_message_echoes", _make_change_value(person, message_echoes=[sent]))
 
 
-def status(
-    person: Person, message_id: str, name: str, at: int, error: int | None, category: str
+def make_status_change(
+    person: Person, message_id: str, name: str, timestamp: int, error: int | None, category: str
 ) -> Json:
-    """Return the status of a message of the account; with an error only when it failed."""
+    """Make the change for the status of a message of the account."""
     report: Json = {
         "id": message_id,
         "status": name,
-        "timestamp": str(at),
+        "timestamp": str(timestamp),
         "recipient_id": person.number,
     }
     if error is not None:
@@ -127,24 +127,24 @@ def status(
             "pricing_model": "PMP",
             "category": category,
         }
-    return wrap_change("messages", _change_value(person, statuses=[report]))
+    return wrap_change("messages", _make_change_value(person, statuses=[report]))
 
 
-def message(
-    kind: str, message_id: str, at: int, content: Json, reply_to: str | None = None
+def make_message(
+    kind: str, message_id: str, timestamp: int, content: Json, reply_to: str | None = None
 ) -> Json:
-    """Return a message without sender and recipient."""
-    made: Json = {"id": message_id, "timestamp": str(at), "type": kind, kind: content}
+    """Make a message without sender and recipient."""
+    made: Json = {"id": message_id, "timestamp": str(timestamp), "type": kind, kind: content}
     return made | ({"context": {"from": BUSINESS, "id": reply_to}} if reply_to else {})
 
 
-def text(body: str) -> Json:
-    """Return the content of a text message."""
+def make_text(body: str) -> Json:
+    """Make the content of a text message."""
     return {"body": body}
 
 
-def media(kind: str, media_id: str, caption: str | None) -> Json:
-    """Return the content of a message with a file, which upstream keeps under its id."""
+def make_media(kind: str, media_id: str, caption: str | None) -> Json:
+    """Make the content of a message with a file, which upstream keeps under its id."""
     content: Json = {
         "mime_type": _MIME[kind],
         "sha256": b64encode(hashlib.sha256(media_id.encode()).digest()).decode(),
@@ -161,20 +161,21 @@ def media(kind: str, media_id: str, caption: str | None) -> Json:
     return content
 
 
-def reaction(message_id: str, emoji: str) -> Json:
-    """Return the content of a reaction; without an emoji it takes the earlier one back."""
+def make_reaction(message_id: str, emoji: str) -> Json:
+    """Make the content of a reaction; an empty emoji removes the earlier one."""
     return {"message_id": message_id, "emoji": emoji}
 
 
-def flow_answer(answer: Mapping[str, Any], flow_token: str) -> Json:
-    """Return the content of an answered flow, with its answer as JSON text."""
+def make_flow_answer(answer: Mapping[str, Any], flow_token: str) -> Json:
+    """Make the content of an answered flow, with its answer as JSON text."""
     text = json.dumps({**answer, "flow_token": flow_token}, ensure_ascii=False)
     reply = {"name": "flow", "body": "Sent", "response_json": text}
     return {"type": "nfm_reply", "nfm_reply": reply}
 
 
-def _change_value(person: Person, **content: list[Json]) -> Json:
-    metadata = {"display_phone_number": BUSINESS, "phone_number_id": upstream_id(1, "106")}
+def _make_change_value(person: Person, **content: list[Json]) -> Json:
+    """Make the value of a change about a customer, with the business number."""
+    metadata = {"display_phone_number": BUSINESS, "phone_number_id": make_upstream_id(1, "106")}
     contact = {"profile": {"name": person.name}, "wa_id": person.number}
     return {"messaging_product": "whatsapp", "metadata": metadata, "contacts": [contact], **content}
 
@@ -182,25 +183,25 @@ def _change_value(person: Person, **content: list[Json]) -> Json:
 # --- templates and flows --------------------------------------------------------------
 
 
-def template_status(
+def make_template_status(
     content_id: int, name: str, lang_code: str, event: str, reason: str, at: int
 ) -> Json:
-    """Return the decision of upstream about a template content."""
-    value = _template_fields(content_id, name, lang_code) | {"event": event, "reason": reason}
+    """Make the change for a decision of upstream about a template content."""
+    value = _make_template_fields(content_id, name, lang_code) | {"event": event, "reason": reason}
     return wrap_change("message_template_status_update", value, at)
 
 
-def template_components(content_id: int, name: str, lang_code: str, content: Json, at: int) -> Json:
-    """Return the event that a template content was edited."""
-    value = _template_fields(content_id, name, lang_code)
+def make_template_edit(content_id: int, name: str, lang_code: str, content: Json, at: int) -> Json:
+    """Make the change for an edited template content."""
+    value = _make_template_fields(content_id, name, lang_code)
     value["message_template_element"] = content["text"]
     if content.get("footer"):
         value["message_template_footer"] = content["footer"]
     return wrap_change("message_template_components_update", value, at)
 
 
-def flow_status(wa_flow_id: str, name: str, old: str | None, new: str, at: int) -> Json:
-    """Return the event that a flow was created or changed its state."""
+def make_flow_status(wa_flow_id: str, name: str, old: str | None, new: str, at: int) -> Json:
+    """Make the change for a flow that was created or changed its state."""
     value: Json = {"event": "FLOW_STATUS_CHANGE", "flow_id": wa_flow_id}
     if old is None:
         value["message"] = f"Flow {name} has been created with {new} status"
@@ -209,9 +210,10 @@ def flow_status(wa_flow_id: str, name: str, old: str | None, new: str, at: int) 
     return wrap_change("flows", value | {"new_status": new}, at)
 
 
-def _template_fields(content_id: int, name: str, lang_code: str) -> Json:
+def _make_template_fields(content_id: int, name: str, lang_code: str) -> Json:
+    """Make the fields that name a template content in a change."""
     return {
-        "message_template_id": int(upstream_id(content_id, "15")),
+        "message_template_id": int(make_upstream_id(content_id, "15")),
         "message_template_name": name,
         "message_template_language": lang_code,
     }

@@ -10,10 +10,10 @@ from chatkit.sandbox.interface import (
     RefusedRequest,
     ServiceAnswer,
     dumps,
-    operations_on,
+    make_operations,
     parse_query,
 )
-from chatkit.sandbox.resource import AllowedCall, Fields, ResourceHandler, Time, upstream_id
+from chatkit.sandbox.resource import AllowedCall, Fields, ResourceHandler, Time, make_upstream_id
 from chatkit.sandbox.store import StoredRecord
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class FlowsHandler(ResourceHandler):
 
     name = "flows"
     noun = "Flow"
-    operations = operations_on("/flows", "id", "Chat Flows")
+    operations = make_operations("/flows", "id", "Chat Flows")
     natural_key = "name"
     first_id = 301
     columns = ("wa_status",)
@@ -99,16 +99,19 @@ class FlowsHandler(ResourceHandler):
     def list(self, call: AllowedCall) -> ServiceAnswer:
         """Answer with a page of flows, all or those of one status."""
         query = parse_query(call.query)
-        status = self._filter_value(query)
+        status = self._read_filter_value(query)
+        ids = self.table.list_ids(call.grant.account)
         if status:
-            return self._page(self.table.ids(call.grant.account, "wa_status = ?", (status,)), query)
-        return self._page(self.table.listed_ids(call.grant.account), query)
+            ids = self.table.select_ids(call.grant.account, "wa_status = ?", (status,))
+        return self._build_page(ids, query)
 
     def get(self, call: AllowedCall) -> ServiceAnswer:
         """Answer with one flow, with its document if the profile says so."""
-        row = self.find(call)
-        return self.replies.data(
-            self._full_json(row) if self.profile.flow_json_in_get else _brief_json(self._load(row))
+        row = self.find_active_record(call)
+        return self.replies.build_success(
+            self._encode_flow(row)
+            if self.profile.flow_json_in_get
+            else _encode_brief_flow(self._load_record(row))
         )
 
     def create(self, call: AllowedCall) -> ServiceAnswer:
@@ -120,41 +123,41 @@ class FlowsHandler(ResourceHandler):
         record = self._new_record(flow_id, self.clock.stamp()) | fields
         self._insert(call.grant.account, flow_id, record)
         self.publisher.publish_flow(call.grant.account, record, None)
-        return self.replies.data(_brief_json(record), 201, "Flow created")
+        return self.replies.build_success(_encode_brief_flow(record), 201, "Flow created")
 
     def update(self, call: AllowedCall) -> ServiceAnswer:
         """Change a flow's document."""
-        row = self.find(call)
+        row = self.find_active_record(call)
         fields = self.update_body.validate(call.body)
         # A flow cannot be without a document: replacing keeps it too.
         if self.profile.put == "replace":
             fields.setdefault("flow_json_raw", "")
-        before = self._load(row)
+        before = self._load_record(row)
         record = before | fields
         if self.profile.published_flow_update == "draft":
             record["wa_status"] = "DRAFT"
-        self._touch(record)
+        self._set_update_time(record)
         self._rewrite(row, record)
         self.publisher.publish_flow(call.grant.account, record, before["wa_status"])
-        return self.replies.done("Flow updated", _brief_json(record))
+        return self.replies.build_confirmation("Flow updated", _encode_brief_flow(record))
 
-    def move(self, flow_id: int, account: str, wa_status: str) -> None:
-        """Change the state of a flow, as the upstream platform does (section States: not shown).
+    def set_status(self, flow_id: int, account: str, wa_status: str) -> None:
+        """Set the state of a flow, as the upstream platform does (section States: not shown).
 
         Raises:
             KeyError: There is no such flow.
         """
-        row = self.table.active(flow_id, account)
+        row = self.table.find_active(flow_id, account)
         if row is None:
             raise KeyError(flow_id)
-        before = self._load(row)
+        before = self._load_record(row)
         record = before | {"wa_status": wa_status}
         self._rewrite(row, record)
         self.publisher.publish_flow(account, record, before["wa_status"])
 
     def insert_copy(self, account: str, record: Mapping[str, Any]) -> None:
         """Store a flow of another account under its id; call it in the order of ids."""
-        flow_id = self._copied_id(record)
+        flow_id = self._choose_copied_id(record)
         document, raw = record.get("flow_json"), record.get("flow_json_raw")
         new = self._new_record(flow_id, record.get("updated_at") or self.clock.stamp())
         new |= {name: value for name, value in record.items() if name != "id"} | {
@@ -165,10 +168,11 @@ class FlowsHandler(ResourceHandler):
         self._insert(account, flow_id, new)
 
     def _new_record(self, flow_id: int, updated_at: str) -> dict[str, Any]:
+        """Make a new flow with all fields, as a draft."""
         return {
-            "id": self._public_id(flow_id),
+            "id": self._format_id(flow_id),
             "name": "",
-            "wa_flow_id": upstream_id(flow_id, "8140"),
+            "wa_flow_id": make_upstream_id(flow_id, "8140"),
             "wa_status": "DRAFT",
             "template_name": "default",
             "updated_at": updated_at,
@@ -178,13 +182,14 @@ class FlowsHandler(ResourceHandler):
             "flow_json_raw": "",
         }
 
-    def _column_values(self, record: Mapping[str, Any]) -> tuple[str, ...]:
+    def _collect_column_values(self, record: Mapping[str, Any]) -> tuple[str, ...]:
+        """Return the values of the stored columns of a flow."""
         if "raw_flow_json" in self.quirks:  # whatever was sent in it
             record = {**record, "flow_json_raw": dumps(record["flow_json"])}
-        return super()._column_values(record)
+        return super()._collect_column_values(record)
 
-    def _full_json(self, row: StoredRecord) -> bytes:
-        """Return a flow with its document, as JSON."""
+    def _encode_flow(self, row: StoredRecord) -> bytes:
+        """Encode a flow with its document as JSON."""
         if self.quirks.isdisjoint({"text_flow_json", "raw_flow_json"}):
             return row.full_text.encode()
         record = json.loads(row.full_text)
@@ -193,12 +198,13 @@ class FlowsHandler(ResourceHandler):
         return dumps(record).encode()
 
     def _check_deletable(self, row: StoredRecord) -> None:
+        """Refuse to delete a published flow."""
         if json.loads(row.item)["wa_status"] == "PUBLISHED":  # error 139004 upstream
             raise RefusedRequest("clash", "A published flow cannot be deleted")
 
 
-def _brief_json(record: dict[str, Any]) -> bytes:
-    """Return a flow without its document, as JSON."""
+def _encode_brief_flow(record: dict[str, Any]) -> bytes:
+    """Encode a flow without its document as JSON."""
     documents = ("categories", "flow_json", "flow_json_raw")
     return dumps({n: v for n, v in record.items() if n not in documents}).encode()
 

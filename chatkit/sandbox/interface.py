@@ -100,8 +100,8 @@ class RefusedRequest(Exception):
         self.headers = headers or {}
 
 
-def invalid(*problems: FieldProblem) -> RefusedRequest:
-    """Return the refusal of a body or query whose fields break a rule."""
+def make_invalid_refusal(*problems: FieldProblem) -> RefusedRequest:
+    """Make the refusal of a body or query whose fields break a rule."""
     text = "; ".join(f"{problem.field}: {problem.message}" for problem in problems[:3])
     return RefusedRequest("invalid", text, problems)
 
@@ -110,8 +110,8 @@ def invalid(*problems: FieldProblem) -> RefusedRequest:
 
 
 @lru_cache
-def _envelope_start(status: int, message: str | None) -> bytes:
-    """Return the envelope of a success before its data."""
+def _encode_envelope_start(status: int, message: str | None) -> bytes:
+    """Encode the envelope of a success up to its data."""
     fields: dict[str, object] = {"success": True, "statusCode": status}
     if message is not None:
         fields["message"] = message
@@ -119,7 +119,7 @@ def _envelope_start(status: int, message: str | None) -> bytes:
 
 
 class ResponseBuilder:
-    """Maker of the answers of one service (section Response envelope, and the profile)."""
+    """Builder of the answers of one service, as its profile and quirks say."""
 
     def __init__(self, profile: ServiceProfile, quirks: frozenset[Quirk] = frozenset()) -> None:
         self.quirks = quirks
@@ -128,39 +128,41 @@ class ResponseBuilder:
             for reason, (status, _) in REFUSALS.items()
         }
 
-    def data(self, payload: bytes, status: int = 200, message: str | None = None) -> ServiceAnswer:
-        """Return a success whose `data` is this JSON text."""
-        body = b'%b,"data":%b}' % (_envelope_start(status, message), payload)
+    def build_success(
+        self, payload: bytes, status: int = 200, message: str | None = None
+    ) -> ServiceAnswer:
+        """Build a success with `payload`, a JSON text, as its `data`."""
+        body = b'%b,"data":%b}' % (_encode_envelope_start(status, message), payload)
         return ServiceAnswer(status, body, {"content-type": JSON_TYPE})
 
-    def page(self, payload: bytes, page: int, size: int, total: int) -> ServiceAnswer:
-        """Return a page of a list with its `pagination`."""
+    def build_page(self, payload: bytes, page: int, size: int, total: int) -> ServiceAnswer:
+        """Build a page of a list with its `pagination`."""
         if "no_pagination" in self.quirks:
-            return self.data(b"[%b]" % payload)
+            return self.build_success(b"[%b]" % payload)
         pages = -(-total // size)
-        return self.data(
+        return self.build_success(
             b'[%b],"pagination":{"page":%d,"pageSize":%d,"totalCount":%d,"totalPages":%d}'
             % (payload, page, size, total, pages)
         )
 
-    def done(self, message: str, payload: bytes = b"null") -> ServiceAnswer:
-        """Return the answer to an update or a deletion."""
+    def build_confirmation(self, message: str, payload: bytes = b"null") -> ServiceAnswer:
+        """Build the answer to an update or a deletion."""
         if "no_body" in self.quirks:
             return ServiceAnswer(204, b"")
-        return self.data(payload, message=message)
+        return self.build_success(payload, message=message)
 
-    def refuse(self, refusal: RefusedRequest) -> ServiceAnswer:
-        """Return the answer to a refused request."""
-        answer = self.error(self.statuses[refusal.reason], refusal.message, refusal.problems)
+    def build_refusal(self, refusal: RefusedRequest) -> ServiceAnswer:
+        """Build the answer to a refused request."""
+        answer = self.build_error(self.statuses[refusal.reason], refusal.message, refusal.problems)
         answer.headers |= refusal.headers
         if answer.status == 401:
             answer.headers["www-authenticate"] = "Bearer"
         return answer
 
-    def error(
+    def build_error(
         self, status: int, message: str, problems: Sequence[FieldProblem] = ()
     ) -> ServiceAnswer:
-        """Return an error in an envelope (section Errors: not shown)."""
+        """Build an error in an envelope (section Errors: not shown)."""
         if "html_errors" in self.quirks:
             page = f"<!doctype html><title>{status}</title><p>{html.escape(message)}</p>"
             return ServiceAnswer(status, page.encode(), {"content-type": HTML_TYPE})
@@ -186,12 +188,12 @@ class Operation(NamedTuple):
 
     @property
     def takes_body(self) -> bool:
-        """Return whether the call carries a JSON object."""
+        """True if the call carries a JSON object."""
         return self.verb in ("create", "update")
 
 
-def operations_on(path: str, key: str, permissions: str) -> tuple[Operation, ...]:
-    """Return the five operations on the records under a path (section Endpoints)."""
+def make_operations(path: str, key: str, permissions: str) -> tuple[Operation, ...]:
+    """Make the five operations on the records under a path (section Endpoints)."""
     record = f"{path}/:{key}"
     return (
         Operation("list", "GET", path, f"{permissions}, View"),
@@ -231,8 +233,8 @@ def group_by_path(operations: Iterable[Operation]) -> Paths:
     return paths
 
 
-def route(paths: Paths, method: str, path: str) -> tuple[Operation, str, Sequence[str]]:
-    """Return the operation of a method and a raw path, the account, and the other values.
+def find_operation(paths: Paths, method: str, path: str) -> tuple[Operation, str, Sequence[str]]:
+    """Find the operation of a method and a raw path; return it with the path's values.
 
     Raises:
         RefusedRequest: There is no such path, it allows other methods only, or it is no text.
@@ -299,7 +301,7 @@ def parse_query(query: str) -> dict[str, str]:
     values: dict[str, str] = {}
     for name, value in _percent_decode(parse_qsl, query, keep_blank_values=True) if query else ():
         if name in values:
-            raise invalid(FieldProblem(name, "is given twice"))
+            raise make_invalid_refusal(FieldProblem(name, "is given twice"))
         values[name] = value
     return values
 
@@ -318,13 +320,14 @@ def parse_page(query: dict[str, str], profile: ServiceProfile) -> Page:
 
 
 def _parse_integer(text: str | None, name: str, least: int, default: int) -> int:
+    """Parse an integer parameter; refuse one below the least."""
     if text is None:
         return default
     if text.isascii() and text.isdigit():
         number = int(text) if len(text) <= _LONGEST else 10**_LONGEST
         if number >= least:
             return number
-    raise invalid(FieldProblem(name, f"must be an integer, at least {least}"))
+    raise make_invalid_refusal(FieldProblem(name, f"must be an integer, at least {least}"))
 
 
 # --- the body -------------------------------------------------------------------------

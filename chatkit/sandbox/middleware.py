@@ -41,7 +41,8 @@ logger = logging.getLogger("chatkit.sandbox")
 
 
 @lru_cache(maxsize=1)
-def _http_date(second: int) -> str:
+def _format_http_date(second: int) -> str:
+    """Format a time in seconds as an HTTP date."""
     return formatdate(second, usegmt=True)
 
 
@@ -66,9 +67,9 @@ class Middleware:
         self.admin = Admin(self, admin_token, reset)
         self.log: deque[LoggedCall] = deque(maxlen=LOG_LENGTH)
 
-    def date(self) -> str:
-        """Return the `Date` of an answer made now, by the clock of the service."""
-        return _http_date(int(self.service.clock.now()))
+    def format_date(self) -> str:
+        """Format the time of the service as the `Date` of an answer."""
+        return _format_http_date(int(self.service.clock.now()))
 
     def answer(self, request: Request, started: float) -> ServiceAnswer:
         """Answer a call and log it; what it changed is saved when this returns.
@@ -89,6 +90,7 @@ class Middleware:
             self.log_call(request.method, request.path, status, started)
 
     def _dispatch(self, request: Request) -> ServiceAnswer:
+        """Answer a call of the API, of the admin API, or for the OpenAPI document."""
         try:
             if request.path.startswith(API):
                 return self._call_service(request)
@@ -98,18 +100,18 @@ class Middleware:
             raise
         except Exception as error:  # noqa: BLE001  a bug of ours must not end the sandbox
             self.log_bug(error)
-            return self.error(500, "The sandbox has a bug")
+            return self.build_error(500, "The sandbox has a bug")
         if request.path != "/openapi.json":
-            return self.error(404, "There is no such path")
+            return self.build_error(404, "There is no such path")
         if request.method not in ("GET", "HEAD"):
-            refused = self.error(405, "This path allows GET, HEAD")
+            refused = self.build_error(405, "This path allows GET, HEAD")
             refused.headers["allow"] = "GET, HEAD"
             return refused
         return ServiceAnswer(200, self._openapi_json, {"content-type": "application/json"})
 
     def _call_service(self, request: Request) -> ServiceAnswer:
         """Answer a call of the API, unless a fault is drawn for it."""
-        fault = self.faults.draw()
+        fault = self.faults.draw_fault()
         if fault and not fault.after:
             return self._apply_fault(fault)
         try:
@@ -117,7 +119,7 @@ class Middleware:
                 answer = service.answer(request)
         except (StoreError, sqlite3.Error) as error:
             logger.error("nothing was saved: %s", error)
-            answer = self.error(503, "The sandbox could not save this; nothing was changed")
+            answer = self.build_error(503, "The sandbox could not save this; nothing was changed")
         return self._apply_fault(fault, answer) if fault else answer
 
     def _apply_fault(self, fault: DrawnFault, answer: ServiceAnswer | None = None) -> ServiceAnswer:
@@ -128,7 +130,7 @@ class Middleware:
         """
         if fault.kind in ("dropped", "truncated"):
             raise Dropped(answer if fault.kind == "truncated" else None)
-        error = self.error(fault.status, "A fault of the sandbox, set on purpose")
+        error = self.build_error(fault.status, "A fault of the sandbox, set on purpose")
         if fault.kind == "429":
             error.headers["retry-after"] = str(ceil(self.faults.retry_after))
         return error
@@ -182,14 +184,17 @@ class Middleware:
 
     @cached_property
     def _openapi_json(self) -> bytes:
-        from chatkit.sandbox.openapi import openapi_document
+        """The OpenAPI document as JSON."""
+        from chatkit.sandbox.openapi import build_openapi_document
 
-        made = openapi_document(self.service.resources, self.service.profile, self.service.replies)
-        return dumps(made).encode()
+        document = build_openapi_document(
+            self.service.resources, self.service.profile, self.service.replies
+        )
+        return dumps(document).encode()
 
-    def error(self, status: int, message: str) -> ServiceAnswer:
-        """Return an error of the sandbox in the form of the service."""
-        return self.service.replies.error(status, message)
+    def build_error(self, status: int, message: str) -> ServiceAnswer:
+        """Build an error of the sandbox in the form of the service."""
+        return self.service.replies.build_error(status, message)
 
     def log_bug(self, error: BaseException) -> None:
         """Log where a bug of ours is, but not its message, which may quote a token."""
@@ -229,8 +234,8 @@ def serve(sandbox: Sandbox, host: str = "127.0.0.1", port: int = 0) -> Iterator[
     address = str(socket.getaddrinfo(host, None)[0][4][0])
     if not is_loopback(address):
         raise OSError(f"it serves this machine only: {host} is not a loopback address")
-    again = _listen_on_last_port(address, sandbox._last_port()) if port == 0 else None
-    sock = again or open_socket(address, port)
+    last_socket = _listen_on_last_port(address, sandbox._read_last_port()) if port == 0 else None
+    sock = last_socket or open_socket(address, port)
     port = sock.getsockname()[1]
     name = f"[{host}]" if ":" in host else host
     base_url = f"http://{name}:{port}"
@@ -279,7 +284,7 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 
 class CallRefused(Exception):
-    """A call that does not reach the service."""
+    """A refusal before a call reaches the service."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
@@ -325,7 +330,7 @@ class SandboxApp:
                 else:
                     answer = await asyncio.to_thread(middleware.answer, request, started)
             except CallRefused as refused:
-                answer = middleware.error(refused.status, str(refused))
+                answer = middleware.build_error(refused.status, str(refused))
                 middleware.log_call(method, path, answer.status, started)
             except Dropped as dropped:
                 await self._send_half(dropped.answer, method, send)
@@ -375,7 +380,8 @@ class SandboxApp:
     # --- what goes out ----------------------------------------------------------------
 
     def _response_start(self, answer: ServiceAnswer) -> MutableMapping[str, Any]:
-        headers = {"date": self._middleware.date(), **answer.headers}
+        """Make the ASGI message with the status and headers of an answer."""
+        headers = {"date": self._middleware.format_date(), **answer.headers}
         if answer.status != 204:
             headers["content-length"] = str(len(answer.body))
         encoded = [(name.encode(), value.encode("latin-1")) for name, value in headers.items()]

@@ -20,10 +20,10 @@ _STRING: Schema = {"type": "string"}
 _WHOLE: Schema = {"type": "integer"}
 
 
-def openapi_document(
+def build_openapi_document(
     resources: dict[str, ResourceHandler], profile: ServiceProfile, replies: ResponseBuilder
 ) -> dict[str, Any]:
-    """Return the OpenAPI document of the sandbox as a JSON object."""
+    """Build the OpenAPI document of the sandbox as a JSON object."""
     paths: dict[str, dict[str, Any]] = {}
     several = [(each, operation) for each in resources.values() for operation in each.operations]
     for resource, operation in several:
@@ -32,12 +32,12 @@ def openapi_document(
             "tags": [resource.name],
             "summary": (getattr(resource, operation.verb).__doc__ or "").partition("\n")[0],
             "description": f"Needs the permission `{operation.permission}`.",
-            "parameters": _parameters(operation, resource, profile),
-            "responses": _responses(operation, resource, profile, replies),
+            "parameters": _describe_parameters(operation, resource, profile),
+            "responses": _describe_responses(operation, resource, profile, replies),
         }
         if operation.takes_body:
             body = resource.create_body if operation.verb == "create" else resource.update_body
-            content = {JSON_TYPE: {"schema": body_schema(body)}}
+            content = {JSON_TYPE: {"schema": make_body_schema(body)}}
             described["requestBody"] = {"required": True, "content": content}
         path = re.sub(r":(\w+)", r"{\1}", f"{PREFIX}:accountId{operation.path}")
         paths.setdefault(path, {})[operation.method.lower()] = described
@@ -54,19 +54,20 @@ def openapi_document(
     }
 
 
-def _path_names(operation: Operation) -> list[str]:
+def _find_path_names(operation: Operation) -> list[str]:
     """Return the names of the parameters in the path of an operation."""
     return ["accountId", *re.findall(r":(\w+)", operation.path)]
 
 
-def _parameters(
+def _describe_parameters(
     operation: Operation, resource: ResourceHandler, profile: ServiceProfile
 ) -> list[Schema]:
+    """Describe the parameters of an operation in path and query."""
     whole = _WHOLE | {"minimum": 1, "maximum": 10**ID_DIGITS - 1}
     # Not the two that stand for this and the upper folder; no client can send those.
     text = _STRING | {"minLength": 1, "pattern": r"^(?!\.{1,2}$)"}
     in_path = {
-        n: text if n in ("templateCode", "langCode") else whole for n in _path_names(operation)
+        n: text if n in ("templateCode", "langCode") else whole for n in _find_path_names(operation)
     }
     in_query: dict[str, Schema] = {}
     if operation.verb == "list" and resource.paged:
@@ -80,51 +81,56 @@ def _parameters(
     ]
 
 
-def _responses(
+def _describe_responses(
     operation: Operation,
     resource: ResourceHandler,
     profile: ServiceProfile,
     replies: ResponseBuilder,
 ) -> dict[str, Any]:
+    """Describe the success and the refusals of an operation by status."""
     done = 204 if "no_body" in replies.quirks else 200
     status, data = {
-        "list": (200, {"type": "array", "items": record_schema(resource.item, replies.quirks)}),
-        "languages": (200, {"type": "array", "items": object_schema(Language)}),
-        "get": (200, record_schema(resource.record, replies.quirks)),
-        "create": (201, record_schema(resource.created, replies.quirks)),
-        "update": (done, record_schema(resource.updated, replies.quirks)),
+        "list": (
+            200,
+            {"type": "array", "items": make_record_schema(resource.item, replies.quirks)},
+        ),
+        "languages": (200, {"type": "array", "items": make_object_schema(Language)}),
+        "get": (200, make_record_schema(resource.record, replies.quirks)),
+        "create": (201, make_record_schema(resource.created, replies.quirks)),
+        "update": (done, make_record_schema(resource.updated, replies.quirks)),
         "delete": (done, {"type": "null"}),
     }[operation.verb]
     success: dict[str, Any] = {"description": "Done."}
     if status != 204:
         paged = resource.paged and operation.verb == "list"
-        schema = _envelope(data, paged=paged and "no_pagination" not in replies.quirks)
+        schema = _make_envelope_schema(data, paged=paged and "no_pagination" not in replies.quirks)
         success["content"] = {JSON_TYPE: {"schema": schema}}
     if operation.verb == "create":
-        success["links"] = _links(operation, resource)
+        success["links"] = _make_links(operation, resource)
     responses = {str(status): success}
-    for reason in _refusal_reasons(operation, resource, profile):
+    for reason in _list_refusal_reasons(operation, resource, profile):
         refused = str(replies.statuses[reason])
         if refused in responses:
             responses[refused]["description"] += f" {REFUSALS[reason][1]}"
         else:
-            responses[refused] = {"description": REFUSALS[reason][1], **_error_content(replies)}
+            responses[refused] = {"description": REFUSALS[reason][1], **_make_error(replies)}
     return responses
 
 
-def _links(operation: Operation, resource: ResourceHandler) -> dict[str, Any]:
-    """Return links from a create to each operation on that record, by its key."""
-    above = {name: f"$request.path.{name}" for name in _path_names(operation)}
+def _make_links(operation: Operation, resource: ResourceHandler) -> dict[str, Any]:
+    """Make links from a create to the operations on the created record."""
+    above = {name: f"$request.path.{name}" for name in _find_path_names(operation)}
     links: dict[str, Any] = {}
     for other in resource.operations:
-        if own := [name for name in _path_names(other) if name not in above]:
+        if own := [name for name in _find_path_names(other) if name not in above]:
             key = {own[0]: f"$response.body#/data/{resource.key_field}"}
             linked = f"{other.verb}_{resource.name}"
             links[other.verb] = {"operationId": linked, "parameters": above | key}
     return links
 
 
-def _envelope(data: Schema, *, paged: bool) -> Schema:
+def _make_envelope_schema(data: Schema, *, paged: bool) -> Schema:
+    """Make the schema of a success envelope around the schema of its data."""
     properties = {
         "success": {"const": True},
         "statusCode": _WHOLE,
@@ -134,14 +140,15 @@ def _envelope(data: Schema, *, paged: bool) -> Schema:
     required = ["success", "statusCode", "data"]
     if paged:
         names = ["page", "pageSize", "totalCount", "totalPages"]
-        properties["pagination"] = _object(dict.fromkeys(names, _WHOLE), names)
+        properties["pagination"] = _make_object_schema(dict.fromkeys(names, _WHOLE), names)
         required.append("pagination")
-    return _object(properties, required)
+    return _make_object_schema(properties, required)
 
 
-def _refusal_reasons(
+def _list_refusal_reasons(
     operation: Operation, resource: ResourceHandler, profile: ServiceProfile
 ) -> list[str]:
+    """List the reasons for which an operation can be refused."""
     reasons: dict[str, bool] = {
         "malformed": True,
         "unauthenticated": True,
@@ -158,47 +165,50 @@ def _refusal_reasons(
     return [reason for reason, applies in reasons.items() if applies]
 
 
-def _error_content(replies: ResponseBuilder) -> dict[str, Any]:
+def _make_error(replies: ResponseBuilder) -> dict[str, Any]:
+    """Make the content of an error response: an envelope, or HTML by a quirk."""
     if "html_errors" in replies.quirks:
         return {"content": {HTML_TYPE: {"schema": _STRING}}}
-    problem = _object({"field": _STRING, "message": _STRING}, ["field", "message"])
+    problem = _make_object_schema({"field": _STRING, "message": _STRING}, ["field", "message"])
     properties = {
         "success": {"const": False},
         "statusCode": _WHOLE,
         "message": _STRING,
         "errors": {"type": "array", "items": problem},
     }
-    schema = _object(properties, ["success", "statusCode", "message"])
+    schema = _make_object_schema(properties, ["success", "statusCode", "message"])
     return {"content": {JSON_TYPE: {"schema": schema}}}
 
 
-def _object(properties: dict[str, Any], required: Sequence[str]) -> Schema:
+def _make_object_schema(properties: dict[str, Any], required: Sequence[str]) -> Schema:
+    """Make the schema of an object."""
     return {"type": "object", "properties": properties, "required": list(required)}
 
 
 # --- JSON Schema ----------------------------------------------------------------------
 
 
-def body_schema(body: RequestBody) -> Schema:
-    """Return a body as JSON Schema."""
-    schema = object_schema(body.fields, closed=body.closed)
+def make_body_schema(body: RequestBody) -> Schema:
+    """Make the JSON Schema of a body."""
+    schema = make_object_schema(body.fields, closed=body.closed)
     return schema | {"required": sorted(body.required)} if body.required else schema
 
 
-def record_schema(fields: type[Fields], quirks: Iterable[str]) -> Schema:
-    """Return a record as JSON Schema, in which all fields are required."""
-    schema = object_schema(fields)
+def make_record_schema(fields: type[Fields], quirks: Iterable[str]) -> Schema:
+    """Make the JSON Schema of a record, in which all fields are required."""
+    schema = make_object_schema(fields)
     if "text_ids" in quirks:
         schema["properties"]["id"] = {"type": "string", "pattern": "^[0-9]+$"}
     return schema | {"required": list(schema["properties"])}
 
 
-def object_schema(fields: type[Fields], *, closed: bool = False) -> Schema:
-    """Return an object as JSON Schema that stands alone, without titles and references."""
+def make_object_schema(fields: type[Fields], *, closed: bool = False) -> Schema:
+    """Make the JSON Schema of a model that stands alone, without titles and references."""
     schema = fields.model_json_schema()
     definitions = schema.pop("$defs", {})
 
     def clean(part: Any) -> Any:
+        """Return a part of a schema without unused keys, its references resolved."""
         if isinstance(part, list):
             return [clean(each) for each in part]
         if not isinstance(part, dict):

@@ -21,7 +21,7 @@ from chatkit.sandbox.interface import (
     ServiceAnswer,
     Verb,
     dumps,
-    invalid,
+    make_invalid_refusal,
     parse_page,
 )
 from chatkit.sandbox.store import ResourceTable, StoredRecord
@@ -83,15 +83,16 @@ class RequestBody(NamedTuple):
             self.fields.model_validate(body)
         except ValidationError as error:
             problems += [
-                self._field_problem(detail)
+                self._make_field_problem(detail)
                 for detail in error.errors(include_url=False, include_input=False)
                 if self.closed or detail["type"] != "extra_forbidden"
             ]
         if problems:
-            raise invalid(*problems)
+            raise make_invalid_refusal(*problems)
         return {name: body[name] for name in names if name in body}
 
-    def _field_problem(self, detail: ErrorDetails) -> FieldProblem:
+    def _make_field_problem(self, detail: ErrorDetails) -> FieldProblem:
+        """Make the problem of a field from an error of pydantic."""
         name, *inside = detail["loc"]
         if inside[-1:] == ["[key]"]:
             inside = []
@@ -182,50 +183,51 @@ class ResourceHandler:
         changed = self.changed_fields or self.fields
         self.update_body = RequestBody(changed, frozenset(needed), closed)
 
-    def find(self, call: AllowedCall) -> StoredRecord:
-        """Return the active record that the path names.
+    def find_active_record(self, call: AllowedCall) -> StoredRecord:
+        """Return the active record that the path of a call names.
 
         Raises:
             RefusedRequest: There is none in the token's account.
         """
         row = self._find_stored(call)
         if row is None or row.active is None:
-            raise self._missing_error()
+            raise self._make_missing_refusal()
         return row
 
     def get(self, call: AllowedCall) -> ServiceAnswer:
         """Answer with one record in full."""
-        return self.replies.data(self.find(call).full_text.encode())
+        return self.replies.build_success(self.find_active_record(call).full_text.encode())
 
     def delete(self, call: AllowedCall) -> ServiceAnswer:
         """Make one record inactive."""
         row = self._find_stored(call)
         if row is None or (row.active is None and "repeated_deletes" not in self.quirks):
-            raise self._missing_error()
+            raise self._make_missing_refusal()
         if row.active:
             self._check_deletable(row)
             self.clock.stamp()
             self.table.deactivate(row)
-        return self.replies.done(f"{self.noun} deleted")
+        return self.replies.build_confirmation(f"{self.noun} deleted")
 
-    def _copied_id(self, record: Mapping[str, Any]) -> int:
+    def _choose_copied_id(self, record: Mapping[str, Any]) -> int:
         """Return the id of a copied record; the next id if it has none."""
         record_id = record.get("id")
         return self.table.next_id() if record_id is None else int(record_id)
 
     def _find_stored(self, call: AllowedCall) -> StoredRecord | None:
-        record_id = read_id(call.values[0])
-        return None if record_id is None else self.table.get(record_id, call.grant.account)
+        """Return the record that the path of a call names, also an inactive one."""
+        record_id = parse_id(call.values[0])
+        return None if record_id is None else self.table.find_record(record_id, call.grant.account)
 
-    def _natural_key(self, record: Mapping[str, Any]) -> str:
-        """Return the natural key of a record, which no two active records share."""
+    def _make_natural_key(self, record: Mapping[str, Any]) -> str:
+        """Return the natural key of a record, which is unique among active records."""
         return str(record[self.natural_key])
 
-    def _extra_values(self, record: Mapping[str, Any]) -> Sequence[str]:
+    def _collect_extra_values(self, record: Mapping[str, Any]) -> Sequence[str]:
         """Return the values of the extra columns of the table."""
         return [str(record[name]) for name in self.table.extra]
 
-    def _column_values(self, record: Mapping[str, Any]) -> tuple[str, ...]:
+    def _collect_column_values(self, record: Mapping[str, Any]) -> tuple[str, ...]:
         """Return the values of the columns in which a record is stored."""
         item: dict[str, Any] = {}
         more: dict[str, Any] = {}
@@ -234,15 +236,17 @@ class ResourceHandler:
             part = more if name in self.details else hidden if name in self.secrets else item
             part[name] = value
         parts = [dumps(part) if part else "{}" for part in (item, more, hidden)]
-        return self._natural_key(record), *parts, *self._extra_values(record)
+        return self._make_natural_key(record), *parts, *self._collect_extra_values(record)
 
     def _insert(self, scope: str, record_id: int, record: Mapping[str, Any]) -> None:
-        self.table.insert(record_id, scope, *self._column_values(record))
+        """Store a new record of a scope."""
+        self.table.insert(record_id, scope, *self._collect_column_values(record))
 
     def _rewrite(self, row: StoredRecord, record: Mapping[str, Any]) -> None:
-        self.table.rewrite(row, *self._column_values(record))
+        """Replace a stored record."""
+        self.table.rewrite(row, *self._collect_column_values(record))
 
-    def _load(self, row: StoredRecord) -> dict[str, Any]:
+    def _load_record(self, row: StoredRecord) -> dict[str, Any]:
         """Return a stored record with all its fields."""
         record: dict[str, Any] = json.loads(row.full_text) | json.loads(row.hidden)
         return record
@@ -250,47 +254,49 @@ class ResourceHandler:
     def _check_deletable(self, row: StoredRecord) -> None:
         """Raise `RefusedRequest` if the record must stay."""
 
-    def _missing_error(self) -> RefusedRequest:
+    def _make_missing_refusal(self) -> RefusedRequest:
+        """Make the refusal of a call for a missing record."""
         return RefusedRequest("not_found", f"{self.noun} not found")
 
     def _check_free(
         self, scope: str, key: str, message: str, own: StoredRecord | None = None
     ) -> None:
-        """Raise a clash if another active record has that natural key."""
-        other = self.table.find(scope, key)
+        """Raise a clash if another active record has this natural key."""
+        other = self.table.find_by_key(scope, key)
         if other is not None and other.active and (own is None or other.id != own.id):
             raise RefusedRequest("clash", message)
 
-    def _touch(self, record: dict[str, Any]) -> None:
-        """Set the time of a changed record."""
+    def _set_update_time(self, record: dict[str, Any]) -> None:
+        """Set `updated_at` of a changed record to now."""
         now = self.clock.stamp()
         if "constant_updated_at" not in self.quirks:
             record["updated_at"] = now
 
-    def _page(self, ids: Sequence[int], query: dict[str, str]) -> ServiceAnswer:
-        """Answer with a page of these ids as list items."""
+    def _build_page(self, ids: Sequence[int], query: dict[str, str]) -> ServiceAnswer:
+        """Build the page of a list that a query asks for, from all ids of the list."""
         asked, total = parse_page(query, self.profile), len(ids)
         if asked.first >= total and asked.first and self.profile.page_past_end == "refuse":
-            raise invalid(FieldProblem("page", "is after the last page"))
+            raise make_invalid_refusal(FieldProblem("page", "is after the last page"))
         part = ids[asked.first : asked.first + asked.size]
-        return self.replies.page(self.table.items(part), asked.number, asked.size, total)
+        return self.replies.build_page(self.table.join_items(part), asked.number, asked.size, total)
 
-    def _filter_value(self, query: dict[str, str]) -> str:
+    def _read_filter_value(self, query: dict[str, str]) -> str:
         """Return the value that filters the list; "" without one."""
         return query.get(self.filter_param, "") if self.filter_param else ""
 
-    def _public_id(self, record_id: int) -> int | str:
+    def _format_id(self, record_id: int) -> int | str:
+        """Return an id as the API shows it."""
         return str(record_id) if "text_ids" in self.quirks else record_id
 
 
-def read_id(text: str) -> int | None:
+def parse_id(text: str) -> int | None:
     """Parse the id in a path segment; None if it is none."""
     if text.isascii() and text.isdigit() and len(text) <= ID_DIGITS and text[0] != "0":
         return int(text)
     return None
 
 
-def upstream_id(record_id: int, prefix: str) -> str:
-    """Return an id in the form of the upstream platform: other digits for each record."""
+def make_upstream_id(record_id: int, prefix: str) -> str:
+    """Make an id in the form of the upstream platform, with other digits for each record."""
     # 7919393 has no factor with 10**12 in common, so no two ids give the same digits.
     return f"{prefix}{record_id * 7_919_393 % 10**12:012d}"

@@ -80,9 +80,11 @@ class ScenarioResult:
 
     def __repr__(self) -> str:
         hooks = len({delivery.webhook_id for delivery in self.deliveries})
-        done = ", ".join(f"{count} {status}" for status, count in self.counts.items())
+        statuses = ", ".join(f"{count} {status}" for status, count in self.counts.items())
         outcome = (
-            f"to {hooks} webhook{'s' * (hooks != 1)}: {done}" if hooks else "nobody asked for it"
+            f"to {hooks} webhook{'s' * (hooks != 1)}: {statuses}"
+            if hooks
+            else "nobody asked for it"
         )
         count = len(self.events)
         failures = Counter((d.webhook_id, d.status, d.error) for d in self.deliveries if d.error)
@@ -93,7 +95,7 @@ class ScenarioResult:
         return f"<{self.scenario} of {count} event{'s' * (count != 1)}, {outcome}{reasons}>"
 
 
-def play(
+def play_scenario(
     middleware: Middleware,
     scenario: str,
     options: Mapping[str, Any],
@@ -114,8 +116,8 @@ def play(
         BadScenario: There is no such scenario, or an option is wrong; nothing was delivered.
         QueueFull: Receivers are so slow that too many deliveries wait.
     """
-    act = SCENARIOS.get(scenario)
-    if act is None:
+    add_events = SCENARIOS.get(scenario)
+    if add_events is None:
         raise BadScenario(f"there is no {scenario!r}; there are: {', '.join(SCENARIOS)}")
     for name, value in options.items():
         try:
@@ -125,19 +127,19 @@ def play(
     with middleware.transaction() as service:
         timeline = Timeline(service.profile, service.clock, seed)
         try:
-            act(service, timeline, **options)
+            add_events(service, timeline, **options)
         except ValidationError as error:
-            names = ", ".join(list(inspect.signature(act).parameters)[2:])
+            names = ", ".join(list(inspect.signature(add_events).parameters)[2:])
             first = error.errors(include_url=False)[0]
-            option, why = first["loc"][0], first["msg"]
-            raise BadScenario(f"{scenario}, {option}: {why}; its options: {names}") from None
-        happened = timeline.events()
+            option, fault = first["loc"][0], first["msg"]
+            raise BadScenario(f"{scenario}, {option}: {fault}; its options: {names}") from None
+        timeline_events = timeline.make_events()
     deliveries: list[DeliveryOutcome] = []
     end = time.monotonic() + wait
-    for at in range(0, len(happened), _BATCH):
-        left = max(0.0, end - time.monotonic())
-        deliveries += middleware.deliver(happened[at : at + _BATCH], left)
-    return ScenarioResult(scenario, happened, deliveries)
+    for start in range(0, len(timeline_events), _BATCH):
+        remaining = max(0.0, end - time.monotonic())
+        deliveries += middleware.deliver(timeline_events[start : start + _BATCH], remaining)
+    return ScenarioResult(scenario, timeline_events, deliveries)
 
 
 # --- the timeline: what happens when --------------------------------------------------
@@ -152,23 +154,24 @@ class Timeline:
     def __init__(self, profile: ServiceProfile, clock: Clock, seed: int) -> None:
         self.random = random.Random(seed)  # noqa: S311  repeatable, not secret
         self.kinds, self._clock = FamilyKinds.from_profile(profile), clock
-        self._salt, self._count = clock.message_id(), 0
+        self._salt, self._count = clock.make_message_id(), 0
         self._planned: list[tuple[int, str, Callable[[int], Json]]] = []
 
     def add_inbound(
         self, person: Person, at: int, kind: str, content: Json, reply_to: str | None = None
     ) -> None:
         """Add a message of a customer at a second."""
-        name = self.new_id("wamid.")
+        name = self.make_id("wamid.")
         media = self.kinds.media if kind in MEDIA else self.kinds.inbound
         family = self.kinds.reaction if kind == "reaction" else media
         type_ = "audio" if kind == "voice" else kind
 
         def inbound(second: int) -> Json:
-            message = events.message(type_, name, second, content, reply_to)
-            return events.inbound(person, message)
+            """Make the payload of the message at its time."""
+            message = events.make_message(type_, name, second, content, reply_to)
+            return events.make_inbound(person, message)
 
-        self.add(at, family, inbound)
+        self.add_event(at, family, inbound)
 
     def add_outbound(
         self,
@@ -182,44 +185,47 @@ class Timeline:
         category: str = "service",
     ) -> tuple[str, int]:
         """Add a message of the account; return its id and the second of its last status."""
-        name = self.new_id("wamid.")
+        name = self.make_id("wamid.")
 
         def outbound(second: int) -> Json:
-            return events.outbound(person, events.message(kind, name, second, content))
+            """Make the payload of the message at its time."""
+            return events.make_outbound(person, events.make_message(kind, name, second, content))
 
-        self.add(at, self.kinds.outbound, outbound)
+        self.add_event(at, self.kinds.outbound, outbound)
         passed = ["failed"] if error else STATUSES[: STATUSES.index(until) + 1]
         for status in passed:
             at += self.random.randint(*_STEP_SECONDS[status])
-            self.add(
+            self.add_event(
                 at,
                 self.kinds.status,
-                lambda second, status=status: events.status(  # type: ignore[misc]
+                lambda second, status=status: events.make_status_change(  # type: ignore[misc]
                     person, name, status, second, error, category
                 ),
             )
         return name, at
 
-    def add(self, at: int, kind: str, make: Callable[[int], Json]) -> None:
-        """Add an event at a second; `make` makes it of its time."""
+    def add_event(self, at: int, kind: str, make: Callable[[int], Json]) -> None:
+        """Add an event at a second; `make` makes its payload from the time."""
         self._planned.append((at, kind, make))
 
-    def new_id(self, prefix: str = "") -> str:
-        """Return a new id, which no other timeline has."""
+    def make_id(self, prefix: str = "") -> str:
+        """Make an id that no other timeline has."""
         self._count += 1
         digest = hashlib.sha256(f"{self._salt} {self._count}".encode()).digest()
         return prefix + base64.urlsafe_b64encode(digest[:24]).decode()
 
-    def events(self) -> list[PublishedEvent]:
-        """Return the events in order; the last one is now by the clock of the sandbox."""
-        ordered = sorted(self._planned, key=lambda one: one[0])
-        begin = self._clock.begin(ordered[-1][0] if ordered else 0)
+    def make_events(self) -> list[PublishedEvent]:
+        """Make the events in order; the last one is now by the clock of the sandbox."""
+        ordered = sorted(self._planned, key=lambda planned: planned[0])
+        begin = self._clock.begin_timeline(ordered[-1][0] if ordered else 0)
         return [
-            PublishedEvent(kind, make(begin + at), _iso(begin + at)) for at, kind, make in ordered
+            PublishedEvent(kind, make(begin + at), _format_time(begin + at))
+            for at, kind, make in ordered
         ]
 
 
-def _iso(second: int) -> str:
+def _format_time(second: int) -> str:
+    """Format seconds since 1970 as an ISO 8601 time."""
     return datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
@@ -227,13 +233,13 @@ def _iso(second: int) -> str:
 
 
 def _choose_customers(service: Service, chosen: int | Sequence[str]) -> list[Person]:
-    """Return a number of the account's contacts, or the contacts of these numbers.
+    """Return the first contacts of the account, or the contacts with these numbers.
 
     Raises:
         BadScenario: There are not so many, or one is no number.
     """
     contacts = {}
-    for row in service.contacts.table.rows(service.account_id):
+    for row in service.contacts.table.select_records(service.account_id):
         record = json.loads(row.item)
         parts = (record[part] for part in ("first_name", "middle_name", "last_name"))
         number = record["country_code"].removeprefix("+") + record["number"]
@@ -279,16 +285,16 @@ def conversation(
     for line in script:
         at += timeline.random.randint(3, 40)
         if line.ours:
-            sent, at = timeline.add_outbound(person, at, "text", events.text(line.text))
+            sent, at = timeline.add_outbound(person, at, "text", events.make_text(line.text))
         elif line.kind == "reaction":
             if not sent:
                 raise BadScenario("there is no message of the account yet to react to")
-            timeline.add_inbound(person, at, "reaction", events.reaction(sent, line.text))
+            timeline.add_inbound(person, at, "reaction", events.make_reaction(sent, line.text))
         elif line.kind in MEDIA:
-            content = events.media(line.kind, timeline.new_id(), line.text)
+            content = events.make_media(line.kind, timeline.make_id(), line.text)
             timeline.add_inbound(person, at, line.kind, content)
         else:
-            timeline.add_inbound(person, at, "text", events.text(line.text))
+            timeline.add_inbound(person, at, "text", events.make_text(line.text))
 
 
 @_checked
@@ -309,20 +315,20 @@ def campaign(
     customers = _choose_customers(service, contacts)
     content = {"name": template, "language": {"code": lang_code}}
     failing = round(failures * len(customers))
-    silent = round(unread * (len(customers) - failing))
-    last = [*["failed"] * failing, *["delivered"] * silent]  # the last status of each
-    last += ["read"] * (len(customers) - len(last))
-    timeline.random.shuffle(last)
+    unread_count = round(unread * (len(customers) - failing))
+    ends = ["failed"] * failing + ["delivered"] * unread_count
+    ends += ["read"] * (len(customers) - len(ends))
+    timeline.random.shuffle(ends)
     answers = list(replies)
-    for at, (person, until) in enumerate(zip(customers, last, strict=True)):
+    for at, (person, until) in enumerate(zip(customers, ends, strict=True)):
         error = timeline.random.choice(list(ERRORS)) if until == "failed" else None
-        sent, done = timeline.add_outbound(
+        sent, finished_at = timeline.add_outbound(
             person, at, "template", content, until=until, error=error, category="marketing"
         )
         if until == "read" and answers:
-            reply = events.text(answers.pop(0))
-            done += timeline.random.randint(5, 600)
-            timeline.add_inbound(person, done, "text", reply, sent)
+            reply = events.make_text(answers.pop(0))
+            finished_at += timeline.random.randint(5, 600)
+            timeline.add_inbound(person, finished_at, "text", reply, sent)
 
 
 @_checked
@@ -335,7 +341,7 @@ def flow(
     text: Text = "Please fill this in.",
 ) -> None:
     """Add a flow for each contact, and an answer for each of the first."""
-    row = service.flows.table.active(flow, service.account_id)
+    row = service.flows.table.find_active(flow, service.account_id)
     if row is None:
         raise BadScenario(f"the account has no flow {flow!r}")
     customers = _choose_customers(service, len(answers) if contacts is None else contacts)
@@ -349,10 +355,10 @@ def flow(
             "parameters": {"flow_id": record["wa_flow_id"], "flow_token": token},
         }
         sent: Json = {"type": "flow", "body": {"text": text}, "action": action}
-        name, done = timeline.add_outbound(person, at, "interactive", sent)
-        reply = events.flow_answer(answer, token)
-        done += timeline.random.randint(20, 300)
-        timeline.add_inbound(person, done, "interactive", reply, name)
+        name, finished_at = timeline.add_outbound(person, at, "interactive", sent)
+        reply = events.make_flow_answer(answer, token)
+        finished_at += timeline.random.randint(20, 300)
+        timeline.add_inbound(person, finished_at, "interactive", reply, name)
 
 
 SCENARIOS: Mapping[str, Callable[..., None]] = {
@@ -397,6 +403,7 @@ def parse_script(text: str | Sequence[str]) -> list[ScriptLine]:
 
 
 def _parse_line(line: str) -> ScriptLine:
+    """Parse one line of a conversation."""
     ours, text = line[0] == "<", line[1:].strip()
     if line[0] not in "<>":
         raise BadScenario("it must begin with > (the customer) or < (the account)")
@@ -436,12 +443,12 @@ class AccountRecords(TypedDict, total=False):
 
 
 class Seed(Protocol):
-    """An account that a sandbox can be a copy of."""
+    """An account that can be copied into a sandbox."""
 
     def _seed_records(self) -> AccountRecords: ...
 
 
-def clone(service: Service, records: AccountRecords) -> None:
+def load_seed(service: Service, records: AccountRecords) -> None:
     """Fill an empty sandbox with the records of an account, under their ids.
 
     Signing secrets are new ones: no service shows those that exist. Nothing is delivered.
@@ -469,7 +476,7 @@ def clone(service: Service, records: AccountRecords) -> None:
                 continue
             raise ValueError(f"The {resource.noun.lower()} {record.get('id')!r:.40} {reason}.")
     if (now := records.get("now")) is not None:
-        service.clock.set(now)
+        service.clock.set_time(now)
 
 
 def fill_demo(service: Service) -> None:
@@ -490,15 +497,17 @@ def fill_demo(service: Service) -> None:
 
 
 def _fill_flows(service: Service, owner: Grant) -> None:
+    """Create the demo flows."""
     for file in sorted(_DEMO.glob("flows/*.json")):
         flow = json.loads(file.read_bytes())
         published, flow_id = flow.pop("published", False), service.flows.table.next_id()
         service.flows.create(AllowedCall(owner, (), "", {"template_name": "default", **flow}))
         if published:
-            service.flows.move(flow_id, owner.account, "PUBLISHED")
+            service.flows.set_status(flow_id, owner.account, "PUBLISHED")
 
 
 def _fill_templates(service: Service, owner: Grant) -> None:
+    """Create the contents of the demo templates."""
     templates = json.loads((_DEMO / "templates.json").read_bytes())
     for code, template in templates.items():
         same = CONTENT_DEFAULTS | template["same"]
@@ -516,15 +525,15 @@ def _fill_templates(service: Service, owner: Grant) -> None:
 
 
 def _fill_contacts(service: Service, owner: Grant, shop: Grant) -> None:
-    """Create the contacts; their numbers are those that regulators keep free for fiction."""
+    """Create the demo contacts, with numbers that regulators keep free for fiction."""
     inactive = []
     for contact in json.loads((_DEMO / "contacts.json").read_bytes()):
-        tags, gone = contact.pop("tags", None), contact.pop("inactive", False)
+        tags, is_inactive = contact.pop("tags", None), contact.pop("inactive", False)
         grant = shop if contact.pop("actor", None) == shop.actor else owner
         contact_id = service.contacts.table.next_id()
         service.contacts.create(AllowedCall(grant, (), "", contact))
         if tags:
-            service.contacts.annotate(contact_id, owner.account, tags=tags)
-        inactive += [contact_id] if gone else []
+            service.contacts.set_readonly_fields(contact_id, owner.account, tags=tags)
+        inactive += [contact_id] if is_inactive else []
     for contact_id in inactive:
         service.contacts.delete(AllowedCall(owner, (str(contact_id),), "", {}))

@@ -22,9 +22,9 @@ from chatkit.sandbox.interface import (
     Request,
     ResponseBuilder,
     ServiceAnswer,
+    find_operation,
     group_by_path,
     read_object,
-    route,
 )
 from chatkit.sandbox.resource import AllowedCall, Grant, ResourceHandler
 from chatkit.sandbox.store import Clock, SandboxStore
@@ -47,7 +47,7 @@ _STORED_QUIRKS: frozenset[Quirk] = frozenset({"text_ids", "raw_flow_json"})
 
 
 class Service:
-    """The core of the sandbox: four resources, and who may do what in them.
+    """The core of the sandbox: four resources, and the rights of access tokens.
 
     `answer` may leave a write transaction open: the answer must not be shown before
     `store.commit()`. Not for several threads at once.
@@ -84,9 +84,9 @@ class Service:
         }
 
     def answer(self, request: Request) -> ServiceAnswer:
-        """Do what a request asks for, or refuse it; never raises for what a request holds."""
+        """Answer a request, or refuse it; no request makes it raise."""
         try:
-            operation, account, values = route(PATHS, request.method, request.path)
+            operation, account, values = find_operation(PATHS, request.method, request.path)
             grant = self.access.find_grant(request.headers.get("authorization"))
             self.access.count_call(grant)
             if account != grant.account:
@@ -98,7 +98,7 @@ class Service:
                 body = read_object(request.headers, request.body)
             return self._handlers[operation](AllowedCall(grant, values, request.query, body))
         except RefusedRequest as refusal:
-            return self.replies.refuse(refusal)
+            return self.replies.build_refusal(refusal)
 
     def make_token(
         self, permissions: Iterable[str], account_id: str | None = None, actor: str | None = None
@@ -108,7 +108,7 @@ class Service:
         Raises:
             UnknownPermission: The API does not name one of them.
         """
-        return self.access.issue(
+        return self.access.issue_token(
             permissions, account_id or self.account_id, actor or "Sandbox user"
         )
 
@@ -139,7 +139,7 @@ class AccessTokens:
             ).fetchall()
         }
 
-    def issue(self, permissions: Iterable[str], account: str, actor: str) -> str:
+    def issue_token(self, permissions: Iterable[str], account: str, actor: str) -> str:
         """Make a token that has exactly these permissions.
 
         Raises:
@@ -152,7 +152,7 @@ class AccessTokens:
                 f"no such permission: {', '.join(sorted(unknown))}; there are: "
                 + " · ".join(PERMISSIONS)
             )
-        token = self._clock.token()
+        token = self._clock.make_token()
         hashed = sha256(token.encode()).digest()
         self._store.write(
             "INSERT INTO tokens VALUES (?, ?, ?, ?)",
@@ -181,7 +181,7 @@ class AccessTokens:
         return grant
 
     def is_token_of(self, token: str, account: str) -> bool:
-        """Return whether a token opens all of an account."""
+        """Check if a token has all permissions for an account."""
         grant = self._grants.get(sha256(token.encode(errors="replace")).digest())
         return (
             grant is not None

@@ -43,7 +43,7 @@ class Table(Protocol):
 
     name: str
 
-    def forget(self) -> None:
+    def drop_cache(self) -> None:
         """Drop what is kept in memory, after a rollback or when the table was cleared."""
 
 
@@ -69,6 +69,7 @@ class SandboxStore:
         weakref.finalize(self, self._connection.close)
 
     def _open(self, path: Path | None) -> None:
+        """Open the database, waiting some seconds for another sandbox that has the file."""
         deadline = time.monotonic() + _WAIT
         while True:
             self._connection = sqlite3.connect(
@@ -93,6 +94,7 @@ class SandboxStore:
 
     def _prepare(self) -> None:
         # What is in memory would be wrong if another process wrote.
+        """Configure the connection, and mark a new file as a sandbox."""
         self.run("PRAGMA locking_mode = EXCLUSIVE")
         self.run("PRAGMA journal_mode = WAL").fetchone()
         self.run("PRAGMA synchronous = NORMAL")
@@ -147,14 +149,14 @@ class SandboxStore:
         """Undo all writes since the last commit."""
         self.dirty = False
         for table in self.tables:
-            table.forget()
+            table.drop_cache()
         # A full disk may have ended the transaction already.
         if self._connection.in_transaction:
             self.run("ROLLBACK")
 
     @property
     def is_empty(self) -> bool:
-        """Return whether no resource has a record."""
+        """True if no resource has a record."""
         return all(
             self.run(f"SELECT 1 FROM {table.name} LIMIT 1").fetchone() is None
             for table in self.tables
@@ -164,7 +166,7 @@ class SandboxStore:
         """Delete the records of all resources; access tokens stay."""
         for table in self.tables:
             self.write(f"DELETE FROM {table.name}")
-            table.forget()
+            table.drop_cache()
 
     def close(self) -> None:
         """Commit and close; the store cannot be used after that."""
@@ -175,6 +177,7 @@ class SandboxStore:
 
 
 def _pause() -> None:
+    """Sleep for a random moment."""
     time.sleep(random.uniform(0.01, 0.05))  # noqa: S311  (no secret)
 
 
@@ -242,10 +245,10 @@ class ResourceTable:
         self._range = f"{joined} {name} WHERE id BETWEEN ? AND ?"
         some = "id IN (SELECT value FROM json_each(?))"
         self._several = f"{joined} (SELECT item FROM {name} WHERE {some} ORDER BY id)"
-        self.forget()
+        self.drop_cache()
         store.tables.append(self)
 
-    def forget(self) -> None:
+    def drop_cache(self) -> None:
         """Drop the ids that are kept in memory; they are read again when next needed."""
         self._ids: dict[str, array[int]] = {}
 
@@ -257,7 +260,7 @@ class ResourceTable:
     def insert(
         self, record_id: int, scope: str, key: str, item: str, more: str, hidden: str, *extra: str
     ) -> None:
-        """Store a new record under the id that `next_id` gave, or a higher one."""
+        """Store a new record under the id of `next_id`, or a higher one."""
         self._store.write(self._insert, (record_id, scope, key, *extra, item, more, hidden))
         if scope in self._ids:
             self._ids[scope].append(record_id)
@@ -275,53 +278,53 @@ class ResourceTable:
         self._store.write(f"UPDATE {self.name} SET active = NULL WHERE id = ?", (row.id,))
         self._ids.pop(row.scope, None)
 
-    def get(self, record_id: int, scope: str | None = None) -> StoredRecord | None:
-        """Return the record of an id, in a scope or in any, also if it is inactive."""
+    def find_record(self, record_id: int, scope: str | None = None) -> StoredRecord | None:
+        """Return the record of an id, active or not, in one scope or in any."""
         row = self._run(f"{self._select} id = ?", (record_id,)).fetchone()
         return StoredRecord(*row) if row is not None and scope in (None, row[1]) else None
 
-    def active(self, record_id: int, scope: str) -> StoredRecord | None:
+    def find_active(self, record_id: int, scope: str) -> StoredRecord | None:
         """Return the active record of an id in a scope."""
-        row = self.get(record_id, scope)
+        row = self.find_record(record_id, scope)
         return row if row is not None and row.active else None
 
-    def find(self, scope: str, key: str) -> StoredRecord | None:
+    def find_by_key(self, scope: str, key: str) -> StoredRecord | None:
         """Return the active record of a natural key, else the newest inactive one."""
         newest = f"{self._select} scope = ? AND key = ? ORDER BY active DESC, id DESC LIMIT 1"
         row = self._run(newest, (scope, key)).fetchone()
         return None if row is None else StoredRecord(*row)
 
     def has_scope(self, scope: str) -> bool:
-        """Return whether the scope has or ever had a record."""
+        """Check if the scope has or ever had a record."""
         query = f"SELECT 1 FROM {self.name} WHERE scope = ? LIMIT 1"
         return self._run(query, (scope,)).fetchone() is not None
 
-    def scopes(self) -> list[str]:
+    def list_active_scopes(self) -> list[str]:
         """Return the scopes that have an active record."""
         query = f"SELECT DISTINCT scope FROM {self.name} WHERE active = 1"
         return [scope for (scope,) in self._run(query)]
 
-    def listed_ids(self, scope: str) -> Sequence[int]:
-        """Return the ids in the lists of a scope, ascending."""
+    def list_ids(self, scope: str) -> Sequence[int]:
+        """Return the ids in the list of a scope, ascending."""
         if scope not in self._ids:
-            self._ids[scope] = array("q", self.ids(scope, "true"))
+            self._ids[scope] = array("q", self.select_ids(scope, "true"))
         return self._ids[scope]
 
-    def ids(self, scope: str, condition: str, values: Sequence[str] = ()) -> list[int]:
-        """Return the ids in the lists of a scope that fulfil a condition, ascending."""
+    def select_ids(self, scope: str, condition: str, values: Sequence[str] = ()) -> list[int]:
+        """Return the ids in the list of a scope that fulfil a condition, ascending."""
         query = f"SELECT id FROM {self.name} WHERE {self._listed} AND {condition} ORDER BY id"
         return [record_id for (record_id,) in self._run(query, (scope, *values))]
 
-    def items(self, ids: Sequence[int]) -> bytes:
-        """Return the list items of ascending ids: their JSON texts, joined by commas."""
+    def join_items(self, ids: Sequence[int]) -> bytes:
+        """Return the list items of ascending ids as JSON texts, joined by commas."""
         if not ids:
             return b""
         if ids[-1] - ids[0] != len(ids) - 1:
             return bytes(self._run(self._several, (json.dumps(list(ids)),)).fetchone()[0])
         return bytes(self._run(self._range, (ids[0], ids[-1])).fetchone()[0])
 
-    def rows(self, scope: str) -> list[StoredRecord]:
-        """Return the records in the lists of a scope, ascending by id."""
+    def select_records(self, scope: str) -> list[StoredRecord]:
+        """Return the records in the list of a scope, ascending by id."""
         rows = self._run(f"{self._select} {self._listed} ORDER BY id", (scope,))
         return [StoredRecord(*row) for row in rows]
 
@@ -342,36 +345,37 @@ class Clock:
         """Return the time of the service, in seconds since 1970."""
         return time.time() + self._ahead
 
-    def set(self, now: float) -> None:
-        """Set the service's clock to another time, and go on from there."""
+    def set_time(self, now: float) -> None:
+        """Set the clock of the service to another time."""
         self._ahead = now - time.time()
 
     def stamp(self) -> str:
-        """Return the time of a write, ISO 8601 UTC."""
+        """Return the time of a write as ISO 8601 in UTC."""
         now = datetime.fromtimestamp(self.now(), UTC)
         return f"{now:%Y-%m-%dT%H:%M:%S}.{now.microsecond // 1000:03d}Z"
 
-    def begin(self, seconds: int) -> int:
-        """Return the beginning of a timeline of so many seconds that ends now, since 1970."""
+    def begin_timeline(self, seconds: int) -> int:
+        """Return the first second of a timeline that ends now, since 1970."""
         return int(self.now()) - seconds
 
     def restart(self) -> None:
-        """Return to the time of the machine, after the store was cleared."""
+        """Return to the time of the machine."""
         self._ahead = 0.0
 
-    def secret(self) -> str:
+    def make_secret(self) -> str:
         """Make a signing secret: 64 lower-case hexadecimal digits."""
-        return self._random_bytes("secret").hex()
+        return self._generate_bytes("secret").hex()
 
-    def token(self) -> str:
+    def make_token(self) -> str:
         """Make the text of an access token: 43 URL-safe characters."""
-        return base64.urlsafe_b64encode(self._random_bytes("token")).rstrip(b"=").decode()
+        return base64.urlsafe_b64encode(self._generate_bytes("token")).rstrip(b"=").decode()
 
-    def message_id(self) -> str:
+    def make_message_id(self) -> str:
         """Make the id of an event, which all attempts to deliver it share."""
-        return f"msg_{self._random_bytes('message')[:12].hex()}"
+        return f"msg_{self._generate_bytes('message')[:12].hex()}"
 
-    def _random_bytes(self, purpose: str) -> bytes:
+    def _generate_bytes(self, purpose: str) -> bytes:
+        """Generate 32 random bytes for a purpose."""
         return secrets.token_bytes(32)
 
 
@@ -390,25 +394,26 @@ class SeededClock(Clock):
         """Return the latest tick."""
         return float(_SEEDED_START + self._ticks)
 
-    def set(self, now: float) -> None:
-        """Tick on from there."""
+    def set_time(self, now: float) -> None:
+        """Set the clock of the service; it ticks on from there."""
         self._ticks = int(now) - _SEEDED_START
 
     def stamp(self) -> str:
-        """Return the next tick."""
+        """Tick, and return the time as ISO 8601 in UTC."""
         self._ticks += 1
         return super().stamp()
 
-    def begin(self, seconds: int) -> int:
-        """Return the next tick, and advance the clock by the length of the timeline."""
+    def begin_timeline(self, seconds: int) -> int:
+        """Advance the clock by the length of a timeline, and return its first second."""
         self._ticks += 1 + seconds
-        return super().begin(seconds)
+        return super().begin_timeline(seconds)
 
     def restart(self) -> None:
         """Return to the first time and signing secret; tokens go on, for old ones stay valid."""
         self._ticks, self._made = 0, Counter(token=self._made["token"])
 
-    def _random_bytes(self, purpose: str) -> bytes:
+    def _generate_bytes(self, purpose: str) -> bytes:
+        """Generate the next 32 bytes for a purpose from the seed."""
         self._made[purpose] += 1
         text = f"chatkit sandbox {self._seed} {purpose} {self._made[purpose]}"
         return hashlib.sha256(text.encode()).digest()

@@ -12,7 +12,7 @@ from chatkit.sandbox.interface import (
     RefusedRequest,
     ServiceAnswer,
     dumps,
-    operations_on,
+    make_operations,
     parse_query,
 )
 from chatkit.sandbox.resource import AllowedCall, Fields, ResourceHandler
@@ -28,13 +28,15 @@ LANGUAGES: dict[str, str] = json.loads(Path(__file__).with_name("languages.json"
 # --- fields ---------------------------------------------------------------------------
 
 
-def _known_language(code: str) -> str:
+def _validate_language(code: str) -> str:
+    """Return a known language code; raise ValueError for another one."""
     if code not in LANGUAGES:
         raise ValueError
     return code
 
 
-def _text_or_number(value: object) -> object:
+def _check_scalar(value: object) -> object:
+    """Return a text, a number or None; raise ValueError for anything else."""
     if isinstance(value, bool) or not isinstance(value, str | int | float | None):
         raise ValueError
     return value
@@ -92,7 +94,7 @@ class ContentFields(Fields):
     is_catalog: bool = False
     catalog_format: str | None = None
     connected_catalog_id: Annotated[
-        Any, AfterValidator(_text_or_number), WithJsonSchema({"type": ["string", "number", "null"]})
+        Any, AfterValidator(_check_scalar), WithJsonSchema({"type": ["string", "number", "null"]})
     ] = Field(None, description="must be a string or a number")
     is_catalog_connected: bool = False
     is_custom_validity_period: bool = False
@@ -109,7 +111,7 @@ class ContentFields(Fields):
 class ListedContent(ContentFields):
     """A content in one of the languages of the lookup."""
 
-    lang_code: Annotated[str, AfterValidator(_known_language)] = Field(
+    lang_code: Annotated[str, AfterValidator(_validate_language)] = Field(
         "",
         description="must be a code of the language lookup",
         json_schema_extra={"enum": list(LANGUAGES)},
@@ -147,7 +149,7 @@ class TemplatesHandler(ResourceHandler):
     noun = "Template content"
     operations = (
         Operation("languages", "GET", f"{_CONTENTS}/lookups/languages", "Chat Templates, View"),
-        *operations_on(_CONTENTS, "langCode", "Chat Templates"),
+        *make_operations(_CONTENTS, "langCode", "Chat Templates"),
     )
     key_field = natural_key = "lang_code"
     table_name = "contents"
@@ -169,30 +171,30 @@ class TemplatesHandler(ResourceHandler):
             [{"code": code, "label": label} for code, label in LANGUAGES.items()]
         ).encode()
 
-    def codes(self, account: str) -> list[str]:
+    def list_codes(self, account: str) -> list[str]:
         """Return the codes of the templates of an account that have contents."""
-        scopes = (scope.split("/", 1) for scope in self.table.scopes())
+        scopes = (scope.split("/", 1) for scope in self.table.list_active_scopes())
         return sorted(code for owner, code in scopes if owner == account)
 
     def languages(self, call: AllowedCall) -> ServiceAnswer:
         """Answer with all languages a content can have."""
         self._check_template(call)
-        return self.replies.data(self._languages)
+        return self.replies.build_success(self._languages)
 
     def list(self, call: AllowedCall) -> ServiceAnswer:
         """Answer with the contents of a template, all or those that hold the search term."""
         self._check_template(call)
-        term = self._filter_value(parse_query(call.query)).casefold()
-        items = [row.item for row in self.table.rows(_scope(call))]
+        term = self._read_filter_value(parse_query(call.query)).casefold()
+        items = [row.item for row in self.table.select_records(_find_scope(call))]
         if term:
-            items = [item for item in items if _matches(json.loads(item), term)]
-        return self.replies.data(f"[{','.join(items)}]".encode())
+            items = [item for item in items if _matches_term(json.loads(item), term)]
+        return self.replies.build_success(f"[{','.join(items)}]".encode())
 
     def create(self, call: AllowedCall) -> ServiceAnswer:
         """Create the content of one language."""
         fields = self.create_body.validate(call.body)
-        scope, lang_code = _scope(call), fields["lang_code"]
-        row = self.table.find(scope, lang_code)
+        scope, lang_code = _find_scope(call), fields["lang_code"]
+        row = self.table.find_by_key(scope, lang_code)
         if row is not None and row.active:
             match self.profile.duplicate_content:
                 case "conflict":
@@ -206,59 +208,63 @@ class TemplatesHandler(ResourceHandler):
             self.clock.stamp()
             self._insert(scope, content_id, content)
         self.publisher.publish_content(call.grant.account, call.values[0], content, "create")
-        return self.replies.data(dumps(content).encode(), 201, "Template content created")
+        return self.replies.build_success(dumps(content).encode(), 201, "Template content created")
 
     def update(self, call: AllowedCall) -> ServiceAnswer:
         """Change the content of one language."""
-        row = self.find(call)
+        row = self.find_active_record(call)
         fields = self.update_body.validate(call.body)
         if fields.get("lang_code", row.key) != row.key:
             raise RefusedRequest("clash", "The body names another language than the path")
         if self.profile.put == "replace":
             # A content cannot be without what creating it requires: that stays.
-            before = self._load(row)
-            kept = {name: before[name] for name in self.create_body.required}
-            fields = CONTENT_DEFAULTS | kept | fields
+            before = self._load_record(row)
+            required_fields = {name: before[name] for name in self.create_body.required}
+            fields = CONTENT_DEFAULTS | required_fields | fields
         content = self._rewrite_content(row, fields)
         self.publisher.publish_content(call.grant.account, call.values[0], content, "update")
-        return self.replies.done("Template content updated", dumps(content).encode())
+        return self.replies.build_confirmation("Template content updated", dumps(content).encode())
 
     def delete(self, call: AllowedCall) -> ServiceAnswer:
         """Make the content of one language inactive."""
         row = self._find_stored(call)
         answer = super().delete(call)
         if row is not None and row.active:
-            content = self._load(row)
+            content = self._load_record(row)
             self.publisher.publish_content(call.grant.account, call.values[0], content, "delete")
         return answer
 
     def insert_copy(self, account: str, record: Mapping[str, Any]) -> None:
         """Store a content of another account under its id; call it in the order of ids."""
-        content_id = self._copied_id(record)
+        content_id = self._choose_copied_id(record)
         fields = {n: v for n, v in record.items() if n not in ("id", "template_code")}
         content = self._new_content(content_id, fields)
         self._insert(f"{account}/{record['template_code']}", content_id, content)
 
     def _new_content(self, content_id: int, fields: dict[str, Any]) -> dict[str, Any]:
-        identity = {"id": self._public_id(content_id), "lang_code": fields["lang_code"]}
+        """Make a new content with all fields."""
+        identity = {"id": self._format_id(content_id), "lang_code": fields["lang_code"]}
         return _fill_nulls(identity | CONTENT_DEFAULTS | fields)
 
     def _rewrite_content(self, row: StoredRecord, fields: dict[str, Any]) -> dict[str, Any]:
-        content = _fill_nulls(self._load(row) | fields)
+        """Store a content with these fields changed, and return it."""
+        content = _fill_nulls(self._load_record(row) | fields)
         self.clock.stamp()
         self._rewrite(row, content)
         return content
 
     def _find_stored(self, call: AllowedCall) -> StoredRecord | None:
-        return self.table.find(_scope(call), call.values[1])
+        """Return the content that the path of a call names, also an inactive one."""
+        return self.table.find_by_key(_find_scope(call), call.values[1])
 
     def _check_template(self, call: AllowedCall) -> None:
-        if "unknown_template_404" in self.quirks and not self.table.has_scope(_scope(call)):
+        """Refuse a template without contents if a quirk asks for it."""
+        if "unknown_template_404" in self.quirks and not self.table.has_scope(_find_scope(call)):
             raise RefusedRequest("not_found", "Template not found")
 
 
-def _scope(call: AllowedCall) -> str:
-    """Return the scope of contents, which is the list of their template."""
+def _find_scope(call: AllowedCall) -> str:
+    """Return the scope of the contents of the template in the path of a call."""
     return f"{call.grant.account}/{call.values[0]}"
 
 
@@ -277,5 +283,6 @@ def _fill_nulls(content: dict[str, Any]) -> dict[str, Any]:
     return content
 
 
-def _matches(item: dict[str, Any], term: str) -> bool:
+def _matches_term(item: dict[str, Any], term: str) -> bool:
+    """Check if the text or the language code of a content holds a term."""
     return term in item["text"].casefold() or term in item["lang_code"].casefold()

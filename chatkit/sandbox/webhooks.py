@@ -88,43 +88,44 @@ class WebhooksHandler(ResourceHandler):
 
     def list(self, call: AllowedCall) -> ServiceAnswer:
         """Answer with all webhooks; never with their secrets."""
-        ids = self.table.listed_ids(call.grant.account)
-        return self.replies.data(b"[%b]" % self.table.items(ids))
+        ids = self.table.list_ids(call.grant.account)
+        return self.replies.build_success(b"[%b]" % self.table.join_items(ids))
 
     def create(self, call: AllowedCall) -> ServiceAnswer:
         """Register a webhook; only this answer shows its signing secret."""
         fields = self.create_body.validate(call.body)
         self._check_url(call.grant, fields["url"], None)
-        if len(self.table.listed_ids(call.grant.account)) >= MOST:
+        if len(self.table.list_ids(call.grant.account)) >= MOST:
             raise RefusedRequest("invalid", f"An account has at most {MOST} webhooks")
         webhook_id = self.table.next_id()
         record = self._new_record(webhook_id, fields)
         self._insert(call.grant.account, webhook_id, record)
-        return self.replies.data(dumps(record).encode(), 201, "Webhook created")
+        return self.replies.build_success(dumps(record).encode(), 201, "Webhook created")
 
     def update(self, call: AllowedCall) -> ServiceAnswer:
         """Change the fields that were sent, and no others."""
-        row = self.find(call)
+        row = self.find_active_record(call)
         fields = self.update_body.validate(call.body)
         self._check_url(call.grant, fields.get("url", row.key), row)
-        record = self._load(row) | fields
-        self._touch(record)
+        record = self._load_record(row) | fields
+        self._set_update_time(record)
         self._rewrite(row, record)
         if "secret_in_update" not in self.quirks:
             del record["webhook_secret"]
-        return self.replies.done("Webhook updated", dumps(record).encode())
+        return self.replies.build_confirmation("Webhook updated", dumps(record).encode())
 
     def insert_copy(self, account: str, record: Mapping[str, Any]) -> None:
         """Store a webhook of another account under its id, with a signing secret of its own."""
-        webhook_id = self._copied_id(record)
+        webhook_id = self._choose_copied_id(record)
         own = ("id", "webhook_secret")
         copied = {name: value for name, value in record.items() if name not in own}
         self._insert(account, webhook_id, self._new_record(webhook_id, record) | copied)
 
     def _new_record(self, webhook_id: int, fields: Mapping[str, Any]) -> dict[str, Any]:
+        """Make a new webhook with all fields and a signing secret."""
         now = self.clock.stamp()
         return {
-            "id": self._public_id(webhook_id),
+            "id": self._format_id(webhook_id),
             "url": fields["url"],
             "is_active": fields.get("is_active", True),
             "events": fields["events"],
@@ -135,41 +136,43 @@ class WebhooksHandler(ResourceHandler):
             "last_delivery_error": None,
             "created_at": now,
             "updated_at": now,
-            "webhook_secret": self.clock.secret(),
+            "webhook_secret": self.clock.make_secret(),
         }
 
     def find_subscribed(self, account: str, kind: str) -> Sequence[ActiveWebhook]:
         """Return the active webhooks that subscribe to a kind of events."""
-        records = map(self._load, self.table.rows(account))
+        records = map(self._load_record, self.table.select_records(account))
         return [
-            _to_active_webhook(record)
+            _make_active_webhook(record)
             for record in records
             if record["is_active"] and not {ALL, kind}.isdisjoint(record["events"])
         ]
 
-    def find_active(self, account: str, webhook_id: int) -> ActiveWebhook | None:
+    def find_active_webhook(self, account: str, webhook_id: int) -> ActiveWebhook | None:
         """Return an active webhook; None if it is inactive or deleted."""
-        row = self.table.active(webhook_id, account)
-        record = self._load(row) if row else {"is_active": False}
-        return _to_active_webhook(record) if record["is_active"] else None
+        row = self.table.find_active(webhook_id, account)
+        record = self._load_record(row) if row else {"is_active": False}
+        return _make_active_webhook(record) if record["is_active"] else None
 
     def record_delivery(
         self, account: str, webhook_id: int, status: str, http_status: int | None, error: str | None
     ) -> None:
         """Store the outcome of the latest delivery attempt, unless the webhook was deleted."""
-        if row := self.table.active(webhook_id, account):
+        if row := self.table.find_active(webhook_id, account):
             attempt = {
                 "last_delivery_at": self.clock.stamp(),
                 "last_delivery_status": status,
                 "last_delivery_http_status": http_status,
                 "last_delivery_error": error,
             }
-            self._rewrite(row, self._load(row) | attempt)
+            self._rewrite(row, self._load_record(row) | attempt)
 
     def _check_url(self, grant: Grant, url: str, own: StoredRecord | None) -> None:
+        """Refuse an address that another webhook has, if the profile says so."""
         if self.profile.duplicate_webhook_url == "refuse":
             self._check_free(grant.account, url, "A webhook has this URL", own)
 
 
-def _to_active_webhook(record: dict[str, Any]) -> ActiveWebhook:
+def _make_active_webhook(record: dict[str, Any]) -> ActiveWebhook:
+    """Make the fields of a webhook that a delivery needs."""
     return ActiveWebhook(int(record["id"]), record["url"], record["webhook_secret"])

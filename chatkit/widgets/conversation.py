@@ -100,7 +100,7 @@ class Conversation(Follower):
         """Read the events of the contact, if anything has come or was verified since."""
         state = (self._inbox.last, self._inbox._store.verified_later)
         if state != self._state:
-            events = self._inbox._events(contact=self.contact, verified=self._verified)
+            events = self._inbox._read_events(contact=self.contact, verified=self._verified)
             self._events, self._state = list(events), state
             self.thread = thread(self._events)
 
@@ -237,13 +237,13 @@ def thread(events: Sequence[Event]) -> list[ThreadMessage]:
 
     A message of which only the status came was sent elsewhere, by a program or a phone.
     """
-    statuses = {row["message_id"]: row for row in frames.status_rows(events)}
+    statuses = {row["message_id"]: row for row in frames.make_status_rows(events)}
     marks: dict[str, list[str]] = {}
-    for row in frames.TABLES["reactions"].rows(events):
+    for row in frames.TABLES["reactions"].make_rows(events):
         if row["emoji"]:
             marks.setdefault(row["message_id"], []).append(row["emoji"])
     messages = []
-    for row in frames.TABLES["messages"].rows(events):
+    for row in frames.TABLES["messages"].make_rows(events):
         key, outbound = row["message_id"], bool(row["outbound"])
         words = (row["type"] or "unknown", row["text"], row["name"], row["reply_to"])
         # a customer's own message may be marked as read: that is no status of ours

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import traitlets
 
 from chatkit.account import layout
-from chatkit.account.folder import Folder, state_of
+from chatkit.account.folder import Folder, read_state
 from chatkit.account.reading import CONTACT
 from chatkit.errors import ChatkitError, InputError, safe_repr
 from chatkit.report import LABEL, html_heading, marked
@@ -175,13 +175,13 @@ def _read_both(
     left: Comparable, right: Comparable | None, *, contacts: bool | None
 ) -> tuple[tuple[str, str], dict[str, _Texts]]:
     """Read both sides; return their names, and the texts of their files by path."""
-    first = state_of(left, contacts=contacts)
+    first = read_state(left, contacts=contacts)
     if right is None:
         second = first
     else:
         codes = tuple(dict.fromkeys([*first.codes, *getattr(right, "codes", ())]))
         contacts = CONTACT in first.records if contacts is None else contacts
-        second = state_of(right, contacts=contacts, codes=codes or None)
+        second = read_state(right, contacts=contacts, codes=codes or None)
     paths: layout.Paths = {}
     if isinstance(left, Folder):
         paths |= layout.FolderReader(left._read_files(contacts=False)).read().paths
@@ -195,13 +195,13 @@ def _as_files(state: AccountState, paths: layout.Paths, names: layout.PathNames)
     """Return the texts of the files of an account, by path."""
     texts: dict[str, bytes] = {}
     for noun in layout.RECORD_FILES:
-        for name, fields in state.of(noun).items():
+        for name, fields in state.get(noun).items():
             if (noun, name) not in paths:
-                paths[noun, name] = names.new_path(noun, name)
+                paths[noun, name] = names.make_path(noun, name)
             path = paths[noun, name]
-            texts[path] = layout.record_text(noun, name, fields, path)
+            texts[path] = layout.format_record(noun, name, fields, path)
     if CONTACT in state.records:
-        texts[layout.CONTACTS] = layout.contacts_text(state.of(CONTACT), layout.EDITABLE)
+        texts[layout.CONTACTS] = layout.format_contacts(state.get(CONTACT), layout.EDITABLE)
     return {path: text.decode() for path, text in texts.items()}
 
 

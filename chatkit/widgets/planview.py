@@ -17,7 +17,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import ipywidgets as w
 
-from chatkit.account.fleet_plan import FleetPlan, fleet_heading, progress_of, undo_fleet_plan
+from chatkit.account.fleet_plan import (
+    FleetPlan,
+    describe_fleet_plan,
+    get_fleet_progress,
+    undo_fleet_plan,
+)
 from chatkit.api.connection import describe_account, is_live
 from chatkit.bulk import rendering
 from chatkit.bulk.apply import Interrupt
@@ -472,7 +477,7 @@ class PlanView(Panel):
         if not places:
             return "without changes", "back", "without changes"
         if self.running:
-            progress, stop = progress_of(plan), ""
+            progress, stop = get_fleet_progress(plan), ""
             ended_with = progress.ended.get(label)
             if isinstance(ended_with, Exception):
                 return "stopped", "bad", f"Stopped: {get_first_line(ended_with)}"
@@ -642,7 +647,7 @@ def row_ranges(parts: Mapping[str, Plan]) -> Iterator[tuple[str, Plan, range]]:
 def heading_of(plan: Plan | FleetPlan, *, run: bool = False) -> str:
     """Return the headline of a plan, or of its run."""
     if isinstance(plan, FleetPlan):
-        return fleet_heading(plan, run=run)
+        return describe_fleet_plan(plan, run=run)
     return rendering.make_run_heading(plan) if run else rendering.make_plan_heading(plan)
 
 

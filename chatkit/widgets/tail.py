@@ -184,7 +184,7 @@ class Tail(Follower):
         newest: deque[Delivery] = deque(maxlen=self._rows.maxlen)
         seen = 0
         choice = {"kinds": chosen.kind or None, "contact": contact}
-        for delivery in self._inbox._deliveries(
+        for delivery in self._inbox._select(
             since=begin, until=top, verified=None, repeats=True, **choice
         ):
             if not body_holds(delivery.body, chosen.search):

@@ -19,7 +19,7 @@ from typing import Any
 
 import chatkit
 from chatkit.account import folder as folder_module
-from chatkit.account.reading import AccountState, name_text, read_account
+from chatkit.account.reading import AccountState, format_name, read_account
 from chatkit.bulk.stores import get_journal_folder
 
 
@@ -47,7 +47,7 @@ def touches(path: Path, kill_at: int) -> None:
 def held(state: AccountState) -> str:
     """Return what a state holds as one text."""
     records = {
-        noun: {name_text(name): fields for name, fields in state.of(noun).items()}
+        noun: {format_name(name): fields for name, fields in state.get(noun).items()}
         for noun in state.records
     }
     return json.dumps(records, sort_keys=True)

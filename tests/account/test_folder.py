@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import chatkit
-from chatkit.account.folder import state_of
+from chatkit.account.folder import read_state
 from chatkit.account.reading import AccountState
 
 CODES = ["order_ready", "login_code"]
@@ -60,7 +60,7 @@ def test_a_pull_writes_what_the_account_holds_and_a_second_one_nothing(
     report = folder.pull(client, codes=CODES)
     assert "5 flows" in repr(report)
     assert "new: account.json, 5 in flows/" in repr(report)
-    assert holds_the_same(folder.state(), state_of(client, codes=CODES))
+    assert holds_the_same(folder.state(), read_state(client, codes=CODES))
     before = texts(folder)
     assert {path.split("/")[0] for path in before} == {
         *("account.json", "webhooks", "flows", "templates", ".chatkit"),
@@ -115,8 +115,8 @@ def test_contacts_come_only_when_asked_with_a_line_in_gitignore_and_a_word(
     assert lines[0] == '"country_code","number","name"'
     assert lines[1].startswith("\"'+")  # no program takes it for a formula
     state = folder.state(contacts=True)
-    assert holds_the_same(state, state_of(client, codes=CODES, contacts=True))
-    assert holds_the_same(state_of(folder), state)
+    assert holds_the_same(state, read_state(client, codes=CODES, contacts=True))
+    assert holds_the_same(read_state(folder), state)
     assert "contact" not in folder.state(contacts=False).records
     folder.pull(client)
     assert "persons" not in capsys.readouterr().out
@@ -465,7 +465,7 @@ def test_a_revision_of_git_is_read_without_checking_it_out(
     (folder.path / "flows/rent-a-bike.json").unlink()
     git(tmp_path, "commit", "-qam", "two")
     before = texts(folder)
-    result = state_of(f"{folder.path}/@HEAD~1", contacts=True)
+    result = read_state(f"{folder.path}/@HEAD~1", contacts=True)
     assert holds_the_same(result, then)  # contacts are not in git
     assert result.origin == f"{folder.path}@HEAD~1"
     assert folder.state("HEAD").contents["order_ready", "en"]["footer"] == "Edited"

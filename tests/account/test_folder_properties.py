@@ -17,7 +17,7 @@ import chatkit
 from chatkit.account import folder as folder_module
 from chatkit.account.folder import merge_records
 from chatkit.account.layout import PathNames
-from chatkit.account.reading import AccountState, canonical_fields
+from chatkit.account.reading import AccountState, canonicalize_fields
 from chatkit.api.call import find_segment_fault
 
 #: Names that some system does not take, or takes for others.
@@ -81,7 +81,7 @@ def account(result: Mapping[str, Any]) -> AccountState:
     """Make the state of any account, also of one that holds what could not be sent."""
     kept = {
         noun: {
-            name: canonical_fields(noun, fields) for name, fields in sorted(result[noun].items())
+            name: canonicalize_fields(noun, fields) for name, fields in sorted(result[noun].items())
         }
         for noun in ("flow", "content", "webhook", "contact")
         if result[noun] is not None
@@ -133,8 +133,8 @@ def test_names_of_files_are_safe_on_every_system(
     contents: list[tuple[str, str]], flows: list[str]
 ) -> None:
     made = PathNames({}, ["flows/book.json", "templates/Order/readme.txt"])
-    paths = [made.new_path("content", name) for name in contents]
-    paths += [made.new_path("flow", name) for name in flows]
+    paths = [made.make_path("content", name) for name in contents]
+    paths += [made.make_path("flow", name) for name in flows]
     folded = [path.casefold() for path in paths]
     assert len({*folded}) == len(paths)
     assert "flows/book.json" not in folded

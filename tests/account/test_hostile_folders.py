@@ -468,14 +468,14 @@ def test_a_file_that_is_saved_again_and_again_ends_the_pull(
     shop: Path, moved: chatkit.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     place, count = shop / "templates/order_ready/en.json", iter(range(100))
-    original = folder_module._Pull.commit
+    original = folder_module._Pull.write_changed_files
 
     def hooked(self: Any, *arguments: Any) -> Any:
         output = json.loads(place.read_text()) | {"footer": str(next(count))}
         place.write_text(json.dumps(output))
         return original(self, *arguments)
 
-    monkeypatch.setattr(folder_module._Pull, "commit", hooked)
+    monkeypatch.setattr(folder_module._Pull, "write_changed_files", hooked)
     with pytest.raises(chatkit.errors.InputError, match="again and again"):
         chatkit.Folder(shop).pull(moved)
 

@@ -14,13 +14,13 @@ from markdown_it import MarkdownIt
 
 import chatkit
 from chatkit.account.fleet import Fleet
-from chatkit.account.planning import plan_markdown
+from chatkit.account.planning import format_plan_markdown
 from chatkit.cli import _as_commands
 from chatkit.client import Client
 from chatkit.flowjson import lint
 from chatkit.util.display import visible
 
-markdown = partial(plan_markdown, convert=_as_commands)
+markdown = partial(format_plan_markdown, convert=_as_commands)
 BAD = "```\n# x\n@all <img src=x onerror=alert(1)> ![a](http://b) #1 | ~~~ \u202e & \x1b[31m"
 
 

@@ -13,7 +13,7 @@ from bulk.planning import account, call, contacts, content, flow, states, untouc
 
 import chatkit
 from chatkit.account.comparison import compare
-from chatkit.account.folder import state_of
+from chatkit.account.folder import read_state
 from chatkit.account.planning import plan_state
 from chatkit.account.reading import AccountState
 
@@ -44,7 +44,7 @@ def prepared(sandbox: chatkit.Sandbox) -> None:
 
 
 def state(client: chatkit.Client, **more: Any) -> AccountState:
-    return state_of(client, contacts=True, codes=CODES, **more)
+    return read_state(client, contacts=True, codes=CODES, **more)
 
 
 def restored(held: AccountState, client: chatkit.Client, **options: Any) -> Any:
@@ -59,7 +59,7 @@ def test_an_account_that_holds_the_state_gets_an_empty_plan(
     demo: tuple[chatkit.Sandbox, chatkit.Client],
 ) -> None:
     sandbox, client = demo
-    held = state_of(sandbox, contacts=True)
+    held = read_state(sandbox, contacts=True)
     plan = plan_state(held, client)
     assert (len(plan), len(plan.refused)) == (0, 0)
     assert repr(plan) == ("Nothing to do: the account already matches what is planned. 0 changes.")
@@ -102,7 +102,7 @@ def test_an_empty_state_reads_and_plans_nothing(
 def test_an_empty_account_becomes_what_the_state_holds(
     demo: tuple[chatkit.Sandbox, chatkit.Client], empty: tuple[chatkit.Sandbox, chatkit.Client]
 ) -> None:
-    held = state_of(demo[0], contacts=True)
+    held = read_state(demo[0], contacts=True)
     sandbox, client = empty
     plan = plan_state(held, client, broken=True)
     text = repr(plan)
@@ -115,7 +115,7 @@ def test_an_empty_account_becomes_what_the_state_holds(
     sent = [path.split("/")[0] for _, path in writes(sandbox)]
     assert list(dict.fromkeys(sent)) == ["flows", "templates", "webhooks", "contacts"]
     assert len(plan.secrets) == 3
-    now = state_of(client, contacts=True, codes=held.codes)
+    now = read_state(client, contacts=True, codes=held.codes)
     left = compare(held, now).frame()
     split = [c for c in left.itertuples() if c.resource == "contact"]
     assert len(left) == len(split)

@@ -17,7 +17,7 @@ from volume import volume
 
 import chatkit
 from chatkit.account.comparison import compare
-from chatkit.account.folder import state_of
+from chatkit.account.folder import read_state
 from chatkit.account.planning import plan_state
 from chatkit.account.reading import AccountState
 from chatkit.bulk.endpoints import ACCOUNT
@@ -124,7 +124,7 @@ def made(sandbox: chatkit.Sandbox, held: Holdings) -> None:
 
 
 def read(client: chatkit.Client) -> AccountState:
-    return state_of(client, contacts=True, codes=CODES)
+    return read_state(client, contacts=True, codes=CODES)
 
 
 def pulled(client: chatkit.Client, path: str) -> AccountState:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import chatkit
-from chatkit.account.folder import state_of
-from chatkit.account.reading import AccountState, default_of
+from chatkit.account.folder import read_state
+from chatkit.account.reading import AccountState, get_default
 
 
 @pytest.fixture
@@ -15,7 +15,7 @@ def sandbox() -> chatkit.Sandbox:
 
 
 def test_a_state_goes_by_names_and_has_no_ids_in_its_records(sandbox: chatkit.Sandbox) -> None:
-    state = state_of(sandbox, contacts=True)
+    state = read_state(sandbox, contacts=True)
     assert repr(state) == (
         "<account 1001 of the sandbox: 5 flows, 30 contents, 3 webhooks, 250 contacts>"
     )
@@ -28,14 +28,14 @@ def test_a_state_goes_by_names_and_has_no_ids_in_its_records(sandbox: chatkit.Sa
 
 
 def test_contacts_are_read_only_when_they_are_asked_for(sandbox: chatkit.Sandbox) -> None:
-    assert "contact" not in state_of(sandbox).records
+    assert "contact" not in read_state(sandbox).records
 
 
 def test_what_a_record_does_not_say_is_as_by_itself(sandbox: chatkit.Sandbox) -> None:
-    content = state_of(sandbox).contents["order_ready", "en"]
+    content = read_state(sandbox).contents["order_ready", "en"]
     assert "is_catalog" not in content
     assert "is_draft" not in content
-    assert default_of("content", "is_draft") is False
+    assert get_default("content", "is_draft") is False
     assert all(None not in button.values() for button in content["buttons"])
 
 
@@ -44,24 +44,24 @@ def test_two_flows_of_one_name_are_told_and_not_guessed(sandbox: chatkit.Sandbox
         document = client.flows.get(client.flows.frame().index[0]).flow_json
         for _ in range(2):
             client.flows.create(name="Twice", template_name="default", flow_json=document)
-        state = state_of(client)
+        state = read_state(client)
     assert "Twice" not in state.flows
     assert any("2 flows are called" in line and "Twice" in line for line in state.not_carried)
 
 
 def test_a_client_without_codes_says_why_it_has_no_contents(sandbox: chatkit.Sandbox) -> None:
     with chatkit.connect(sandbox) as client:
-        state = state_of(client)
+        state = read_state(client)
         assert not state.contents
         assert "Not compared: contents (codes=…)" in repr(chatkit.compare(client, state))
-        named = state_of(client, codes=["order_ready", "not_there"])
+        named = read_state(client, codes=["order_ready", "not_there"])
     assert {code for code, _ in named.contents} == {"order_ready"}
     assert any("not_there" in line for line in named.not_carried)
 
 
 def test_a_state_is_returned_as_it_is_and_nothing_else_is_taken(sandbox: chatkit.Sandbox) -> None:
-    state = state_of(sandbox)
+    state = read_state(sandbox)
     assert isinstance(state, AccountState)
-    assert state_of(state) is state
+    assert read_state(state) is state
     with pytest.raises(chatkit.errors.InputError, match="not dict"):
-        state_of({})  # type: ignore[arg-type]
+        read_state({})  # type: ignore[arg-type]

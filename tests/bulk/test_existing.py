@@ -239,7 +239,7 @@ def others():
         contact(sandbox, 9)
         flow(sandbox, "One"), flow(sandbox, "Two")
         with middleware_of(sandbox).transaction() as service:
-            service.flows.move(flow(sandbox, "Three"), sandbox.account_id, "PUBLISHED")
+            service.flows.set_status(flow(sandbox, "Three"), sandbox.account_id, "PUBLISHED")
         content(sandbox), content(sandbox, lang_code="de", text="Hallo", variables={})
         webhook(sandbox, 0), webhook(sandbox, 1, is_active=False)
         yield client

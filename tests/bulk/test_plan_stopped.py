@@ -100,7 +100,7 @@ def test_one_row_that_is_refused_does_not_stop_the_others_of_another_kind():
     with account(clash_status=422) as (sandbox, client):
         published = flow(sandbox, "Published")
         with middleware_of(sandbox).transaction() as service:
-            service.flows.move(published, sandbox.account_id, "PUBLISHED")
+            service.flows.set_status(published, sandbox.account_id, "PUBLISHED")
         new = pd.DataFrame({"name": [f"Flow {n}" for n in range(120)], "template_name": "default"})
         new["flow_json"] = [DOCUMENT] * 120
         result = client.flows.plan(new, delete=[published]).apply(irreversible=True)

@@ -225,7 +225,7 @@ def test_a_number_that_another_contact_has_is_refused(sandbox, client):
 def test_a_filtered_frame_makes_no_second_record_of_a_name_it_does_not_show(sandbox, client):
     published, draft = flow(sandbox, "Order"), flow(sandbox, "Other")
     with middleware_of(sandbox).transaction() as service:
-        service.flows.move(published, sandbox.account_id, "PUBLISHED")
+        service.flows.set_status(published, sandbox.account_id, "PUBLISHED")
     frame = client.flows.frame(status="DRAFT").reset_index()
     assert frame["id"].tolist() == [draft]
     frame.loc[1, ["name", "template_name"]] = ["Order", "default"]

@@ -82,7 +82,7 @@ def test_a_document_that_the_service_never_shows_is_sent_and_can_never_be_undone
 def test_what_can_be_undone_only_with_loss_is_marked_before(sandbox, client):
     key = flow(sandbox)
     with middleware_of(sandbox).transaction() as service:
-        service.flows.move(key, sandbox.account_id, "PUBLISHED")
+        service.flows.set_status(key, sandbox.account_id, "PUBLISHED")
     frame = client.flows.frame()
     frame["flow_json"] = [{**DOCUMENT, "version": "7.2"}]
     [change] = client.flows.plan(frame).changes

@@ -186,7 +186,7 @@ def test_flows(sandbox: chatkit.Sandbox, client: Client) -> None:
     ids = [flow(sandbox, f"Flow {n}", flow_json_raw=f"raw {n}") for n in range(5)]
     with middleware_of(sandbox).transaction() as service:
         for published in (ids[1], ids[3]):
-            service.flows.move(published, sandbox.account_id, "PUBLISHED")
+            service.flows.set_status(published, sandbox.account_id, "PUBLISHED")
     frame = client.flows.frame().reset_index()
     frame["flow_json"] = pd.Series([None] * 5, dtype=object)
     frame.at[0, "flow_json"] = OTHER

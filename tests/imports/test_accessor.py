@@ -13,7 +13,7 @@ from IPython.core.formatters import HTMLFormatter
 
 import chatkit
 from chatkit.client import Client
-from chatkit.imports.accessor import show_frames
+from chatkit.imports.accessor import register_frame_formatter
 
 ANA = {"number": "2025550187", "country_code": "+1", "name": "Ana"}
 
@@ -64,7 +64,7 @@ def test_it_is_there_in_a_new_kernel(code: str) -> None:
 def output() -> HTMLFormatter:
     """Request the HTML of a value as a kernel does."""
     formatter = HTMLFormatter()
-    show_frames(formatter)
+    register_frame_formatter(formatter)
     return formatter
 
 
@@ -117,5 +117,5 @@ def test_frames_of_others_look_as_they_did(output: HTMLFormatter) -> None:
 
     own = HTMLFormatter()
     own.for_type(pd.DataFrame, lambda frame: "as they like it")
-    show_frames(own)
+    register_frame_formatter(own)
     assert own(frame) == "as they like it"

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from chatkit.inbox.delivery import Delivery, ReceivedDelivery, contact_of_body
+from chatkit.inbox.delivery import Delivery, ReceivedDelivery, find_contact_of_body
 from chatkit.inbox.events import Event, parse_events
 from chatkit.inbox.store import InboxStore
 from chatkit.profile import ServiceProfile
@@ -76,14 +76,14 @@ def taken(payload: Any, number: int = 1, profile: ServiceProfile | None = None) 
 
 def keep(store: InboxStore, *bodies: bytes, **changed: Any) -> None:
     """Store bodies as verified deliveries, each of its own."""
-    begin = store.last()
-    store.write(
+    begin = store.read_last_id()
+    store.write_deliveries(
         [
             ReceivedDelivery(
                 received=(START + begin + n) * 1_000_000, identity=f"id:{begin + n}",
                 kind="chat.message.status", verified=True, reason="", is_json=True, path="/",
                 headers="[]", body=body,
-                contact=contact_of_body(body),
+                contact=find_contact_of_body(body),
             )._replace(**changed)
             for n, body in enumerate(bodies)
         ]

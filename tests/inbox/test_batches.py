@@ -47,7 +47,7 @@ def in_a_loop(test: Callable[..., Coroutine[None, None, None]]) -> Callable[...,
 
 async def put(batches: Batches, *arrivals: ReceivedRequest) -> list[asyncio.Task[Answer]]:
     """Put deliveries that come together, and let them begin to wait."""
-    tasks = [asyncio.create_task(batches.put(one)) for one in arrivals]
+    tasks = [asyncio.create_task(batches.store(one)) for one in arrivals]
     await asyncio.sleep(0)
     return tasks
 
@@ -79,12 +79,12 @@ async def test_one_that_no_database_takes_does_not_refuse_the_others(url: str) -
 
     def write(arrivals: Sequence[ReceivedRequest]) -> list[Answer]:
         numbers = [int(one.body) for one in arrivals]
-        store.write([entry(n, path=None if n == 5 else "/") for n in numbers])
+        store.write_deliveries([entry(n, path=None if n == 5 else "/") for n in numbers])
         return [STORED] * len(arrivals)
 
     answers = await asyncio.gather(*await put(Batches(write), *map(arrival, range(10))))
     assert [n for n, answer in enumerate(answers) if answer == NOT_STORED] == [5]
-    assert len([*store.read(Selection())]) == 9
+    assert len([*store.select(Selection())]) == 9
     store.close()
 
 
@@ -102,7 +102,7 @@ async def test_a_store_that_fails_fails_each_and_works_again_later() -> None:
     assert await asyncio.gather(*await put(batches, *map(arrival, range(3)))) == [NOT_STORED] * 3
     assert asked == [3], "what no delivery is to blame for is not tried with each of them"
     broken.clear()
-    assert await batches.put(arrival()) == STORED
+    assert await batches.store(arrival()) == STORED
 
 
 @in_a_loop
@@ -123,12 +123,12 @@ async def test_too_much_that_waits_is_refused_at_once(monkeypatch: pytest.Monkey
     batches = Batches(slow)
     first = await at_work(slow, batches, arrival(body=b"x" * 900))
     second = await put(batches, arrival(body=b"x" * 900))
-    assert await batches.put(arrival(body=b"x" * 200)) == NOT_STORED
+    assert await batches.store(arrival(body=b"x" * 200)) == NOT_STORED
     slow.let_go.set()
     assert await asyncio.gather(*first, *second) == [STORED] * 2
     for _ in range(3):
-        assert await batches.put(arrival(body=b"x" * 1000)) == STORED
-        assert await batches.put(arrival(body=b"x" * 1001)) == NOT_STORED
+        assert await batches.store(arrival(body=b"x" * 1000)) == STORED
+        assert await batches.store(arrival(body=b"x" * 1001)) == NOT_STORED
 
 
 @in_a_loop

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from inbox.bodies import ANA, change, delivery, enveloped, message, taken, value
 
 from chatkit.inbox.events import (
-    contact_in,
+    find_contact,
+    format_e164,
     parse_events,
     parse_timestamp,
-    read_answers,
-    to_e164,
+    read_flow_answers,
 )
 from chatkit.profile import ServiceProfile
 
@@ -101,7 +101,7 @@ def test_any_json_is_at_least_one_event_and_nothing_gets_lost(body: Any) -> None
         for name in ("field", "type", "id", "at", "contact", "name", "number", "number_id",
                      "outbound", "media", "text"):  # fmt: skip
             getattr(event, name)
-        assert read_answers(event.fields) is not None
+        assert read_flow_answers(event.fields) is not None
 
 
 @pytest.mark.parametrize("body", [b"", b"\xff\xfe", b"<a/>", b"[" * 100_000])
@@ -125,7 +125,7 @@ def test_a_body_is_taken_apart_whether_it_is_in_an_envelope_or_not(case: dict[st
         for event in result:
             event[5] = event[5] and event[5].isoformat()
         assert result == case["events"]
-        assert contact_in(body) == case["contact"]
+        assert find_contact(body) == case["contact"]
 
 
 def test_the_envelope_has_the_names_of_the_profile_and_no_others() -> None:
@@ -167,8 +167,8 @@ def test_flow_answers_are_read_or_kept_as_they_are(
     written: Any, answers: dict[str, Any], unread: str | None
 ) -> None:
     content = {"interactive": {"type": "nfm_reply", "nfm_reply": {"response_json": written}}}
-    assert read_answers(content) == (answers, unread)
-    assert read_answers({"interactive": {"type": "list_reply"}}) == (None, None)
+    assert read_flow_answers(content) == (answers, unread)
+    assert read_flow_answers({"interactive": {"type": "list_reply"}}) == (None, None)
 
 
 @pytest.mark.parametrize(
@@ -189,9 +189,9 @@ def test_times_are_seconds_and_nothing_else(value: Any, expected: datetime | Non
 
 
 def test_numbers_are_joined_with_contacts_by_their_e164_form() -> None:
-    assert to_e164(ANA) == f"+{ANA}"
+    assert format_e164(ANA) == f"+{ANA}"
     for unusual in (None, "", "US.13491208655302741918", "1234", "+16505550101", "٣" * 8):
-        assert to_e164(unusual) == unusual
+        assert format_e164(unusual) == unusual
 
 
 def test_the_verdict_and_the_delivery_stay_with_each_event() -> None:
@@ -205,7 +205,7 @@ def test_a_body_that_nothing_can_take_apart_is_of_none() -> None:
     body: Any = message(1)
     for _ in range(5_000):
         body = [body]
-    assert contact_in(body) == ""
+    assert find_contact(body) == ""
 
 
 @given(
@@ -214,6 +214,6 @@ def test_a_body_that_nothing_can_take_apart_is_of_none() -> None:
     st.sampled_from(["data", "x", "messages", "entry"]),
 )
 def test_any_profile_finds_this_contact_or_none(body: Any, kind: str, data: str) -> None:
-    if contact := contact_in(body):
+    if contact := find_contact(body):
         profile = ServiceProfile(event_kind_field=kind, event_data_field=data)
         assert {one.contact for one in taken(body, profile=profile)} <= {contact, None, ""}

@@ -23,7 +23,7 @@ def messages(*contents: dict[str, Any]) -> list[Event]:
 
 
 def table(name: str, result: list[Event]) -> pd.DataFrame:
-    return frames.TABLES[name].frame(result)
+    return frames.TABLES[name].make_frame(result)
 
 
 @pytest.mark.parametrize("name", frames.TABLES)
@@ -40,8 +40,8 @@ def test_the_samples_fill_each_frame(shared) -> None:
     paths = sorted((shared / "samples" / "webhooks").glob("[mp]*_*.json"))
     result = [e for n, p in enumerate(paths, 1) for e in taken(p.read_bytes(), n)]
     rows = {name: len(table(name, result)) for name in frames.TABLES}
-    rows["answers"] = len(frames.flow_answers(result))
-    rows["statuses"] = len(frames.statuses(result))
+    rows["answers"] = len(frames.make_flow_answers_frame(result))
+    rows["statuses"] = len(frames.make_statuses_frame(result))
     assert rows == ROWS
     everything = table("frame", result)
     assert everything.index.is_unique and not everything["content"].isna().any()
@@ -98,7 +98,7 @@ def test_files_keep_their_checksum_and_caption() -> None:
 def test_statuses_tell_how_long_each_step_took() -> None:
     steps = [status("a", "sent", 0), status("a", "read", 65), status("a", "delivered", 5)]
     steps += [status("b", "sent", 0)]
-    frame = frames.statuses(events(change("messages", value(statuses=steps))))
+    frame = frames.make_statuses_frame(events(change("messages", value(statuses=steps))))
     assert frame.loc["a", "status"] == "read"
     assert frame.loc["a", "to_delivered"] == pd.Timedelta(seconds=5)
     assert frame.loc["a", "to_read"] == pd.Timedelta(seconds=65)
@@ -112,7 +112,7 @@ def answer(number: int, response: Any) -> dict[str, Any]:
 
 
 def test_answers_of_flows_are_columns_of_their_own_kinds() -> None:
-    frame = frames.flow_answers(
+    frame = frames.make_flow_answers_frame(
         messages(
             answer(1, '{"stars": 4, "words": "good", "again": true, "of": [1]}'),
             answer(2, '{"stars": 5, "contact": "mine"}'),
@@ -139,7 +139,7 @@ values = st.none() | st.booleans() | st.integers(-(2**63), 2**64 - 1) | st.text(
 @example([{"stars": 4}, {"stars": None}])
 @given(st.lists(st.dictionaries(st.text(max_size=3), values, max_size=4), max_size=4))
 def test_any_answers_make_a_frame_and_none_is_lost(answers: list[dict[str, Any]]) -> None:
-    frame = frames.flow_answers(
+    frame = frames.make_flow_answers_frame(
         messages(*(answer(n, json.dumps(one)) for n, one in enumerate(answers)))
     )
     assert len(frame) == len(answers)
@@ -148,7 +148,7 @@ def test_any_answers_make_a_frame_and_none_is_lost(answers: list[dict[str, Any]]
 
 def test_a_thousand_different_answers_do_not_make_a_thousand_columns() -> None:
     many = json.dumps({f"field{n}": "x" for n in range(3000)})
-    frame = frames.flow_answers(messages(answer(1, many)))
+    frame = frames.make_flow_answers_frame(messages(answer(1, many)))
     assert sum(name.startswith("answer.") for name in frame.columns) == 200
     assert len(frame["answers"].iloc[0]) == 3000
 
@@ -164,7 +164,7 @@ def test_raw_deliveries_keep_their_order_and_size() -> None:
         delivery(b"\xff", 1, is_json=False, reason="not JSON", headers=(("a", "b"),)),
         delivery("Zoë".encode(), 2, verified=False),
     ]
-    frame = frames.raw(result)
+    frame = frames.make_raw_frame(result)
     assert [*frame.index] == [1, 2] and frame["size"].tolist() == [1, 4]
     assert frame["body"].tolist() == ["\ufffd", "Zoë"]
     assert frame["headers"].iloc[0] == [["a", "b"]]
@@ -187,6 +187,6 @@ def test_no_index_looks_like_a_decimal() -> None:
             frame = table(name, rows)
             assert {n: str(frame[n].dtype) for n in columns} == columns
             assert frame.index.dtype == "str" and frame.index.name == frames.TABLES[name].key
-    raw = frames.raw([])
-    assert raw.index.dtype == frames.raw([delivery(b"{}")]).index.dtype == "int64"
-    assert str(frames.statuses([])["delivery"].dtype) == "Int64"
+    raw = frames.make_raw_frame([])
+    assert raw.index.dtype == frames.make_raw_frame([delivery(b"{}")]).index.dtype == "int64"
+    assert str(frames.make_statuses_frame([])["delivery"].dtype) == "Int64"

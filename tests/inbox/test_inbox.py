@@ -26,7 +26,7 @@ from internals import deliveries_of, inbox_store
 from ports import own_ports
 
 from chatkit.errors import InputError
-from chatkit.inbox import Bound, Inbox, read_bound
+from chatkit.inbox import Bound, Inbox, parse_bound
 from chatkit.inbox.store import InboxStore
 from chatkit.profile import ServiceProfile
 from chatkit.signature import sign
@@ -294,10 +294,10 @@ NOW = datetime(2026, 11, 20, 14, 30, tzinfo=UTC)
     ],
 )
 def test_a_time_is_read_as_people_write_it(values: Bound, read: object) -> None:
-    assert read_bound(values, NOW) == read
+    assert parse_bound(values, NOW) == read
 
 
 @pytest.mark.parametrize("values", ["2 moons", "", "2026-13-01", 2.5, True])
 def test_what_is_no_time_is_refused_with_those_that_are(values: Any) -> None:
     with pytest.raises(InputError, match="yesterday"):
-        read_bound(values, NOW)
+        parse_bound(values, NOW)

@@ -56,7 +56,7 @@ def test_a_delivery_is_verified_and_stored_before_it_is_acknowledged(url: str) -
     with receiver(store) as at:
         assert at.url.startswith("http://localhost:")
         assert post(at.url + "hooks/a", BODY, signed(BODY)) == 200
-        (delivery,) = store.read(Selection())
+        (delivery,) = store.select(Selection())
     assert (delivery.body, delivery.path, delivery.verified) == (BODY, "/hooks/a", True)
     assert dict(delivery.headers)["webhook-id"] == "msg_1"
     store.close()
@@ -67,7 +67,7 @@ def test_what_is_not_verified_is_kept_with_the_reason(store: InboxStore) -> None
         assert post(at.url, BODY) == 200
         assert post(at.url, BODY, signed(BODY, secret=OTHER)) == 200
         assert post(at.url, b"<xml/>", signed(b"<xml/>")) == 200
-    assert [(one.verified, one.reason) for one in store.read(Selection(repeats=True))] == [
+    assert [(one.verified, one.reason) for one in store.select(Selection(repeats=True))] == [
         (False, "the header webhook-signature is missing"),
         (False, "no signature in webhook-signature fits this body and secret"),
         (True, "the body is not JSON: JSON is malformed: invalid character (byte 0)"),
@@ -79,7 +79,7 @@ def test_or_it_is_refused_and_not_stored(store: InboxStore) -> None:
         assert post(at.url, BODY) == 401
         assert post(at.url, BODY, signed(BODY, age=400)) == 401
         assert post(at.url, BODY, signed(BODY)) == 200
-    assert len([*store.read(Selection(repeats=True))]) == 1
+    assert len([*store.select(Selection(repeats=True))]) == 1
 
 
 def test_a_secret_is_changed_without_losing_a_delivery(store: InboxStore) -> None:
@@ -99,11 +99,11 @@ def test_what_cannot_be_stored_is_answered_503(store: InboxStore, monkeypatch) -
         raise StoreError("the disk is full of secrets")
 
     with receiver(store) as at:
-        monkeypatch.setattr(store, "write", fail)
+        monkeypatch.setattr(store, "write_deliveries", fail)
         assert post(at.url, BODY, signed(BODY)) == 503
         monkeypatch.undo()
         assert post(at.url, BODY, signed(BODY)) == 200
-    assert store.last() == 1
+    assert store.read_last_id() == 1
 
 
 def test_a_full_disk_is_answered_503_and_when_there_is_space_all_goes_on(store: InboxStore) -> None:
@@ -119,14 +119,14 @@ def test_a_full_disk_is_answered_503_and_when_there_is_space_all_goes_on(store: 
         assert post(at.url, BODY, signed(BODY)) == 200, "what fits is still taken"
         most(10_000)
         assert post(at.url, large, signed(large)) == 200
-    assert len([*store.read(Selection(repeats=True))]) == 2
+    assert len([*store.select(Selection(repeats=True))]) == 2
 
 
 def test_a_store_that_hangs_is_answered_503_in_time(store: InboxStore, monkeypatch) -> None:
     monkeypatch.setattr(module, "STORE_SECONDS", 0.2)
     release = threading.Event()
     with receiver(store) as at:
-        monkeypatch.setattr(store, "write", lambda entries: release.wait())
+        monkeypatch.setattr(store, "write_deliveries", lambda entries: release.wait())
         assert post(at.url, BODY, signed(BODY)) == 503
         release.set()
 
@@ -139,7 +139,7 @@ def test_a_body_that_is_too_large_is_refused(store: InboxStore, monkeypatch, chu
         assert post(at.url, fits, signed(fits)) == 200
         large = iter([b"x" * 6000] * 2) if chunked else b"x" * 10_001
         assert post(at.url, large) == 413
-    assert store.last() == 1
+    assert store.read_last_id() == 1
 
 
 def test_who_was_refused_a_body_is_told_that_the_connection_ends(store: InboxStore) -> None:
@@ -157,7 +157,7 @@ def test_a_length_that_is_none_never_gets_through(store: InboxStore, length: str
             sock.sendall(f"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: {length}\r\n\r\n".encode())
             sock.settimeout(5)
             assert sock.recv(100).split(b" ")[1][:1] == b"4"
-    assert store.last() == 0
+    assert store.read_last_id() == 0
 
 
 def test_a_body_that_drips_is_cut_off(store: InboxStore, monkeypatch) -> None:
@@ -172,7 +172,7 @@ def test_a_body_that_drips_is_cut_off(store: InboxStore, monkeypatch) -> None:
             sock.settimeout(5)
             text = sock.recv(4096)
             assert text.startswith(b"HTTP/1.1 408") and b"\r\nconnection: close\r\n" in text
-    assert store.last() == 0
+    assert store.read_last_id() == 0
 
 
 def test_half_a_body_is_not_a_delivery(store: InboxStore) -> None:
@@ -181,7 +181,7 @@ def test_half_a_body_is_not_a_delivery(store: InboxStore) -> None:
         with socket.create_connection(("127.0.0.1", port)) as sock:
             sock.sendall(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nhalf")
         assert post(at.url, BODY, signed(BODY)) == 200
-    assert len([*store.read(Selection(repeats=True))]) == 1
+    assert len([*store.select(Selection(repeats=True))]) == 1
 
 
 @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])
@@ -189,7 +189,7 @@ def test_only_a_post_is_a_delivery(store: InboxStore, method: str) -> None:
     with receiver(store) as at:
         text = answer(at, f"{method} / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n")
         assert text.startswith(b"HTTP/1.1 405") and b"\r\nallow: POST\r\n" in text
-    assert store.last() == 0
+    assert store.read_last_id() == 0
 
 
 def test_many_at_once_are_all_stored(url: str) -> None:
@@ -201,7 +201,7 @@ def test_many_at_once_are_all_stored(url: str) -> None:
             return post(at.url, bodies[number], signed(bodies[number], f"msg_{number}"))
 
         assert {*pool.map(send, range(200))} == {200}
-        assert sorted(one.body for one in store.read(Selection(verified=True))) == sorted(bodies)
+        assert sorted(one.body for one in store.select(Selection(verified=True))) == sorted(bodies)
     store.close()
 
 
@@ -243,14 +243,14 @@ def test_a_delivery_that_is_being_stored_when_a_secret_is_told_is_verified_too(
 ) -> None:
     """A delivery verified by the old secrets is not stored yet, and will not come again."""
     storing, go_on = threading.Event(), threading.Event()
-    write = store.write
+    write = store.write_deliveries
 
     def slow(entries: list[ReceivedDelivery]) -> None:
         storing.set()
         assert go_on.wait(20)
         write(entries)
 
-    monkeypatch.setattr(store, "write", slow)
+    monkeypatch.setattr(store, "write_deliveries", slow)
     with receiver(store, OTHER) as at, ThreadPoolExecutor(2) as pool:
         posted = pool.submit(post, at.url, BODY, signed(BODY))
         assert storing.wait(20)
@@ -258,7 +258,7 @@ def test_a_delivery_that_is_being_stored_when_a_secret_is_told_is_verified_too(
         go_on.set()
         assert posted.result(20) == 200
         accepted.result(20)
-        assert store.get(1).verified
+        assert store.read_delivery(1).verified
 
 
 def test_whenever_a_secret_is_told_what_comes_meanwhile_is_verified(url: str) -> None:
@@ -276,7 +276,7 @@ def test_whenever_a_secret_is_told_what_comes_meanwhile_is_verified(url: str) ->
         assert begun.wait(20)
         at.accept(SECRET)
         assert {one.result(20) for one in sent} == {200}
-        assert len([*store.read(Selection(verified=True))]) == len(bodies)
+        assert len([*store.select(Selection(verified=True))]) == len(bodies)
         assert store.verified_later > 0
     store.close()
 
@@ -285,11 +285,11 @@ def test_a_delivery_is_verified_by_the_time_it_came(store: InboxStore, monkeypat
     with receiver(store, OTHER) as at:
         post(at.url, BODY, signed(BODY, "late", age=400))
         post(at.url, BODY, signed(BODY, "fresh"))
-        came = store.get(2).received_at
+        came = store.read_delivery(2).received_at
         real = time.time
         monkeypatch.setattr(time, "time", lambda: real() + 10_000)
         at.accept(SECRET)
-    late, fresh = store.read(Selection(repeats=True))
+    late, fresh = store.select(Selection(repeats=True))
     assert (late.verified, fresh.verified) == (False, True), "400 s old when it came, and 1 s"
     assert (fresh.received_at, fresh.identity) == (came, "id:fresh")
     assert fresh.verified_at is not None and late.verified_at is None
@@ -303,7 +303,7 @@ def test_a_secret_that_is_accepted_no_more_verifies_nothing_that_came_since(
         at.accept(OTHER)
         post(at.url, BODY, signed(BODY, "forged", SECRET))
         at.accept(OTHER)
-        assert not store.get(1).verified
+        assert not store.read_delivery(1).verified
 
 
 def test_what_came_before_the_receiver_is_left_to_the_inbox(store: InboxStore) -> None:
@@ -311,4 +311,4 @@ def test_what_came_before_the_receiver_is_left_to_the_inbox(store: InboxStore) -
         post(at.url, BODY, signed(BODY))
     with receiver(store, OTHER) as at:
         at.accept(SECRET)
-    assert not store.get(1).verified
+    assert not store.read_delivery(1).verified

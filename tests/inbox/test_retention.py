@@ -113,7 +113,7 @@ def test_a_deletion_that_was_stopped_goes_on(
     monkeypatch.setattr("chatkit.inbox.retention._CHUNK", 100)
     keep(store, *(written(message(n)) for n in range(250)))
     deletion = inbox.prune(before=after(250))
-    delete, calls = InboxStore.delete, []
+    delete, calls = InboxStore.delete_deliveries, []
 
     def stopped(store: InboxStore, condition: Any) -> int:
         calls.append(1)
@@ -121,7 +121,7 @@ def test_a_deletion_that_was_stopped_goes_on(
             raise KeyboardInterrupt
         return delete(store, condition)
 
-    monkeypatch.setattr(InboxStore, "delete", stopped)
+    monkeypatch.setattr(InboxStore, "delete_deliveries", stopped)
     with pytest.raises(KeyboardInterrupt):
         deletion.apply()
     assert "Stopped: 200 of them deleted; apply() goes on." in repr(deletion)
@@ -160,7 +160,7 @@ def test_another_process_receives_while_it_is_deleted(
     deletion = inbox.prune(before=after(300))
     with child(RECEIVER, url) as other:
         assert other.stdout.readline() == "ready\n"
-        delete = InboxStore.delete
+        delete = InboxStore.delete_deliveries
 
         def receiving(store: InboxStore, condition: Any) -> int:
             other.stdin.write("\n")
@@ -168,7 +168,7 @@ def test_another_process_receives_while_it_is_deleted(
             assert other.stdout.readline() == "stored\n"
             return delete(store, condition)
 
-        monkeypatch.setattr(InboxStore, "delete", receiving)
+        monkeypatch.setattr(InboxStore, "delete_deliveries", receiving)
         deletion.apply()
     assert ids(inbox) == [301, 302, 303]
 
@@ -224,7 +224,7 @@ def test_a_person_is_found_however_their_number_is_written(
     keep(store, written(message(0, who=CARA)), written(message(1, who=BEN)))
     assert inbox.forget(notation).deliveries == 1
     assert inbox.messages(contact=notation).contact.tolist() == [f"+{CARA}"]
-    assert [event.contact for event in inbox._events(contact=notation)] == [f"+{CARA}"]
+    assert [event.contact for event in inbox._read_events(contact=notation)] == [f"+{CARA}"]
     assert len(list(deliveries_of(inbox, contact=notation))) == 1
 
 

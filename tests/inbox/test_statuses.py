@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inbox.bodies import ANA, START, change, status, taken, value
 
-from chatkit.inbox.frames import STATUS_COLUMNS, status_rows
+from chatkit.inbox.frames import STATUS_COLUMNS, make_status_rows
 
 STEPS = ("sent", "delivered", "read", "played", "failed", "warning")
 
@@ -30,7 +30,7 @@ some = st.lists(
 def report(*statuses: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """The rows that come of these statuses, each in a delivery of its own."""
     result = [e for one in statuses for e in taken(change("messages", value(statuses=[one])))]
-    return {row["message_id"]: row for row in status_rows(result)}
+    return {row["message_id"]: row for row in make_status_rows(result)}
 
 
 def test_every_order_of_the_same_statuses_ends_the_same() -> None:
@@ -93,7 +93,7 @@ def test_a_row_names_the_last_delivery_that_told_of_it_in_any_order() -> None:
         for event in taken(change("messages", value(statuses=[status("m", name)])), number)
     ]
     for order in permutations(ends):
-        (row,) = status_rows(order)
+        (row,) = make_status_rows(order)
         assert row["delivery"] == 3
 
 

@@ -23,7 +23,7 @@ from chatkit.inbox.store import InboxStore
 
 
 def ids(store: InboxStore, **choice: object) -> list[int]:
-    return [delivery.id for delivery in store.read(Selection(**choice))]
+    return [delivery.id for delivery in store.select(Selection(**choice))]
 
 
 @pytest.fixture
@@ -35,8 +35,8 @@ def store(url: str):
 
 def test_a_delivery_comes_back_byte_by_byte(store: InboxStore) -> None:
     headers = [["x-a", "1"], ["x-a", "2\x00"], ["x-b", "Zoë"]]
-    store.write([entry(body=bytes(range(256)), headers=json.dumps(headers), path="/ä")])
-    assert [*store.read(Selection())] == [
+    store.write_deliveries([entry(body=bytes(range(256)), headers=json.dumps(headers), path="/ä")])
+    assert [*store.select(Selection())] == [
         Delivery(
             1, MARCH, "id:0", "chat.message.status", True, "", True, "/ä",
             tuple(map(tuple, headers)), bytes(range(256)),
@@ -47,54 +47,61 @@ def test_a_delivery_comes_back_byte_by_byte(store: InboxStore) -> None:
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.binary(max_size=300))
 def test_any_bytes_are_a_body(store: InboxStore, body: bytes) -> None:
-    store.write([entry(body=body)])
-    assert store.get(store.last()).body == body
+    store.write_deliveries([entry(body=body)])
+    assert store.read_delivery(store.read_last_id()).body == body
 
 
 def test_repeats_are_left_out_and_every_one_is_kept(store: InboxStore) -> None:
-    store.write([entry(1), entry(2), entry(1), entry(3)])
-    store.write([entry(2), entry(4), entry(4)])
+    store.write_deliveries([entry(1), entry(2), entry(1), entry(3)])
+    store.write_deliveries([entry(2), entry(4), entry(4)])
     assert ids(store) == [1, 2, 4, 6]
     assert ids(store, repeats=True) == [1, 2, 3, 4, 5, 6, 7]
-    assert (len([*store.read(Selection())]), len([*store.read(Selection(repeats=True))])) == (4, 7)
+    assert (
+        len([*store.select(Selection())]),
+        len([*store.select(Selection(repeats=True))]),
+    ) == (4, 7)
     assert ids(store, since=2) == [4, 6], "a repeat after the mark is still a repeat"
 
 
 def test_a_filter_chooses_in_the_database(store: InboxStore) -> None:
-    store.write([entry(n, kind="a" if n % 2 else None, verified=n < 4) for n in range(6)])
+    store.write_deliveries(
+        [entry(n, kind="a" if n % 2 else None, verified=n < 4) for n in range(6)]
+    )
     assert ids(store, since=2, until=5) == [3, 4, 5]
     assert ids(store, since=MARCH + timedelta(seconds=4)) == [5, 6]
     assert ids(store, until=MARCH.replace(tzinfo=None) + timedelta(seconds=1)) == [1]
     assert ids(store, kinds=["a", "b"]) == [2, 4, 6]
     assert ids(store, verified=False) == [5, 6]
-    assert len([*store.read(Selection(kinds=["a"], verified=True))]) == 2
+    assert len([*store.select(Selection(kinds=["a"], verified=True))]) == 2
 
 
 def test_pages_follow_each_other_without_a_gap(store: InboxStore) -> None:
-    store.write([entry(n, kind="rare" if n % 700 == 5 else "often") for n in range(2000)])
+    store.write_deliveries(
+        [entry(n, kind="rare" if n % 700 == 5 else "often") for n in range(2000)]
+    )
     assert ids(store) == [*range(1, 2001)]
     assert ids(store, kinds=["rare"]) == [6, 706, 1406]
     assert ids(store, since=1990, kinds=["often"]) == [*range(1991, 2001)]
     assert ids(store, since=MARCH + timedelta(seconds=1995)) == [*range(1996, 2001)]
     assert ids(store, since=MARCH + timedelta(days=9)) == ids(store, since=2**40) == []
     assert ids(store, since=-5, until=3) == [1, 2, 3]
-    store.write([entry(n, kind="late") for n in range(2000, 2600)])
+    store.write_deliveries([entry(n, kind="late") for n in range(2000, 2600)])
     assert ids(store, kinds=["late"]) == [*range(2001, 2601)], "many at once, after none for long"
 
 
 def test_a_reader_ends_though_a_writer_goes_on(store: InboxStore) -> None:
-    store.write([entry(n) for n in range(3)])
+    store.write_deliveries([entry(n) for n in range(3)])
     seen = []
-    for delivery in store.read(Selection()):
+    for delivery in store.select(Selection()):
         seen.append(delivery.id)
-        store.write([entry(100 + delivery.id)])
+        store.write_deliveries([entry(100 + delivery.id)])
     assert seen == [1, 2, 3]
 
 
 def test_a_group_is_stored_as_a_whole_or_not_at_all(store: InboxStore) -> None:
     with pytest.raises(StoreError, match="could not be stored"):
-        store.write([entry(1), entry(2, path=None)])
-    assert store.last() == 0
+        store.write_deliveries([entry(1), entry(2, path=None)])
+    assert store.read_last_id() == 0
 
 
 @pytest.mark.parametrize(
@@ -105,7 +112,7 @@ def test_only_the_kind_and_the_contact_of_a_delivery_may_be_unknown(
 ) -> None:
     store = InboxStore(tmp_path / "inbox.sqlite")
     with pytest.raises(StoreError) as caught:
-        store.write([entry(1, **{name: None})])
+        store.write_deliveries([entry(1, **{name: None})])
     store.close()
     assert caught.value.of_one, "it is this one's fault: others of its group are stored"
 
@@ -118,14 +125,16 @@ def test_several_receivers_write_at_once_and_a_follower_misses_none(url: str) ->
 
     def write(choice: int) -> None:
         for group in range(15):
-            stores[choice].write([entry(choice * 1000 + group * 10 + n) for n in range(3)])
+            stores[choice].write_deliveries(
+                [entry(choice * 1000 + group * 10 + n) for n in range(3)]
+            )
 
     def follow() -> None:
         follower = InboxStore(url)
         while True:
             ended = done.is_set()
             since = followed[-1] if followed else 0
-            followed.extend(result.id for result in follower.read(Selection(since=since)))
+            followed.extend(result.id for result in follower.select(Selection(since=since)))
             if ended:
                 follower.close()
                 return
@@ -150,7 +159,7 @@ print("ready", flush=True)
 for number, url in enumerate(sys.stdin):
     try:
         store = InboxStore(url.strip())
-        store.last()
+        store.read_last_id()
         store.close()
         print("opened", flush=True)
     except BaseException as error:
@@ -187,7 +196,7 @@ def test_a_new_file_that_another_process_has_is_waited_for(
 
     monkeypatch.setattr("chatkit.bulk.journal.pause", pause)
     store = InboxStore(file)
-    store.write([entry()])
+    store.write_deliveries([entry()])
     assert len(waited) == 3 and ids(store) == [1]
     store.close()
     other.close()
@@ -211,7 +220,7 @@ def test_a_new_file_that_stays_locked_is_one_sentence(
 
 def test_an_inbox_is_there_again_after_it_was_closed(url: str) -> None:
     first = InboxStore(url)
-    first.write([entry()])
+    first.write_deliveries([entry()])
     first.close()
     second = InboxStore(url)
     assert ids(second) == [1]
@@ -223,7 +232,7 @@ def test_what_people_wrote_is_in_no_error(store: InboxStore) -> None:
     with store.engine.begin() as connection:
         connection.execute(sa.text("ALTER TABLE delivery RENAME TO elsewhere"))
     with pytest.raises(StoreError) as caught:
-        store.write([entry(1, body=words.encode())])
+        store.write_deliveries([entry(1, body=words.encode())])
     assert words not in "".join(traceback.format_exception(caught.value))
     with pytest.raises(sa.exc.DBAPIError) as beneath, store.engine.connect() as connection:
         connection.execute(sa.text("SELECT * FROM delivery WHERE kind = :kind"), {"kind": words})
@@ -232,7 +241,7 @@ def test_what_people_wrote_is_in_no_error(store: InboxStore) -> None:
 
 def test_a_delivery_that_is_not_there_is_said_so(store: InboxStore) -> None:
     with pytest.raises(InputError, match="no delivery 7"):
-        store.get(7)
+        store.read_delivery(7)
 
 
 # --- large inboxes ---
@@ -246,7 +255,7 @@ def plans(store: InboxStore, choice: Selection) -> list[str]:
         "before_cursor_execute",
         lambda c, cu, text, values, *_: asked.append((text, values)),
     )
-    [*store.read(choice)]
+    [*store.select(choice)]
     queries = tuple(asked)
     explain = "EXPLAIN QUERY PLAN " if store.reading.dialect.name == "sqlite" else "EXPLAIN "
     with store.reading.connect() as connection:
@@ -259,7 +268,7 @@ def plans(store: InboxStore, choice: Selection) -> list[str]:
 
 
 def test_a_time_is_found_by_its_index(store: InboxStore) -> None:
-    store.write([entry(n) for n in range(1000)])
+    store.write_deliveries([entry(n) for n in range(1000)])
     result = plans(store, Selection(since=MARCH + timedelta(seconds=900)))
     assert len([plan for plan in result if "delivery_received" in plan]) == 1, result
 
@@ -267,7 +276,7 @@ def test_a_time_is_found_by_its_index(store: InboxStore) -> None:
 def test_a_contact_is_found_by_its_index(store: InboxStore) -> None:
     """Of the others only those of nobody, or of several, have their bodies searched."""
     everyone = [f"+{10_000 + n % 300}" if n % 10 else "" for n in range(3000)]
-    store.write([entry(n, contact=one) for n, one in enumerate(everyone)])
+    store.write_deliveries([entry(n, contact=one) for n, one in enumerate(everyone)])
     pages = [
         plan for plan in plans(store, Selection(contact="+10007")) if "delivery_contact" in plan
     ]
@@ -277,7 +286,7 @@ def test_a_contact_is_found_by_its_index(store: InboxStore) -> None:
 
 def test_a_bound_by_id_stands_once_in_a_query(store: InboxStore) -> None:
     """Bounded twice, SQLite takes one end to seek and reads on to the other: quadratic."""
-    store.write([entry(n) for n in range(3)])
+    store.write_deliveries([entry(n) for n in range(3)])
     asked: list[str] = []
     sa.event.listen(
         store.reading, "before_cursor_execute", lambda c, cu, text, *_: asked.append(text)
@@ -288,7 +297,7 @@ def test_a_bound_by_id_stands_once_in_a_query(store: InboxStore) -> None:
 
 
 def test_a_reader_has_a_limit_of_its_own_and_cannot_write(store: InboxStore, url: str) -> None:
-    store.write([entry()])
+    store.write_deliveries([entry()])
     with pytest.raises(sa.exc.DBAPIError), store.reading.begin() as connection:
         connection.exec_driver_sql("DELETE FROM delivery")
     assert ids(store) == [1]
@@ -301,13 +310,13 @@ def test_a_reader_has_a_limit_of_its_own_and_cannot_write(store: InboxStore, url
 
 
 def test_a_read_under_way_makes_no_receiver_wait(store: InboxStore) -> None:
-    store.write([entry(n) for n in range(3)])
+    store.write_deliveries([entry(n) for n in range(3)])
     with store.reading.connect() as connection:
         rows = connection.execution_options(stream_results=True).exec_driver_sql(
             "SELECT a.id FROM delivery AS a, delivery AS b"
         )
         rows.fetchone()  # and its transaction stays open
-        store.write([entry(3)])
+        store.write_deliveries([entry(3)])
         rows.close()
     assert len(ids(store)) == 4
 
@@ -320,7 +329,7 @@ def test_without_an_address_it_lies_in_the_folder_of_its_user(
 ) -> None:
     monkeypatch.setenv("CHATKIT_DATA", str(tmp_path / "new" / "data"))
     store = InboxStore()
-    store.write([entry()])
+    store.write_deliveries([entry()])
     file = tmp_path / "new" / "data" / "inbox.sqlite"
     for name in ("", "-wal", "-shm"):
         mode = file.with_name(file.name + name).stat().st_mode
@@ -345,8 +354,8 @@ def test_a_locked_file_is_an_error_of_ours_and_nothing_is_stored(
     with other.engine.begin() as connection:
         connection.exec_driver_sql("BEGIN IMMEDIATE")
         with pytest.raises(StoreError, match="locked"):
-            store.write([entry()])
-    store.write([entry()])
+            store.write_deliveries([entry()])
+    store.write_deliveries([entry()])
     assert ids(store) == [1]
     store.close()
     other.close()
@@ -403,12 +412,12 @@ def test_nobody_listening_is_an_error_of_ours() -> None:
 
 def test_a_connection_that_the_server_closed_is_made_again(postgres: Server) -> None:
     store = InboxStore(postgres.new())
-    store.write([entry(1)])
+    store.write_deliveries([entry(1)])
     postgres.run(
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
         " WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'"
     )
-    store.write([entry(2)])
+    store.write_deliveries([entry(2)])
     assert len(ids(store)) == 2
     store.close()
 

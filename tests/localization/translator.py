@@ -18,7 +18,7 @@ from localization.contents import GOOD, button, content, website
 from translate.storage.pypo import pofile
 from translate.storage.xliff import xlifffile
 
-from chatkit.imports.tables import guard_text, unguard
+from chatkit.imports.tables import guard_text_cell, remove_guard
 from chatkit.localization.units import Unit, escape_controls, unescape_controls
 
 #: Every format, by what is asked for, and how its files end.
@@ -106,12 +106,12 @@ def translate(paths: Sequence[str], work: Work) -> None:
 
 def seen(cell: str) -> str:
     """Return the text of a cell: a leading apostrophe only marks it as text."""
-    return unescape_controls(unguard(cell))
+    return unescape_controls(remove_guard(cell))
 
 
 def typed(text: str) -> str:
     """Type a text into a cell as the file does."""
-    return guard_text(escape_controls(text))
+    return guard_text_cell(escape_controls(text))
 
 
 def _workbook(data: bytes, work: Work) -> bytes:

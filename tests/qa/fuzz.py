@@ -221,7 +221,7 @@ def kinds(home: Path) -> dict[str, Kind]:
         since = last - 8
         for read in (inbox.messages, inbox.statuses, inbox.raw, inbox.reactions, inbox.media):
             read(since=since, verified=None)
-        list(inbox._events(since=since, verified=None))
+        list(inbox._read_events(since=since, verified=None))
         if last % 48 == 0:
             inbox.prune(before="0 days").apply()
 

@@ -147,7 +147,8 @@ def limited(limit=3):
     profile = ServiceProfile(rate_limit=limit)
     access = AccessTokens(SandboxStore(), profile, Clock(), now=lambda: now[0])
     grants = [
-        access.find_grant(f"Bearer {access.issue([], '1001', name)}") for name in ("one", "another")
+        access.find_grant(f"Bearer {access.issue_token([], '1001', name)}")
+        for name in ("one", "another")
     ]
     return access, grants, now
 

@@ -157,7 +157,7 @@ def test_an_odd_spelling_is_no_receiver_either(trick: str) -> None:
     receivers = Receivers()
     with pytest.raises(BadReceiver):
         receivers.add("http://localhost/", to=url or "x")
-    assert receivers.entries() == []
+    assert receivers.list_entries() == []
 
 
 # Named as a receiver, in a plain spelling, and still not this machine.

@@ -233,7 +233,9 @@ def test_restoring_takes_the_name_that_is_sent(call):
 def test_restoring_keeps_what_the_profile_says(keeps, tags):
     call = under(restore_keeps=keeps)
     contact = call.contact(name="Ana Ruiz")
-    service_of(call.sandbox).contacts.annotate(contact, "1001", tags=["vip"], ref_id="r-1")
+    service_of(call.sandbox).contacts.set_readonly_fields(
+        contact, "1001", tags=["vip"], ref_id="r-1"
+    )
     before = call("GET", f"/contacts/{contact}").data
     assert (before["tags"], before["ref_id"]) == (["vip"], "r-1")
     call("DELETE", f"/contacts/{contact}")

@@ -15,7 +15,7 @@ from listening import OK, answering, listening
 
 from chatkit.profile import ServiceProfile
 from chatkit.sandbox.delivery import DeliveryOutcome, Receivers, attempt_delivery
-from chatkit.sandbox.events import event_body
+from chatkit.sandbox.events import encode_event
 from chatkit.sandbox.webhooks import ActiveWebhook
 from chatkit.signature import verify
 
@@ -44,7 +44,7 @@ def allowing(url: str, to: str | None = None) -> Receivers:
 @pytest.mark.parametrize("scheme", ["standard_webhooks", "sha256_hex"])
 def test_an_event_arrives_signed_over_its_very_bytes(scheme: str) -> None:
     profile = ServiceProfile(signature_scheme=scheme, event_kind_field="type")
-    body = event_body(profile, "chat.message.status", {"name": "Zoë"}, "msg_1", STAMP)
+    body = encode_event(profile, "chat.message.status", {"name": "Zoë"}, "msg_1", STAMP)
     with listening() as listener:
         url = f"http://127.0.0.1:{listener.port}/in"
         came = send(url + "?a=b", allowing(url), profile=profile, body=body)

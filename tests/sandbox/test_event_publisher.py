@@ -44,7 +44,7 @@ def test_upstream_tells_the_states_of_a_flow(heard: tuple[Caller, Listener]) -> 
     assert "old_status" not in made
     assert made["flow_id"] == call("GET", f"/flows/{flow}").data["wa_flow_id"]
     with middleware_of(call.sandbox).transaction() as service:
-        service.flows.move(flow, "1001", "PUBLISHED")
+        service.flows.set_status(flow, "1001", "PUBLISHED")
     (published,) = report(call, listener)
     assert (published["old_status"], published["new_status"]) == ("DRAFT", "PUBLISHED")
     document = call("GET", f"/flows/{flow}").data["flow_json"]

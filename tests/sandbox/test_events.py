@@ -14,29 +14,34 @@ ADA = Person("12125550142", "Zoë <b>Park</b>")
 
 
 def output(kind: str, content: dict[str, Any], reply_to: str | None = None) -> dict[str, Any]:
-    made = events.message(kind, "wamid.1", 1767600000, content, reply_to)
-    return events.inbound(ADA, made)
+    made = events.make_message(kind, "wamid.1", 1767600000, content, reply_to)
+    return events.make_inbound(ADA, made)
 
 
 MADE = {
-    "text": output("text", events.text("Hello")),
-    "reply": output("text", events.text("Hello"), "wamid.0"),
-    "reaction": output("reaction", events.reaction("wamid.0", "👍")),
-    "reaction taken back": output("reaction", events.reaction("wamid.0", "")),
-    "flow answer": output("interactive", events.flow_answer({"day": "1"}, "t"), "wamid.0"),
+    "text": output("text", events.make_text("Hello")),
+    "reply": output("text", events.make_text("Hello"), "wamid.0"),
+    "reaction": output("reaction", events.make_reaction("wamid.0", "👍")),
+    "reaction taken back": output("reaction", events.make_reaction("wamid.0", "")),
+    "flow answer": output("interactive", events.make_flow_answer({"day": "1"}, "t"), "wamid.0"),
     **{
-        kind: output("audio" if kind == "voice" else kind, events.media(kind, "77", "Look"))
+        kind: output("audio" if kind == "voice" else kind, events.make_media(kind, "77", "Look"))
         for kind in MEDIA
     },
-    **{name: events.status(ADA, "wamid.1", name, 1, None, "service") for name in STATUSES},
-    "failed": events.status(ADA, "wamid.1", "failed", 1, 131026, "marketing"),
-    "outbound": events.outbound(ADA, events.message("text", "wamid.1", 1, events.text("Hi"))),
-    "template approved": events.template_status(7001, "hello", "en", "APPROVED", "NONE", 1),
-    "template edited": events.template_components(
+    **{
+        name: events.make_status_change(ADA, "wamid.1", name, 1, None, "service")
+        for name in STATUSES
+    },
+    "failed": events.make_status_change(ADA, "wamid.1", "failed", 1, 131026, "marketing"),
+    "outbound": events.make_outbound(
+        ADA, events.make_message("text", "wamid.1", 1, events.make_text("Hi"))
+    ),
+    "template approved": events.make_template_status(7001, "hello", "en", "APPROVED", "NONE", 1),
+    "template edited": events.make_template_edit(
         7001, "hello", "en", {"text": "Hello", "footer": "Bye"}, 1
     ),
-    "flow made": events.flow_status("8140", "Order", None, "DRAFT", 1),
-    "flow published": events.flow_status("8140", "Order", "DRAFT", "PUBLISHED", 1),
+    "flow made": events.make_flow_status("8140", "Order", None, "DRAFT", 1),
+    "flow published": events.make_flow_status("8140", "Order", "DRAFT", "PUBLISHED", 1),
 }
 
 
@@ -95,7 +100,7 @@ def test_names_of_strangers_are_kept_as_they_are() -> None:
 
 
 def test_the_answer_of_a_flow_is_json_inside_a_text() -> None:
-    content = events.flow_answer({"name": "Zoë", "n": 2}, "token-1")
+    content = events.make_flow_answer({"name": "Zoë", "n": 2}, "token-1")
     answer = json.loads(content["nfm_reply"]["response_json"])
     assert answer == {"name": "Zoë", "n": 2, "flow_token": "token-1"}
 
@@ -107,6 +112,6 @@ def test_a_failed_status_tells_the_error_and_no_price() -> None:
 
 
 def test_a_caption_stands_only_where_upstream_has_one() -> None:
-    captions = {kind: "caption" in events.media(kind, "1", "Look") for kind in MEDIA}
+    captions = {kind: "caption" in events.make_media(kind, "1", "Look") for kind in MEDIA}
     assert [kind for kind, has in captions.items() if has] == ["image", "video", "document"]
-    assert "caption" not in events.media("image", "1", None)
+    assert "caption" not in events.make_media("image", "1", None)

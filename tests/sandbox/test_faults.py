@@ -9,13 +9,13 @@ from chatkit.sandbox.admin import BadFaults, Faults
 
 def drawn(desired: dict[str, object], calls: int = 10_000) -> Counter[tuple[str, bool] | None]:
     faults = Faults()
-    faults.set(desired)
-    draws = (faults.draw() for _ in range(calls))
+    faults.apply(desired)
+    draws = (faults.draw_fault() for _ in range(calls))
     return Counter(None if fault is None else (fault.kind, fault.after) for fault in draws)
 
 
 def test_nothing_happens_until_faults_are_set() -> None:
-    assert Faults().draw() is None
+    assert Faults().draw_fault() is None
     assert drawn({}) == {None: 10_000}
 
 
@@ -39,18 +39,18 @@ def test_the_rates_hold_and_one_number_is_halved_between_before_and_after() -> N
 
 def test_the_same_seed_meets_the_same_faults() -> None:
     one, two, other = Faults(), Faults(), Faults()
-    one.set({"5xx": 0.5, "seed": 7})
-    two.set({"5xx": 0.5, "seed": 7})
-    other.set({"5xx": 0.5, "seed": 8})
-    draws = [one.draw() for _ in range(200)]
-    assert draws == [two.draw() for _ in range(200)]
-    assert draws != [other.draw() for _ in range(200)]
+    one.apply({"5xx": 0.5, "seed": 7})
+    two.apply({"5xx": 0.5, "seed": 7})
+    other.apply({"5xx": 0.5, "seed": 8})
+    draws = [one.draw_fault() for _ in range(200)]
+    assert draws == [two.draw_fault() for _ in range(200)]
+    assert draws != [other.draw_fault() for _ in range(200)]
 
 
 def test_statuses_say_what_the_fault_is() -> None:
     faults = Faults()
-    faults.set({"429": 0.5, "5xx": 0.5})
-    draws = [faults.draw() for _ in range(200)]
+    faults.apply({"429": 0.5, "5xx": 0.5})
+    draws = [faults.draw_fault() for _ in range(200)]
     assert {fault.status for fault in draws if fault and fault.kind == "429"} == {429}
     assert {f.status for f in draws if f and f.kind == "5xx"} == {500, 502, 503, 504}
 
@@ -61,12 +61,12 @@ def test_a_rate_of_one_hits_every_call() -> None:
 
 def test_an_empty_setting_ends_all() -> None:
     faults = Faults()
-    faults.set({"429": 1, "latency": 2})
-    assert faults.draw()
+    faults.apply({"429": 1, "latency": 2})
+    assert faults.draw_fault()
     assert faults.latency == 2
-    faults.set({})
+    faults.apply({})
     assert faults.latency == 0
-    assert faults.draw() is None
+    assert faults.draw_fault() is None
 
 
 @pytest.mark.parametrize(
@@ -94,8 +94,8 @@ def test_an_empty_setting_ends_all() -> None:
 )
 def test_nonsense_is_refused_and_changes_nothing(desired: dict[str, object]) -> None:
     faults = Faults()
-    faults.set({"429": 0.5})
+    faults.apply({"429": 0.5})
     with pytest.raises(BadFaults):
-        faults.set(desired)
-    assert faults.current() == {"429": 0.5}
-    assert any(faults.draw() for _ in range(50))
+        faults.apply(desired)
+    assert faults.get_settings() == {"429": 0.5}
+    assert any(faults.draw_fault() for _ in range(50))

@@ -12,7 +12,7 @@ from profiles import Service
 from pydantic import Field
 
 from chatkit.sandbox.interface import FieldProblem, RefusedRequest
-from chatkit.sandbox.openapi import body_schema, record_schema
+from chatkit.sandbox.openapi import make_body_schema, make_record_schema
 from chatkit.sandbox.resource import Fields, RequestBody
 
 
@@ -56,7 +56,7 @@ VALUES = st.recursive(
 @given(value=VALUES)
 def test_a_body_is_read_exactly_when_it_fits_its_schema(closed, name, value):
     body = RequestBody(Example, frozenset(), closed)
-    fits = jsonschema_rs.validator_for(body_schema(body)).is_valid({name: value})
+    fits = jsonschema_rs.validator_for(make_body_schema(body)).is_valid({name: value})
     try:
         assert body.validate({name: value}) == ({} if name == "unknown" else {name: value})
     except RefusedRequest:
@@ -109,5 +109,5 @@ def test_every_answer_fits_the_declared_fields(text_ids):
 
 
 def assert_fits(fields, sandbox, record):
-    jsonschema_rs.validator_for(record_schema(fields, quirks_of(sandbox))).validate(record)
+    jsonschema_rs.validator_for(make_record_schema(fields, quirks_of(sandbox))).validate(record)
     assert record.keys() == fields.model_fields.keys()

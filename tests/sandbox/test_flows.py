@@ -23,7 +23,7 @@ def under(**points):
 
 
 def publish(call, flow):
-    service_of(call.sandbox).flows.move(flow, "1001", "PUBLISHED")
+    service_of(call.sandbox).flows.set_status(flow, "1001", "PUBLISHED")
 
 
 def test_a_new_flow_is_a_draft(call):

@@ -12,7 +12,7 @@ from profiles import Service
 from volume import volume
 
 from chatkit import Sandbox, ServiceProfile
-from chatkit.sandbox.openapi import openapi_document
+from chatkit.sandbox.openapi import build_openapi_document
 from chatkit.sandbox.service import OPERATIONS
 
 SCHEMATHESIS = [sys.executable, "-c", "from schemathesis.cli import schemathesis; schemathesis()"]
@@ -51,7 +51,7 @@ def test_the_document_has_every_operation_and_its_permission():
     with Sandbox() as sandbox:
         made = served(sandbox)
         service = service_of(sandbox)
-    assert made == openapi_document(service.resources, service.profile, service.replies)
+    assert made == build_openapi_document(service.resources, service.profile, service.replies)
     assert made["openapi"] == "3.1.0"
     described = {
         (method.upper(), path): operation["description"]

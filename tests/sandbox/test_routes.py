@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from chatkit import ServiceProfile
 from chatkit.sandbox import Sandbox
-from chatkit.sandbox.interface import RefusedRequest, route
+from chatkit.sandbox.interface import RefusedRequest, find_operation
 from chatkit.sandbox.service import PATHS
 
 
@@ -93,6 +93,6 @@ def test_other_methods_are_refused_and_the_allowed_ones_told(call, path, allowed
 def test_any_text_as_a_path_is_routed_or_refused(text):
     for path in (text, "/api/business/public/channels/chat/accounts/1001/" + text):
         try:
-            assert route(PATHS, "GET", path)[1]
+            assert find_operation(PATHS, "GET", path)[1]
         except RefusedRequest as refusal:
             assert refusal.reason in ("no_path", "malformed", "wrong_method")

@@ -145,7 +145,7 @@ def test_faults_are_set_in_python_and_ended():
     with Sandbox(seed="empty") as sandbox:
         sandbox.faults(server_errors={"before": 1}, seed=3)
         assert read(sandbox)[0] in (500, 502, 503, 504)
-        assert middleware_of(sandbox).faults.current() == {"5xx": {"before": 1}, "seed": 3}
+        assert middleware_of(sandbox).faults.get_settings() == {"5xx": {"before": 1}, "seed": 3}
         with pytest.raises(ValueError, match="429 must be a number from 0 to 1"):
             sandbox.faults(rate_limited=2)
         with pytest.raises(ConnectionError):

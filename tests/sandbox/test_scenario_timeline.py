@@ -22,10 +22,10 @@ def value(event: Any) -> dict[str, Any]:
 
 def report(clock: Any, seed: int = 0) -> list[Any]:
     timeline = Timeline(ServiceProfile(), clock, seed)
-    sent, done = timeline.add_outbound(ADA, 10, "text", events.text("Hi"))
-    timeline.add_inbound(ADA, done + 5, "reaction", events.reaction(sent, "👍"))
-    timeline.add_inbound(ADA, 0, "voice", events.media("voice", timeline.new_id(), None))
-    return timeline.events()
+    sent, done = timeline.add_outbound(ADA, 10, "text", events.make_text("Hi"))
+    timeline.add_inbound(ADA, done + 5, "reaction", events.make_reaction(sent, "👍"))
+    timeline.add_inbound(ADA, 0, "voice", events.make_media("voice", timeline.make_id(), None))
+    return timeline.make_events()
 
 
 def test_events_are_in_the_order_they_happen_and_of_their_families() -> None:
@@ -49,8 +49,8 @@ def test_events_are_in_the_order_they_happen_and_of_their_families() -> None:
 )
 def test_a_message_comes_as_far_as_it_is_told(until: str, error: int | None, last: str) -> None:
     timeline = Timeline(ServiceProfile(), SeededClock("empty"), 0)
-    timeline.add_outbound(ADA, 0, "text", events.text("Hi"), until=until, error=error)
-    status = value(timeline.events()[-1])["statuses"][0]
+    timeline.add_outbound(ADA, 0, "text", events.make_text("Hi"), until=until, error=error)
+    status = value(timeline.make_events()[-1])["statuses"][0]
     assert status["status"] == last
     assert ("errors" in status) == (error is not None)
 

@@ -213,9 +213,9 @@ def test_three_webhooks_one_of_them_inactive(sandbox: Sandbox) -> None:
 def test_the_seed_fits_under_every_profile(change: dict[str, Any]) -> None:
     with Sandbox(seed="demo", profile=ServiceProfile(**change)) as sandbox:
         table = service_of(sandbox).contacts.table
-        assert len(table.rows(sandbox.account_id)) == 250
-        assert len(service_of(sandbox).flows.table.rows(sandbox.account_id)) == 5
-        assert len(service_of(sandbox).webhooks.table.rows(sandbox.account_id)) == 3
+        assert len(table.select_records(sandbox.account_id)) == 250
+        assert len(service_of(sandbox).flows.table.select_records(sandbox.account_id)) == 5
+        assert len(service_of(sandbox).webhooks.table.select_records(sandbox.account_id)) == 3
 
 
 def test_a_reset_brings_the_seed_back() -> None:

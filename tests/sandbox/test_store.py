@@ -210,7 +210,7 @@ def test_every_table_is_cleared_and_rolled_back_with_the_records(path):
         name = "facts"
         forgotten = 0
 
-        def forget(self):
+        def drop_cache(self):
             self.forgotten += 1
 
     store, facts = SandboxStore(path), Facts()

@@ -1,10 +1,10 @@
 """Tables: the rows and cells of files, and frames written into files.
 
-A file is opened, its kind is told by its content, and it is read into a `RawTable` of cells. Cells
-stay as they are written; `read_word` and `read_digits` say which of them cannot be a name or a
-number any more. A frame is written as texts that can be read back as they were. They are guarded:
-none becomes a formula when a spreadsheet program opens the file. `delimited` reads and writes
-CSV, `workbook` XLSX; here stands what both share.
+A file is opened, its kind is recognised by its content, and it is read into a `RawTable` of cells.
+Cells stay as they are written; `read_text_cell` and `read_number_cell` find those that cannot be a
+name or a number any more. A frame is written as texts that can be read back as they were, guarded
+so that none becomes a formula when a spreadsheet program opens the file. `delimited` reads and
+writes CSV, `workbook` XLSX; this module holds what both share.
 """
 
 from __future__ import annotations
@@ -67,25 +67,25 @@ class RawTable:
     struck: set[str] = field(default_factory=set)  #: cells with words that are struck through
 
 
-def column_letter(column: int) -> str:
-    """Return the letters of a column in a spreadsheet: A for 0, AA for 26."""
-    name = ""
+def name_column(column: int) -> str:
+    """Format the number of a column as a spreadsheet does: A for 0, AA for 26."""
+    letters = ""
     while column >= 0:
-        column, rest = divmod(column, 26)
-        name = chr(ord("A") + rest) + name
+        column, remainder = divmod(column, 26)
+        letters = chr(ord("A") + remainder) + letters
         column -= 1
-    return name
+    return letters
 
 
-def list_rows(numbers: Sequence[int], most: int = 5) -> str:
-    """Return the first numbers of rows as a text: "rows 1, 2 and 3 more"."""
+def format_rows(numbers: Sequence[int], most: int = 5) -> str:
+    """Format the first row numbers as a text: "rows 1, 2 and 3 more"."""
     first = ", ".join(map(str, numbers[:most]))
-    rest = len(numbers) - most
-    return f"row{'s' * (len(numbers) > 1)} {first}" + (f" and {rest} more" if rest > 0 else "")
+    hidden = len(numbers) - most
+    return f"row{'s' * (len(numbers) > 1)} {first}" + (f" and {hidden} more" if hidden > 0 else "")
 
 
-def quoted_name(name: str) -> str:
-    """Return a name as it is, or in quotes if some of it would be invisible."""
+def quote_name(name: str) -> str:
+    """Return a printable name as it is, and any other one in quotes."""
     return name if name.isprintable() and name.strip() == name != "" else repr(name)
 
 
@@ -128,8 +128,8 @@ def read_source(source: Source) -> tuple[str, bytes | str]:
     return os.path.basename(name) if isinstance(name, str) else "the data", source.read()
 
 
-def file_kind(content: bytes | str) -> str:
-    """Recognise the kind of a file by its content: parquet, xlsx, vcard or text.
+def detect_file_kind(content: bytes | str) -> str:
+    """Detect the kind of a file by its content: parquet, xlsx, vcard or text.
 
     Raises:
         InputError: It is of a kind that is not read.
@@ -161,7 +161,7 @@ _DECIMAL = re.compile(
 _NOTHING = re.compile(r"\s*(?:nan|none|null|nil|n/?a|nat|inf|<na>|#.*)\s*", re.IGNORECASE)
 
 
-def as_text(value: Any) -> str | None:
+def stringify(value: Any) -> str | None:
     """Convert a value to text: times to ISO 8601, nested values to JSON, NA to None."""
     if isinstance(value, str):
         return value
@@ -169,10 +169,10 @@ def as_text(value: Any) -> str | None:
         return json.dumps(
             value,
             ensure_ascii=False,
-            default=lambda each: each.tolist() if hasattr(each, "tolist") else as_text(each),
+            default=lambda each: each.tolist() if hasattr(each, "tolist") else stringify(each),
         )
     if hasattr(value, "tolist"):  # of numpy: Parquet files bring arrays for lists
-        return as_text(value.tolist())
+        return stringify(value.tolist())
     if value is None or pd.isna(value):
         return None
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
@@ -182,35 +182,35 @@ def as_text(value: Any) -> str | None:
     return str(value)
 
 
-def column_texts(cells: pd.Series[Any]) -> list[str | None]:
+def stringify_column(cells: pd.Series[Any]) -> list[str | None]:
     """Convert the cells of a column to texts."""
     if isinstance(cells.dtype, pd.StringDtype):
         return cells.astype(object).where(cells.notna(), None).tolist()
-    return [as_text(value) for value in cells.astype(object)]
+    return [stringify(value) for value in cells.astype(object)]
 
 
 Reader = Callable[[Any], tuple[str | None, str]]
 
 
-def keep_cell(value: Any) -> tuple[str | None, str]:
-    """Return a cell as text; no cell is refused."""
-    return (value.text if isinstance(value, BadCell) else as_text(value)), ""
+def read_any_cell(value: Any) -> tuple[str | None, str]:
+    """Read a cell of any kind as text, without a reason to refuse it."""
+    return (value.text if isinstance(value, BadCell) else stringify(value)), ""
 
 
-def read_word(value: Any) -> tuple[str | None, str]:
-    """Return the text of a cell, or the reason why it is none; "NA" and "None" are text."""
+def read_text_cell(value: Any) -> tuple[str | None, str]:
+    """Read a cell of text; return the text, or None and the reason why it is not text."""
     if isinstance(value, BadCell):
         return None, value.reason
     if value is None or (isinstance(value, str | int) and not isinstance(value, bool)):
-        return as_text(value), ""
+        return stringify(value), ""
     kinds = {bool: "true or false", float: "a decimal", date: "a date", time: "a time"}
     kind = next((kind for type_, kind in kinds.items() if isinstance(value, type_)), "a list")
     return None, f"is {kind}, not text: a spreadsheet may have changed what was typed"
 
 
-def read_digits(value: Any) -> tuple[str | None, str]:
-    """Read a cell of a telephone number: its text, or why it is none, like lost digits."""
-    text, reason = read_word(value)
+def read_number_cell(value: Any) -> tuple[str | None, str]:
+    """Read a cell of a telephone number; return its text, or None and why it is none."""
+    text, reason = read_text_cell(value)
     if reason or text is None:
         return text, reason
     if _DECIMAL.fullmatch(text):
@@ -220,10 +220,10 @@ def read_digits(value: Any) -> tuple[str | None, str]:
     return text, ""
 
 
-def read_code(value: Any) -> tuple[str | None, str]:
-    """Read a cell of a country code: its text, or why it is none; 44.0 is 44."""
-    whole = isinstance(value, str) and re.fullmatch(r"\+?[1-9]\d{0,2}\.0+", value.strip())
-    return read_digits(value.strip().split(".")[0] if whole else value)
+def read_code_cell(value: Any) -> tuple[str | None, str]:
+    """Read a cell of a country code; return its text, or None and why it is none."""
+    decimal = isinstance(value, str) and re.fullmatch(r"\+?[1-9]\d{0,2}\.0+", value.strip())
+    return read_number_cell(value.strip().split(".")[0] if decimal else value)
 
 
 def has_number(text: str) -> bool:
@@ -249,18 +249,18 @@ _GUARDED = re.compile(rf"\A'(?='*(?:[\x00-\x1f]|\Z))|{_START}'{_FORMULA}")
 _LOOKS_GUARDED = re.compile(rf"\A(?='(?:'*[\x00-\x1f]|'*\Z))|\A\Z|{_START}(?='){_FORMULA}")
 
 
-def guard(text: str) -> str:
-    """Put apostrophes before all that a CSV file could turn into a formula."""
+def guard_cell(text: str) -> str:
+    """Put an apostrophe before each place at which a CSV cell could become a formula."""
     return _RISKY.sub("'", text)
 
 
-def guard_text(text: str) -> str:
-    """Put apostrophes where `unguard` would take one off, for a cell that is text."""
+def guard_text_cell(text: str) -> str:
+    """Put apostrophes where `remove_guard` would take one off, in a cell stored as text."""
     return _LOOKS_GUARDED.sub("'", text)
 
 
-def unguard(text: str) -> str:
-    """Remove the apostrophes that `guard` or `guard_text` has put."""
+def remove_guard(text: str) -> str:
+    """Remove the apostrophes that `guard_cell` or `guard_text_cell` has put."""
     return _GUARDED.sub("", text) if "'" in text else text
 
 
@@ -270,27 +270,27 @@ _HALF = "holds half a character"
 Target: TypeAlias = "str | os.PathLike[str] | IO[bytes]"
 
 
-def frame_texts(frame: pd.DataFrame) -> tuple[list[str], Sequence[tuple[str | None, ...]]]:
-    """Convert a frame to texts: the names of its columns and named levels, and its rows.
+def stringify_frame(frame: pd.DataFrame) -> tuple[list[str], Sequence[tuple[str | None, ...]]]:
+    """Convert a frame to texts: the names of columns and named levels, and the rows.
 
     Raises:
         InputError: A file could not tell its columns apart, or cannot hold a cell.
     """
     named = [level for level in frame.index.names if level not in (None, ROW)]
-    if twice := {*named} & {*frame.columns}:
-        raise InputError(f"{', '.join(map(repr, twice))} is in the index and in the columns.")
-    whole = frame.reset_index(named) if named else frame
-    names = [str(name) for name in whole.columns]
+    if duplicates := {*named} & {*frame.columns}:
+        raise InputError(f"{', '.join(map(repr, duplicates))} is in the index and in the columns.")
+    flat = frame.reset_index(named) if named else frame
+    names = [str(name) for name in flat.columns]
     if not names:
         raise InputError("The frame has no columns, so no file was written.")
-    if whole.columns.nlevels > 1 or len(set(names)) < len(names):
+    if flat.columns.nlevels > 1 or len(set(names)) < len(names):
         raise InputError("Each column needs one name of its own before it can be written.")
-    columns = [column_texts(whole.iloc[:, place]) for place in range(len(names))]
+    columns = [stringify_column(flat.iloc[:, position]) for position in range(len(names))]
     problems = [Problem("column", ascii(name), _HALF) for name in names if has_half_character(name)]
     problems += [
         Problem(f"row {row!r}, {name}", ascii(cell), _HALF)
         for name, cells in zip(names, columns, strict=True)
-        for row, cell in zip(whole.index, cells, strict=True)
+        for row, cell in zip(flat.index, cells, strict=True)
         if cell is not None and has_half_character(cell)
     ]
     if problems:
@@ -299,7 +299,7 @@ def frame_texts(frame: pd.DataFrame) -> tuple[list[str], Sequence[tuple[str | No
 
 
 def write_file(target: Target, data: bytes) -> None:
-    """Write a file; a new one is readable for its owner alone.
+    """Write a file atomically; a new one is readable for its owner alone.
 
     Raises:
         InputError: It cannot be written; one that was there is as it was.
@@ -320,5 +320,5 @@ def write_file(target: Target, data: bytes) -> None:
             "name another path."
         ) from error
     except OSError as error:
-        why = error.strerror or str(error)
-        raise InputError(f"{path} cannot be written: {why}. Name another path.") from error
+        reason = error.strerror or str(error)
+        raise InputError(f"{path} cannot be written: {reason}. Name another path.") from error

@@ -29,9 +29,9 @@ from chatkit.imports.tables import (
     RawTable,
     TableRow,
     Target,
-    frame_texts,
-    guard,
-    unguard,
+    guard_cell,
+    remove_guard,
+    stringify_frame,
     write_file,
 )
 
@@ -83,7 +83,7 @@ def decode_text(
     if isinstance(data, str):
         text, label = data.removeprefix("\ufeff"), ""
     elif encoding is not None:
-        text, label = _decode(data, encoding), encoding
+        text, label = _decode_bytes(data, encoding), encoding
     else:
         text, label, notes = _detect_encoding(data, count_headings)
     try:
@@ -95,22 +95,23 @@ def decode_text(
 
 
 def _detect_encoding(data: bytes, count_headings: HeadingCounter) -> tuple[str, str, list[str]]:
+    """Detect the encoding of a file; return its text, a label and notes."""
     for mark, name in _BYTE_ORDER_MARKS:
         if data.startswith(mark):
-            return _decode(data[len(mark) :], name), name.upper(), []
+            return _decode_bytes(data[len(mark) :], name), name.upper(), []
     if b"\x1b$" in data and data.isascii():
-        return _decode(data, "iso2022-jp"), "ISO-2022-JP", []
-    if wide := _detect_utf16(data):
-        return _decode(data, wide), wide.upper(), []
+        return _decode_bytes(data, "iso2022-jp"), "ISO-2022-JP", []
+    if utf16 := _detect_utf16(data):
+        return _decode_bytes(data, utf16), utf16.upper(), []
     try:
         return data.decode(), "UTF-8", []
     except UnicodeDecodeError:
-        mended = data.decode(errors="replace")
-    if sum(not c.isascii() for c in mended) > 2 * mended.count("\ufffd"):
-        return _decode(data, "UTF-8"), "UTF-8", []  # it is, but for a few bytes
-    readings = likely_readings(data, count_headings)
+        replaced = data.decode(errors="replace")
+    if sum(not c.isascii() for c in replaced) > 2 * replaced.count("\ufffd"):
+        return _decode_bytes(data, "UTF-8"), "UTF-8", []  # it is, but for a few bytes
+    readings = find_likely_decodings(data, count_headings)
     if not readings:
-        return _decode(data, "UTF-8"), "UTF-8", []
+        return _decode_bytes(data, "UTF-8"), "UTF-8", []
     if len(readings) > 1:
         _refuse_mixed_encodings(data)
         cells = zip(*(re.split(r"[,;\t|\r\n]", r.text) for r in readings), strict=False)
@@ -133,7 +134,7 @@ def _detect_encoding(data: bytes, count_headings: HeadingCounter) -> tuple[str, 
 
 
 def _refuse_mixed_encodings(data: bytes) -> None:
-    """Refuse a file of which some lines are UTF-8 and others are not.
+    """Refuse a file in which some lines are UTF-8 and others are not.
 
     Raises:
         InputError: It is one; the text names lines of both kinds.
@@ -150,7 +151,8 @@ def _refuse_mixed_encodings(data: bytes) -> None:
         )
 
 
-def _decode(data: bytes, encoding: str) -> str:
+def _decode_bytes(data: bytes, encoding: str) -> str:
+    """Decode bytes; refuse an unknown encoding, or bytes that it does not have."""
     try:
         return data.decode(encoding).removeprefix("\ufeff")
     except LookupError:
@@ -169,15 +171,15 @@ def _decode(data: bytes, encoding: str) -> str:
 
 
 def _detect_utf16(data: bytes) -> str:
-    """Return the name of UTF-16 if a file without a mark is in it, else ""."""
+    """Return the name of UTF-16 for a file in it without a mark; empty for others."""
     if len(data) % 2 or b"\0" not in data:
         return ""
-    plain = {
+    ascii_counts = {
         name: sum(c.isascii() for c in data[:4000].decode(name, "replace"))
         for name in ("utf-16-le", "utf-16-be")
     }
-    name = max(plain, key=lambda each: plain[each])
-    return name if plain[name] * 16 > len(data[:4000]) else ""
+    name = max(ascii_counts, key=lambda each: ascii_counts[each])
+    return name if ascii_counts[name] * 16 > len(data[:4000]) else ""
 
 
 def read_delimited(
@@ -201,7 +203,7 @@ def read_delimited(
         text, first = text[match.end() :], 2
         delimiter = delimiter or match[1]
     if delimiter is None:
-        delimiter = max(_DELIMITERS, key=lambda each: _rank(text, each, count_headings))
+        delimiter = max(_DELIMITERS, key=lambda each: _rank_delimiter(text, each, count_headings))
     elif len(delimiter) != 1 or delimiter in '\r\n"':
         raise InputError(f"A delimiter is one character, like ';', not {delimiter!r}.")
     separated = _DELIMITERS.get(delimiter, repr(delimiter))
@@ -211,15 +213,16 @@ def read_delimited(
         if isinstance(record, BrokenRow):
             table.broken.append(record)
         elif record.cells:
-            cells = [_read_cell(c) if "'" in c or "=" in c else c or None for c in record.cells]
+            cells = [_unescape_cell(c) if "'" in c or "=" in c else c or None for c in record.cells]
             table.rows.append(TableRow(record.number, cells))
     return table
 
 
 @lru_cache(4096)  # a country code stands in many rows
-def _read_cell(raw: str) -> str | None:
+def _unescape_cell(raw: str) -> str | None:
+    """Return a cell without its formula guard or ="…"; None for an empty one."""
     forced = _FORCED.fullmatch(raw)
-    return forced[1] or None if forced else unguard(raw)
+    return forced[1] or None if forced else remove_guard(raw)
 
 
 def _read_records(text: str, delimiter: str, number: int) -> Iterator[TableRow | BrokenRow]:
@@ -229,13 +232,14 @@ def _read_records(text: str, delimiter: str, number: int) -> Iterator[TableRow |
     """
     lines: list[str] = []
 
-    def record_lines() -> Iterator[str]:
+    def iterate_lines() -> Iterator[str]:
+        """Yield the lines of the text, and collect those of the current record."""
         for line in io.StringIO(text, newline=""):
             lines.append(line)
             yield line
 
     spaced = _has_spaced_quotes(text, delimiter)
-    reader = csv.reader(record_lines(), delimiter=delimiter, strict=True, skipinitialspace=spaced)
+    reader = csv.reader(iterate_lines(), delimiter=delimiter, strict=True, skipinitialspace=spaced)
     while True:
         lines.clear()
         try:
@@ -260,7 +264,7 @@ def _has_spaced_quotes(text: str, delimiter: str) -> bool:
     return ' "' in text and re.search(cell, text, re.MULTILINE) is not None
 
 
-def _rank(text: str, delimiter: str, count_headings: HeadingCounter) -> tuple[int, float]:
+def _rank_delimiter(text: str, delimiter: str, count_headings: HeadingCounter) -> tuple[int, float]:
     """Rank a delimiter by the known headings and the rows of equal length that it makes."""
     spaced = _has_spaced_quotes(text, delimiter)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=spaced)
@@ -274,13 +278,13 @@ def _rank(text: str, delimiter: str, count_headings: HeadingCounter) -> tuple[in
     return named, count / len(rows) if width > 1 else 0.0
 
 
-def to_csv(frame: pd.DataFrame, target: Target) -> None:
-    """Write a frame as CSV in UTF-8 with a mark, with commas and all cells in quotes."""
-    names, rows = frame_texts(frame)
+def write_csv(frame: pd.DataFrame, target: Target) -> None:
+    """Write a frame as CSV: UTF-8 with a mark, commas, all cells in quotes."""
+    names, rows = stringify_frame(frame)
     text = io.StringIO(newline="")
     writer = csv.writer(text, quoting=csv.QUOTE_ALL)
-    writer.writerow(map(guard, names))
-    writer.writerows([None if cell is None else guard(cell) for cell in row] for row in rows)
+    writer.writerow(map(guard_cell, names))
+    writer.writerows([None if cell is None else guard_cell(cell) for cell in row] for row in rows)
     write_file(target, text.getvalue().encode("utf-8-sig"))
 
 
@@ -331,20 +335,21 @@ class _Language:
         self._total = self._letters.total()
 
     @lru_cache(4096)  # noqa: B019  languages live as long as the process
-    def likelihood(self, word: str) -> float:
-        """Return the logarithm of the likelihood of a word, by its pairs of letters."""
+    def compute_log_likelihood(self, word: str) -> float:
+        """Compute the logarithm of the likelihood of a word by its pairs of letters."""
         padded = f" {unicodedata.normalize('NFC', word.lower())} "
         chances = []
         for before, letter in pairwise(padded):
             count = self._letters[letter]
-            alone = max(count / self._total, 1e-3) if count else self._unseen_chance(letter)
+            alone = max(count / self._total, 1e-3) if count else self._estimate_unseen(letter)
             pair = self._pairs[before + letter] / max(self._letters[before], 1)
             chances.append(0.7 * pair + 0.3 * alone)
         swaps = sum(a.islower() and b.isupper() for a, b in pairwise(word))
         mixed = re.search("[a-zA-Z]", word) and re.search("[\u0370-\U0003ffff]", word)
         return sum(map(math.log, chances)) - 5 * swaps - 10 * bool(mixed)
 
-    def _unseen_chance(self, letter: str) -> float:
+    def _estimate_unseen(self, letter: str) -> float:
+        """Estimate the likelihood of a letter that the samples of the language lack."""
         if letter in _TYPOGRAPHIC:
             return 1e-4
         if not self._script or not (lead := letter.encode(self._script["charset"], "ignore")):
@@ -355,8 +360,8 @@ class _Language:
 _language = cache(_Language)
 
 
-def likely_readings(data: bytes, count_headings: HeadingCounter) -> list[DecodedText]:
-    """Return the different texts that bytes may be, the likeliest first.
+def find_likely_decodings(data: bytes, count_headings: HeadingCounter) -> list[DecodedText]:
+    """Return the likely texts of bytes in unknown encoding, the likeliest first.
 
     Args:
         data: A text in no encoding of Unicode.
@@ -377,7 +382,7 @@ def likely_readings(data: bytes, count_headings: HeadingCounter) -> list[Decoded
         score = _PRIOR * (encoding == "cp1252") - evidence
         languages = [*map(_language, codes.split())]
         for word in words:
-            logs = [language.likelihood(word) for language in languages]
+            logs = [language.compute_log_likelihood(word) for language in languages]
             best = max(logs)
             score += best + math.log(sum(math.exp(log - best) for log in logs) / len(logs))
         if score / sum(len(word.encode(encoding)) for word in words) < _LEAST:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from chatkit.errors import InputError
-from chatkit.imports.columns import heading_words, parse_heading
+from chatkit.imports.columns import parse_heading, split_heading
 from chatkit.imports.tables import BrokenRow, RawTable, TableRow, has_number
 from chatkit.imports.tables.delimited import decode_text
 from chatkit.util.display import many
@@ -64,18 +64,18 @@ def read_vcards(content: bytes | str, encoding: str | None = None) -> RawTable:
     """
     data = content if isinstance(content, bytes) else decode_text(content)[0].encode()
     unfolded = _unfold_lines(data)
-    own = [_decode_own_charset(line) for line in unfolded]
-    rest = (b"" if text else line for line, text in zip(unfolded, own, strict=True))
+    declared = [_decode_own_charset(line) for line in unfolded]
+    undeclared = (b"" if text else line for line, text in zip(unfolded, declared, strict=True))
     plain, detected, notes = decode_text(
-        b"\n".join(rest), encoding if isinstance(content, bytes) else "utf-8"
+        b"\n".join(undeclared), encoding if isinstance(content, bytes) else "utf-8"
     )
-    lines = [text or line for text, line in zip(own, plain.split("\n"), strict=True)]
+    lines = [text or line for text, line in zip(declared, plain.split("\n"), strict=True)]
     kind = ", ".join(filter(None, ("vCard", detected if data is content else encoding)))
     table = RawTable(kind, [], notes, titled=False, ours=True)
     cards: dict[int, dict[str, str]] = {}
     for number, card in enumerate(_split_cards(lines), 1):
         try:
-            cards[number] = dict(_contact_fields([*_parse_properties(card)]))
+            cards[number] = dict(_extract_fields([*_parse_properties(card)]))
         except InputError as error:
             reason = f"cannot be read: {error}"
             table.broken.append(BrokenRow(number, "\n".join([*card, ""]), reason))
@@ -83,16 +83,16 @@ def read_vcards(content: bytes | str, encoding: str | None = None) -> RawTable:
     columns = [*dict.fromkeys(("number", "name", *names))]
     rows = [TableRow(n, [card.get(c) or None for c in columns]) for n, card in cards.items()]
     table.rows = [TableRow(0, columns), *rows]
-    if several := sum("other number" in card for card in cards.values()):
+    if with_several := sum("other number" in card for card in cards.values()):
         table.notes.append(
-            f"{many(several, 'card')} with several numbers: number is the one for WhatsApp, else "
-            "the mobile, else the preferred one; the others are in other number, other number 2 "
-            "and so on"
+            f"{many(with_several, 'card')} with several numbers: number is the one for WhatsApp, "
+            "else the mobile, else the preferred one; the others are in other number, other number "
+            "2 and so on"
         )
-    if silent := sum(card.get("number") == "" for card in cards.values()):
+    if without_number := sum(card.get("number") == "" for card in cards.values()):
         table.notes.append(
-            f"{many(silent, 'card')} with a fax, a pager or the number of somebody else only: "
-            "number is empty"
+            f"{many(without_number, 'card')} with a fax, a pager or the number of somebody else "
+            "only: number is empty"
         )
     return table
 
@@ -141,7 +141,7 @@ def _split_cards(lines: Iterable[str]) -> Iterator[list[str]]:
 
 def _parse_properties(card: Sequence[str]) -> Iterator[_Property]:
     """Parse the properties of a card, each with the label of its group."""
-    if (last := _EDGE.fullmatch(card[-1])) is None or last[1].upper() != "END":
+    if (end := _EDGE.fullmatch(card[-1])) is None or end[1].upper() != "END":
         raise InputError("the line END:VCARD is missing")
     matches: list[tuple[str, str, list[str], str]] = []
     depth, binary = 0, False
@@ -162,6 +162,7 @@ def _parse_properties(card: Sequence[str]) -> Iterator[_Property]:
 
 
 def _make_property(name: str, parameters: Iterable[str], value: str, label: str) -> _Property:
+    """Make a property of a content line: decode its value, and collect its labels."""
     words = [label]
     values: dict[str, str] = {}
     for parameter in parameters:
@@ -182,6 +183,7 @@ def _make_property(name: str, parameters: Iterable[str], value: str, label: str)
 
 
 def _decode_quoted_printable(text: str, charset: str) -> str:
+    """Decode quoted-printable text in its charset, or in a detected encoding."""
     data = quopri.decodestring(text.encode())
     try:
         return decode_text(data, charset or None)[0]
@@ -189,8 +191,8 @@ def _decode_quoted_printable(text: str, charset: str) -> str:
         return decode_text(data)[0]
 
 
-def _contact_fields(properties: Sequence[_Property]) -> Iterator[tuple[str, str]]:
-    """Yield the fields of a contact, each under a unique name."""
+def _extract_fields(properties: Sequence[_Property]) -> Iterator[tuple[str, str]]:
+    """Yield the fields of a contact, each under a unique name, the best number first."""
     commas = any(p.name == "VERSION" and "2.1" in p.value for p in properties)
     names: dict[str, str] = {}
     fields: list[tuple[str, str]] = []
@@ -213,11 +215,11 @@ def _contact_fields(properties: Sequence[_Property]) -> Iterator[tuple[str, str]
     if numbers and "number" not in dict(numbers):
         yield "number", ""
     yield "name", names.get("FN") or names.get("N") or names.get("ORG") or ""
-    seen: Counter[str] = Counter()
+    name_counts: Counter[str] = Counter()
     for name, text in [*numbers, *fields]:
-        seen[name] += bool(text)
+        name_counts[name] += bool(text)
         if text:
-            yield name if seen[name] == 1 else f"{name} {seen[name]}", text
+            yield name if name_counts[name] == 1 else f"{name} {name_counts[name]}", text
 
 
 def _split_value(value: str, separator: str) -> list[str]:
@@ -232,6 +234,8 @@ def _split_value(value: str, separator: str) -> list[str]:
 
 
 class _Telephone(NamedTuple):
+    """A telephone of a contact, with its rank among the others."""
+
     rank: tuple[Any, ...]  #: what WhatsApp has, then mobiles, then by preference; others last
     kind: str  #: FAX and the like, of what takes no messages or is of somebody else
     number: str
@@ -239,6 +243,7 @@ class _Telephone(NamedTuple):
 
 
 def _parse_telephone(phone: _Property) -> _Telephone | None:
+    """Parse the telephone in a property; None if it holds none."""
     text, extension = "".join(_split_value(phone.value, "")), ""
     whatsapp = phone.whatsapp_id or _WHATSAPP.search(f"{phone.name} {phone.label} {text}")
     if phone.name != "TEL" and not (whatsapp and phone.name in _MESSENGERS):
@@ -258,9 +263,9 @@ def _parse_telephone(phone: _Property) -> _Telephone | None:
     if not any(map(str.isalnum, text)) or (phone.name != "TEL" and not whatsapp_id):
         return None
     heading = parse_heading(f"{phone.label} whatsapp" if whatsapp else phone.label)
-    kind, rank = "", heading.label_rank() or ()
+    kind, rank = "", heading.rank_label() or ()
     if not rank:
-        words = (w for w in heading_words(phone.label) if not parse_heading(w).label_rank())
+        words = (w for w in split_heading(phone.label) if not parse_heading(w).rank_label())
         kind = next(words, phone.label).upper()
     by_kind = kind != "", not has_number(text), rank[:1], "company" in heading.roles
     return _Telephone((*by_kind, phone.preference), kind, text, extension)

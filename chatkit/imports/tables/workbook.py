@@ -33,12 +33,12 @@ from chatkit.imports.tables import (
     RawTable,
     TableRow,
     Target,
-    column_letter,
-    frame_texts,
-    guard_text,
-    list_rows,
-    quoted_name,
-    unguard,
+    format_rows,
+    guard_text_cell,
+    name_column,
+    quote_name,
+    remove_guard,
+    stringify_frame,
     write_file,
 )
 from chatkit.util.display import many
@@ -102,7 +102,7 @@ def read_sheets(data: bytes) -> dict[str, RawTable]:
     """
     with _open_workbook(data) as workbook:
         tables = {name: workbook.table(name) for name in workbook.names}
-        for name, cell in workbook.struck_cells():
+        for name, cell in workbook.find_struck_cells():
             tables[name].struck.add(cell)
         return tables
 
@@ -136,6 +136,7 @@ class _PartScan:
                         )
 
     def _start_element(self, name: str, attributes: Mapping[str, str]) -> None:
+        """Check the size and nesting of an element, and record hidden rows and columns."""
         name = name.rpartition(" ")[2]
         self._elements.append((name, self._parser.CurrentByteIndex))
         if len(self._elements) > _DEEPEST:
@@ -172,7 +173,7 @@ class _Workbook:
                     self._scans[name] = _PartScan(part)
         self._data = data
         self._opened: dict[bool, Any] = {}
-        sheets = self._load(values=False).worksheets
+        sheets = self._load_workbook(values=False).worksheets
         self.names = [sheet.title for sheet in sheets]
         self.visible = [sheet.title for sheet in sheets if sheet.sheet_state == "visible"]
 
@@ -185,39 +186,39 @@ class _Workbook:
         if name not in self.names:
             titles = ", ".join(map(repr, self.visible))
             raise InputError(f"There is no sheet {name!r}. The sheets are: {titles}.")
-        scan = self._scans[self._load(values=False)[name]._worksheet_path]
+        scan = self._scans[self._load_workbook(values=False)[name]._worksheet_path]
         rows: dict[int, list[Any]] = {}
         formats = defaultdict[str, list[int]](list)
         width = 0
         with pause_collector():
-            for number, row in enumerate(self._sheet_rows(name), 1):
-                cells = [_cell_value(cell) for cell in row]
+            for number, row in enumerate(self._iterate_rows(name), 1):
+                cells = [_read_cell_value(cell) for cell in row]
                 while cells and cells[-1] is None:
                     cells.pop()
                 if cells:
                     rows[number] = cells
                     width = max(width, len(cells))
                 if width * len(rows) > _MOST_CELLS:
-                    last = column_letter(width - 1)
+                    last = name_column(width - 1)
                     raise InputError(f"It is too wide: clear what stands in column {last}.")
                 for cell, value in zip(row, cells, strict=False):
                     sections = _parse_format(cell.number_format) if type(value) is int else ()
                     if not all(section.understood or section.unusual for section in sections):
                         formats[cell.number_format].append(number)
         filled = {n for cells in rows.values() for n, cell in enumerate(cells) if cell is not None}
-        letters = [*map(column_letter, sorted(filled & scan.hidden_columns))]
+        letters = [*map(name_column, sorted(filled & scan.hidden_columns))]
         numbers = sorted(rows.keys() & scan.hidden_rows)
         if not hidden:
             for cells in rows.values():
                 for place in scan.hidden_columns.intersection(range(len(cells))):
                     cells[place] = None
-        table = RawTable(f"XLSX, sheet {quoted_name(name)}", [])
+        table = RawTable(f"XLSX, sheet {quote_name(name)}", [])
         for number, cells in rows.items():
             if hidden or number not in scan.hidden_rows:
                 table.rows.append(TableRow(number, cells + [None] * (width - len(cells))))
         by_filter = " by a filter" if scan.filtered else ""
         for places, noun, why, names in (
-            (numbers, "row", by_filter, list_rows(numbers)),
+            (numbers, "row", by_filter, format_rows(numbers)),
             (letters, "column", "", ", ".join(letters)),
         ):
             them = "it" if len(places) == 1 else "them"
@@ -226,20 +227,19 @@ class _Workbook:
             table.notes += [note + (read if hidden else "left out")] * bool(places)
         for form, numbers in formats.items():
             table.notes.append(
-                f"the number format {form} in {list_rows(numbers)} is not understood: the digits "
-                "are read without it"
+                f"the number format {form} in {format_rows(numbers)} is not understood: the "
+                "digits are read without it"
             )
         return table
 
-    def struck_cells(self) -> Iterator[tuple[str, str]]:
-        """Yield the sheet and the name of each cell with words that are struck through."""
+    def find_struck_cells(self) -> Iterator[tuple[str, str]]:
+        """Yield the sheet and the coordinate of each cell with words that are struck through."""
         if not any(scan.strikes for scan in self._scans.values()):
             return
         # Not streamed: then openpyxl drops the formats of single words.
         workbook = openpyxl.load_workbook(BytesIO(self._data), rich_text=True)
         for sheet in workbook.worksheets:
-            filled = (one for row in sheet.iter_rows() for one in row if one.value is not None)
-            for cell in filled:
+            for cell in (c for row in sheet.iter_rows() for c in row if c.value is not None):
                 parts = cell.value if isinstance(cell.value, CellRichText) else []
                 blocks = (part.font for part in parts if isinstance(part, TextBlock))
                 if any(font and font.strike for font in (cell.font, *blocks)):
@@ -250,21 +250,21 @@ class _Workbook:
         for workbook in self._opened.values():
             workbook.close()
 
-    def _load(self, *, values: bool) -> Any:
-        """Return the workbook of openpyxl that has formulas, or their values; load each once."""
+    def _load_workbook(self, *, values: bool) -> Any:
+        """Load the workbook of openpyxl with formulas, or with values, each once."""
         if values not in self._opened:
             self._opened[values] = openpyxl.load_workbook(
                 BytesIO(self._data), read_only=True, data_only=values
             )
         return self._opened[values]
 
-    def _sheet_rows(self, name: str) -> Iterator[Sequence[Any]]:
+    def _iterate_rows(self, name: str) -> Iterator[Sequence[Any]]:
         """Yield the rows of a sheet, with the stored results in place of formulas."""
         results: Iterator[tuple[Any, ...]] | None = None
         row: Sequence[Any]
-        for number, row in enumerate(self._stream_rows(name, values=False)):
+        for number, row in enumerate(self._stream_stored_rows(name, values=False)):
             if results is None and "f" in [cell.data_type for cell in row]:
-                results = islice(self._stream_rows(name, values=True), number, None)
+                results = islice(self._stream_stored_rows(name, values=True), number, None)
             if results is not None:
                 row = [
                     result if cell.data_type == "f" and result.value is not None else cell
@@ -272,8 +272,9 @@ class _Workbook:
                 ]
             yield row
 
-    def _stream_rows(self, name: str, *, values: bool) -> Iterator[tuple[Any, ...]]:
-        sheet = self._load(values=values)[name]
+    def _stream_stored_rows(self, name: str, *, values: bool) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows of a sheet as openpyxl streams them."""
+        sheet = self._load_workbook(values=values)[name]
         sheet.reset_dimensions()  # some programs write a size that is not true
         rows: Iterator[tuple[Any, ...]] = sheet.iter_rows()
         return rows
@@ -296,8 +297,8 @@ def _open_workbook(data: bytes) -> Iterator[_Workbook]:
         ) from None
 
 
-def _cell_value(cell: Any) -> Any:
-    """Return the value of a cell; texts and whole numbers as a person sees them."""
+def _read_cell_value(cell: Any) -> Any:
+    """Return the value of a cell, texts and whole numbers as they are displayed."""
     value, kind = cell.value, cell.data_type
     if value is None or value == "":
         return None
@@ -308,7 +309,7 @@ def _cell_value(cell: Any) -> Any:
     if isinstance(value, str):
         if "_x" in value:
             value = _ESCAPED.sub(lambda match: chr(int(match[1], 16)), value)
-        return unguard(value)
+        return remove_guard(value)
     if type(value) is int:
         return _apply_format(value, cell.number_format)
     if isinstance(value, datetime) and value.time() == time() and "h" not in cell.number_format:
@@ -334,10 +335,10 @@ class _Section:
 
 
 @lru_cache(1024)
-def _parse_format(form: str) -> list[_Section]:
+def _parse_format(number_format: str) -> list[_Section]:
     """Parse a number format (ECMA-376, 18.8.31)."""
     sections = [_Section()]
-    for quoted, escape, bracket, code in _FORMAT.findall(form):
+    for quoted, escape, bracket, code in _FORMAT.findall(number_format):
         section = sections[-1]
         if code == ";":
             sections.append(_Section())
@@ -360,13 +361,13 @@ def _parse_format(form: str) -> list[_Section]:
 
 
 def _apply_format(value: int, form: str) -> Any:
-    """Return a whole number as text with the zeros, digits and plus of its format.
+    """Format a whole number by its number format, with zeros, digits and a plus.
 
     It stays a number where the format adds none of these, or is not understood.
     """
     sections = _parse_format(form)
-    place = 1 if value < 0 else 2 if value == 0 else 0
-    section = sections[place if place < len(sections) else 0]
+    index = 1 if value < 0 else 2 if value == 0 else 0
+    section = sections[index if index < len(sections) else 0]
     if any(each.condition for each in sections):
         section = next((each for each in sections if each.holds(value)), sections[-1])
     if section.unusual:
@@ -374,21 +375,21 @@ def _apply_format(value: int, form: str) -> Any:
     slots = sum(part in _DIGIT_PLACES for part in section.parts)
     if not slots or not section.understood:
         return value
-    text, left = "", str(abs(value))
+    text, remaining = "", str(abs(value))
     for part in reversed(section.parts):
         if part in _DIGIT_PLACES:
             slots -= 1
-            digits, left = (left[-1:], left[:-1]) if slots else (left, "")
+            digits, remaining = (remaining[-1:], remaining[:-1]) if slots else (remaining, "")
             part = digits or "0" * (part == "0")
         text = part.removeprefix("\\") + text
     text = "-" * (value < 0) + text
     return value if text == str(value) else text
 
 
-def to_xlsx(frame: pd.DataFrame, target: Target) -> None:
+def write_xlsx(frame: pd.DataFrame, target: Target) -> None:
     """Write a frame as XLSX with one sheet of text cells."""
     with pause_collector():
-        columns, rows = frame_texts(frame)
+        columns, rows = stringify_frame(frame)
         data = build_workbook(columns, {"Contacts": rows})
     write_file(target, data)
 
@@ -400,7 +401,7 @@ def build_workbook(
     wide: Collection[str] = (),
     hidden: Collection[str] = (),
 ) -> bytes:
-    """Return a workbook in which all cells are text, also those typed later.
+    """Build a workbook in which all cells are text, also those typed later.
 
     Args:
         columns: The names of the columns, the same in every sheet.
@@ -435,7 +436,7 @@ def build_workbook(
     for title, rows in texts.items():
         sheet = workbook.create_sheet(title)
         for name in hidden:
-            sheet.column_dimensions[column_letter(columns.index(name))].hidden = True
+            sheet.column_dimensions[name_column(columns.index(name))].hidden = True
         _write_rows(sheet, columns, rows, wide)
     target = BytesIO()
     workbook.save(target)
@@ -443,26 +444,28 @@ def build_workbook(
 
 
 def escape_cell(text: str) -> str:
-    """Escape what XML cannot hold as workbooks do."""
-    return _ESCAPE.sub(lambda match: f"_x{ord(match[0]):04X}_", guard_text(text))
+    """Escape the characters that XML cannot hold, as workbooks do."""
+    return _ESCAPE.sub(lambda match: f"_x{ord(match[0]):04X}_", guard_text_cell(text))
 
 
-def _write_rows(made: Any, columns: Sequence[str], rows: _SheetRows, wide: Collection[str]) -> None:
+def _write_rows(
+    sheet: Any, columns: Sequence[str], rows: _SheetRows, wide: Collection[str]
+) -> None:
     """Write the names of the columns, and rows of escaped texts, into a sheet."""
-    made.freeze_panes = "A2"
-    size = f"A1:{column_letter(len(columns) - 1)}{len(rows) + 1}"
-    made.calculate_dimension = lambda: size  # at the top, or readers look for it in all rows
+    sheet.freeze_panes = "A2"
+    size = f"A1:{name_column(len(columns) - 1)}{len(rows) + 1}"
+    sheet.calculate_dimension = lambda: size  # at the top, or readers look for it in all rows
     for place, name in enumerate(columns):
         longest = max((len(row[place] or "") for row in rows), default=0)
-        dimension = made.column_dimensions[column_letter(place)]
+        dimension = sheet.column_dimensions[name_column(place)]
         dimension.number_format = "@"
         dimension.width = _SENTENCES if name in wide else min(max(len(name), longest) + 2, _WORDS)
     # A row is written when it is appended: one cell a column serves all rows, for half of the
     # time would go into making equal styles equal.
     wrapping = {"alignment": Alignment(wrap_text=True, vertical="top")} if wide else {}
-    head = [escape_cell(column) for column in columns]
-    for lines, style in (([head], {"font": Font(bold=True)}), (rows, wrapping)):
-        cells = [WriteOnlyCell(made) for _ in columns]
+    header = [escape_cell(column) for column in columns]
+    for lines, style in (([header], {"font": Font(bold=True)}), (rows, wrapping)):
+        cells = [WriteOnlyCell(sheet) for _ in columns]
         for cell in cells:
             for name, value in {"number_format": "@", **style}.items():
                 setattr(cell, name, value)
@@ -470,4 +473,4 @@ def _write_rows(made: Any, columns: Sequence[str], rows: _SheetRows, wide: Colle
             for cell, text in zip(cells, line, strict=True):
                 cell.value = text
                 cell.data_type = "s"  # whatever it begins with, it is no formula and no error
-            made.append([None if cell.value is None else cell for cell in cells])
+            sheet.append([None if cell.value is None else cell for cell in cells])

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatkit.imports import characters as c
-from chatkit.imports.characters import NAME, TEXT
+from chatkit.imports.characters import NAME_CHECKS, TEXT_CHECKS
 from chatkit.imports.quality import FIXABLE
 
 
@@ -17,7 +17,7 @@ def test_letters_that_unicode_only_exchanges_for_others_stay(text: str) -> None:
 
 
 def test_half_a_character_is_found() -> None:
-    unusual = c.find_halves("Ana \ud83d")
+    unusual = c.find_half_chars("Ana \ud83d")
     assert unusual is not None and unusual.suggestion is None
 
 
@@ -30,7 +30,7 @@ def test_a_character_is_named_by_its_code() -> None:
 def test_a_long_text_may_have_lines_and_marks_of_direction() -> None:
     text = "Hello {{1}},\n\nشكرا \u2068{{2}}\u2069\u200f"
     assert c.find_controls(text, lines=True) is None
-    assert c.run_checks(text, TEXT) == []
+    assert c.run_checks(text, TEXT_CHECKS) == []
     unusual = c.find_controls("one\r\ntwo\tthree\x07", lines=True)
     assert unusual is not None
     assert unusual.suggestion == "one\ntwo three"
@@ -53,9 +53,9 @@ defective_texts = st.text(
 
 @given(defective_texts, st.sets(st.sampled_from(FIXABLE)))
 def test_what_is_mended_is_not_found_again(text: str, codes: set[str]) -> None:
-    tidy = c.apply_suggestions(text, NAME, codes)
-    assert not [o for o in c.run_checks(tidy, NAME) if o.safe and o.code in codes]
-    assert c.apply_suggestions(tidy, NAME, codes) == tidy
+    tidy = c.apply_suggestions(text, NAME_CHECKS, codes)
+    assert not [o for o in c.run_checks(tidy, NAME_CHECKS) if o.safe and o.code in codes]
+    assert c.apply_suggestions(tidy, NAME_CHECKS, codes) == tidy
     assert bool(tidy) == bool(text)
 
 
@@ -63,7 +63,7 @@ def test_what_is_mended_is_not_found_again(text: str, codes: set[str]) -> None:
 def test_mending_keeps_every_letter_that_is_seen(text: str) -> None:
     """All but the checks that say another letter was meant leave the letters as they are."""
     codes = {*FIXABLE} - {"garbled", "look-alike", "styled letters"}
-    tidy = c.apply_suggestions(text, NAME, codes)
+    tidy = c.apply_suggestions(text, NAME_CHECKS, codes)
 
     def letters(whole: str) -> str:
         apart = unicodedata.normalize("NFD", whole)

@@ -12,7 +12,7 @@ from chatkit.imports.quality import (
     CheckedContact,
     Pair,
     find_duplicate_rows,
-    natural_key,
+    make_natural_key,
 )
 
 BOTH, ALONE = ("country_code", "number"), ("number",)
@@ -74,7 +74,7 @@ def test_two_spellings_may_be_one_contact_in_check_and_in_plan(client, old, new)
     """In the account and in the frame; neither is an error."""
     [(place, unusual)] = find_duplicate_rows(rows(old, new), BOTH)
     assert (place, unusual.code, unusual.severity) == (1, "same contact", "warning")
-    one = account(old, pairs=[new]).similar_finding(rows(new)[0])
+    one = account(old, pairs=[new]).find_same_contact(rows(new)[0])
     assert one is not None
     assert "may be the same contact as contact 50001" in one.message
     with warnings.catch_warnings(action="ignore"):  # of numbers with trunk zeros
@@ -90,7 +90,7 @@ def test_the_country_code_counts_where_the_service_looks_at_it() -> None:
     [(place, unusual)] = find_duplicate_rows(two, ALONE)
     assert place == 1
     assert unusual.message.endswith("same number of +1, and the service compares numbers alone")
-    assert [natural_key(ANA, by) for by in (BOTH, ALONE)] == ["+1 2025550143", "2025550143"]
+    assert [make_natural_key(ANA, by) for by in (BOTH, ALONE)] == ["+1 2025550143", "2025550143"]
 
 
 def account(*cells: tuple[Any, Any], pairs: Any = (ANA, BO)) -> AccountContacts:

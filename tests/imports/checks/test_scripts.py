@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from chatkit.imports.characters import _TO_LATIN, find_styled, script
+from chatkit.imports.characters import _TO_LATIN, find_script, find_styled
 
 
 @pytest.mark.parametrize("text", ["½", "①", "№ 5", "Ana™", "ﷺ", "ﬁ"])
@@ -27,4 +27,4 @@ def test_the_table_is_that_of_unicode(shared: Path) -> None:
         assert known[own] == ("l" if latin == "I" else latin)
         assert own.isupper() == latin.isupper()
     for name, table in _TO_LATIN.items():
-        assert {script(own) for own in table} == {name}
+        assert {find_script(own) for own in table} == {name}

@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 from chatkit.errors import InputError
-from chatkit.imports.columns import find_columns
+from chatkit.imports.columns import read_contact_table
 from chatkit.imports.tables import BadCell, BrokenRow, RawTable, TableRow
 
 CASES = json.loads((Path(__file__).parent / "cases/columns.json").read_text("utf-8"))
@@ -32,10 +32,10 @@ def test_rows_become_a_frame_or_are_refused(case: dict[str, Any]) -> None:
     table = RawTable("a table", rows, broken=broken, **options)
     if "error" in case:
         with pytest.raises(InputError) as caught:
-            find_columns(table, case.get("named", {}))
+            read_contact_table(table, case.get("named", {}))
         assert str(caught.value) == case["error"]
         return
-    result = find_columns(table, case.get("named", {}))
+    result = read_contact_table(table, case.get("named", {}))
     frame = result.frame.astype(object).where(result.frame.notna(), None)
     problems = [[each.field, each.value, each.reason] for each in result.problems]
     assert (frame.to_dict("list"), frame.index.tolist()) == (case["frame"], case["index"])

@@ -16,12 +16,12 @@ from pathlib import Path
 import pytest
 
 from chatkit.errors import InputError
-from chatkit.imports import columns, read_file
+from chatkit.imports import columns, read_contact_file
 from chatkit.imports.columns import (
     FIELDS,
-    count_column_names,
+    count_known_headings,
     find_heading_row,
-    looks_like_data,
+    is_data_row,
     parse_heading,
 )
 from chatkit.imports.tables import TableRow
@@ -48,10 +48,10 @@ def test_the_columns_that_mean_something_are_chosen(case: dict[str, str]) -> Non
     csv.writer(text, delimiter=";").writerows(rows)
     if not case["number"]:
         with pytest.raises(InputError) as caught:
-            read_file(text.getvalue(), {}, delimiter=";")
+            read_contact_file(text.getvalue(), {}, delimiter=";")
         assert case["note"] in str(caught.value)
         return
-    reading = read_file(text.getvalue(), {}, delimiter=";")
+    reading = read_contact_file(text.getvalue(), {}, delimiter=";")
     chosen = {field: " + ".join(of) for field, of in reading.columns.items()}
     assert {field: chosen.get(field, "") for field in FIELDS} == {
         field: case[field] for field in FIELDS
@@ -68,7 +68,7 @@ def test_there_are_cases_enough() -> None:
 
 def test_each_phrase_has_one_role() -> None:
     roles = defaultdict(set)
-    for phrase, role in columns.heading_phrases():
+    for phrase, role in columns.read_heading_phrases():
         roles[phrase].add(role)
     assert "" not in roles
     assert not {phrase: of for phrase, of in roles.items() if len(of) > 1}
@@ -78,7 +78,7 @@ def test_each_phrase_has_one_role() -> None:
 def test_what_takes_no_messages_is_never_the_number(word: str) -> None:
     for other in ("", "phone", "mobile", "whatsapp", "number", "home", "work"):
         for heading in (f"{word} {other}", f"{other} {word}", f"{word}{other}"):
-            assert parse_heading(heading).number_rank() is None
+            assert parse_heading(heading).rank_number() is None
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_what_takes_no_messages_is_never_the_number(word: str) -> None:
     ],
 )
 def test_what_is_no_telephone_number_is_not_taken_for_one(name: str) -> None:
-    assert parse_heading(name).number_rank() is None
+    assert parse_heading(name).rank_number() is None
 
 
 # --- which row names the columns ------------------------------------------------------------
@@ -122,14 +122,14 @@ def test_names_that_a_person_says_are_found() -> None:
 
 
 def test_what_looks_like_data() -> None:
-    assert looks_like_data(TableRow(1, ["Ana", "+49 (171) 234-567"]))
-    assert looks_like_data(TableRow(1, ["Ana", 491712345678]))
-    assert not looks_like_data(TableRow(1, ["Name", "Phone 1 - Value", None, "2026"]))
+    assert is_data_row(TableRow(1, ["Ana", "+49 (171) 234-567"]))
+    assert is_data_row(TableRow(1, ["Ana", 491712345678]))
+    assert not is_data_row(TableRow(1, ["Name", "Phone 1 - Value", None, "2026"]))
 
 
 def test_data_has_few_words_that_name_columns() -> None:
-    assert count_column_names(["Name", "Handy", "Notiz", None, 3]) == 2
-    assert count_column_names(["Ana", "+49 171", "NA", "x" * 100]) == 0
+    assert count_known_headings(["Name", "Handy", "Notiz", None, 3]) == 2
+    assert count_known_headings(["Ana", "+49 171", "NA", "x" * 100]) == 0
 
 
 @pytest.mark.parametrize("text", ["handy" * 50_000, "x" * 300_000, "a " * 150_000])

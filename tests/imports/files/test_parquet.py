@@ -15,7 +15,7 @@ from pyarrow.parquet import write_table
 
 from chatkit.errors import InputError
 from chatkit.imports import read_parquet as read
-from chatkit.imports.tables import TableRow, as_text
+from chatkit.imports.tables import TableRow, stringify
 
 
 def parquet(frame: pd.DataFrame) -> bytes:
@@ -39,11 +39,11 @@ def test_values_keep_their_types_and_nothing_is_nothing() -> None:
     )
     names, first, second = read(parquet(frame)).rows
     assert names == TableRow(0, list(frame.columns))
-    assert list(map(as_text, first.cells)) == [
+    assert list(map(stringify, first.cells)) == [
         *("919876543210", "9007199254740993", "NA", "1.5", "True"),
         *("2026-01-02T03:04:05+00:00", '["a"]'),
     ]
-    assert list(map(as_text, second.cells)) == [None, "1", None, None, "False", None, None]
+    assert list(map(stringify, second.cells)) == [None, "1", None, None, "False", None, None]
     assert isinstance(first.cells[0], int) and isinstance(first.cells[3], float)
     assert isinstance(first.cells[5], dt.datetime)
 
@@ -52,7 +52,7 @@ def test_whole_numbers_of_other_programs_stay_whole_beside_nothing() -> None:
     target = io.BytesIO()
     write_table(pa.table({"number": [919876543210, None], "id": [2**53 + 1, None]}), target)
     _, first, _ = read(target.getvalue()).rows
-    assert list(map(as_text, first.cells)) == ["919876543210", "9007199254740993"]
+    assert list(map(stringify, first.cells)) == ["919876543210", "9007199254740993"]
     assert all(isinstance(cell, int) for cell in first.cells)
 
 

@@ -13,13 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatkit.errors import InputError
-from chatkit.imports import FileReading, Source, read_file
-from chatkit.imports.tables.delimited import to_csv
-from chatkit.imports.tables.workbook import to_xlsx
+from chatkit.imports import FileReading, Source, read_contact_file
+from chatkit.imports.tables.delimited import write_csv
+from chatkit.imports.tables.workbook import write_xlsx
 
 
 def read(source: Source, **named: Any) -> FileReading:
-    return read_file(source, named)
+    return read_contact_file(source, named)
 
 
 FRAME = pd.DataFrame(
@@ -34,8 +34,8 @@ def parquet(frame: pd.DataFrame, target: io.BytesIO) -> None:
 @pytest.mark.parametrize(
     ("write", "kind"),
     [
-        (to_csv, "CSV, UTF-8, commas"),
-        (to_xlsx, "XLSX, sheet Contacts"),
+        (write_csv, "CSV, UTF-8, commas"),
+        (write_xlsx, "XLSX, sheet Contacts"),
         (parquet, "Parquet"),
     ],
 )

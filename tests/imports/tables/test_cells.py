@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from chatkit.imports.tables import (
     BadCell,
-    as_text,
-    column_texts,
-    keep_cell,
-    read_code,
-    read_digits,
-    read_word,
+    read_any_cell,
+    read_code_cell,
+    read_number_cell,
+    read_text_cell,
+    stringify,
+    stringify_column,
 )
 
 UTC = dt.UTC
@@ -57,25 +57,25 @@ JSON = st.recursive(
     ],
 )
 def test_every_value_has_a_text(value: object, text: str | None) -> None:
-    assert as_text(value) == text
+    assert stringify(value) == text
 
 
 @given(st.lists(JSON) | st.dictionaries(st.text(), JSON))
 def test_nested_values_are_json(value: object) -> None:
-    text = as_text(value)
+    text = stringify(value)
     assert text is not None and json.loads(text) == value
 
 
 @given(st.datetimes(timezones=st.just(UTC)))
 def test_times_are_iso_8601_and_exact(time: dt.datetime) -> None:
-    text = as_text(time)
+    text = stringify(time)
     assert text is not None and dt.datetime.fromisoformat(text) == time
 
 
 @given(st.lists(st.text(st.characters(codec="utf-8")) | st.none()))
 def test_a_column_of_texts_is_itself(values: list[str | None]) -> None:
-    assert column_texts(pd.Series(values, dtype="str")) == values
-    assert column_texts(pd.Series(values, dtype=object)) == values
+    assert stringify_column(pd.Series(values, dtype="str")) == values
+    assert stringify_column(pd.Series(values, dtype=object)) == values
 
 
 def test_columns_of_any_dtype_become_texts() -> None:
@@ -88,14 +88,14 @@ def test_columns_of_any_dtype_become_texts() -> None:
             "category": pd.Categorical(["a", None]),
         }
     )
-    assert {name: column_texts(frame[name])[0] for name in frame} == {
+    assert {name: stringify_column(frame[name])[0] for name in frame} == {
         "Int64": "9007199254740993",
         "merged": "7",
         "boolean": "True",
         "time": "2026-01-02T03:04:05+00:00",
         "category": "a",
     }
-    assert {column_texts(frame[name])[1] for name in frame} == {None}
+    assert {stringify_column(frame[name])[1] for name in frame} == {None}
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_columns_of_any_dtype_become_texts() -> None:
     ],
 )
 def test_a_number_that_was_a_decimal_or_is_none_is_refused(text: str) -> None:
-    value, reason = read_digits(text)
+    value, reason = read_number_cell(text)
     assert value is None and reason
 
 
@@ -120,40 +120,40 @@ def test_a_number_that_was_a_decimal_or_is_none_is_refused(text: str) -> None:
     ],
 )
 def test_any_other_number_is_left_as_it_is_written(text: str) -> None:
-    assert read_digits(text) == (text, "")
+    assert read_number_cell(text) == (text, "")
 
 
 @pytest.mark.parametrize(
     ("text", "code"), [("44.0", "44"), ("+44.0", "+44"), ("44.00", "44"), ("0044", "0044")]
 )
 def test_a_country_code_that_became_a_decimal_has_lost_nothing(text: str, code: str) -> None:
-    assert read_code(text) == (code, "")
-    assert read_code("4.5")[0] is None and read_code(44.5)[0] is None
+    assert read_code_cell(text) == (code, "")
+    assert read_code_cell("4.5")[0] is None and read_code_cell(44.5)[0] is None
 
 
 @given(st.from_regex(r"[+]?[0-9]{1,20}", fullmatch=True))
 def test_digits_never_change(text: str) -> None:
-    assert read_digits(text) == (text, "")
+    assert read_number_cell(text) == (text, "")
 
 
 @given(st.floats(allow_nan=False))
 def test_a_float_is_never_a_number_or_a_name(value: float) -> None:
-    assert read_digits(value)[0] is None and read_digits(value)[1]
-    assert read_word(value)[0] is None and read_word(value)[1]
+    assert read_number_cell(value)[0] is None and read_number_cell(value)[1]
+    assert read_text_cell(value)[0] is None and read_text_cell(value)[1]
 
 
 @pytest.mark.parametrize("value", [True, dt.date(2026, 5, 1), dt.time(1), dt.datetime.now(), ["a"]])
 def test_what_a_spreadsheet_made_of_a_name_is_no_name(value: object) -> None:
-    text, reason = read_word(value)
+    text, reason = read_text_cell(value)
     assert text is None and "not text" in reason
 
 
 @given(st.text() | st.sampled_from(["NA", "None", "null", "nan", "1.5", "TRUE", "#N/A"]))
 def test_any_text_is_a_name(text: str) -> None:
-    assert read_word(text) == (text, "")
+    assert read_text_cell(text) == (text, "")
 
 
 def test_what_is_odd_is_refused_where_it_matters_and_shown_elsewhere() -> None:
     unusual = BadCell("#N/A", "is an error")
-    assert read_digits(unusual) == read_word(unusual) == (None, "is an error")
-    assert keep_cell(unusual) == ("#N/A", "")
+    assert read_number_cell(unusual) == read_text_cell(unusual) == (None, "is an error")
+    assert read_any_cell(unusual) == ("#N/A", "")

@@ -13,15 +13,15 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from chatkit.errors import InputError
-from chatkit.imports.columns import count_column_names
-from chatkit.imports.tables import RawTable, TableRow, guard
+from chatkit.imports.columns import count_known_headings
+from chatkit.imports.tables import RawTable, TableRow, guard_cell
 from chatkit.imports.tables.delimited import decode_text, read_delimited
 
 CONTACTS = "Name;Handy\nZoë Müller;0151\nŽofie;+420\n"
 
 
 def table(text: str, delimiter: str | None = None) -> RawTable:
-    return read_delimited(text, "UTF-8", delimiter, count_column_names, [])
+    return read_delimited(text, "UTF-8", delimiter, count_known_headings, [])
 
 
 def cells(text: str, delimiter: str | None = None) -> list[list[str | None]]:
@@ -118,5 +118,5 @@ def test_what_any_writer_has_written_is_read(
     text = io.StringIO(newline="")
     writer = csv.writer(text, delimiter=delimiter, quoting=quoting)  # type: ignore[arg-type]
     writer.writerow(["name", "number"])
-    writer.writerows([None if cell is None else guard(cell) for cell in row] for row in rows)
+    writer.writerows([None if cell is None else guard_cell(cell) for cell in row] for row in rows)
     assert cells(text.getvalue(), delimiter)[1:] == rows

@@ -11,8 +11,8 @@ import pytest
 
 import chatkit
 from chatkit.errors import InputError
-from chatkit.imports.columns import count_column_names
-from chatkit.imports.tables.delimited import decode_text, likely_readings
+from chatkit.imports.columns import count_known_headings
+from chatkit.imports.tables.delimited import decode_text, find_likely_decodings
 
 LANGUAGES = tomllib.loads((Path(__file__).parent / "cases/encodings.toml").read_text("utf-8"))
 #: Marks of UTF-16 are in another test.
@@ -38,13 +38,13 @@ CASES = [
 
 @pytest.mark.parametrize(("language", "encoding", "text"), CASES)
 def test_a_small_file_is_never_read_wrongly(language: str, encoding: str, text: str) -> None:
-    readings = likely_readings(text.encode(encoding), count_column_names)
+    readings = find_likely_decodings(text.encode(encoding), count_known_headings)
     assert text in [reading.text for reading in readings]
 
 
 def test_most_small_files_are_read_without_a_question() -> None:
     counts = [
-        len(likely_readings(text.encode(encoding), count_column_names))
+        len(find_likely_decodings(text.encode(encoding), count_known_headings))
         for _, encoding, text in CASES
     ]
     assert len(counts) > 120 and counts.count(1) > 0.8 * len(counts)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from chatkit.imports.tables import guard, guard_text, unguard
+from chatkit.imports.tables import guard_cell, guard_text_cell, remove_guard
 
 NASTY = st.text(alphabet="'\"=+-@＝ \t\r\n\0\x01;|,aé", max_size=12) | st.text()
 
@@ -26,8 +26,8 @@ def is_formula(cell: str) -> bool:
 @example("")
 @example("'")
 def test_what_is_shielded_comes_back_exactly(text: str) -> None:
-    assert unguard(guard(text)) == text
-    assert unguard(guard_text(text)) == text
+    assert remove_guard(guard_cell(text)) == text
+    assert remove_guard(guard_text_cell(text)) == text
 
 
 @given(NASTY)
@@ -35,11 +35,11 @@ def test_what_is_shielded_comes_back_exactly(text: str) -> None:
 @example('a\n"=1')
 def test_no_cell_is_a_formula_whichever_delimiter_a_program_expects(text: str) -> None:
     line = io.StringIO(newline="")
-    csv.writer(line, quoting=csv.QUOTE_ALL).writerow(["2025550187", guard(text), "x"])
+    csv.writer(line, quoting=csv.QUOTE_ALL).writerow(["2025550187", guard_cell(text), "x"])
     for delimiter in ",;\t|":
         for row in csv.reader(io.StringIO(line.getvalue(), newline=""), delimiter=delimiter):
             assert not [cell for cell in row if is_formula(cell)]
-    for cell in re.split(r"[;|\t\r\n]", guard(text)):  # who knows of no quotes at all
+    for cell in re.split(r"[;|\t\r\n]", guard_cell(text)):  # who knows of no quotes at all
         assert not is_formula(cell)
 
 
@@ -60,15 +60,15 @@ def test_no_cell_is_a_formula_whichever_delimiter_a_program_expects(text: str) -
     ],
 )
 def test_what_could_run_gets_one_apostrophe(text: str, written: str) -> None:
-    assert guard(text) == written
+    assert guard_cell(text) == written
 
 
 @pytest.mark.parametrize(
     "name", ["'t Hart", "O'Neil", "Ana-Maria", "a=b", "D' Angelo", "''x''", "a@b.org", "1 - 2"]
 )
 def test_names_with_apostrophes_and_signs_are_left_alone(name: str) -> None:
-    assert guard(name) == guard_text(name) == unguard(name) == name
+    assert guard_cell(name) == guard_text_cell(name) == remove_guard(name) == name
 
 
 def test_a_cell_that_is_known_to_be_text_needs_no_apostrophe() -> None:
-    assert guard_text("=1+1") == "=1+1" and guard_text("+91") == "+91"
+    assert guard_text_cell("=1+1") == "=1+1" and guard_text_cell("+91") == "+91"

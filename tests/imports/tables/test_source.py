@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from chatkit.errors import InputError
-from chatkit.imports.tables import file_kind, read_source
+from chatkit.imports.tables import detect_file_kind, read_source
 
 
 def test_paths_files_bytes_and_pasted_text(tmp_path: Path) -> None:
@@ -47,7 +47,7 @@ def test_other_things_are_refused() -> None:
     ],
 )
 def test_the_content_tells_the_kind_not_the_name(content: bytes | str, expected: str) -> None:
-    assert file_kind(content) == expected
+    assert detect_file_kind(content) == expected
 
 
 @pytest.mark.parametrize(
@@ -61,4 +61,4 @@ def test_the_content_tells_the_kind_not_the_name(content: bytes | str, expected:
 )
 def test_kinds_that_are_not_read_say_what_to_do(content: bytes, advice: str) -> None:
     with pytest.raises(InputError, match=advice):
-        file_kind(content)
+        detect_file_kind(content)

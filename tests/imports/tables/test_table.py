@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from openpyxl.utils import get_column_letter
 
-from chatkit.imports.tables import column_letter, list_rows, quoted_name
+from chatkit.imports.tables import format_rows, name_column, quote_name
 
 
 @given(st.integers(0, 18277))  # the most that the oracle knows: ZZZ
 def test_a_column_is_called_as_in_a_spreadsheet(place: int) -> None:
-    assert column_letter(place) == get_column_letter(place + 1)
+    assert name_column(place) == get_column_letter(place + 1)
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ def test_a_column_is_called_as_in_a_spreadsheet(place: int) -> None:
     ],
 )
 def test_many_rows_are_counted(numbers: list[int], text: str) -> None:
-    assert list_rows(numbers) == text
+    assert format_rows(numbers) == text
 
 
 @pytest.mark.parametrize(
@@ -39,4 +39,4 @@ def test_many_rows_are_counted(numbers: list[int], text: str) -> None:
     ],
 )
 def test_names_that_hide_something_are_shown_in_quotes(name: str, text: str) -> None:
-    assert quoted_name(name) == text
+    assert quote_name(name) == text

@@ -16,11 +16,11 @@ import pytest
 from chatkit.errors import InputError
 from chatkit.imports import read_contacts as read
 from chatkit.imports.tables import Target
-from chatkit.imports.tables.delimited import to_csv
-from chatkit.imports.tables.workbook import to_xlsx
+from chatkit.imports.tables.delimited import write_csv
+from chatkit.imports.tables.workbook import write_xlsx
 
 Write = Callable[[pd.DataFrame, Target], None]
-BOTH = pytest.mark.parametrize("write", [to_csv, to_xlsx])
+BOTH = pytest.mark.parametrize("write", [write_csv, write_xlsx])
 
 
 def bytes_of(write: Write, frame: pd.DataFrame) -> bytes:
@@ -31,15 +31,15 @@ def bytes_of(write: Write, frame: pd.DataFrame) -> bytes:
 
 def test_csv_is_what_every_program_understands() -> None:
     frame = pd.DataFrame({"country_code": ["+49"], "name": ['Zoë "Z"'], "note": [None]})
-    assert bytes_of(to_csv, frame) == (
+    assert bytes_of(write_csv, frame) == (
         b'\xef\xbb\xbf"country_code","name","note"\r\n"\'+49","Zo\xc3\xab ""Z""",""\r\n'
     )
 
 
 def test_the_names_of_columns_are_shielded_as_well() -> None:
     frame = pd.DataFrame({"=1+1": ["x"]})
-    assert b'"\'=1+1"' in bytes_of(to_csv, frame)
-    assert read(bytes_of(to_csv, frame), number="").columns.tolist() == ["=1+1"]
+    assert b'"\'=1+1"' in bytes_of(write_csv, frame)
+    assert read(bytes_of(write_csv, frame), number="").columns.tolist() == ["=1+1"]
 
 
 @BOTH
@@ -138,13 +138,13 @@ def test_a_frame_without_rows_keeps_its_columns(write: Write) -> None:
 def test_the_frame_is_not_changed() -> None:
     frame = pd.DataFrame({"number": ["1"]}, index=pd.Index([1], name="id"))
     before = frame.copy()
-    bytes_of(to_csv, frame)
+    bytes_of(write_csv, frame)
     pd.testing.assert_frame_equal(frame, before)
 
 
 def test_a_spreadsheet_program_of_another_country_finds_no_formula() -> None:
     frame = pd.DataFrame({"name": ["Ana;=1+1", 'x\n"=2"', "=3", "a\t-b"], "number": list("1234")})
-    text = bytes_of(to_csv, frame).decode("utf-8-sig")
+    text = bytes_of(write_csv, frame).decode("utf-8-sig")
     for delimiter in ",;\t":
         for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter):
             assert not [cell for cell in row if cell.lstrip(' "\t\n')[:1] in [*"=+-@"]]
@@ -152,6 +152,6 @@ def test_a_spreadsheet_program_of_another_country_finds_no_formula() -> None:
 
 def test_a_sheet_holds_no_formula_and_no_number() -> None:
     frame = pd.DataFrame({"number": ["0049"], "country_code": ["+49"], "name": ["=1+1"]})
-    active = openpyxl.load_workbook(io.BytesIO(bytes_of(to_xlsx, frame))).active
+    active = openpyxl.load_workbook(io.BytesIO(bytes_of(write_xlsx, frame))).active
     assert [cell.value for cell in active[2]] == ["0049", "+49", "=1+1"]
     assert {cell.data_type for row in active for cell in row} == {"s"}

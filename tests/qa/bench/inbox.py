@@ -191,9 +191,9 @@ def grown(databases: dict[str, Callable[[], str]]) -> None:
         for size, inbox in inboxes.items():
             fill(inbox, size)
         reads: dict[str, Callable[[Inbox], object]] = {
-            "since=, the last hour": lambda inbox: list(inbox._deliveries(since=LATE)),
+            "since=, the last hour": lambda inbox: list(inbox._select(since=LATE)),
             "repr()": repr,
-            "contact=, of 20 deliveries": lambda inbox: list(inbox._deliveries(contact="+100007")),
+            "contact=, of 20 deliveries": lambda inbox: list(inbox._select(contact="+100007")),
         }
         rows = []
         for name, read in reads.items():

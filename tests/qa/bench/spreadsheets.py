@@ -96,12 +96,12 @@ def plainly_written(kind: str, file: Path) -> object:
 
 
 def ours_written(kind: str, file: Path) -> object:
-    """Our `to_csv` and `to_xlsx`: no cell is a formula, and all of it can be read back."""
-    from chatkit.imports.tables.delimited import to_csv
-    from chatkit.imports.tables.workbook import to_xlsx
+    """Our `write_csv` and `write_xlsx`: no cell is a formula, and all of it can be read back."""
+    from chatkit.imports.tables.delimited import write_csv
+    from chatkit.imports.tables.workbook import write_xlsx
 
     frame, to = pandas.read_parquet(file), file.with_suffix(".out")
-    return to_csv(frame, to) if kind == "csv" else to_xlsx(frame, to)
+    return write_csv(frame, to) if kind == "csv" else write_xlsx(frame, to)
 
 
 ROADS: dict[str, Callable[[str, Path], object]] = {

@@ -204,14 +204,14 @@ def _planned(job: Job, client: Any) -> Any:
 
 def _plan_account(job: Job, client: Any) -> Any:
     """Plan the load as the state that the account is to have: what it has, edited."""
-    from chatkit.account.folder import state_of
+    from chatkit.account.folder import read_state
     from chatkit.account.planning import plan_state
 
     load = job.load
     codes = {row.code for row in load.rows if row.code}
-    state = state_of(client, contacts=True, codes=sorted(codes))
+    state = read_state(client, contacts=True, codes=sorted(codes))
     held = {
-        resource: {name: dict(fields) for name, fields in state.of(noun).items()}
+        resource: {name: dict(fields) for name, fields in state.get(noun).items()}
         for noun, resource in NOUNS.items()
     }
     names = {

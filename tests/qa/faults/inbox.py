@@ -126,8 +126,8 @@ def run(url: str, kills: int, seed: int = 0, senders: int = 4) -> Outcome:
         process.join()
         parent.close()
     with Inbox(url) as inbox:
-        kept = [delivery.body for delivery in inbox._deliveries()]
-        every = sum(1 for _ in inbox._deliveries(repeats=True, verified=None))
+        kept = [delivery.body for delivery in inbox._select()]
+        every = sum(1 for _ in inbox._select(repeats=True, verified=None))
     names = [json.loads(body)["data"]["name"] for body in kept]
     return Outcome(
         kills,

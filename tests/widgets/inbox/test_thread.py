@@ -10,7 +10,7 @@ __all__ = ["inbox"]
 
 
 def output(inbox: Inbox) -> list[ThreadMessage]:
-    return thread([*inbox._events()])
+    return thread([*inbox._read_events()])
 
 
 def ours(number: int, **parts) -> dict:
