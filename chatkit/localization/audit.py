@@ -164,8 +164,8 @@ def check_contents(
     members = entries(contents)
     reported: list[ContentFinding] = []
     silent: list[ContentFinding] = []
-    for _, _, findings in review_contents(members, source, glossary=glossary):
-        for each in findings:
+    for reviewed in review_contents(members, source, glossary=glossary):
+        for each in reviewed.findings:
             place = each.code, each.lang_code, each.template_code, each.field
             silenced = ledger is not None and not each.refused and ledger.is_silent(*place)
             (silent if silenced else reported).append(each)
@@ -178,13 +178,21 @@ def missing_fields(contents: Sequence[Entry]) -> list[str]:
     return [name for name in _CHECKED_FIELDS if any(name not in entry.raw for entry in contents)]
 
 
+class ReviewedContent(NamedTuple):
+    """A content, the one that it is translated from, and the findings in it."""
+
+    entry: Entry
+    original: Entry | None  #: None where there is none, as for the source itself
+    findings: list[ContentFinding]
+
+
 def review_contents(
     contents: Sequence[Entry],
     source: str,
     scopes: Collection[Scope] = SCOPES,
     glossary: Glossary | None = None,
-) -> Iterator[tuple[Entry, Entry | None, list[ContentFinding]]]:
-    """Check contents; yield each with the one that it is translated from, if any, and its findings.
+) -> list[ReviewedContent]:
+    """Check contents, each against the one that it is translated from.
 
     Args:
         contents: All contents of their templates.
@@ -193,15 +201,17 @@ def review_contents(
         glossary: The words that translations use and never use.
     """
     firsts: dict[tuple[str, ...], Entry] = {}
+    reviewed = []
     for members, original in group_with_source(contents, source):
         for entry in members:
             compared = None if entry is original else original
-            reported = list(run_checks(Case(entry, firsts, compared, source, glossary), scopes))
+            findings = run_checks(Case(entry, firsts, compared, source, glossary), scopes)
             if original is None and entry is members[-1] and len(members) > 1:
-                reported.append(
+                findings.append(
                     flaw("no source", "lang_code", source=source).to_finding(members[0])
                 )
-            yield entry, compared, reported
+            reviewed.append(ReviewedContent(entry, compared, findings))
+    return reviewed
 
 
 # --- what is shown ------------------------------------------------------------------------

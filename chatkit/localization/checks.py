@@ -236,13 +236,18 @@ def _check_samples(entry: Entry) -> Iterator[Flaw]:
     """Find samples that are missing, and samples without a placeholder."""
     names = dict.fromkeys(slot.name for slot in entry.slots)
     for name in names:
-        value, short = entry.variables.get(name), cut(name, 20)
-        field = f"variables.{short}"
+        value = entry.variables.get(name)
+        match = None
         if isinstance(value, str) and value.strip():
-            if match := _BAD_SPACES.search(value):
-                what = "a line break or a tab" if match[0].strip(" ") else "several spaces in a row"
-                rule = "sample format" if match["refused"] else "doubled spaces/sample"
-                yield flaw(rule, field, match.start(), name=short, what=what)
+            match = _BAD_SPACES.search(value)
+            if match is None:
+                continue
+        short = cut(name, 20)
+        field = f"variables.{short}"
+        if match:
+            what = "a line break or a tab" if match[0].strip(" ") else "several spaces in a row"
+            rule = "sample format" if match["refused"] else "doubled spaces/sample"
+            yield flaw(rule, field, match.start(), name=short, what=what)
         elif value is not None and not isinstance(value, str):
             yield flaw("wrong type/sample", field)
         else:
@@ -626,15 +631,17 @@ def _slot_names(names: Iterable[str]) -> str:
 
 
 def _compare_headers(entry: Entry, original: Entry) -> Iterator[Flaw]:
-    kinds, counts = [], []
-    for each in (entry, original):
-        kinds.append(" and ".join(values(header.get("type")).strip('"') for header in each.headers))
-        fields = (f"headers.{number}.text" for number in range(len(each.headers)))
-        counts.append([len(each.placeholders.get(field, ())) for field in fields])
-    mine, other = (kind or "none" for kind in kinds)
+    mine, other = ([header.get("type") for header in each.headers] for each in (entry, original))
     if mine != other:
-        yield flaw("header differs", "headers", mine=mine, other=other, lang=original.lang_code)
-    elif counts[0] != counts[1]:
+        words = (" and ".join(values(kind).strip('"') for kind in kinds) for kinds in (mine, other))
+        named = dict(zip(("mine", "other"), (each or "none" for each in words), strict=True))
+        yield flaw("header differs", "headers", lang=original.lang_code, **named)
+        return
+    fields = [f"headers.{number}.text" for number in range(len(mine))]
+    counts = [
+        [len(each.placeholders.get(field, ())) for field in fields] for each in (entry, original)
+    ]
+    if counts[0] != counts[1]:
         yield flaw("header differs/placeholders", "headers.0.text", lang=original.lang_code)
 
 
@@ -775,8 +782,10 @@ CHECKS: Mapping[Check, Scope] = {
 }
 
 
-def run_checks(case: Case, scopes: Collection[Scope] = SCOPES) -> Iterator[ContentFinding]:
-    """Run the checks of these scopes on a content, and yield their findings."""
-    for check, scope in CHECKS.items():
-        for each in check(case) if scope in scopes else ():
-            yield each.to_finding(case.entry)
+def run_checks(case: Case, scopes: Collection[Scope] = SCOPES) -> list[ContentFinding]:
+    """Run the checks of these scopes on a content, and return their findings."""
+    return [
+        each.to_finding(case.entry)
+        for check, scope in CHECKS.items()
+        for each in (check(case) if scope in scopes else ())
+    ]

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable
-from datetime import UTC, datetime
 from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
@@ -187,21 +186,20 @@ def direction(code: str) -> Direction:
     return "rtl" if script(code) in _RIGHT_TO_LEFT else "ltr"
 
 
-# --- numbers, dates and times --------------------------------------------------------------
+# --- numbers and dates ----------------------------------------------------------------------
 
 
 class Conventions(NamedTuple):
-    """The form of numbers, dates and times of a language, in the digits 0 to 9."""
+    """The form of numbers and dates of a language, in the digits 0 to 9."""
 
     decimal: str
     group: str
     date: str  #: the order of day, month and year, and the sign between: "dmy."
-    noon: bool  #: whether times have am and pm
 
 
 @lru_cache(4096)
 def conventions(code: str) -> Conventions | None:
-    """Return how a language writes numbers, dates and times; None if CLDR does not have it."""
+    """Return how a language writes numbers and dates; None if CLDR does not have it."""
     try:
         locale = Locale.parse(normal(code))
     except (ValueError, UnknownLocaleError):
@@ -211,32 +209,7 @@ def conventions(code: str) -> Conventions | None:
         return None
     date = re.sub("[^dMy./-]", "", locale.date_formats["short"].pattern)
     order = "".join(dict.fromkeys(re.sub("[./-]", "", date).lower()))
-    sign = re.sub("[dMy]", "", date)[:1]
-    noon = "a" in re.sub("'[^']*'", "", locale.time_formats["short"].pattern)
-    return Conventions(symbols["decimal"], symbols["group"], order + sign, noon)
-
-
-@lru_cache(4096)
-def months(code: str) -> dict[str, int]:
-    """Return the numbers of the months by their names, long and short, without full stops."""
-    try:
-        widths = Locale.parse(normal(code)).months
-    except (ValueError, UnknownLocaleError):
-        return {}
-    return {
-        name.rstrip("."): number
-        for use in ("format", "stand-alone")
-        for width in ("abbreviated", "wide")
-        for number, name in widths[use][width].items()
-    }
-
-
-def format_day(code: str, month: int, day: int) -> str:
-    """Format a day of a month in a language that has `months`: 25. November."""
-    from babel.dates import format_skeleton  # only here: it takes long to import
-
-    locale = Locale.parse(normal(code))
-    return format_skeleton("MMMMd", datetime(2024, month, day, tzinfo=UTC), locale=locale)
+    return Conventions(symbols["decimal"], symbols["group"], order + re.sub("[dMy]", "", date)[:1])
 
 
 # --- locale tags: what a file format calls a language --------------------------------------

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from calendar import monthrange
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
@@ -45,7 +44,7 @@ def check_characters(case: Case) -> Iterator[Flaw]:
             if field == "text" or field.startswith("headers"):
                 yield from _check_direction(text, field, name, language.direction(entry.lang_code))
     for key, sample in entry.variables.items():
-        if isinstance(sample, str):
+        if isinstance(sample, str) and not _is_plain(sample):
             short = cut(str(key), 20)
             yield from _check_text_characters(sample, f"variables.{short}", f"the sample {short}")
 
@@ -53,10 +52,13 @@ def check_characters(case: Case) -> Iterator[Flaw]:
 _INVISIBLE_CODES = {"control characters", "invisible", "direction marks", "unknown characters"}
 
 
+def _is_plain(text: str) -> bool:
+    """Return whether a text has visible ASCII characters and line breaks alone."""
+    return text.isascii() and text.replace("\n", "").isprintable()
+
+
 def _check_text_characters(text: str, field: str, name: str) -> Iterator[Flaw]:
-    if text.isascii() and text.replace("\n", "").isprintable():
-        return
-    for finding in check_text(text):
+    for finding in [] if _is_plain(text) else check_text(text):
         places = invisible_positions(text) if finding.code in _INVISIBLE_CODES else []
         meant = finding.suggestion
         hint = "" if meant is None else f"It may be meant as {values(meant)}."
@@ -105,7 +107,7 @@ def _without_names(text: str) -> str:
 def _check_script(text: str, field: str, name: str, code: str) -> Iterator[Flaw]:
     """Find letters of a script that the language does not use; names in Latin are no fault."""
     own = language.letters(code)
-    if not own or ("LATIN" in own and text.isascii()):
+    if not own or set(map(_letter_script, text)) <= own | {""}:
         return
     count = Counter(filter(None, map(_letter_script, _without_names(text))))
     total, mine = count.total(), sum(count[letter] for letter in own)
@@ -132,7 +134,7 @@ def _check_direction(text: str, field: str, name: str, way: str) -> Iterator[Fla
 
 
 def check_typography(case: Case) -> Iterator[Flaw]:
-    """Check spaces, quotes, punctuation, numbers and dates, also against the source."""
+    """Check spaces, quotes, punctuation, numbers and addresses, also against the source."""
     entry, original = case.entry, case.original
     originals = {} if original is None else original.texts
     for field, name, text in entry.pieces:
@@ -141,11 +143,7 @@ def check_typography(case: Case) -> Iterator[Flaw]:
             for rule in (_check_spaces, _check_quotes, _check_punctuation):
                 yield from rule(line)
             if original is not None and (source := originals.get(field)):
-                for compare in (_compare_numbers, _compare_months):
-                    yield from compare(line, _mask_text(source), original.lang_code)
-            here = language.conventions(line.code)
-            if here is not None and not here.noon and (match := _CLOCK.search(line.text)):
-                yield line.flaw("date form/time", match, part=match[0].strip())
+                yield from _compare_numbers(line, _mask_text(source), original.lang_code)
     if original is not None:
         yield from _compare_addresses(entry, original)
     if language.direction(entry.lang_code) == "rtl":
@@ -264,11 +262,11 @@ _NUMBER = re.compile(
     r"(?<![\w.,:/-])\d{1,3}(?:[.,\u00a0\u202f]\d{3})*(?:[.,]\d+)?(?![\w:/-]|[.,]\d)"
 )
 _DATE = re.compile(r"(?<![\w./-])\d{1,2}([./-])\d{1,2}\1\d{2}(?:\d{2})?(?![\w/-])")
-_CLOCK = re.compile(r"(?<![\w:.])\d{1,2}(?:[:.]\d{2})? ?[ap]\.?m\b\.?", re.IGNORECASE)
+_DATE_PARTS = {"d": "day", "m": "month", "y": "year"}
 
 
 def _compare_numbers(line: _TextLine, original: str, source: str) -> Iterator[Flaw]:
-    """Find numbers and dates of the source that are still written as in the source language."""
+    """Find a number and a date that are still written as in the source language."""
     here, source_form = language.conventions(line.code), language.conventions(source)
     if here is None or source_form is None:
         return
@@ -278,13 +276,12 @@ def _compare_numbers(line: _TextLine, original: str, source: str) -> Iterator[Fl
         if own and own != match[0] and match[0] in numbers:
             yield line.flaw("number form", match, lang=source, own=own)
             break
-    dates = (
-        {match[0] for match in _DATE.finditer(original)} if here.date != source_form.date else ()
-    )
-    for match in _DATE.finditer(line.text):
+    dates = {match[0] for match in _DATE.finditer(original)}
+    for match in _DATE.finditer(line.text) if here.date != source_form.date else ():
         if match[0] in dates:
-            yield line.flaw("date form/order", match, lang=source, own=_date_order(here.date))
-            break
+            own = (here.date[3:] or "/").join(_DATE_PARTS[part] for part in here.date[:3])
+            yield line.flaw("date form", match, lang=source, own=own)
+            return
 
 
 def _rewrite_number(number: str, source_form: Conventions, here: Conventions) -> str | None:
@@ -296,56 +293,6 @@ def _rewrite_number(number: str, source_form: Conventions, here: Conventions) ->
     if len(groups) == 1 and not decimal:
         return number
     return here.group.join(groups) + (here.decimal + rest if decimal else "")
-
-
-def _date_order(order: str) -> str:
-    names = {"d": "day", "m": "month", "y": "year"}
-    sign = order[3:] or "/"
-    return sign.join(names.get(letter, letter) for letter in order[:3])
-
-
-@lru_cache(4096)
-def _day_pattern(code: str) -> re.Pattern[str] | None:
-    """Return the pattern of days with the name of a month; None where months have no names."""
-    names = [name for name in language.months(code) if len(name) > 2 and name.isalpha()]
-    if not names:
-        return None
-    month = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
-    day = r"\d{1,2}(?:st|nd|rd|th|º|er|\.)?"
-    letter = "A-Za-zÀ-ž"  # others may stand right beside it, as in Chinese and Japanese
-    return re.compile(
-        rf"(?<![{letter}0-9.:/-])(?:(?P<after>{day}) (?:of |de )?(?P<month>{month})(?![{letter}])|"
-        rf"(?P<name>{month})\.? (?P<before>{day})(?![{letter}0-9:%]|[.,]\d))"
-    )
-
-
-@lru_cache(4096)  # a source is compared with each of its translations
-def _find_days(original: str, source: str) -> dict[str, str]:
-    """Return the days of months in a source text, each with the name of its month."""
-    if (days := _day_pattern(source)) is None:
-        return {}
-    return {match[0]: match["month"] or match["name"] for match in days.finditer(original)}
-
-
-def _compare_months(line: _TextLine, original: str, source: str) -> Iterator[Flaw]:
-    """Find days of a month that are still written as in the source language."""
-    source_form, days = _find_days(original, source), _day_pattern(source)
-    own = language.months(line.code)
-    if not source_form or not own or days is None or line.base == language.base(source):
-        return
-    for match in days.finditer(line.text):
-        name = match["month"] or match["name"]
-        borrowed = name not in own and name in source_form.values()
-        if not borrowed and match[0] not in source_form:
-            continue
-        day = int(re.sub(r"\D", "", match["after"] or match["before"]))
-        month = language.months(source)[name]
-        if not 0 < day <= monthrange(2024, month)[1]:
-            continue
-        written = language.format_day(line.code, month, day)
-        if borrowed or written[0].isdigit() != bool(match["after"]):  # the day stands elsewhere
-            yield line.flaw("date form", match, lang=source, own=written)
-            return
 
 
 _WEBSITE = "visit_website"

@@ -128,28 +128,18 @@ def test_codes_that_may_be_meant_are_asked_about():
 @pytest.mark.parametrize(
     ("code", "written"),
     [
-        ("en", (".", ",", "mdy/", True)),
-        ("en-gb", (".", ",", "dmy/", False)),
-        ("de", (",", ".", "dmy.", False)),
-        ("sv", (",", "\u00a0", "ymd-", False)),
-        ("ja", (".", ",", "ymd/", False)),
-        ("hi", (".", ",", "dmy/", True)),
+        ("en", (".", ",", "mdy/")),
+        ("en-gb", (".", ",", "dmy/")),
+        ("de", (",", ".", "dmy.")),
+        ("sv", (",", "\u00a0", "ymd-")),
+        ("ja", (".", ",", "ymd/")),
+        ("hi", (".", ",", "dmy/")),
         ("xx", None),
         ("", None),
     ],
 )
-def test_numbers_dates_and_times_are_written_as_cldr_has_them(code, written):
+def test_numbers_and_dates_are_written_as_cldr_has_them(code, written):
     assert language.conventions(code) == written
-
-
-def test_months_are_known_by_their_long_and_short_names():
-    german = language.months("de")
-    assert (german["März"], german["Nov"], german["November"], german["Dez"]) == (3, 11, 11, 12)
-    assert set(german.values()) == set(range(1, 13))
-    assert not any(name.endswith(".") for name in german)
-    assert language.months("xx") == language.months("") == {}
-    assert language.format_day("de", 11, 25) == "25. November"
-    assert language.format_day("en-us", 2, 29) == "February 29"
 
 
 def test_of_two_forms_of_a_code_that_are_there_the_one_asked_for_is_found():
