@@ -428,7 +428,7 @@ class FolderReader:
         if source.fault:
             self._add_problem(path, source.at, f"is not valid JSON: {source.fault}")
             return None
-        doubles = list(islice(source.duplicate_keys(), _MAX_PROBLEMS))
+        doubles = list(islice(source.find_duplicate_keys(), _MAX_PROBLEMS))
         for pointer, at in doubles:
             name = pointer.rpartition("/")[2]
             reason = f"{values(name)} stands here for a second time: leave one out"

@@ -1,7 +1,7 @@
 """Draw the screens of a flow document and the edges between them.
 
-`graph` finds both, `layers` puts the screens into rows, and `draw_svg` draws them as an SVG that
-needs nothing else, and is light or dark as the page around it.
+`graph` finds both, `assign_rows` puts the screens into rows, and `draw_svg` draws them as an SVG
+that needs nothing else, and is light or dark as the page around it.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Graph:
     def __repr__(self) -> str:
         lines = [f"{many(len(self.nodes), 'screen')}, {many(len(self.edges), 'way')}."]
         for node in self.nodes:
-            marks = ", ".join(_node_marks(node))
+            marks = ", ".join(_describe_node(node))
             title = f' "{cut(node.title, 40)}"' if node.title else ""
             lines.append(f"  {cut(node.id, 40)}{title}" + (f" ({marks})" if marks else ""))
             for edge in self.edges:
@@ -110,7 +110,7 @@ def graph(document: object) -> Graph:
     return Graph(tuple(nodes), edges)
 
 
-def _node_marks(node: Node) -> list[str]:
+def _describe_node(node: Node) -> list[str]:
     """Return the special properties of a screen in words."""
     marks = [("entry", node.entry), ("terminal", node.terminal), ("missing", not node.known)]
     return [name for name, is_so in marks if is_so]
@@ -124,7 +124,7 @@ def _find_edges(flow: FlowNode) -> list[Edge]:
         source = action.screen.id
         if source is None:
             continue
-        label = _component_label(action.owner.value)
+        label = _read_label(action.owner.value)
         if action.name == "data_exchange":
             exchange_labels.setdefault(source, label)
         if action.name == "navigate" and action.target is not None:
@@ -142,7 +142,7 @@ def _find_edges(flow: FlowNode) -> list[Edge]:
     return list(edges.values())
 
 
-def _component_label(component: dict[str, Any]) -> str:
+def _read_label(component: dict[str, Any]) -> str:
     for key in ("label", "text"):
         if isinstance(text := component.get(key), str):
             return " ".join(text.split())
@@ -155,15 +155,17 @@ Bend = tuple[str, str, int]
 RowItem = str | Bend
 
 
-def layers(nodes: Sequence[str], ways: Iterable[Way]) -> tuple[list[list[RowItem]], dict[str, int]]:
+def assign_rows(
+    nodes: Sequence[str], ways: Iterable[Way]
+) -> tuple[list[list[RowItem]], dict[str, int]]:
     """Put nodes into rows: each below all from which a way leads to it, cycles apart.
 
     Returns:
         The rows, each from left to right with the bends of long ways last, and the row of each
         node.
     """
-    forward = _without_cycles(nodes, (way for way in ways if way[0] != way[1]))
-    sources, row = _sources(nodes, forward), dict[str, int]()
+    forward = _remove_cycles(nodes, (way for way in ways if way[0] != way[1]))
+    sources, row = _group_sources(nodes, forward), dict[str, int]()
     for node in TopologicalSorter(sources).static_order():
         row[node] = max((row[source] + 1 for source in sources[node]), default=0)
     rows: list[list[RowItem]] = [[] for _ in range(max(row.values(), default=-1) + 1)]
@@ -175,7 +177,7 @@ def layers(nodes: Sequence[str], ways: Iterable[Way]) -> tuple[list[list[RowItem
     return rows, row
 
 
-def _sources(nodes: Sequence[str], ways: Iterable[Way]) -> dict[str, list[str]]:
+def _group_sources(nodes: Sequence[str], ways: Iterable[Way]) -> dict[str, list[str]]:
     """Return the nodes from which a way leads to each node."""
     sources: dict[str, list[str]] = {node: [] for node in nodes}
     for source, target in ways:
@@ -183,12 +185,12 @@ def _sources(nodes: Sequence[str], ways: Iterable[Way]) -> dict[str, list[str]]:
     return sources
 
 
-def _without_cycles(nodes: Sequence[str], ways: Iterable[Way]) -> list[Way]:
+def _remove_cycles(nodes: Sequence[str], ways: Iterable[Way]) -> list[Way]:
     """Return the ways without one of each cycle: that to its first node."""
     forward, place = dict.fromkeys(ways), {node: n for n, node in enumerate(nodes)}
     while True:
         try:
-            TopologicalSorter(_sources(nodes, forward)).prepare()
+            TopologicalSorter(_group_sources(nodes, forward)).prepare()
         except CycleError as error:
             cycle = pairwise(error.args[1])
             del forward[min(cycle, key=lambda way: place[way[1]])]
@@ -216,15 +218,15 @@ Place = tuple[float, float]
 def draw_svg(picture: Graph) -> str:
     """Draw a graph as an SVG that needs nothing else, from top to bottom."""
     ways = [(edge.source, edge.target) for edge in picture.edges]
-    rows, row_of = layers([node.id for node in picture.nodes], ways)
+    rows, row_of = assign_rows([node.id for node in picture.nodes], ways)
     places: dict[object, Place] = {}
-    widths = [sum(map(_item_width, row)) + _COLUMN_GAP * (len(row) - 1) for row in rows]
+    widths = [sum(map(_get_item_width, row)) + _COLUMN_GAP * (len(row) - 1) for row in rows]
     back = any(row_of[s] >= row_of[t] for s, t in ways)
     inner_width = max([*widths, 330.0])
     for n, row in enumerate(rows):
         x = _MARGIN + (inner_width - widths[n]) / 2
         for one in row:
-            width = _item_width(one)
+            width = _get_item_width(one)
             places[one] = (x + width / 2, _MARGIN + n * (HEIGHT + _ROW_GAP) + HEIGHT / 2)
             x += width + _COLUMN_GAP
     kinds = [kind for kind in _LEGEND if any(edge.kind == kind for edge in picture.edges)]
@@ -249,13 +251,13 @@ def draw_svg(picture: Graph) -> str:
     )
 
 
-def _item_width(item: RowItem) -> int:
+def _get_item_width(item: RowItem) -> int:
     return WIDTH if isinstance(item, str) else _BEND_WIDTH
 
 
 def _draw_node(node: Node, place: Place) -> str:
     x, y = place
-    names = _node_marks(node)
+    names = _describe_node(node)
     radius = HEIGHT / 2 if node.terminal else 8
     title = node.title.strip() or node.id
     up = 7 if names else 3

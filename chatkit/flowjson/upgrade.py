@@ -21,7 +21,7 @@ from chatkit.flowjson.components import (
     Shape,
     Version,
 )
-from chatkit.flowjson.diff import text_cell
+from chatkit.flowjson.diff import draw_text_cell
 from chatkit.flowjson.document import read_document
 from chatkit.flowjson.nodes import ActionNode, ComponentNode, FlowNode, ScreenNode, read_nodes
 from chatkit.report import (
@@ -76,7 +76,7 @@ class Rewrite:
 
     def run(self) -> None:
         """Make all changes that the later version demands."""
-        for pointer, owner, shape in list(_shaped_objects(self._nodes)):
+        for pointer, owner, shape in list(_find_shaped_objects(self._nodes)):
             for prop in shape.properties:
                 self._upgrade_property(pointer, owner, prop)
         if self._crosses(V5):
@@ -163,7 +163,7 @@ class Rewrite:
                     self._upgrade_date(here, component.value, prop.name)
                     self._upgrade_example(component.screen, component.value.get(prop.name), here)
             if component.type == "DatePicker":
-                pointer, values = _form_init_values(component)
+                pointer, values = _find_init_values(component)
                 self._upgrade_date(pointer, values, component.name)
                 what = "What is picked arrives as YYYY-MM-DD, no longer in milliseconds: "
                 self._add_todo(component.pointer, f"{what}change what reads it.")
@@ -207,12 +207,12 @@ class Rewrite:
         """Convert init-values to the types of their fields, and list those that no longer act."""
         for component in self._nodes.components:
             form, shape = component.form, component.shape
-            here, values = _form_init_values(component)
+            here, values = _find_init_values(component)
             has_value = "init-value" in component.value or component.name in values
             is_bound = form is not None and isinstance(form.value.get("init-values"), str)
             if shape and component.name in values:
                 value = values[component.name]
-                typed = _converted_value(value, shape.value)
+                typed = _convert_init_value(value, shape.value)
                 if typed is not MISSING and not isinstance(typed, type(value)):
                     reason = f"7.0 checks the type: a {component.type} holds a {shape.value}."
                     self._change(here, values, component.name, typed, reason)
@@ -250,7 +250,7 @@ class Rewrite:
             self._add_todo(here, what)
 
 
-def _form_init_values(component: ComponentNode) -> tuple[str, dict[str | None, Any]]:
+def _find_init_values(component: ComponentNode) -> tuple[str, dict[str | None, Any]]:
     """Return the pointer to the init-value of a component, and all init-values of its Form."""
     form = component.form
     values = form.value.get("init-values") if form else None
@@ -258,7 +258,7 @@ def _form_init_values(component: ComponentNode) -> tuple[str, dict[str | None, A
     return pointer, values if isinstance(values, dict) else {}
 
 
-def _converted_value(value: Any, kind: str) -> Any:
+def _convert_init_value(value: Any, kind: str) -> Any:
     """Convert an init-value to the type of its field; MISSING if that is not possible."""
     if isinstance(value, str) and "${" in value:
         return MISSING
@@ -274,7 +274,7 @@ def _converted_value(value: Any, kind: str) -> Any:
 ShapedObject = tuple[str, dict[str, Any], Shape]
 
 
-def _shaped_objects(flow: FlowNode) -> Iterator[ShapedObject]:
+def _find_shaped_objects(flow: FlowNode) -> Iterator[ShapedObject]:
     """Yield the pointer, value and shape of each object that the table describes."""
     if isinstance(flow.value, dict):
         yield "", flow.value, DOCUMENT
@@ -284,20 +284,20 @@ def _shaped_objects(flow: FlowNode) -> Iterator[ShapedObject]:
             yield f"{screen.pointer}/layout", layout, LAYOUT
         for component in screen.components:
             if shape := component.shape:
-                yield from _objects_within(component.pointer, component.value, shape)
+                yield from _iterate_objects(component.pointer, component.value, shape)
 
 
-def _objects_within(pointer: str, value: dict[str, Any], shape: Shape) -> Iterator[ShapedObject]:
+def _iterate_objects(pointer: str, value: dict[str, Any], shape: Shape) -> Iterator[ShapedObject]:
     yield pointer, value, shape
     for prop in shape.properties:
         inner = value.get(prop.name)
         here = f"{pointer}/{escape(prop.name)}"
         if prop.item and prop.kind == "object" and isinstance(inner, dict):
-            yield from _objects_within(here, inner, prop.item)
+            yield from _iterate_objects(here, inner, prop.item)
         elif prop.item and prop.kind == "items" and isinstance(inner, list):
             for n, item in enumerate(inner):
                 if isinstance(item, dict):
-                    yield from _objects_within(f"{here}/{n}", item, prop.item)
+                    yield from _iterate_objects(f"{here}/{n}", item, prop.item)
 
 
 _WIDTHS = {"where": 30, "before": 20, "after": 20, "reason": 30}
@@ -342,7 +342,9 @@ class Upgrade(Report):
                 ("code", "del", "ins", "span"),
                 strict=True,
             )
-            rows.append(f"<tbody><tr>{''.join(text_cell(*each) for each in texts)}</tr></tbody>")
+            rows.append(
+                f"<tbody><tr>{''.join(draw_text_cell(*each) for each in texts)}</tr></tbody>"
+            )
         table = html_tables(_WIDTHS, rows, [], len(rows), ".frame()")
         todo = [f"{one.pointer}: {one.what}" for one in self.todo]
         tasks = html_list("objections", "For a person to do", todo)
@@ -381,11 +383,11 @@ def upgrade(document: object, to: str = str(RECOMMENDED)) -> Upgrade:
     if source == target:
         return Upgrade(value, str(source), str(target), (), ())
     before = read_document(value)
-    change = DocumentChange("/version", str(source), str(target), _upgrade_reason(source, target))
+    change = DocumentChange("/version", str(source), str(target), _choose_reason(source, target))
     value["version"] = str(target)
     rewrite = Rewrite(value, source, target)
     rewrite.run()
-    todo = [*rewrite.todo, *_new_errors(before, value, {one.pointer for one in rewrite.todo})]
+    todo = [*rewrite.todo, *_find_new_errors(before, value, {one.pointer for one in rewrite.todo})]
     if target in FROZEN:
         what = f"{target} cannot be published since {FROZEN[target]}: upgrade to {RECOMMENDED}."
         todo.append(Todo("/version", what))
@@ -400,13 +402,13 @@ def _require_version(text: object) -> Version:
     return version
 
 
-def _upgrade_reason(source: Version, target: Version) -> str:
+def _choose_reason(source: Version, target: Version) -> str:
     if source in FROZEN:
         return f"{source} cannot be published since {FROZEN[source]}."
     return f"{target} is recommended." if target == RECOMMENDED else "You asked for it."
 
 
-def _new_errors(before: Any, after: Any, known: set[str]) -> list[Todo]:
+def _find_new_errors(before: Any, after: Any, known: set[str]) -> list[Todo]:
     """Return a task for each error of the new document that the old one did not have."""
     from chatkit.flowjson.lint import lint
 

@@ -53,15 +53,15 @@ def _split_code(code: str) -> tuple[str, str, str] | None:
 
 
 @lru_cache(4096)
-def normal(code: str) -> str:
+def normalize(code: str) -> str:
     """Return a code in its normal form, for comparison: en-US and en_us become en_US."""
     parts = _split_code(code.strip())
     return "_".join(filter(None, parts)) if parts else code
 
 
-def same(one: str, other: str) -> bool:
+def is_same(one: str, other: str) -> bool:
     """Return whether two codes mean the same language, however they are written."""
-    return normal(one) == normal(other)
+    return normalize(one) == normalize(other)
 
 
 @lru_cache(4096)
@@ -71,12 +71,12 @@ def base(code: str) -> str:
     return parts[0] if parts else code
 
 
-def find(code: str, among: Iterable[str]) -> str | None:
+def find_code(code: str, among: Iterable[str]) -> str | None:
     """Return a code among others: itself, else the only one of its language, else None."""
     codes = list(dict.fromkeys(among))
     if code in codes:
         return code
-    if equal := [other for other in codes if same(code, other)]:
+    if equal := [other for other in codes if is_same(code, other)]:
         return equal[0]
     related = [other for other in codes if base(code) == base(other)]
     return related[0] if len(related) == 1 else None
@@ -92,7 +92,7 @@ def suggest_codes(code: str, among: Iterable[str]) -> list[str]:
     form = _current_code(code)
     own = base(form)
     for meaning in (form, own):
-        if equal := [other for other in codes if same(other, meaning)]:
+        if equal := [other for other in codes if is_same(other, meaning)]:
             return equal[:1]
     if forms := [other for other in codes if base(other) == own]:
         return sorted(forms, key=lambda other: script(other) != script(form))
@@ -108,7 +108,7 @@ def _current_code(code: str) -> str:
     language, script, region = parts
     language = _NORWEGIAN.get(language) or get_global("language_aliases").get(language) or language
     region = (get_global("territory_aliases").get(region) or [region])[0]
-    return normal("_".join(filter(None, (language, script, region))))
+    return normalize("_".join(filter(None, (language, script, region))))
 
 
 def did_you_mean(code: str, among: Iterable[str]) -> str:
@@ -124,14 +124,16 @@ def as_list(codes: str | Iterable[str]) -> list[str]:
 
 def sort_codes(codes: Iterable[str], source: str = "en") -> list[str]:
     """Sort languages: the source first, then its regional forms, then all others by their code."""
-    own, near = normal(source), base(source)
-    return sorted(codes, key=lambda code: (normal(code) != own, base(code) != near, normal(code)))
+    own, near = normalize(source), base(source)
+    return sorted(
+        codes, key=lambda code: (normalize(code) != own, base(code) != near, normalize(code))
+    )
 
 
 @lru_cache(4096)
 def is_supported(code: str) -> bool:
     """Return whether the platform has templates in a language, by its page of November 2025."""
-    return normal(code) in _SUPPORTED
+    return normalize(code) in _SUPPORTED
 
 
 @lru_cache(4096)
@@ -201,7 +203,7 @@ class Conventions(NamedTuple):
 def conventions(code: str) -> Conventions | None:
     """Return how a language writes numbers and dates; None if CLDR does not have it."""
     try:
-        locale = Locale.parse(normal(code))
+        locale = Locale.parse(normalize(code))
     except (ValueError, UnknownLocaleError):
         return None
     symbols = locale.number_symbols.get("latn")
@@ -225,4 +227,4 @@ def is_tag(lang_code: str) -> bool:
 
 def bcp47_tag(lang_code: str) -> str:
     """Return a code as XLIFF writes it: en-US for en_US."""
-    return normal(lang_code).replace("_", "-")
+    return normalize(lang_code).replace("_", "-")

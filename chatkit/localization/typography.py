@@ -25,7 +25,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from chatkit.imports.characters import check_text, find_both_directions
 from chatkit.localization import language
-from chatkit.localization.content import SLOT, Entry, part, slots, without_slots
+from chatkit.localization.content import SLOT, Entry, find_slots, read_text, remove_slots
 from chatkit.localization.language import Conventions
 from chatkit.localization.rules import LISTS, Case, Flaw, flaw
 from chatkit.util.display import cut, invisible_positions, right_to_left, values
@@ -39,7 +39,7 @@ def check_characters(case: Case) -> Iterator[Flaw]:
         yield from _check_emoji_count(text, field, name)
         yield from _check_script(text, field, name, entry.lang_code)
         if not text.isascii() and right_to_left(text):
-            if finding := find_both_directions(_without_names(text)):
+            if finding := find_both_directions(_remove_names(text)):
                 yield flaw("both directions", field, name=name, message=finding.message)
             if field == "text" or field.startswith("headers"):
                 yield from _check_direction(text, field, name, language.direction(entry.lang_code))
@@ -67,7 +67,7 @@ def _check_text_characters(text: str, field: str, name: str) -> Iterator[Flaw]:
 
 
 @lru_cache(100_000)
-def _letter_script(c: str) -> str:
+def _get_letter_script(c: str) -> str:
     """Return the script of a letter as Unicode names it, like LATIN; empty for other characters."""
     name = unicodedata.name(c, "").partition(" ")[0] if c.isalpha() else ""
     return name if name in language.KNOWN_LETTERS else ""
@@ -99,17 +99,17 @@ _MIN_OTHER_LETTERS = 2  #: letters of another script that are no mere sign
 _MIN_SHARE = 0.5
 
 
-def _without_names(text: str) -> str:
+def _remove_names(text: str) -> str:
     """Return a text without what is in no language: placeholders, addresses, hashtags."""
-    return _ADDRESS_OR_TAG.sub(" ", without_slots(text))
+    return _ADDRESS_OR_TAG.sub(" ", remove_slots(text))
 
 
 def _check_script(text: str, field: str, name: str, code: str) -> Iterator[Flaw]:
     """Find letters of a script that the language does not use; names in Latin are no fault."""
     own = language.letters(code)
-    if not own or set(map(_letter_script, text)) <= own | {""}:
+    if not own or set(map(_get_letter_script, text)) <= own | {""}:
         return
-    count = Counter(filter(None, map(_letter_script, _without_names(text))))
+    count = Counter(filter(None, map(_get_letter_script, _remove_names(text))))
     total, mine = count.total(), sum(count[letter] for letter in own)
     others = [letter for letter, _ in count.most_common() if letter not in own]
     if not others or total < _MIN_LETTERS:
@@ -207,7 +207,7 @@ def _check_spaces(line: _TextLine) -> Iterator[Flaw]:
         yield line.flaw("doubled spaces", match)
     if match := _EDGE.search(line.text):
         yield line.flaw("space at the edge", match)
-    french, form = line.base == "fr", language.normal(line.code)
+    french, form = line.base == "fr", language.normalize(line.code)
     tight = {"fr_CH": None, "fr_CA": _TIGHT_COLON}.get(form, _TIGHT) if french else None
     if match := (_BEFORE_COMMA if french else _BEFORE).search(line.text):
         yield line.flaw("punctuation/space", match, mark=match[0].strip())
@@ -224,7 +224,7 @@ _QUOTE = re.compile("[„“”«»‹›「」『』]|‚(?=\\w)|(?<!\\w)‘(?=
 
 
 def _check_quotes(line: _TextLine) -> Iterator[Flaw]:
-    own = _QUOTES.get(language.normal(line.code)) or _QUOTES.get(line.base, "“”‘")
+    own = _QUOTES.get(language.normalize(line.code)) or _QUOTES.get(line.base, "“”‘")
     others = (match for match in _QUOTE.finditer(line.text) if match[0] not in own)
     if match := next(others, None):
         yield line.flaw("quotes", match, mark=match[0], own=" ".join(own))
@@ -302,16 +302,22 @@ def _compare_addresses(entry: Entry, original: Entry) -> Iterator[Flaw]:
     """Find addresses that the source lacks, or that are missing; their language may differ."""
     codes = (entry.lang_code, original.lang_code)
     for number, pair in enumerate(zip(entry.buttons, original.buttons, strict=False)):
-        mine, other = (part(button, "value") for button in pair)
+        mine, other = (read_text(button, "value") for button in pair)
         if not mine or not other or not all(button.get("type") == _WEBSITE for button in pair):
             continue
-        alike = {slot.name for slot in slots(mine)} == {slot.name for slot in slots(other)}
-        if alike and _neutral_link(mine, codes) != _neutral_link(other, codes):
+        alike = {slot.name for slot in find_slots(mine)} == {
+            slot.name for slot in find_slots(other)
+        }
+        if alike and _neutralize_link(mine, codes) != _neutralize_link(other, codes):
             named = {"mine": cut(mine, 60), "other": cut(other, 60), "lang": codes[1]}
             field = f"buttons.{number}.value"
             yield flaw("addresses differ/button", field, number=number + 1, **named)
-    links = {_neutral_link(each.address, codes): each for each in reversed(_links(entry, original))}
-    known = {_neutral_link(each.address, codes): each for each in reversed(_links(original, entry))}
+    links = {
+        _neutralize_link(each.address, codes): each for each in reversed(_links(entry, original))
+    }
+    known = {
+        _neutralize_link(each.address, codes): each for each in reversed(_links(original, entry))
+    }
     lost = [known[address] for address in reversed(known) if address not in links][:1]
     more = [links[address] for address in reversed(links) if address not in known][:1]
     parts = [f"{cut(each.address, 60)} of {codes[1]} is not there" for each in lost]
@@ -339,9 +345,9 @@ def _links(entry: Entry, other: Entry) -> list[_Link]:
     ]
 
 
-def _neutral_link(link: str, codes: tuple[str, ...]) -> str:
+def _neutralize_link(link: str, codes: tuple[str, ...]) -> str:
     """Replace both language codes in an address by a star: /de/shop and /en/shop are equal."""
-    names = {form for code in codes for form in (language.normal(code), language.base(code))}
+    names = {form for code in codes for form in (language.normalize(code), language.base(code))}
     forms = sorted({*names, *(name.replace("_", "-") for name in names)}, key=len, reverse=True)
     either = "|".join(map(re.escape, forms))
     named = rf"(?<=[/=])(?:{either})(?=[/?&#]|\Z)|(?<=//)(?:{either})(?=\.)"
@@ -377,7 +383,7 @@ Tagged: TypeAlias = tuple[int, int, tuple[str, ...]]
 
 
 @cache
-def _sign_pattern(signs: str) -> re.Pattern[str]:
+def _make_sign_pattern(signs: str) -> re.Pattern[str]:
     """Return the pattern of text between two of these signs, each beside the end of a word."""
     fence = "```(?P<fence>[^`]+)```|" if "`" in signs else ""
     return re.compile(
@@ -386,15 +392,15 @@ def _sign_pattern(signs: str) -> re.Pattern[str]:
     )
 
 
-def tagged_parts(text: str, tags: tuple[str, ...] = (), offset: int = 0) -> Iterator[Tagged]:
+def split_by_markup(text: str, tags: tuple[str, ...] = (), offset: int = 0) -> Iterator[Tagged]:
     """Yield the parts of a text between its signs, each with the elements that it stands in."""
     open_ = "".join(sign for sign, tag in SIGNS.items() if tag not in tags)
     last = 0
-    for match in _sign_pattern(open_).finditer(text) if open_ and "code" not in tags else ():
+    for match in _make_sign_pattern(open_).finditer(text) if open_ and "code" not in tags else ():
         yield offset + last, offset + match.start(), tags
         name = "inner" if match["sign"] else "fence"
         inside = (*tags, SIGNS[match["sign"] or "`"])
-        yield from tagged_parts(match[name], inside, offset + match.start(name))
+        yield from split_by_markup(match[name], inside, offset + match.start(name))
         last = match.end()
     yield offset + last, offset + len(text), tags
 
@@ -483,7 +489,7 @@ _HINTS = {
 
 def _mask_signs(text: str) -> tuple[str, Counter[str]]:
     """Replace the signs that format a text by NUL; return the text and the count of each sign."""
-    parts = [*tagged_parts(text)]
+    parts = [*split_by_markup(text)]
     gaps = [text[one[1] : other[0]] for one, other in pairwise(parts)]
     rest = "".join(
         text[start:end] + "\0" * len(gap)
@@ -527,15 +533,15 @@ def _find_typed_markup(text: str, source: str, field: str) -> tuple[str, int, in
             if match[0].strip("*_~"):
                 return (kind, *match.span())
             if not _is_footnote(match, rest, field):
-                return kind, match.start(), _word_end(text, match.end())
+                return kind, match.start(), _find_word_end(text, match.end())
     expected = _mask_signs(source)[1]
     for at, sign in enumerate(rest.translate(_WIDE_SIGNS) if expected else ""):
         if count[sign] < expected[sign]:
-            return "source", at, _word_end(text, at)
+            return "source", at, _find_word_end(text, at)
     return None
 
 
-def _word_end(text: str, at: int) -> int:
+def _find_word_end(text: str, at: int) -> int:
     return at + len(re.split(r"\s", text[at:], maxsplit=1)[0])
 
 

@@ -37,9 +37,9 @@ from chatkit.widgets.controls import (
     ActionButton,
     Exported,
     Panel,
-    boxed,
-    call_code,
-    style_sheet,
+    join_styles,
+    make_box,
+    write_call,
 )
 from chatkit.widgets.fields import (
     CodeText,
@@ -150,10 +150,10 @@ class Form(Exported, FormModel):
         """The Python code that does what the button does; "" if nothing is edited."""
         values, _ = self._fields.read()
         code, place = self._endpoints.code, self._endpoints.place
-        place = f"client.{call_code('templates', code)}" if code else place
+        place = f"client.{write_call('templates', code)}" if code else place
         if self.key is None:
-            return call_code(f"{place}.create", **values)
-        return call_code(f"{place}.update", self.key, **values) if values else ""
+            return write_call(f"{place}.create", **values)
+        return write_call(f"{place}.update", self.key, **values) if values else ""
 
     def new(self) -> None:
         """Empty the form for another new record, unless an answer was lost."""
@@ -577,7 +577,7 @@ class Registrations(Panel):
     3 webhooks of 10: ...
     """
 
-    _style = style_sheet("inbox/registrations.css")
+    _style = join_styles("inbox/registrations.css")
     _css_classes = ("chatkit-registrations",)
 
     def __init__(self, resource: Webhooks, *, quiet: float = 24) -> None:
@@ -588,7 +588,7 @@ class Registrations(Panel):
         self._boxes: dict[int, w.HBox] = {}  #: of each webhook: a button keeps the focus
         self._title, self._list = w.HTML(), w.VBox()
         again = ActionButton("Look again", self._refresh_list)
-        bar = boxed(w.HBox, "chatkit-actions chatkit-sticky", [self._title, again])
+        bar = make_box(w.HBox, "chatkit-actions chatkit-sticky", [self._title, again])
         super().__init__([bar, self._message, self._list, self.form])
         self.refresh()
 
@@ -624,9 +624,9 @@ class Registrations(Panel):
         if webhook not in self._boxes:
             edit = ActionButton(f"Edit {webhook}", lambda: self._attempt(self._edit, webhook))
             switch = ActionButton("", lambda: self._attempt(self._toggle, webhook))
-            self._boxes[webhook] = boxed(w.HBox, "rg-row", [w.HTML(), edit, switch])
+            self._boxes[webhook] = make_box(w.HBox, "rg-row", [w.HTML(), edit, switch])
         text, _, switch = self._boxes[webhook].children
-        text.value = _registration_html(row)
+        text.value = _draw_registration(row)
         switch.label = f"{'Deactivate' if row['is_active'] else 'Activate'} {webhook}"
         return self._boxes[webhook]
 
@@ -648,11 +648,11 @@ class Registrations(Panel):
         return f"{self._summary()}{': ' if states else '.'}{states}"
 
     def _page(self) -> str:
-        rows = "".join(f"<li>{_registration_html(row)}</li>" for row in self.rows)
+        rows = "".join(f"<li>{_draw_registration(row)}</li>" for row in self.rows)
         return f"<p>{escape(self._summary())}</p><ul>{rows}</ul>"
 
 
-def _registration_html(row: Mapping[str, Any]) -> str:
+def _draw_registration(row: Mapping[str, Any]) -> str:
     """Return one webhook as HTML in three lines."""
     health = row["health"]
     events = ", ".join(cut(str(kind), 60) for kind in row["events"] or ())

@@ -478,7 +478,7 @@ class Sheet:
         for row, name in self.changed():
             columns.setdefault(name, {})[place.get(row, row)] = self.cells[row, name].value
         for name, values in columns.items():
-            frame[name] = with_values(frame[name], values)
+            frame[name] = replace_values(frame[name], values)
         if marked:
             flags = pd.Series(False, index=range(len(frame)))
             flags.iloc[marked] = True
@@ -564,7 +564,7 @@ def parse_typed(typed: Any, kind: Kind) -> Any:
     return typed
 
 
-def with_values(cells: pd.Series[Any], values: dict[int, Any]) -> Any:
+def replace_values(cells: pd.Series[Any], values: dict[int, Any]) -> Any:
     """Return a column with other values, of another type if it cannot hold them."""
     rows, kinds = list(values), set(map(type, values.values()))
     holds: dict[str, set[type]] = {
@@ -591,7 +591,7 @@ Write: TypeAlias = Callable[[Any], str]
 _CHARACTERS = {"number": "0123456789-+.e", "time": "0123456789-:+. "}
 
 
-def cell_text(value: Any) -> str:
+def format_cell(value: Any) -> str:
     """Return a value as a person types it."""
     if isinstance(value, str):
         text = value
@@ -607,9 +607,9 @@ def cell_text(value: Any) -> str:
     return text.encode("utf-8", "replace").decode()  # half a character cannot be sent
 
 
-def folded_text(value: Any) -> str:
+def fold_text(value: Any) -> str:
     """Return a value as a text without case and accents: Garcia finds GARCÍA."""
-    text = cell_text(value)
+    text = format_cell(value)
     if text.isascii():
         return text.lower()
     parts = unicodedata.normalize("NFKD", text.casefold())
@@ -661,11 +661,11 @@ class View:
         sheet, chosen = self._sheet, self.filter
         mask = self._rows_with_text(chosen.text) if chosen.text else np.ones(sheet.size, bool)
         for name, text in chosen.contains.items():
-            mask &= _contains(self._current_texts(name, folded_text, typed=True), folded_text(text))
+            mask &= _match_text(self._current_texts(name, fold_text, typed=True), fold_text(text))
         for name, texts in chosen.values.items():
-            mask &= self._current_texts(name, cell_text).isin(texts).to_numpy(bool)
+            mask &= self._current_texts(name, format_cell).isin(texts).to_numpy(bool)
         for name, empty in chosen.empty.items():
-            mask &= (self._current_texts(name, cell_text) == "").to_numpy(bool) == empty
+            mask &= (self._current_texts(name, format_cell) == "").to_numpy(bool) == empty
         if chosen.changed:
             edited = {row for row, _ in sheet.cells} | sheet.deleted
             mask &= np.isin(np.arange(sheet.size), list(edited))
@@ -681,17 +681,17 @@ class View:
 
     def count_values(self, name: str, most: int) -> tuple[list[tuple[str, int]], int]:
         """Count the values of a column; return the most frequent, and the number of others."""
-        counts = Counter(self._current_texts(name, cell_text)).most_common()
+        counts = Counter(self._current_texts(name, format_cell)).most_common()
         return counts[:most], max(len(counts) - most, 0)
 
     def _rows_with_text(self, text: str) -> Mask:
         """Return a mask of the rows that have a text in any cell."""
-        sheet, text = self._sheet, folded_text(text)
+        sheet, text = self._sheet, fold_text(text)
         entered = {name for _, name in sheet.cells}
         mask = np.zeros(sheet.size, bool)
         for name, column in sheet.columns.items():
             if name in entered or {*text} <= {*_CHARACTERS.get(column.kind, text)}:
-                mask |= _contains(self._current_texts(name, folded_text, typed=True), text)
+                mask |= _match_text(self._current_texts(name, fold_text, typed=True), text)
         return mask
 
     def _current_texts(self, name: str, write: Write, *, typed: bool = False) -> pd.Series[Any]:
@@ -715,7 +715,7 @@ class View:
 
     def _sorted_rows(self, name: str) -> Rows:
         """Return all rows of the frame sorted by a column, empty cells last."""
-        keys = self._current_texts(name, folded_text)
+        keys = self._current_texts(name, fold_text)
         if (sheet := self._sheet).columns[name].kind in ("number", "time", "flag"):
             keys = pd.Series(sheet.values(name, range(sheet.size)), dtype=object)
         keys = keys.reset_index(drop=True)
@@ -724,6 +724,6 @@ class View:
         return rows
 
 
-def _contains(texts: pd.Series[Any], text: str) -> Mask:
+def _match_text(texts: pd.Series[Any], text: str) -> Mask:
     mask: Mask = texts.str.contains(text, regex=False).to_numpy(bool)
     return mask

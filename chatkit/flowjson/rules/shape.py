@@ -27,10 +27,10 @@ from chatkit.flowjson.nodes import (
     ALIKE,
     ComponentNode,
     FlowNode,
-    closest,
-    option_titles,
+    find_closest_name,
+    find_possible_values,
     parse_reference,
-    possible_values,
+    read_option_titles,
     suggest_id,
 )
 from chatkit.flowjson.rules import Patch, error, rule, warning
@@ -69,7 +69,7 @@ _TYPE_WORDS = {str: "text", bool: "true or false", int: "a number", float: "a nu
 _TYPE_WORDS |= {list: "a list", dict: "an object", type(None): "null"}
 
 
-def type_words(value: object) -> str:
+def describe_type(value: object) -> str:
     """Return the JSON type of a value in words."""
     return _TYPE_WORDS.get(type(value), type(value).__name__)
 
@@ -84,23 +84,23 @@ def has_binding(text: str) -> bool:
     return "${" in text or "`" in text
 
 
-def suggest(word: str, known: Collection[str]) -> str:
+def suggest_word(word: str, known: Collection[str]) -> str:
     """Return a hint: the known word similar to a word, or a list of the known ones."""
-    if like := closest(word, known):
+    if like := find_closest_name(word, known):
         return f"Did you mean {like}?"
     return f"Use one of {', '.join(known)}." if 0 < len(known) <= 24 else ""
 
 
-def respelling(pointer: str, word: str, known: Iterable[str]) -> Patch:
+def patch_spelling(pointer: str, word: str, known: Iterable[str]) -> Patch:
     """Return the patch that replaces a word by a known one, if one is very similar."""
-    like = closest(word, known, ALIKE)
+    like = find_closest_name(word, known, ALIKE)
     return (PatchOperation("replace", pointer, like),) if like else ()
 
 
-def renaming(pointer: str, value: Mapping[str, Any], known: Iterable[str]) -> Patch:
+def patch_key(pointer: str, value: Mapping[str, Any], known: Iterable[str]) -> Patch:
     """Return the patch that renames a key to a known one, if one is very similar and free."""
     parent, _, last = pointer.rpartition("/")
-    like = closest(unescape(last), known, ALIKE)
+    like = find_closest_name(unescape(last), known, ALIKE)
     if not like or like in value:
         return ()
     return (PatchOperation("move", f"{parent}/{escape(like)}", pointer),)
@@ -126,7 +126,7 @@ def is_of_kind(kind: Kind, value: object) -> bool:
 
 def report_wrong_type(prop: Property, kind: Kind, value: object, pointer: str) -> Iterator[Finding]:
     """Report a value of a wrong type; a text is reported as no binding too."""
-    message = f"{prop.name} takes {_KIND_WORDS.get(kind, 'text')}, not {type_words(value)}."
+    message = f"{prop.name} takes {_KIND_WORDS.get(kind, 'text')}, not {describe_type(value)}."
     bare = isinstance(value, str) and kind in ("boolean", "integer", "number")
     is_bound = isinstance(value, str) and has_binding(value)  # for the rules of `reference`
     hint = "Write it without quotes." if bare and not is_bound else ""
@@ -248,7 +248,7 @@ def _check_choice(prop: Property, value: str, pointer: str, version: Version) ->
     bound = prop.binding and is_binding(value) and (version >= STRICT or "${" in value)
     if value not in prop.enum and not bound:
         message = f"{prop.name} is {value[:40]!r}, which is not one of its values."
-        hint, patch = suggest(value, prop.enum), respelling(pointer, value, prop.enum)
+        hint, patch = suggest_word(value, prop.enum), patch_spelling(pointer, value, prop.enum)
         yield error("INVALID_ENUM_VALUE", pointer, message, hint, patch)
 
 
@@ -372,14 +372,14 @@ def check_shape(
     version = context.version
     for prop in shape.properties:
         if prop.is_required(version) and prop.name not in value and prop.name != "type":
-            message = f"{_shape_label(shape)} needs {prop.name}."
+            message = f"{_format_shape_label(shape)} needs {prop.name}."
             yield error("MISSING_REQUIRED_PROPERTY", f"{pointer}/{prop.name}", message, prop.about)
     taken = dict(value)  # and the names to which misspelled keys are corrected
     for key, inner in value.items():
         known = shape.property(key)
         if known is None or not known.is_known(version):
             place = f"{pointer}/{escape(key)}"
-            finding = _unknown_key(shape, str(key), taken, place, version)
+            finding = _report_unknown_key(shape, str(key), taken, place, version)
             taken |= {op.path.rpartition("/")[2]: None for op in finding.patch if op.op == "move"}
             yield finding
             continue
@@ -432,7 +432,7 @@ def _report_wrong_kind(
         yield finding
 
 
-def _shape_label(shape: Shape) -> str:
+def _format_shape_label(shape: Shape) -> str:
     """Return the name of a shape for the beginning of a sentence."""
     return shape.name if shape.name[0].isupper() else f"This {shape.name}"
 
@@ -475,14 +475,14 @@ def _check_range(
                 yield from check(prop, inner, place, context.version)
 
 
-def _unknown_key(
+def _report_unknown_key(
     shape: Shape, key: str, taken: Mapping[str, Any], pointer: str, version: Version
 ) -> Finding:
     prop = shape.property(key)
     if prop is None:
         known = tuple(p.name for p in shape.properties if p.is_known(version))
-        message = f"{_shape_label(shape)} has no {key[:60]}."
-        hint, patch = suggest(key, known), renaming(pointer, taken, known)
+        message = f"{_format_shape_label(shape)} has no {key[:60]}."
+        hint, patch = suggest_word(key, known), patch_key(pointer, taken, known)
         return error("INVALID_PROPERTY_KEY", pointer, message, hint, patch)
     if prop.until is not None and prop.until <= version:
         message = f"{key} is not known any more since version {prop.until}; this is {version}."
@@ -523,7 +523,7 @@ _BOUNDS = (
 )
 
 
-def _number_or_none(value: object) -> float | None:
+def _read_number(value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return value
@@ -534,18 +534,18 @@ def check_bounds(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
     """Check that a minimum is not above its maximum, nor above the number of options."""
     value, at, code = component.value, component.pointer, "MIN_VALUE_GREATER_THAN_MAX"
     for least, most in _BOUNDS:
-        low, high = _number_or_none(value.get(least)), _number_or_none(value.get(most))
+        low, high = _read_number(value.get(least)), _read_number(value.get(most))
         if low is not None and high is not None and low > high:
             yield error(code, at, f"{least} is {low}, above {most}, {high}.", "Swap them.")
-    least, low = "min-selected-items", _number_or_none(value.get("min-selected-items")) or 0
-    source, high = value.get("data-source"), _number_or_none(value.get("max-selected-items"))
+    least, low = "min-selected-items", _read_number(value.get("min-selected-items")) or 0
+    source, high = value.get("data-source"), _read_number(value.get("max-selected-items"))
     if isinstance(source, list) and (high is None or low <= high):
         disabled = sum(isinstance(each, dict) and each.get("enabled") is False for each in source)
         if low > len(source) - disabled:
             message = f"{least} is {low}; {many(len(source) - disabled, 'option')} can be chosen."
             hint = f"Nobody can answer this: lower {least}, or add options."
             yield warning(code, f"{at}/{least}", message, hint)
-    low = _number_or_none(value.get("min-chars")) or 0
+    low = _read_number(value.get("min-chars")) or 0
     if low > _MOST_CHARS and "max-chars" not in value:
         message = f"min-chars is {low}; without max-chars at most {_MOST_CHARS} can be written."
         yield warning(code, f"{at}/min-chars", message, "Add max-chars.")
@@ -554,7 +554,7 @@ def check_bounds(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
 @rule("component")
 def check_initial_choice(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
     """Check that init-value names the ids of options."""
-    ids, at = option_titles(component), f"{component.pointer}/init-value"
+    ids, at = read_option_titles(component), f"{component.pointer}/init-value"
     values, form = component.value.get("init-value"), component.form
     if form is not None and component.name is not None:
         of_all = form.value.get("init-values")
@@ -574,7 +574,7 @@ def check_switch_cases(flow: FlowNode, component: ComponentNode) -> Iterator[Fin
     """Check that the cases of a Switch are values that its reference can have."""
     switched, cases = component.value.get("value"), component.value.get("cases")
     reference = parse_reference(switched) if isinstance(switched, str) else None
-    ids = possible_values(flow, component.screen, reference) if reference else {}
+    ids = find_possible_values(flow, component.screen, reference) if reference else {}
     for case in cases if ids and isinstance(cases, dict) else ():
         if case not in ids and case != "default":
             message = f"{switched} is never {case[:60]!r}: this case is never shown."
@@ -642,7 +642,7 @@ def check_captions(flow: FlowNode, component: ComponentNode) -> Iterator[Finding
 # --- days -------------------------------------------------------------------------------
 
 
-def _written_days(value: object) -> Iterator[tuple[str, date]]:
+def _find_dates(value: object) -> Iterator[tuple[str, date]]:
     """Yield the dates in a value, each with its pointer below it."""
     if isinstance(value, list):
         parts = [(f"/{index}", each) for index, each in enumerate(value)]
@@ -671,7 +671,7 @@ def check_date_bounds(flow: FlowNode, component: ComponentNode) -> Iterator[Find
         yield from _report_swapped("INVALID_DATE_RANGE", at, ("min-date", "max-date"), message)
         return
     for key in ("init-value", "unavailable-dates"):
-        for rest, written in _written_days(value.get(key)):
+        for rest, written in _find_dates(value.get(key)):
             if (first is not None and written < first) or (last is not None and written > last):
                 message = f"{written} is not between min-date and max-date."
                 yield error("INVALID_DATE_RANGE", f"{at}/{key}{rest}", message)
@@ -681,7 +681,7 @@ def check_date_bounds(flow: FlowNode, component: ComponentNode) -> Iterator[Find
 def check_date_range(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
     """Check the number of days and the order of the two dates of a range."""
     value, at = component.value, component.pointer
-    least, most = _number_or_none(value.get("min-days")), _number_or_none(value.get("max-days"))
+    least, most = _read_number(value.get("min-days")), _read_number(value.get("max-days"))
     if least is not None and most is not None and least > most:
         message = f"min-days is {least}, above max-days, {most}."
         yield from _report_swapped("INVALID_MIN_MAX_DAYS", at, ("min-days", "max-days"), message)
@@ -696,7 +696,7 @@ def check_date_range(flow: FlowNode, component: ComponentNode) -> Iterator[Findi
 # --- Form and NavigationList --------------------------------------------------------------
 
 
-def _form_inputs(form: ComponentNode) -> dict[str, ComponentNode]:
+def _find_form_inputs(form: ComponentNode) -> dict[str, ComponentNode]:
     """Return the inputs in a Form by their names; the first one of each name."""
     return {
         each.name: each
@@ -708,22 +708,22 @@ def _form_inputs(form: ComponentNode) -> dict[str, ComponentNode]:
 @rule("Form")
 def check_form_keys(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
     """Find misspelled names of inputs in the init-values and error-messages of a Form."""
-    fields = _form_inputs(component)
+    fields = _find_form_inputs(component)
     for key in ("init-values", "error-messages"):
         values = component.value.get(key)
         is_error = key == "init-values" and flow.version >= _TYPED_SINCE
         for name in values if isinstance(values, dict) else ():
             at = f"{component.pointer}/{key}/{escape(str(name))}"
-            if str(name) not in fields and (patch := renaming(at, values or {}, fields)):
+            if str(name) not in fields and (patch := patch_key(at, values or {}, fields)):
                 message = f"The Form has no input {str(name)[:60]!r}."
-                report, hint = error if is_error else warning, suggest(str(name), fields)
+                report, hint = error if is_error else warning, suggest_word(str(name), fields)
                 yield report("INVALID_PROPERTY_VALUE", at, message, hint, patch)
 
 
 @rule("Form")
 def check_init_values(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
     """Check that init-values are of inputs in the Form, and of their types."""
-    fields, values = _form_inputs(component), component.value.get("init-values")
+    fields, values = _find_form_inputs(component), component.value.get("init-values")
     wrong: list[str] = []
     for name, value in values.items() if isinstance(values, dict) else ():
         at = f"{component.pointer}/init-values/{escape(str(name))}"
@@ -734,7 +734,7 @@ def check_init_values(flow: FlowNode, component: ComponentNode) -> Iterator[Find
             code = "NATIVE_COMPONENT_IN_FORM_INIT_VALUES"
             yield error(code, at, f"{field.type} takes no first value.", "Remove it.", removing(at))
         elif not _is_init_value(field, value, flow.version):
-            kind = type_words(value)
+            kind = describe_type(value)
             wrong.append(f"{str(name)[:60]!r} is {kind}, which {field.type} does not take")
         elif field.type == "CalendarPicker":
             prop = COMPONENTS["CalendarPicker"].by_name["init-value"]

@@ -36,11 +36,11 @@ from chatkit.flowjson.rules import Patch, error, rule, warning
 from chatkit.flowjson.rules.shape import (
     Context,
     check_shape,
+    describe_type,
     is_in_range_mode,
-    renaming,
-    respelling,
-    suggest,
-    type_words,
+    patch_key,
+    patch_spelling,
+    suggest_word,
 )
 from chatkit.report import Finding, Severity
 from chatkit.util.json import PatchOperation, escape, removing
@@ -56,7 +56,7 @@ _RESERVED_IDS = ("success", "SUCCESS")
 def check_document(flow: FlowNode, _: FlowNode) -> Iterator[Finding]:
     """Check the document itself, and that each of its screens is an object."""
     if not isinstance(flow.value, dict):
-        message = f"A flow document is an object, not {type_words(flow.value)}."
+        message = f"A flow document is an object, not {describe_type(flow.value)}."
         yield error("INVALID_FLOW_JSON", "", message)
         return
     yield from _check_version(flow.value)
@@ -64,7 +64,7 @@ def check_document(flow: FlowNode, _: FlowNode) -> Iterator[Finding]:
     screens = flow.value.get("screens")
     for index, each in enumerate(screens if isinstance(screens, list) else ()):
         if not isinstance(each, dict):
-            message = f"Here stands a screen, an object, not {type_words(each)}."
+            message = f"Here stands a screen, an object, not {describe_type(each)}."
             yield error("INVALID_PROPERTY_TYPE", f"/screens/{index}", message)
     yield from _check_terminals(flow)
 
@@ -138,7 +138,10 @@ def check_screen(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
         if isinstance(name, str) and name not in names:
             message = f"The screen has no field {name[:60]!r}."
             place = f"{at}/sensitive/{index}"
-            hint, patch = suggest(name, screen.fields), respelling(place, name, screen.fields)
+            hint, patch = (
+                suggest_word(name, screen.fields),
+                patch_spelling(place, name, screen.fields),
+            )
             yield error("INVALID_SENSITIVE_FIELD", place, message, hint, patch)
 
 
@@ -153,7 +156,9 @@ def _check_layout(value: dict[str, Any], at: str, version: Version) -> Iterator[
     layout = value["layout"]
     if not isinstance(layout, dict):
         code = "INVALID_PROPERTY_VALUE" if isinstance(layout, str) else "INVALID_PROPERTY_TYPE"
-        yield error(code, place, f"layout takes an object, not {type_words(layout)}.", _LAYOUT_HINT)
+        yield error(
+            code, place, f"layout takes an object, not {describe_type(layout)}.", _LAYOUT_HINT
+        )
         return
     yield from check_shape(LAYOUT, layout, place, Context(version))
     if "type" not in layout:
@@ -162,7 +167,7 @@ def _check_layout(value: dict[str, Any], at: str, version: Version) -> Iterator[
         yield error("MISSING_REQUIRED_TYPE_PROPERTY", f"{place}/type", message, patch=only)
     elif layout["type"] != "SingleColumnLayout":
         message = "The only layout is SingleColumnLayout."
-        patch = respelling(f"{place}/type", str(layout["type"]), ["SingleColumnLayout"])
+        patch = patch_spelling(f"{place}/type", str(layout["type"]), ["SingleColumnLayout"])
         yield error("INVALID_PROPERTY_VALUE", f"{place}/type", message, patch=patch)
 
 
@@ -238,14 +243,17 @@ def check_component(flow: FlowNode, component: ComponentNode) -> Iterator[Findin
         yield error("MISSING_REQUIRED_TYPE_PROPERTY", place, "A component needs its type.")
         return
     if component.type is None:
-        message = f"type takes the name of a component, not {type_words(value['type'])}."
+        message = f"type takes the name of a component, not {describe_type(value['type'])}."
         yield error("INVALID_PROPERTY_TYPE", place, message)
         return
     shape = component.shape
     if shape is None:
         message = f"There is no component {component.type[:60]!r}."
         known = tuple(COMPONENTS)
-        hint, patch = suggest(component.type, known), respelling(place, component.type, known)
+        hint, patch = (
+            suggest_word(component.type, known),
+            patch_spelling(place, component.type, known),
+        )
         yield error("INVALID_PROPERTY_VALUE", place, message, hint, patch)
         return
     if version < shape.since:
@@ -286,7 +294,7 @@ def check_parent(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
         message = f"{shape.name} may not stand in {parent.name}"
         message += f" before version {since}; this is {version}." if since else "."
         yield error("INVALID_PROPERTY_VALUE", at, message, "Move it out.")
-    elif shape.name == "Footer" and _branch_depth(component) > 1:
+    elif shape.name == "Footer" and _count_branches(component) > 1:
         message = "A Footer stands in an If or Switch of the first level only."
         yield error("INVALID_PROPERTY_VALUE", at, message, "Move it out.")
 
@@ -312,7 +320,7 @@ def check_nesting(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
         yield error("MAXIMUM_IF_NESTING", at, message, "Join conditions with &&, or use a Switch.")
 
 
-def _branch_depth(component: ComponentNode) -> int:
+def _count_branches(component: ComponentNode) -> int:
     """Count the If and Switch around a component."""
     count, around = 0, component.branch
     while around is not None:
@@ -485,7 +493,7 @@ _MOST_TARGETS = 10
 _ROUTING = "/routing_model"
 
 
-def stated_routes(flow: FlowNode) -> dict[str, list[str]]:
+def read_stated_routes(flow: FlowNode) -> dict[str, list[str]]:
     """Return the routing model without what is not a list of texts."""
     model = flow.routing or {}
     return {
@@ -495,7 +503,7 @@ def stated_routes(flow: FlowNode) -> dict[str, list[str]]:
     }
 
 
-def _navigate_targets(flow: FlowNode) -> dict[str, list[str]]:
+def _find_navigate_targets(flow: FlowNode) -> dict[str, list[str]]:
     """Return the targets of the navigate actions of each screen."""
     targets_of: dict[str, dict[str, None]] = {
         screen.id: {} for screen in flow.screens if screen.id is not None
@@ -513,7 +521,7 @@ def check_routes(flow: FlowNode, _: FlowNode) -> Iterator[Finding]:
     if flow.endpoint and document.get("routing_model") is None:
         message = "A flow with data_api_version needs a routing_model."
         hint = 'Write one line for each screen: {"FIRST": ["SECOND"], "SECOND": []}.'
-        made = PatchOperation("add", _ROUTING, _navigate_targets(flow))
+        made = PatchOperation("add", _ROUTING, _find_navigate_targets(flow))
         yield error("MISSING_REQUIRED_PROPERTY", _ROUTING, message, hint, (made,))
     if not flow.by_id:
         return
@@ -523,33 +531,33 @@ def check_routes(flow: FlowNode, _: FlowNode) -> Iterator[Finding]:
         yield from _check_navigate_targets(flow)
 
 
-def _type_error(pointer: str, message: str) -> Finding:
+def _report_type(pointer: str, message: str) -> Finding:
     return error("INVALID_PROPERTY_TYPE", pointer, message, 'For example ["SECOND"].')
 
 
 def _check_stated_routes(flow: FlowNode) -> Iterator[Finding]:
     """Check a routing model, and that it has a route for every navigate action."""
     model = flow.routing or {}
-    stated = stated_routes(flow)
-    navigated = _navigate_targets(flow)
+    stated = read_stated_routes(flow)
+    navigated = _find_navigate_targets(flow)
     for source, targets in model.items():
         yield from _check_route(flow, str(source), targets)
     yield from _check_backward_routes(stated)
-    unstated = _unstated_targets(flow, stated, navigated)
+    unstated = _find_unstated_targets(flow, stated, navigated)
     reached = {target for targets in stated.values() for target in targets}
     for screen in flow.by_id.values():
         if screen.id not in model and screen.id not in reached and not screen.terminal:
             message = f"{screen.id} is missing in the routing model."
             hint, line = f'Add a line "{screen.id}": [].', f"{_ROUTING}/{escape(screen.id or '')}"
             patch = (PatchOperation("add", line, unstated.get(screen.id or "", [])),)
-            yield _finding(f"{screen.pointer}/id", message, hint, patch=patch)
+            yield _report_routing(f"{screen.pointer}/id", message, hint, patch=patch)
     entered = set(reached)
     if flow.version >= (7, 3):
         entered.update(target for targets in navigated.values() for target in targets)
     if entered.issuperset(flow.by_id):
         message = "No screen can be the first: each of them is the target of a route."
         hint = "Remove the routes back to the first screen; going back needs no route."
-        yield _finding(_ROUTING, message, hint)
+        yield _report_routing(_ROUTING, message, hint)
     yield from _check_connected(flow, stated)
     for source, targets in unstated.items():
         line = f"{_ROUTING}/{escape(source)}"
@@ -559,7 +567,7 @@ def _check_stated_routes(flow: FlowNode) -> Iterator[Finding]:
             # a line that is missing is added with all its targets, whichever finding is fixed last
             to, value = (f"{line}/-", target) if source in stated else (line, targets)
             patch = (PatchOperation("add", to, value),)
-            yield _finding(f"{flow.by_id[source].pointer}/id", message, hint, patch=patch)
+            yield _report_routing(f"{flow.by_id[source].pointer}/id", message, hint, patch=patch)
 
 
 def _check_route(flow: FlowNode, source: str, targets: object) -> Iterator[Finding]:
@@ -567,27 +575,29 @@ def _check_route(flow: FlowNode, source: str, targets: object) -> Iterator[Findi
     pointer = f"{_ROUTING}/{escape(source)}"
     if source not in flow.by_id:
         left = [each for each in flow.by_id if each not in (flow.routing or {})]
-        patch = renaming(pointer, {}, left)
-        hint = suggest(source, left) if patch else "Correct or remove it."
-        yield _finding(pointer, f"{source} is not a screen of this flow.", hint, patch=patch)
+        patch = patch_key(pointer, {}, left)
+        hint = suggest_word(source, left) if patch else "Correct or remove it."
+        yield _report_routing(pointer, f"{source} is not a screen of this flow.", hint, patch=patch)
     if not isinstance(targets, list):
-        yield _type_error(pointer, f"The routes of {source} must be a list of screen ids.")
+        yield _report_type(pointer, f"The routes of {source} must be a list of screen ids.")
         return
     if len(targets) > _MOST_TARGETS:
-        yield _too_many_targets(pointer, source, len(targets))
+        yield _report_too_many_targets(pointer, source, len(targets))
     if source in targets:
         itself = removing(f"{pointer}/{targets.index(source)}")
-        yield _finding(pointer, f"{source} leads to itself.", "Remove that route.", patch=itself)
+        yield _report_routing(
+            pointer, f"{source} leads to itself.", "Remove that route.", patch=itself
+        )
     for index, target in enumerate(targets):
         if not isinstance(target, str):
             message = f"Route {index + 1} of {source} must be text."
-            yield _type_error(f"{pointer}/{index}", message)
+            yield _report_type(f"{pointer}/{index}", message)
         elif target not in flow.by_id:
             message = f"{source} leads to {target}, which is not a screen of this flow."
             left = [each for each in flow.by_id if each not in (source, *targets)]
-            patch = respelling(f"{pointer}/{index}", target, left)
-            hint = suggest(target, left) if patch else "Correct or remove it."
-            yield _finding(f"{pointer}/{index}", message, hint, patch=patch)
+            patch = patch_spelling(f"{pointer}/{index}", target, left)
+            hint = suggest_word(target, left) if patch else "Correct or remove it."
+            yield _report_routing(f"{pointer}/{index}", message, hint, patch=patch)
 
 
 def _check_backward_routes(ways: dict[str, list[str]]) -> Iterator[Finding]:
@@ -603,7 +613,7 @@ def _check_backward_routes(ways: dict[str, list[str]]) -> Iterator[Finding]:
                 message = f"{source} leads back to {target}, which leads to it."
                 hint = "State forward routes only; going back needs none."
                 at = f"{_ROUTING}/{escape(source)}/{index}"
-                yield _finding(at, message, hint, patch=removing(at))
+                yield _report_routing(at, message, hint, patch=removing(at))
     forward = {
         source: [target for target in targets if (source, target) not in back_ways]
         for source, targets in ways.items()
@@ -612,7 +622,7 @@ def _check_backward_routes(ways: dict[str, list[str]]) -> Iterator[Finding]:
     if start is not None:
         message = f"The routes of {start} lead back to it over other screens."
         hint = "State forward routes only; going back needs none."
-        yield _finding(f"{_ROUTING}/{escape(start)}", message, hint, "warning")
+        yield _report_routing(f"{_ROUTING}/{escape(start)}", message, hint, "warning")
 
 
 def _find_cycle(ways: dict[str, list[str]]) -> str | None:
@@ -631,11 +641,11 @@ def _find_cycle(ways: dict[str, list[str]]) -> str | None:
 
 def _check_navigate_targets(flow: FlowNode) -> Iterator[Finding]:
     """Check the navigate actions of a flow without endpoint, which are its only routes."""
-    moves = _navigate_targets(flow)
+    moves = _find_navigate_targets(flow)
     for screen in flow.by_id.values():
         targets = moves.get(screen.id or "", [])
         if len(targets) > _MOST_TARGETS:
-            yield _too_many_targets(screen.pointer, str(screen.id), len(targets))
+            yield _report_too_many_targets(screen.pointer, str(screen.id), len(targets))
     listed = any(component.type == "NavigationList" for component in flow.components)
     entered = {
         target for source, targets in moves.items() for target in targets if target != source
@@ -643,22 +653,22 @@ def _check_navigate_targets(flow: FlowNode) -> Iterator[Finding]:
     if not listed and entered.issuperset(flow.by_id):
         message = "No screen can be the first: a navigate action leads to every one of them."
         hint = "Remove the navigation back to the first screen; going back needs none."
-        yield _finding("/screens", message, hint)
+        yield _report_routing("/screens", message, hint)
     if not listed and len(flow.by_id) > 1:
         yield from _check_connected(flow, moves)
 
 
-def _connected_screens(flow: FlowNode, ways: Mapping[str, list[str]]) -> set[str]:
+def _find_connected_screens(flow: FlowNode, ways: Mapping[str, list[str]]) -> set[str]:
     """Return the screens connected with the first one, by routes in either direction."""
     neighbours: dict[str, set[str]] = {}
     for source, targets in ways.items():
         for target in targets:
             neighbours.setdefault(source, set()).add(target)
             neighbours.setdefault(target, set()).add(source)
-    return _reachable_screens(next(iter(flow.by_id)), neighbours)
+    return _find_reachable_screens(next(iter(flow.by_id)), neighbours)
 
 
-def _reachable_screens(first: str, ways: Mapping[str, Iterable[str]]) -> set[str]:
+def _find_reachable_screens(first: str, ways: Mapping[str, Iterable[str]]) -> set[str]:
     """Return a screen and all that routes reach from it."""
     seen, waiting = {first}, [first]
     while waiting:
@@ -671,14 +681,16 @@ def _reachable_screens(first: str, ways: Mapping[str, Iterable[str]]) -> set[str
 
 def _check_connected(flow: FlowNode, ways: dict[str, list[str]]) -> Iterator[Finding]:
     """Find screens not connected with the first one, if every route leads to a known screen."""
-    joined = _connected_screens(flow, ways) if _has_known_targets(flow, ways) else set(flow.by_id)
+    joined = (
+        _find_connected_screens(flow, ways) if _has_known_targets(flow, ways) else set(flow.by_id)
+    )
     for name, screen in flow.by_id.items():
         if name not in joined:
             message = f"{name} is not connected with the other screens."
             hint = "Add a route to it." if flow.endpoint else "Let an action navigate to it."
             # an endpoint may end a flow on a terminal screen that no route names
             severity: Severity = "warning" if flow.endpoint and screen.terminal else "error"
-            yield _finding(f"{screen.pointer}/id", message, hint, severity)
+            yield _report_routing(f"{screen.pointer}/id", message, hint, severity)
 
 
 def _has_known_targets(flow: FlowNode, ways: Mapping[str, list[str]]) -> bool:
@@ -686,7 +698,7 @@ def _has_known_targets(flow: FlowNode, ways: Mapping[str, list[str]]) -> bool:
     return all(target in flow.by_id for targets in ways.values() for target in targets)
 
 
-def _unstated_targets(
+def _find_unstated_targets(
     flow: FlowNode, ways: dict[str, list[str]], moves: dict[str, list[str]]
 ) -> dict[str, list[str]]:
     """Return the targets of navigate actions without a route in either direction, by screen."""
@@ -703,12 +715,12 @@ def _unstated_targets(
     return unstated
 
 
-def _too_many_targets(pointer: str, name: str, count: int) -> Finding:
+def _report_too_many_targets(pointer: str, name: str, count: int) -> Finding:
     message = f"{name} leads to {count} screens; {_MOST_TARGETS} are allowed."
-    return _finding(pointer, message, "Let some of them follow another screen.")
+    return _report_routing(pointer, message, "Let some of them follow another screen.")
 
 
-def _finding(
+def _report_routing(
     pointer: str,
     message: str,
     hint: str,
@@ -724,14 +736,14 @@ def check_reachable(flow: FlowNode, _: FlowNode) -> Iterator[Finding]:
     """Find screens that no route reaches, which the platform accepts."""
     if flow.endpoint:  # it may open the flow at any screen
         return
-    ways = _navigate_targets(flow) if flow.routing is None else stated_routes(flow)
+    ways = _find_navigate_targets(flow) if flow.routing is None else read_stated_routes(flow)
     if not _has_known_targets(flow, ways):
         return
     entered = {target for source, targets in ways.items() for target in targets if target != source}
     first = next((name for name in flow.by_id if name not in entered), None)
     if first is None:  # reported by `check_routes`, like those that nothing joins to the others
         return
-    joined, reached = _connected_screens(flow, ways), _reachable_screens(first, ways)
+    joined, reached = _find_connected_screens(flow, ways), _find_reachable_screens(first, ways)
     for name, screen in flow.by_id.items():
         if name not in reached and name in joined:
             hint = "Let an action lead to it, or remove it. (A message can open a flow at any "

@@ -26,7 +26,7 @@ from chatkit.util.json import (
     with_value_at,
     without_key,
 )
-from chatkit.widgets.editor.edits import copy_of, with_action, with_name, without_part
+from chatkit.widgets.editor.edits import copy_with_new_names, with_action, with_name, without_part
 
 _TOO_DEEP = f"The flow document is nested more than {DEEPEST} levels deep."
 _MOST_STEPS = 200  #: steps that can be taken back
@@ -44,7 +44,7 @@ class _State:
 
     @cached_property
     def text(self) -> str:
-        return document_text(self.value) if self.typed is None else self.typed
+        return write_document(self.value) if self.typed is None else self.typed
 
     @cached_property
     def findings(self) -> Findings:
@@ -157,7 +157,7 @@ class DocumentState:
     def set(self, pointer: str, value: Any) -> None:
         """Set the value at a pointer; missing objects around it are made."""
         put = partial(with_value_at, value=value)
-        self._apply_edit(pointer, put, _last_step(pointer), joins=True)
+        self._apply_edit(pointer, put, _name_last_step(pointer), joins=True)
 
     def unset(self, pointer: str) -> None:
         """Take a key out of its object, or an item out of its list.
@@ -167,7 +167,7 @@ class DocumentState:
         """
         if pointer == "" or not self.has(pointer):
             raise nothing_at(pointer)
-        self._apply_edit(pointer, without_key, f"removing {_last_step(pointer)}")
+        self._apply_edit(pointer, without_key, f"removing {_name_last_step(pointer)}")
 
     def move(self, pointer: str, by: int) -> str:
         """Move an item within its list, and return its new pointer.
@@ -221,7 +221,7 @@ class DocumentState:
         """
         items, index = self._find_item(pointer)
         place = f"{pointer.rpartition('/')[0]}/{index + 1}"
-        addition = PatchOperation("add", place, copy_of(items[index], self.value))
+        addition = PatchOperation("add", place, copy_with_new_names(items[index], self.value))
         made = apply_patch(self.value, [addition])
         self.replace(made, f"duplicating {_describe_item(items[index])}")
         return place
@@ -274,7 +274,7 @@ class DocumentState:
         if n is not None and not findings[n].patch:
             raise InputError(f"How to correct this is yours to decide: {findings[n].message}")
         made = findings.fix() if n is None else apply_patch(self.value, findings[n].patch)
-        about = "all fixes" if n is None else f"fixing {_last_step(findings[n].pointer)}"
+        about = "all fixes" if n is None else f"fixing {_name_last_step(findings[n].pointer)}"
         self.replace(made, about)
 
     def undo(self) -> bool:
@@ -344,7 +344,7 @@ def _read_problem(source: DocumentSource) -> str | None:
     return _TOO_DEEP if is_deeper(source.value, DEEPEST) else None
 
 
-def document_text(value: Any) -> str:
+def write_document(value: Any) -> str:
     """Write a document as indented JSON, with escapes where a page could not show it."""
     text = json.dumps(value, ensure_ascii=False, indent=2)
     try:
@@ -359,7 +359,7 @@ def is_identical(a: Any, b: Any) -> bool:
     return a is b or repr(a) == repr(b)
 
 
-def _last_step(pointer: str) -> str:
+def _name_last_step(pointer: str) -> str:
     return (steps(pointer) or ["the flow"])[-1]
 
 
