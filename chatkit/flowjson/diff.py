@@ -262,24 +262,24 @@ Differences = Iterator[Difference]
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A place in both documents: its path in words, its pointers, and the noun for its value."""
+    """A place in both documents: its path in words, its pointers, and its subject."""
 
-    noun: str
+    subject: str
     path: tuple[str, ...]
     a: str
     b: str
 
-    def child(self, key: str, label: str | None = None, noun: str | None = None) -> _Place:
+    def child(self, key: str, label: str | None = None, subject: str | None = None) -> _Place:
         """Return the place of a key below this one."""
         step = f"/{escape(key)}"
         path = (*self.path, cut(key if label is None else label, 40))
-        return _Place(noun or self.noun, path, self.a + step, self.b + step)
+        return _Place(subject or self.subject, path, self.a + step, self.b + step)
 
     def difference(self, how: str, before: Any, after: Any) -> Difference:
         """Make a difference at this place; a document without the value gets no pointer."""
         a = None if before is MISSING else self.a
         b = None if after is MISSING else self.b
-        return Difference(f"{self.noun} {how}", " › ".join(self.path), a, b, before, after)
+        return Difference(f"{self.subject} {how}", " › ".join(self.path), a, b, before, after)
 
 
 def find_differences(a: Any, b: Any) -> Differences:
@@ -311,8 +311,8 @@ class _Comparison:
             x, y = self.a.get(key, MISSING), self.b.get(key, MISSING)
             if key == "screens" and isinstance(x, list) and isinstance(y, list):
                 continue  # last, however the keys are ordered
-            place = root.child(key, noun="route" if key == "routing_model" else None)
-            yield from self._compare_values(place, x, y)
+            location = root.child(key, subject="route" if key == "routing_model" else None)
+            yield from self._compare_values(location, x, y)
         if all(isinstance(document.get("screens"), list) for document in (self.a, self.b)):
             screens = _Place("screen", (), "/screens", "/screens")
             x, y = (dict(enumerate(_list_screens(each))) for each in (self.a, self.b))
@@ -321,79 +321,83 @@ class _Comparison:
                 yield from self._compare_screens(one, other)
 
     def _compare_screens(self, x: ScreenNode, y: ScreenNode) -> Differences:
-        place = _Place("screen", (_format_screen_label(0, y.value),), x.pointer, y.pointer)
+        location = _Place("screen", (_format_screen_label(0, y.value),), x.pointer, y.pointer)
         for key in {**x.value, **y.value}:
             before, after = x.value.get(key, MISSING), y.value.get(key, MISSING)
-            here = place.child(key, noun=_choose_subject("screen", key))
+            inner = location.child(key, subject=_choose_subject("screen", key))
             if key == "data" and isinstance(before, dict) and isinstance(after, dict):
                 for name in {**before, **after}:
                     two = before.get(name, MISSING), after.get(name, MISSING)
-                    yield from self._compare_values(here.child(name, noun="data"), *two)
+                    yield from self._compare_values(inner.child(name, subject="data"), *two)
             elif key == "layout" and isinstance(before, dict) and isinstance(after, dict):
-                yield from self._compare_containers(here, before, after)
+                yield from self._compare_containers(inner, before, after)
             else:
-                yield from self._compare_values(here, before, after)
-        yield from self._compare_components(place, x, y)
+                yield from self._compare_values(inner, before, after)
+        yield from self._compare_components(location, x, y)
 
     def _compare_components(
-        self, place: _Place, one_screen: ScreenNode, other_screen: ScreenNode
+        self, location: _Place, one_screen: ScreenNode, other_screen: ScreenNode
     ) -> Differences:
         """Compare the components of two screens, in the order of the second."""
         pairing = self.pairing
         for one in one_screen.components:
             if one not in pairing.after and pairing.has_list_in_both(one, pairing.after):
-                yield _locate_component(place, one, None).difference("removed", one.value, MISSING)
+                yield _locate_component(location, one, None).difference(
+                    "removed", one.value, MISSING
+                )
         for other in other_screen.components:
             mate = pairing.before.get(other)
-            here = _locate_component(place, mate, other)
+            inner = _locate_component(location, mate, other)
             if mate is not None:
                 if mate in pairing.moved:
-                    yield here.difference(
+                    yield inner.difference(
                         "moved", describe_position(mate), describe_position(other)
                     )
-                yield from self._compare_containers(here, mate.value, other.value)
+                yield from self._compare_containers(inner, mate.value, other.value)
             elif pairing.has_list_in_both(other, pairing.before):
-                yield here.difference("added", MISSING, other.value)
+                yield inner.difference("added", MISSING, other.value)
 
     def _compare_containers(
-        self, place: _Place, x: dict[str, Any], y: dict[str, Any]
+        self, location: _Place, x: dict[str, Any], y: dict[str, Any]
     ) -> Differences:
         """Compare two components or layouts, except for the components in them."""
         yield from self._compare_values(
-            place, select_own_properties(x, y), select_own_properties(y, x)
+            location, select_own_properties(x, y), select_own_properties(y, x)
         )
         both = all(isinstance(value.get("cases"), dict) for value in (x, y))
         for name in dict(find_child_lists(x)) | dict(find_child_lists(y)):
             if name.startswith("/cases/") and not both:
                 continue  # what `cases` is was compared as a whole
             label = unescape(name.removeprefix("/").replace("cases/", "case "))
-            here = _Place("component", (*place.path, label), place.a + name, place.b + name)
+            inner = _Place(
+                "component", (*location.path, label), location.a + name, location.b + name
+            )
             before, after = _read_slot(x, name), _read_slot(y, name)
             if isinstance(before, list) and isinstance(after, list):
-                yield from self._compare_lists(here, _find_strays(before), _find_strays(after))
+                yield from self._compare_lists(inner, _find_strays(before), _find_strays(after))
             else:
-                yield from self._compare_values(here, before, after)
+                yield from self._compare_values(inner, before, after)
 
-    def _compare_values(self, place: _Place, x: Any, y: Any) -> Differences:
+    def _compare_values(self, location: _Place, x: Any, y: Any) -> Differences:
         """Yield what differs between two JSON values."""
         if x is MISSING or y is MISSING:
             if x is not y:
-                yield place.difference("removed" if y is MISSING else "added", x, y)
+                yield location.difference("removed" if y is MISSING else "added", x, y)
         elif is_same_json(x, y):
             return
         elif isinstance(x, dict) and isinstance(y, dict):
             for key in {**x, **y}:
-                below = place.child(key, noun=_choose_subject(place.noun, key))
+                below = location.child(key, subject=_choose_subject(location.subject, key))
                 yield from self._compare_values(below, x.get(key, MISSING), y.get(key, MISSING))
         elif isinstance(x, list) and isinstance(y, list):
-            if place.noun == "component" and place.path[-1] in OPTIONS:
-                place = replace(place, noun="option")
-            yield from self._compare_lists(place, dict(enumerate(x)), dict(enumerate(y)))
+            if location.subject == "component" and location.path[-1] in OPTIONS:
+                location = replace(location, subject="option")
+            yield from self._compare_lists(location, dict(enumerate(x)), dict(enumerate(y)))
         else:
-            yield place.difference("changed", x, y)
+            yield location.difference("changed", x, y)
 
     def _compare_lists(
-        self, place: _Place, a: dict[int, Any], b: dict[int, Any], pairs: _Pairs | None = None
+        self, location: _Place, a: dict[int, Any], b: dict[int, Any], pairs: _Pairs | None = None
     ) -> Differences:
         """Compare two lists by their items; an insertion does not move those after it.
 
@@ -404,16 +408,16 @@ class _Comparison:
         ahead, old = find_moved_positions(after.items()), set(after.values())
         for m in a:
             if m not in after:
-                yield place.child(str(m), label(m, a[m])).difference("removed", a[m], MISSING)
+                yield location.child(str(m), label(m, a[m])).difference("removed", a[m], MISSING)
         for n in b:
             if n not in old:
-                yield place.child(str(n), label(n, b[n])).difference("added", MISSING, b[n])
+                yield location.child(str(n), label(n, b[n])).difference("added", MISSING, b[n])
         for m, n in after.items():
-            at = replace(place.child(str(n), label(n, b[n])), a=f"{place.a}/{m}")
-            if m in ahead and place.noun != "route":  # whose order means nothing
-                yield at.difference("moved", f"place {m + 1}", f"place {n + 1}")
+            inner = replace(location.child(str(n), label(n, b[n])), a=f"{location.a}/{m}")
+            if m in ahead and location.subject != "route":  # whose order means nothing
+                yield inner.difference("moved", f"place {m + 1}", f"place {n + 1}")
             if pairs is None or not (isinstance(a[m], dict) and isinstance(b[n], dict)):
-                yield from self._compare_values(at, a[m], b[n])
+                yield from self._compare_values(inner, a[m], b[n])
 
 
 def _list_screens(document: dict[str, Any]) -> list[Any]:
@@ -426,22 +430,22 @@ def _read_id(value: Any) -> str | None:
     return name if isinstance(name, str) else None
 
 
-def _choose_subject(noun: str, key: str) -> str:
-    """Return the noun for a property: action, text, or that of its owner."""
+def _choose_subject(subject: str, key: str) -> str:
+    """Return the subject of a property: action, text, or that of its owner."""
     if key in ACTION_KEYS:
         return "action"
-    return "text" if noun in ("component", "option", "screen") and key in WORDING else noun
+    return "text" if subject in ("component", "option", "screen") and key in WORDING else subject
 
 
 def _format_screen_label(_: int, value: Any) -> str:
     return f"screen {cut(_read_id(value) or '(without id)', 40)}"
 
 
-def _locate_component(place: _Place, x: ComponentNode | None, y: ComponentNode | None) -> _Place:
+def _locate_component(location: _Place, x: ComponentNode | None, y: ComponentNode | None) -> _Place:
     a, b = x.pointer if x else "", y.pointer if y else ""
     one = y or x
     label = _format_component_label(one) if one else ""
-    return _Place("component", (*place.path, label), a, b)
+    return _Place("component", (*location.path, label), a, b)
 
 
 def _format_component_label(component: ComponentNode) -> str:

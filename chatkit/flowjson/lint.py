@@ -239,13 +239,13 @@ class Findings(FindingSequence[Finding], Report):
 
 def _make_sort_key(finding: Finding) -> tuple[Any, ...]:
     """Return the sort key: line and column, or the pointer without a text; then the severity."""
-    way = [
+    path = [
         (0, int(step), "") if step.isdecimal() and step.isascii() and len(step) < 10
         else (1, 0, step)
         for step in finding.pointer.split("/")[1:]
     ]  # fmt: skip
     line, column = finding.line or 0, finding.column or 0
-    return line, column, way, SEVERITIES.index(finding.severity), finding.code, finding.message
+    return line, column, path, SEVERITIES.index(finding.severity), finding.code, finding.message
 
 
 #: Characters of a line that are shown: a document may be one line, or hold a picture.

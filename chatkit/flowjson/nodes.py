@@ -432,17 +432,19 @@ _TOO_EARLY = f"other screens can be referred to from version {OTHER_SCREENS}"
 
 def resolve_reference(flow: FlowNode, screen: ScreenNode, reference: Reference) -> Target:
     """Find the target of a reference on a screen."""
-    home = flow.find_screen(screen, reference)
+    target_screen = flow.find_screen(screen, reference)
     if reference.screen is not None and flow.version < OTHER_SCREENS:
         return Target(problem=_TOO_EARLY)
-    if home is None:
+    if target_screen is None:
         return Target(problem=f"there is no screen {reference.screen}")
-    owner = f"screen {home.id}" if home.id else "the screen"
-    return (_find_data if reference.store == "data" else _find_input)(home, owner, reference.path)
+    owner = f"screen {target_screen.id}" if target_screen.id else "the screen"
+    return (_find_data if reference.store == "data" else _find_input)(
+        target_screen, owner, reference.path
+    )
 
 
-def _find_data(home: ScreenNode, owner: str, path: tuple[str, ...]) -> Target:
-    schema = home.data.get(path[0])
+def _find_data(target_screen: ScreenNode, owner: str, path: tuple[str, ...]) -> Target:
+    schema = target_screen.data.get(path[0])
     if schema is None:
         return Target(problem=f"{owner} declares no data field {path[0]}")
     for done, step in enumerate(path[1:], 1):
@@ -460,10 +462,10 @@ def _find_data(home: ScreenNode, owner: str, path: tuple[str, ...]) -> Target:
     return Target(read_schema_types(schema), schema if isinstance(schema, dict) else None)
 
 
-def _find_input(home: ScreenNode, owner: str, path: tuple[str, ...]) -> Target:
-    component = home.fields.get(path[0])
+def _find_input(target_screen: ScreenNode, owner: str, path: tuple[str, ...]) -> Target:
+    component = target_screen.fields.get(path[0])
     if component is None:
-        if path[0] in home.forms:
+        if path[0] in target_screen.forms:
             return Target(problem=f"{path[0]} is a Form: name one of its inputs")
         return Target(problem=f"{owner} has no input named {path[0]}")
     if len(path) == 1:
@@ -566,22 +568,22 @@ def _find_closest_reference(flow: FlowNode, screen: ScreenNode, written: str) ->
     flow.lookups += 1
     if flow.lookups > MOST_LOOKUPS or _OPERATOR_SIGN.search(written):
         return ""
-    home, store, words = _interpret_words(flow, screen, re.findall(_WORD, written))
+    target_screen, store, words = _interpret_words(flow, screen, re.findall(_WORD, written))
     stores = ("data", "form") if store == "data" else ("form", "data")
     for each in stores:
-        if path := _find_path(home, each, words, exact=True):
-            return _format_reference(flow, screen, home, each, path)
+        if path := _find_path(target_screen, each, words, exact=True):
+            return _format_reference(flow, screen, target_screen, each, path)
     elsewhere = [
         _format_reference(flow, screen, other, each, path)
         for other in flow.by_id.values()
-        for each in (stores if home is screen and other is not screen else ())
+        for each in (stores if target_screen is screen and other is not screen else ())
         if (path := _find_path(other, each, words, exact=True))
     ]
     if elsewhere:
         return elsewhere[0] if len(elsewhere) == 1 else ""
     for each in stores:
-        if path := _find_path(home, each, words, exact=False):
-            return _format_reference(flow, screen, home, each, path)
+        if path := _find_path(target_screen, each, words, exact=False):
+            return _format_reference(flow, screen, target_screen, each, path)
     return ""
 
 
@@ -611,21 +613,23 @@ def _find_closest_store(words: list[str]) -> str:
 
 
 def _format_reference(
-    flow: FlowNode, screen: ScreenNode, home: ScreenNode, store: str, path: str
+    flow: FlowNode, screen: ScreenNode, target_screen: ScreenNode, store: str, path: str
 ) -> str:
     """Write a reference from one screen to another; empty if the version has no such reference."""
-    if home is screen:
+    if target_screen is screen:
         return f"${{{store}.{path}}}"
-    text = f"${{screen.{home.id}.{store}.{path}}}"
+    text = f"${{screen.{target_screen.id}.{store}.{path}}}"
     return text if flow.version >= OTHER_SCREENS and parse_reference(text) else ""
 
 
-def _find_path(home: ScreenNode, store: str, words: list[str], *, exact: bool) -> str:
+def _find_path(target_screen: ScreenNode, store: str, words: list[str], *, exact: bool) -> str:
     """Return the declared path to a field: exactly these words, or the most similar names."""
     inputs = {
-        name: None for name, each in home.fields.items() if each.shape and each.shape.is_input
+        name: None
+        for name, each in target_screen.fields.items()
+        if each.shape and each.shape.is_input
     }
-    known: Mapping[str, Any] = home.data if store == "data" else inputs
+    known: Mapping[str, Any] = target_screen.data if store == "data" else inputs
     path: list[str] = []
     for word in words[:1] if store == "form" else words:
         name = word if word in known else "" if exact else find_closest_name(word, known, ALIKE)
@@ -660,23 +664,27 @@ def find_possible_values(
 
     A data field has those that actions pass to it, unless an endpoint may send others.
     """
-    home = flow.find_screen(screen, reference)
-    if home is None or len(reference.path) > 1 or depth == 0:
+    target_screen = flow.find_screen(screen, reference)
+    if target_screen is None or len(reference.path) > 1 or depth == 0:
         return {}
     name = reference.path[0]
     if reference.store == "form":
-        component = home.fields.get(name)
+        component = target_screen.fields.get(name)
         return read_option_titles(component) if component and component.shape else {}
-    if (key := (id(home), name, depth)) not in flow.passed_values:
-        flow.passed_values[key] = _find_passed_values(flow, home, name, depth)
+    if (key := (id(target_screen), name, depth)) not in flow.passed_values:
+        flow.passed_values[key] = _find_passed_values(flow, target_screen, name, depth)
     return flow.passed_values[key]
 
 
-def _find_passed_values(flow: FlowNode, home: ScreenNode, name: str, depth: int) -> dict[str, str]:
+def _find_passed_values(
+    flow: FlowNode, target_screen: ScreenNode, name: str, depth: int
+) -> dict[str, str]:
     """Return all values that actions pass to a data field; empty if one is unknown."""
     values: dict[str, str] = {}
-    moves = [each for each in flow.actions if each.name == "navigate" and each.target == home.id]
-    updates = [each for each in home.actions if each.name == "update_data"]
+    moves = [
+        each for each in flow.actions if each.name == "navigate" and each.target == target_screen.id
+    ]
+    updates = [each for each in target_screen.actions if each.name == "update_data"]
     filling = moves + [each for each in updates if name in (each.payload or {})] if moves else []
     for action in [] if flow.endpoint else filling:
         value = (action.payload or {}).get(name)

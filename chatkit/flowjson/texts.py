@@ -62,8 +62,8 @@ def find_texts(document: Any) -> Iterator[DocumentText]:
         for component in screen.components:
             shape = component.shape
             name = " ".join(part for part in (component.type, component.name) if part)
-            for place, path, text, limit in _find_texts_in_object("", "", component.value, shape):
-                yield DocumentText(component.pointer + place, screen.id, name, path, text, limit)
+            for pointer, path, text, limit in _find_texts_in_object("", "", component.value, shape):
+                yield DocumentText(component.pointer + pointer, screen.id, name, path, text, limit)
 
 
 def count_references(text: str) -> Counter[str]:
@@ -88,37 +88,41 @@ _Texts = Iterator[tuple[str, str, str, int | None]]
 
 
 def _find_texts_in_object(
-    place: str, path: str, value: dict[str, Any], shape: Shape | None
+    pointer: str, path: str, value: dict[str, Any], shape: Shape | None
 ) -> _Texts:
     """Yield the texts in a component, an option or a part of one."""
     for key, inner in value.items():
         prop = shape.property(key) if shape else None
-        here, name = f"{place}/{escape(key)}", f"{path}.{key}" if path else key
+        inner_pointer, name = f"{pointer}/{escape(key)}", f"{path}.{key}" if path else key
         item = prop.item if prop else None
         if key in WORDING:
-            yield from _find_texts_in_property(here, name, inner, prop.length if prop else None)
+            yield from _find_texts_in_property(
+                inner_pointer, name, inner, prop.length if prop else None
+            )
         elif key in _ITEM_PARTS and isinstance(inner, dict):
-            yield from _find_texts_in_object(here, name, inner, item)
+            yield from _find_texts_in_object(inner_pointer, name, inner, item)
         elif key in OPTIONS and isinstance(inner, list):
             for n, option in enumerate(inner):
                 if isinstance(option, dict):
-                    yield from _find_texts_in_object(f"{here}/{n}", f"{name}[{n}]", option, item)
+                    yield from _find_texts_in_object(
+                        f"{inner_pointer}/{n}", f"{name}[{n}]", option, item
+                    )
 
 
-def _find_texts_in_property(place: str, path: str, value: Any, limit: int | None) -> _Texts:
+def _find_texts_in_property(pointer: str, path: str, value: Any, limit: int | None) -> _Texts:
     """Yield the texts of a property: a text, a list of lines, or an object of texts."""
     if isinstance(value, str):
         if _has_words(value):
-            yield place, path, value, limit
+            yield pointer, path, value, limit
     elif isinstance(value, list):
         for n, line in enumerate(value):
             if isinstance(line, str):
-                yield from _find_texts_in_property(f"{place}/{n}", f"{path}[{n}]", line, limit)
+                yield from _find_texts_in_property(f"{pointer}/{n}", f"{path}[{n}]", line, limit)
     elif isinstance(value, dict):
         for key, text in value.items():
             if isinstance(text, str):
-                here = f"{place}/{escape(key)}"
-                yield from _find_texts_in_property(here, f"{path}.{key}", text, limit)
+                inner_pointer = f"{pointer}/{escape(key)}"
+                yield from _find_texts_in_property(inner_pointer, f"{path}.{key}", text, limit)
 
 
 COLUMNS = ("screen", "component", "property")  #: they must not change while a text is edited

@@ -231,12 +231,12 @@ def format_heading(audit: Audit) -> str:
     """Return the heading of an audit: the counts of contents and of findings."""
     templates = many(len({code for code, _ in audit.checked if code}), "template")
     contents = many(len(audit.checked), "content")
-    of = f"{templates}, {contents}" if any(code for code, _ in audit.checked) else contents
+    checked = f"{templates}, {contents}" if any(code for code, _ in audit.checked) else contents
     count = Counter(each.severity for each in audit)
     counts = ", ".join(many(count[each], each) for each in SEVERITIES if count[each])
     refused = len({(each.template_code, each.lang_code) for each in audit if each.refused})
-    what = f" {many(refused, 'content')} would be refused." if refused else ""
-    return f"{of}: {counts or 'nothing found'}.{what}"
+    ending = f" {many(refused, 'content')} would be refused." if refused else ""
+    return f"{checked}: {counts or 'nothing found'}.{ending}"
 
 
 def group_by_code(audit: Audit) -> list[list[ContentFinding]]:

@@ -524,5 +524,5 @@ def _draw_row(board: Board, code: str) -> str:
 
 
 def _draw_cell(cell: BoardCell) -> str:
-    why = f' title="{escape(cut(cell.reason, _REASON_LENGTH))}"' if cell.reason else ""
-    return f'<td class="{cell.state}"{why}><b>{SIGNS[cell.state]}</b> {cell.state}</td>'
+    title = f' title="{escape(cut(cell.reason, _REASON_LENGTH))}"' if cell.reason else ""
+    return f'<td class="{cell.state}"{title}><b>{SIGNS[cell.state]}</b> {cell.state}</td>'

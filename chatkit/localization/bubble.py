@@ -160,33 +160,35 @@ def join_runs(runs: Iterable[TextRun]) -> str:
     return "".join(run.text for run in runs)
 
 
-def draw_bubble(seen: Bubble) -> str:
+def draw_bubble(message: Bubble) -> str:
     """Return a message as plain HTML, for exported notebooks: no script, everything escaped."""
     parts = []
-    if seen.medium:
-        file = f": {escape(seen.file)}" if seen.file else ""
-        parts.append(f"<p>[{seen.medium}{file}]</p>")
-    if seen.header:
-        parts.append(f'<p dir="auto"><strong>{_draw_runs(seen.header)}</strong></p>')
-    parts.append(f'<p dir="auto" style="white-space: pre-wrap">{_draw_runs(seen.body)}</p>')
-    if seen.footer:
-        parts.append(f'<p dir="auto"><small>{_draw_runs(seen.footer)}</small></p>')
-    for tap in seen.buttons:
+    if message.medium:
+        file = f": {escape(message.file)}" if message.file else ""
+        parts.append(f"<p>[{message.medium}{file}]</p>")
+    if message.header:
+        parts.append(f'<p dir="auto"><strong>{_draw_runs(message.header)}</strong></p>')
+    parts.append(f'<p dir="auto" style="white-space: pre-wrap">{_draw_runs(message.body)}</p>')
+    if message.footer:
+        parts.append(f'<p dir="auto"><small>{_draw_runs(message.footer)}</small></p>')
+    for tap in message.buttons:
         about = f" <small>({escape(tap.about)})</small>" if tap.about else ""
         parts.append(
             f'<p dir="auto">{_SIGNS[tap.kind]} <strong>{_draw_runs(tap.label)}</strong>{about}</p>'
         )
-    lang = escape(seen.lang_code.replace("_", "-"))
-    paragraphs = "".join(f"<p><em>{escape(note)}</em></p>" for note in make_bubble_notes(seen))
-    box = f'<div dir="{seen.direction}" lang="{lang}" style="{_BOX_STYLE}">{"".join(parts)}</div>'
+    lang = escape(message.lang_code.replace("_", "-"))
+    paragraphs = "".join(f"<p><em>{escape(note)}</em></p>" for note in make_bubble_notes(message))
+    box = (
+        f'<div dir="{message.direction}" lang="{lang}" style="{_BOX_STYLE}">{"".join(parts)}</div>'
+    )
     return f'<div class="tex2jax_ignore mathjax_ignore">{box}{paragraphs}</div>'
 
 
-def make_bubble_notes(seen: Bubble) -> list[str]:
+def make_bubble_notes(message: Bubble) -> list[str]:
     """Return notes on a message: placeholders without a sample, a text of the platform."""
-    names = ", ".join("{{" + cut(name, 20) + "}}" for name in seen.missing[:9])
+    names = ", ".join("{{" + cut(name, 20) + "}}" for name in message.missing[:9])
     written = "The platform writes this text itself, in the language of the content."
-    return [f"No sample for {names}."] * bool(names) + [written] * seen.written
+    return [f"No sample for {names}."] * bool(names) + [written] * message.written
 
 
 def _draw_runs(runs: Iterable[TextRun]) -> str:

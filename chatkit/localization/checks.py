@@ -288,21 +288,21 @@ def check_header(case: Case) -> Iterator[Flaw]:
         yield flaw("footer placeholder", "footer", slot.start, slot=cut(str(slot), 20))
 
 
-def _check_text_header(header: Mapping[str, Any], place: str, entry: Entry) -> Iterator[Flaw]:
+def _check_text_header(header: Mapping[str, Any], field: str, entry: Entry) -> Iterator[Flaw]:
     text = header.get("text")
     if text is not None and not isinstance(text, str):
-        yield flaw("wrong type/text", place)
+        yield flaw("wrong type/text", field)
         return
     if not text or not text.strip():
-        yield flaw("header empty", place)
+        yield flaw("header empty", field)
         return
-    placeholders = entry.placeholders.get(place, [])
-    yield from _check_placeholders(text, place, placeholders)
+    placeholders = entry.placeholders.get(field, [])
+    yield from _check_placeholders(text, field, placeholders)
     if len(placeholders) > 1:
-        yield flaw("header placeholders", place, placeholders[1].start, count=len(placeholders))
+        yield flaw("header placeholders", field, placeholders[1].start, count=len(placeholders))
     # it is not documented in which of the two fields the sample stands: either will do
     if placeholders and not (header.get("text_variable") or header.get("parameter")):
-        yield flaw("sample missing/header", f"{place}_variable", slot=cut(str(placeholders[0]), 20))
+        yield flaw("sample missing/header", f"{field}_variable", slot=cut(str(placeholders[0]), 20))
 
 
 def _check_media_header(header: Mapping[str, Any], field: str) -> Iterator[Flaw]:
@@ -615,14 +615,14 @@ def check_structure(case: Case) -> Iterator[Flaw]:
 
 
 def _compare_placeholders(entry: Entry, original: Entry) -> Iterator[Flaw]:
-    lang, mine = original.lang_code, {slot.name for slot in entry.slots}
+    lang, own = original.lang_code, {slot.name for slot in entry.slots}
     others = {slot.name for slot in original.slots}
     parts = []
-    if lost := others - mine:
+    if lost := others - own:
         parts.append(
             f"{_join_slot_names(lost)} of {lang} {'is' if len(lost) == 1 else 'are'} missing"
         )
-    if more := mine - others:
+    if more := own - others:
         parts.append(f"{_join_slot_names(more)} {'is' if len(more) == 1 else 'are'} not in {lang}")
     if parts:
         first = min((slot.start for slot in entry.slots if slot.name in more), default=None)
@@ -671,12 +671,12 @@ def _compare_button(
 ) -> Iterator[Flaw]:
     field, name, kind = f"buttons.{number}", f"button {number + 1}", button.get("type")
     if kind == "visit_website":
-        mine, others = _select_text_fields(button), _select_text_fields(other)
-        asks = [{slot.name for slot in find_slots(one.get("value", ""))} for one in (mine, others)]
+        own, others = _select_text_fields(button), _select_text_fields(other)
+        asks = [{slot.name for slot in find_slots(one.get("value", ""))} for one in (own, others)]
         if asks[0] != asks[1]:
             has = "has a placeholder" if asks[0] else "has no placeholder"
             yield flaw("buttons differ/address", f"{field}.value", name=name, has=has, lang=lang)
-        elif mine.get("url_type", "") != others.get("url_type", ""):
+        elif own.get("url_type", "") != others.get("url_type", ""):
             types = {"mine": button.get("url_type"), "other": other.get("url_type")}
             parts = {key: values(kind) for key, kind in types.items()}
             yield flaw("buttons differ/type", f"{field}.url_type", name=name, lang=lang, **parts)
@@ -694,9 +694,9 @@ def check_parity(case: Case) -> Iterator[Flaw]:
     entry, original = case.entry, case.original
     if original is None:
         return
-    lang, mine, other = original.lang_code, entry.footer.strip(), original.footer.strip()
-    if "footer" in entry.raw and "footer" in original.raw and bool(mine) != bool(other):
-        has = ("a footer", "none") if mine else ("no footer", "one")
+    lang, own, other = original.lang_code, entry.footer.strip(), original.footer.strip()
+    if "footer" in entry.raw and "footer" in original.raw and bool(own) != bool(other):
+        has = ("a footer", "none") if own else ("no footer", "one")
         yield flaw("footer differs", "footer", mine=has[0], other=has[1], lang=lang)
     for name in _SETTINGS:
         if name in entry.raw and name in original.raw:

@@ -328,16 +328,18 @@ class _Importer:
             text.unit = unit._replace(target=strip_residue(unit.target, now))
         return text
 
-    def _find_entry(self, place: tuple[str, str]) -> Entry | None:
-        row = self._rows.get(place)
+    def _find_entry(self, content_key: tuple[str, str]) -> Entry | None:
+        row = self._rows.get(content_key)
         return None if row is None else self._members[row]
 
     def _evaluate_all(self) -> None:
         """Set the verdict on each text; of equal ones only the first is evaluated."""
         places: dict[tuple[str, ...], list[ReturnedText]] = {}
         for text in self.texts:
-            place = (*text.unit.text_key, text.stamp.key) if text.stamp else (text.unit.place,)
-            places.setdefault(place, []).append(text)
+            content_key = (
+                (*text.unit.text_key, text.stamp.key) if text.stamp else (text.unit.place,)
+            )
+            places.setdefault(content_key, []).append(text)
         for returned in places.values():
             versions: dict[str, ReturnedText] = {}
             for text in _keep_newest_export([text for text in returned if text.is_edited]):
@@ -469,8 +471,8 @@ class _Importer:
         for text in self.texts:
             if text.verdict not in TAKEN_VERDICTS:
                 faults.setdefault(text.unit.text_key[:2], set()).add(text.unit.field)
-        for place, taken in self._taken.items():
-            entry = self._find_entry(place)
+        for content_key, taken in self._taken.items():
+            entry = self._find_entry(content_key)
             for name in ("", "headers", "buttons"):
                 for source in {
                     id(each.original): each.original for each in taken.values()
@@ -478,7 +480,7 @@ class _Importer:
                     if source is None:
                         continue
                     needed = set(list_group_fields(source, entry, name))
-                    needed -= set() if name else faults.get(place, set())
+                    needed -= set() if name else faults.get(content_key, set())
                     group = [f for f in taken if find_text_group(entry, source, f) == name]
                     if group and (missing := sorted(needed - taken.keys())):
                         without = f"without {', '.join(map(text_label, missing))}"
@@ -490,7 +492,7 @@ class _Importer:
         """Return the changed fields by row of the frame, and the new contents."""
         edits: dict[int, dict[str, Any]] = {}
         new: list[dict[str, Any]] = []
-        for place, taken in self._taken.items():
+        for content_key, taken in self._taken.items():
             source = next((text.original for text in taken.values()), None)
             if source is None:
                 continue
@@ -502,13 +504,13 @@ class _Importer:
             self.changed += [
                 (*text.unit.text_key, text.live, text.unit.target) for text in taken.values()
             ]
-            entry = self._find_entry(place)
+            entry = self._find_entry(content_key)
             if entry is None:
-                draft = make_draft(source, place[1])
+                draft = make_draft(source, content_key[1])
                 texts = dict.fromkeys(source.texts, "") | fields  # the others are missing
                 new.append({**draft, **put_texts(draft, source, texts)})
             else:
-                edits[self._rows[place]] = put_texts(entry.raw, source, fields)
+                edits[self._rows[content_key]] = put_texts(entry.raw, source, fields)
         return edits, new
 
 
@@ -536,12 +538,14 @@ def _describe_residue(unit: Unit, source: str) -> str:
     where = unit.format_cell_reference("translation")
     if unit.struck:
         return f"words in it are struck through{where}: take them out, or format them as the others"
-    left, expected = (Counter(match[0] for match in find_residue(s)) for s in (unit.target, source))
-    left -= expected
-    what = f"“{cut(next(iter(left)), 40)}”" if left else ""
-    if not left and _INDENTED_LINE.search(unit.target) and not _INDENTED_LINE.search(source):
+    added, expected = (
+        Counter(match[0] for match in find_residue(s)) for s in (unit.target, source)
+    )
+    added -= expected
+    what = f"“{cut(next(iter(added)), 40)}”" if added else ""
+    if not added and _INDENTED_LINE.search(unit.target) and not _INDENTED_LINE.search(source):
         what = "lines with an indent"
-    elif not left and "\n" not in source and _BROKEN_LINE.search(unit.target):
+    elif not added and "\n" not in source and _BROKEN_LINE.search(unit.target):
         what = "a line break between two words"
     return f"it has {what}{where}, and the source has not: a program left it" if what else ""
 

@@ -170,9 +170,9 @@ class Ledger:
     def lines(self) -> set[str]:
         """Return the records as lines, without the source texts that they name."""
         return {
-            _format_line(kind, *place, *record)
+            _format_line(kind, *key, *record)
             for kind, records in self._records.items()
-            for place, record in records.items()
+            for key, record in records.items()
         }
 
     @classmethod
@@ -216,24 +216,24 @@ class Ledger:
                 return True
         return False
 
-    def _keep_later(self, kind: str, place: tuple[str, ...], record: Origin | Annotation) -> None:
+    def _keep_later(self, kind: str, key: tuple[str, ...], record: Origin | Annotation) -> None:
         """Keep a record unless a later one of its place is known."""
-        known = self._records[kind].get(place)
+        known = self._records[kind].get(key)
         if known is None or known < record:
-            self._records[kind][place] = record
+            self._records[kind][key] = record
 
     def merge(self, other: Ledger) -> Ledger:
         """Return a ledger with the lines of both: for each translation the later line counts.
 
         The order of the two does not matter, nor how often they are merged.
         """
-        both = Ledger()
+        merged = Ledger()
         for each in (self, other):
-            both.sources |= each.sources
+            merged.sources |= each.sources
             for kind, records in each._records.items():
                 for place, record in records.items():
-                    both._keep_later(kind, place, record)
-        return both
+                    merged._keep_later(kind, place, record)
+        return merged
 
     # --- write down -------------------------------------------------------------------
 
@@ -268,9 +268,9 @@ class Ledger:
                 at = later.isoformat(timespec="microseconds")
         self._keep_later("made", key, Origin(at, self.add_source(source), how, run, person()))
 
-    def comment(self, place: tuple[str, str, str], text: str) -> None:
+    def comment(self, key: tuple[str, str, str], text: str) -> None:
         """Record the comment of a person on a text; an empty comment takes it back."""
-        self.comments[place] = Annotation(_now(), text, person())
+        self.comments[key] = Annotation(_now(), text, person())
 
     def silence(
         self,
@@ -282,8 +282,8 @@ class Ledger:
         off: bool = False,
     ) -> None:
         """Record that findings of a code are silenced, or not any more; empty means every one."""
-        place = code, language.normalize(lang_code), template_code, field
-        self.silenced[place] = Annotation(_now(), "" if off else "yes", person())
+        key = code, language.normalize(lang_code), template_code, field
+        self.silenced[key] = Annotation(_now(), "" if off else "yes", person())
 
     # --- look up ----------------------------------------------------------------------
 
@@ -316,7 +316,7 @@ class Ledger:
 
     def silences(self) -> pd.DataFrame:
         """Return a DataFrame of what is silenced; an empty cell means every one."""
-        rows = [(*place, each.at) for place, each in sorted(self.silenced.items()) if each.text]
+        rows = [(*key, each.at) for key, each in sorted(self.silenced.items()) if each.text]
         return make_frame(rows, ("code", "lang_code", "template_code", "field", "at"))
 
     def provenance(self, entry: Entry, original: Entry) -> Provenance:
@@ -375,7 +375,7 @@ def accept_contents(
     """
     members = read_entries(contents)
     named = select_languages(members, languages)
-    new, rows, sources, at = Ledger(), list[tuple[str, str, int, str]](), 0, _now()
+    new, rows, sources, time = Ledger(), list[tuple[str, str, int, str]](), 0, _now()
     for group, original in group_with_source(members, source):
         sources += original is not None
         order = language.sort_codes((entry.lang_code for entry in group), source)
@@ -397,7 +397,7 @@ def accept_contents(
                 made[_STRUCTURE] = structure
             for field, (text, origin) in made.items():
                 key = make_translation_key(entry, field, original.lang_code, text)
-                new.record_source(key, origin, "accept", known, at=at)
+                new.record_source(key, origin, "accept", known, at=time)
     if not sources:
         raise InputError(make_no_source_message(members, source))
     return make_frame(rows, ("template_code", "lang_code", "texts", "before")), new

@@ -519,15 +519,17 @@ def _find_most_similar(text: str, others: Sequence[str]) -> list[tuple[float, in
     for n, character in enumerate(text):
         bits[character] = bits.get(character, 0) | 1 << n
     alike = []
-    for place, other in enumerate(map(str.casefold, others)):
-        both = len(text) + len(other)
-        if 2 * min(len(text), len(other)) < _MIN_LIKENESS * both:
+    for position, other in enumerate(map(str.casefold, others)):
+        total = len(text) + len(other)
+        if 2 * min(len(text), len(other)) < _MIN_LIKENESS * total:
             continue
-        rest = whole = (1 << len(text)) - 1  # a bit of 0 for each character of the subsequence
+        unmatched = full_mask = (
+            1 << len(text)
+        ) - 1  # a bit of 0 for each character of the subsequence
         for character in other:
-            matches = rest & bits.get(character, 0)
-            rest = (rest + matches | rest - matches) & whole
-        share = 2 * (len(text) - rest.bit_count()) / both
+            matches = unmatched & bits.get(character, 0)
+            unmatched = (unmatched + matches | unmatched - matches) & full_mask
+        share = 2 * (len(text) - unmatched.bit_count()) / total
         if share >= _MIN_LIKENESS:
-            alike.append((share, place))
+            alike.append((share, position))
     return sorted(alike, key=lambda each: -each[0])[: 8 * MAX_SUGGESTIONS]

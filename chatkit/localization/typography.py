@@ -89,8 +89,8 @@ def find_emoji(text: str) -> re.Match[str] | None:
 def _check_emoji_count(text: str, field: str, name: str) -> Iterator[Flaw]:
     matches = [*_EMOJI.finditer(text)] if field == "text" and not text.isascii() else []
     if len(matches) > MAX_EMOJI:
-        at, count = matches[MAX_EMOJI].start(), len(matches)
-        yield flaw("emoji", field, at, count=count, name=name, most=MAX_EMOJI)
+        position, count = matches[MAX_EMOJI].start(), len(matches)
+        yield flaw("emoji", field, position, count=count, name=name, most=MAX_EMOJI)
 
 
 _ADDRESS_OR_TAG = re.compile(r"https?://\S+|www\.\S+|[^\s@]{1,64}@\S+|[#@]\w+", re.IGNORECASE)
@@ -122,14 +122,14 @@ def _check_script(text: str, field: str, name: str, code: str) -> Iterator[Flaw]
         yield flaw("other script", field, **parts)
 
 
-def _check_direction(text: str, field: str, name: str, way: str) -> Iterator[Flaw]:
+def _check_direction(text: str, field: str, name: str, direction: str) -> Iterator[Flaw]:
     """Check that the first letter of a text has the direction of its language."""
-    for at, c in enumerate(text):
+    for position, c in enumerate(text):
         kind = unicodedata.bidirectional(c)
         if kind in ("L", "R", "AL"):
-            if (way == "ltr") != (kind == "L"):
-                mark = ", or with the mark U+200F" if way == "rtl" else ""
-                yield flaw("direction", field, at, name=name, letter=cut(c, 10), mark=mark)
+            if (direction == "ltr") != (kind == "L"):
+                mark = ", or with the mark U+200F" if direction == "rtl" else ""
+                yield flaw("direction", field, position, name=name, letter=cut(c, 10), mark=mark)
             return
 
 
@@ -286,13 +286,13 @@ def _compare_numbers(line: _TextLine, original: str, source: str) -> Iterator[Fl
 
 def _rewrite_number(number: str, source_form: Conventions, here: Conventions) -> str | None:
     """Return a number in the form of another language; None if it is none in its own."""
-    whole, decimal, rest = number.partition(source_form.decimal)
-    groups = whole.split(source_form.group)
-    if not all(part.isdecimal() for part in groups) or (decimal and not rest.isdecimal()):
+    integer, decimal, fraction = number.partition(source_form.decimal)
+    groups = integer.split(source_form.group)
+    if not all(part.isdecimal() for part in groups) or (decimal and not fraction.isdecimal()):
         return None
     if len(groups) == 1 and not decimal:
         return number
-    return here.group.join(groups) + (here.decimal + rest if decimal else "")
+    return here.group.join(groups) + (here.decimal + fraction if decimal else "")
 
 
 _WEBSITE = "visit_website"
@@ -323,8 +323,8 @@ def _compare_addresses(entry: Entry, original: Entry) -> Iterator[Flaw]:
     parts = [f"{cut(each.address, 60)} of {codes[1]} is not there" for each in lost]
     parts += [f"{cut(each.address, 60)} is not in {codes[1]}" for each in more]
     if parts:
-        field, at = (more[0].field, more[0].at) if more else (lost[0].field, None)
-        yield flaw("addresses differ", field, at, what=" and ".join(parts))
+        field, position = (more[0].field, more[0].at) if more else (lost[0].field, None)
+        yield flaw("addresses differ", field, position, what=" and ".join(parts))
 
 
 class _Link(NamedTuple):
@@ -541,8 +541,8 @@ def _find_typed_markup(text: str, source: str, field: str) -> tuple[str, int, in
     return None
 
 
-def _find_word_end(text: str, at: int) -> int:
-    return at + len(re.split(r"\s", text[at:], maxsplit=1)[0])
+def _find_word_end(text: str, position: int) -> int:
+    return position + len(re.split(r"\s", text[position:], maxsplit=1)[0])
 
 
 def _is_footnote(match: re.Match[str], text: str, field: str) -> bool:

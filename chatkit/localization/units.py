@@ -250,10 +250,10 @@ def collect_units(
     """
     known = Ledger() if ledger is None else ledger
     pairs, unplaced = pair_units(read_entries(frame), source, languages, known)
-    at, units = format_stamp_time(), []
+    exported_at, units = format_stamp_time(), []
     for unit, original, _ in pairs:
         noted = unit._replace(note=make_translator_note(unit.field, original))
-        units.append(noted.with_stamp(original.lang_code, at))
+        units.append(noted.with_stamp(original.lang_code, exported_at))
     return units, unplaced
 
 
@@ -334,8 +334,8 @@ def _refuse_unexportable(
     for unit in units:
         for text in (unit.source, unit.target):
             if has_half_character(text):
-                place = visible(f"{unit.template_code} {unit.lang_code}, {unit.field}")
-                problems.append(Problem(place, ascii(text)[:60], "holds half a character"))
+                text_label = visible(f"{unit.template_code} {unit.lang_code}, {unit.field}")
+                problems.append(Problem(text_label, ascii(text)[:60], "holds half a character"))
     if problems:
         raise InputError("This cannot be translated as it is:", problems)
 

@@ -152,7 +152,7 @@ class BoardGrid(Panel):
             )
             raise InputError(message) from None
         lang = language.normalize(cell.lang_code)
-        self._forms = {place: form for place, form in self._forms.items() if form.touched}
+        self._forms = {key: form for key, form in self._forms.items() if form.touched}
         form = self._forms.get((template_code, lang))
         if form is None:
             resource = self._templates(template_code)

@@ -134,8 +134,8 @@ class ContentForm(PlanPanel):
     def _read_fields(self, lang_code: str) -> dict[str, Any]:
         return self._endpoints.visible_fields(self.resource.get(lang_code))
 
-    def _fill(self, mine: Mapping[str, Any] = MappingProxyType({})) -> None:
-        """Fill the fields with the content, and with the edits `mine`.
+    def _fill(self, edits: Mapping[str, Any] = MappingProxyType({})) -> None:
+        """Fill the fields with the content, and with the edits `edits`.
 
         A new language begins with what the source has that needs no translation.
         """
@@ -146,7 +146,7 @@ class ContentForm(PlanPanel):
                 if value is not None:
                     self._fields.fields[name].show(value)
         self._initial = self.content
-        for name, value in mine.items():
+        for name, value in edits.items():
             if name not in self._fields.fixed:
                 self._fields.fields[name].show(value)
         self._fields.show_samples()
@@ -216,9 +216,9 @@ class ContentForm(PlanPanel):
             self._merge_edits()
             raise
         except InputError as error:
-            left = self._fields.mark(error.problems)
+            unplaced = self._fields.mark(error.problems)
             text = "Nothing was planned: see above." if error.problems else str(error)
-            self._report("\n".join([text, *left]), wrong=True)
+            self._report("\n".join([text, *unplaced]), wrong=True)
             raise
         self._report("")
         return self._show_plan(plan, self.review, self._after_saving, self._lock)
@@ -254,13 +254,13 @@ class ContentForm(PlanPanel):
         if self._reload(self._fields.read()[0], "Somebody has changed it meanwhile"):
             self._report(str(ChangedMeanwhile()), wrong=True)
 
-    def _reload(self, mine: Mapping[str, Any], why: str) -> bool:
+    def _reload(self, edits: Mapping[str, Any], reason: str) -> bool:
         try:
             self._read_contents(self.source or self.lang_code)
         except ChatkitError as error:
-            self._report(f"{why}, but it cannot be read again: {error}", wrong=True)
+            self._report(f"{reason}, but it cannot be read again: {error}", wrong=True)
             return False
-        self._fill(mine)
+        self._fill(edits)
         return True
 
     # --- what is shown --------------------------------------------------------------

@@ -106,9 +106,9 @@ class Conversation(Follower):
 
     @safe_repr
     def __repr__(self) -> str:
-        ours = sum(message.outbound for message in self.thread)
+        outbound = sum(message.outbound for message in self.thread)
         count = many(len(self.thread), "message")
-        return f"Conversation with {visible(self.contact)}: {count}, {ours} of them ours."
+        return f"Conversation with {visible(self.contact)}: {count}, {outbound} of them ours."
 
     # --- the page -------------------------------------------------------------------
 

@@ -265,9 +265,11 @@ def _pair_lines(one: list[str], two: list[str]) -> Iterator[_LinePair]:
 def _draw_bodies(lines: Sequence[_LinePair], width: int) -> Iterator[str]:
     """Draw pairs of lines as table bodies; long equal parts are folded, if anything differs."""
     differing = [n for n, (_, _, differs) in enumerate(lines) if differs]
-    near = {at for n in differing for at in range(n - _CONTEXT_LINES, n + _CONTEXT_LINES + 1)}
+    context = {
+        line for n in differing for line in range(n - _CONTEXT_LINES, n + _CONTEXT_LINES + 1)
+    }
     numbered = enumerate(lines)
-    for far, part in groupby(numbered, key=lambda line: bool(differing) and line[0] not in near):
+    for far, part in groupby(numbered, key=lambda line: bool(differing) and line[0] not in context):
         rows = [_draw_row(line, width) for _, line in part]
         if far and len(rows) > 1:
             summary = f"… {many(len(rows), 'line')} the same"

@@ -246,11 +246,11 @@ class Form(Exported, FormModel):
         """Check that nobody has changed these fields since the form was opened."""
         live, old = self.resource.get(key), self._record_fields() or {}
         now = self._endpoints.visible_fields(live)
-        moved = [n for n in values if n in now and now[n] not in (old.get(n), values[n])]
+        changed = [n for n in values if n in now and now[n] not in (old.get(n), values[n])]
         self.record = self._with_secrets(live)
-        if moved:
+        if changed:
             reason = "somebody has changed this meanwhile, to {}; save again to write over it"
-            problems = [Problem(n, "", reason.format(shortly(now[n]))) for n in moved]
+            problems = [Problem(n, "", reason.format(shortly(now[n]))) for n in changed]
             raise InputError(f"Somebody has changed this {self._endpoints.noun}:", problems)
 
     def _look_up(self, outcome: UnconfirmedWrite) -> Record | None:
@@ -295,9 +295,9 @@ class Form(Exported, FormModel):
         label = f"Save {noun}" if editing else f"Create {noun}"
         self._button.label = label if self._unknown is None else "Look what came of it"
         self._button.disabled = editing and not self._fields.edited and self._unknown is None
-        left = bool(self._fields.edited)
+        is_edited = bool(self._fields.edited)
         self._new.label = f"New {noun}" if editing else "Empty the form"
-        self._new.hidden = not (editing or left) or self._unknown is not None
+        self._new.hidden = not (editing or is_edited) or self._unknown is not None
         self._code.value = self._ran or self.line
         self.draw()
 
@@ -349,21 +349,21 @@ class Form(Exported, FormModel):
     def _show_error(self, error: Exception) -> None:
         """Show an error at its fields, and as a message."""
         problems: Sequence[Problem] = ()
-        rest = str(error)
+        summary = str(error)
         if isinstance(error, InputError):
             problems = error.problems
-            rest = "Nothing was sent" if problems else f"Nothing was sent: {rest}"
+            summary = "Nothing was sent" if problems else f"Nothing was sent: {summary}"
         elif isinstance(error, Refused):
             problems = [Problem(field, "", reason) for field, reason in error.fields]
             if isinstance(error, Conflict) and not problems:
                 problems = [Problem(self._endpoints.natural_key[-1], "", error.reason)]
-            rest = "The service refused it, and nothing has changed"
+            summary = "The service refused it, and nothing has changed"
         if isinstance(error, CallError) and not problems:
-            rest = f"{error.reason}\n{error.advice}".strip()
-        left = self._fields.mark(problems)
+            summary = f"{error.reason}\n{error.advice}".strip()
+        unplaced = self._fields.mark(problems)
         if problems:
-            rest += ": see above." if len(left) < len(problems) else "."
-        self._status.write("\n".join([rest, *left]), wrong=True)
+            summary += ": see above." if len(unplaced) < len(problems) else "."
+        self._status.write("\n".join([summary, *unplaced]), wrong=True)
         self._update_controls()
 
 
@@ -423,14 +423,14 @@ class UnconfirmedWrite:
         row = Row(0, Change(0, "create", key, "", {}, self.sent, endpoints.code))
         reader = ThrottledReader(endpoints.transport, Throttle(8, None), lambda: False)
         search = Search(reader, endpoints)
-        verdict = search.find_verdicts([row], self._taken, thorough=not endpoints.unique)[0]
-        if verdict.what == "conflict":
-            raise Conflict(self.error.call, verdict.reason)
-        if verdict.what == "unknown":
-            raise UnknownOutcome(self.error.call, verdict.reason)
-        if verdict.record is None:
+        outcome = search.find_verdicts([row], self._taken, thorough=not endpoints.unique)[0]
+        if outcome.what == "conflict":
+            raise Conflict(self.error.call, outcome.reason)
+        if outcome.what == "unknown":
+            raise UnknownOutcome(self.error.call, outcome.reason)
+        if outcome.record is None:
             return None
-        record: Record = self._resource.get(getattr(verdict.record, endpoints.key))
+        record: Record = self._resource.get(getattr(outcome.record, endpoints.key))
         return record
 
 

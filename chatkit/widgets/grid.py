@@ -181,8 +181,8 @@ class Grid(PlanPanel):
         if invalid and not skip_invalid:
             words = f"Leave out {many(invalid, 'row')} that cannot be planned"
             buttons.append(self._review_button(words, existing=existing, skip_invalid=True))
-        if kept := sum(change.kind == "skip" for change in plan.changes):
-            words = f"Update {many(kept, self._endpoints.noun)} that would be kept"
+        if unchanged := sum(change.kind == "skip" for change in plan.changes):
+            words = f"Update {many(unchanged, self._endpoints.noun)} that would be kept"
             buttons.append(self._review_button(words, existing="update", skip_invalid=skip_invalid))
         self._message.show("")
         if buttons:
@@ -306,10 +306,10 @@ class Grid(PlanPanel):
         sheet = self._sheet
         with sheet.step():
             for row, name in cells:
-                mine = sheet.cell(row, name).typed
+                typed = sheet.cell(row, name).typed
                 sheet.dismiss(row, name)
                 if keep == "mine":
-                    sheet.write([(row, name, mine)])
+                    sheet.write([(row, name, typed)])
         self._send_rows({row for row, _ in cells})
 
     def add(self) -> Any:
@@ -419,7 +419,7 @@ class Grid(PlanPanel):
         one = isinstance(labels, str) or not isinstance(labels, Iterable)
         return [self._sheet.row(label) for label in ([labels] if one else labels)]
 
-    def _paste_cells(self, place: int, names: Sequence[str], cells: list[list[Any]]) -> None:
+    def _paste_cells(self, position: int, names: Sequence[str], cells: list[list[Any]]) -> None:
         """Enter a block from a shown position on, in these columns or those of its first line."""
         if len(cells) > 1 < len(cells[0]) and {*cells[0]} <= {*self._sheet.columns}:
             names, *cells = cells
@@ -430,7 +430,7 @@ class Grid(PlanPanel):
             )
         sheet = self._sheet
         with sheet.step():
-            rows = self._get_rows(place, len(cells))
+            rows = self._get_rows(position, len(cells))
             rows += sheet.add(len(cells) - len(rows))
             touched = sheet.write(
                 (row, name, value)
@@ -710,8 +710,8 @@ class Grid(PlanPanel):
         self._attempt(self.review)
         return {"reviewed": True}
 
-    def _get_rows(self, place: int, count: int) -> list[int]:
-        rows: list[int] = self._view.rows[place : place + count].tolist()
+    def _get_rows(self, position: int, count: int) -> list[int]:
+        rows: list[int] = self._view.rows[position : position + count].tolist()
         return rows
 
     def _preview(self, text: str, by: str, column: str | None, *, case: bool) -> dict[str, Any]:
@@ -865,12 +865,12 @@ def _cut_text(value: Any) -> str:
 def _draw_cells(row: Mapping[str, Any], places: Sequence[int]) -> list[str]:
     """Return some cells of a row as escaped HTML, and the mark of the row."""
     cells = []
-    for place in places:
-        value = row["v"][place]
+    for position in places:
+        value = row["v"][position]
         text = "" if value is None else escape(cut(str(value), _MAX_WIDTH))
-        text = f"<strong>{text}</strong>" if place in row.get("c", ()) else text
-        if place in row.get("e", {}):
-            typed, why = row["e"][place]
+        text = f"<strong>{text}</strong>" if position in row.get("c", ()) else text
+        if position in row.get("e", {}):
+            typed, why = row["e"][position]
             text += f" <em>{escape(cut(typed, _MAX_WIDTH))} was refused: {escape(why)}</em>"
         cells.append(text)
     return [*cells, {"new": "added", "delete": "to delete"}.get(row.get("m", ""), "")]

@@ -501,13 +501,15 @@ class PlanView(Panel):
     def _draw_meter(self, done: int, total: int) -> None:
         self._drawn = time.monotonic()
         passed = self._drawn - self._began
-        left = passed / done * (total - done) if done else 0.0
-        rest = f", about {many(round(left), 'second')} left" if left >= 2 else ""
+        seconds_left = passed / done * (total - done) if done else 0.0
+        estimate = (
+            f", about {many(round(seconds_left), 'second')} left" if seconds_left >= 2 else ""
+        )
         share = 100 * done / max(total, 1)
         self._meter.value = (
             f'<div class="meter" role="progressbar" aria-label="Rows done" aria-valuemin="0"'
             f' aria-valuemax="{total}" aria-valuenow="{done}"><i style="width: {share:.1f}%"></i>'
-            f"</div><span>{done:,} of {total:,}{rest}</span>"
+            f"</div><span>{done:,} of {total:,}{estimate}</span>"
         )
 
     # --- what is shown --------------------------------------------------------------
@@ -518,16 +520,19 @@ class PlanView(Panel):
             plan, result, idle = self.plan, self.result, not self.running
             fresh = result is None
             states = [] if result is None else list(result["state"])
-            left = sum(state in OPEN for state in states)  # the run can go on with these
+            remaining = sum(state in OPEN for state in states)  # the run can go on with these
             outdated = self._outdated = self.outdated
             can_apply = (
-                idle and not outdated and not self._find_block_reasons() and (fresh or left > 0)
+                idle
+                and not outdated
+                and not self._find_block_reasons()
+                and (fresh or remaining > 0)
             )
             below = self.back is not None and (self.back.at_work or self.back.result is None)
             undoes = any(setting_of(part).undoes for part in self._parts.values())
             changes = many(sum(plan.counts.values()), "change")
             label = f"{'Take back' if undoes else 'Apply'} {changes}" if fresh else ""
-            self._apply.label = label or f"Go on with {left:,}"
+            self._apply.label = label or f"Go on with {remaining:,}"
             self._apply.label += f" in {self._live}" if self._live else ""
             self._apply.kind = self._apply.kind if fresh else "primary"
             self._apply.disabled = bool(self.phrase) and self._confirm.value.strip() != self.phrase
@@ -662,12 +667,12 @@ def _draw_notes(plan: Plan | FleetPlan, *more: str) -> str:
 
 
 def _draw_account_row(
-    label: str, what: str, state: str, looks: str, *, shows: bool
+    label: str, plan_heading: str, state: str, looks: str, *, shows: bool
 ) -> tuple[str, list[str]]:
     name = escaped(label)
     button = draw_row_button("account", label, "Show", f"Show the rows of {label}") if shows else ""
     line = (
-        f'<th scope="rowgroup" dir="auto">{name}</th><td dir="auto">{escaped(what)}</td>'
+        f'<th scope="rowgroup" dir="auto">{name}</th><td dir="auto">{escaped(plan_heading)}</td>'
         f'<td class="dot" dir="auto">{escaped(state)}</td><td>{button}</td>'
     )
     return looks, [line]
@@ -806,9 +811,9 @@ def _draw_row(
     kind: str,
     name: str,
     lines: Sequence[str],
-    below: str,
+    details: str,
     outcome: Outcome | None,
-    take_back: str = "",
+    button_name: str = "",
 ) -> tuple[str, list[str]]:
     """Draw a row in the columns of a plan, or with an outcome in those of a result."""
     head, looks, before, after = f'{kind}<th scope="rowgroup" dir="auto">{name}</th>', "", 2, 0
@@ -816,14 +821,16 @@ def _draw_row(
     if outcome is not None:
         head = f'<td class="dot short">{escaped(outcome.state)}</td>{head}'
         number = outcome.number
-        button = draw_row_button("back", number, "Take back", take_back) if number else ""
+        button = draw_row_button("back", number, "Take back", button_name) if number else ""
         looks, before, after, end = outcome.looks, 3, 1, f"<td>{button}</td>"
-        below = f'<p dir="auto">{escaped(outcome.reason)}</p>{below}' if outcome.reason else below
+        details = (
+            f'<p dir="auto">{escaped(outcome.reason)}</p>{details}' if outcome.reason else details
+        )
     rows = [f"{head}{lines[0]}{end}"]
     rows += ["<td></td>" * before + line + "<td></td>" * after for line in lines[1:]]
-    if below:
+    if details:
         span = before + 2 + after
-        rows.append(f'<td></td><td class="below" colspan="{span}">{below}</td>')
+        rows.append(f'<td></td><td class="below" colspan="{span}">{details}</td>')
     return looks, rows
 
 

@@ -187,17 +187,19 @@ def _draw_run_row(
     """Draw the row of a run, with buttons for the actions it allows."""
     state = run["state"]
     if state == "damaged":
-        why = "its journal cannot be read"
-        cells = [escaped(name), "", "", f"damaged<div>{why}</div>"]
+        reason = "its journal cannot be read"
+        cells = [escaped(name), "", "", f"damaged<div>{reason}</div>"]
     else:
         # a run for the account has changes of several resources
         noun = many(run["changes"], "change" if run["noun"] == ACCOUNT else run["noun"])
-        what = f"{escaped(noun)}<div>takes back the run of {escaped(undoes)}</div>"
+        changes = f"{escaped(noun)}<div>takes back the run of {escaped(undoes)}</div>"
         live = "<div>live data</div>" if _is_live(run) else ""
         cells = [
             escaped(started or name),
             f"{escaped(account)}{live}",
-            what if undoes else escaped(noun + (", takes back another" if run["undoes"] else "")),
+            changes
+            if undoes
+            else escaped(noun + (", takes back another" if run["undoes"] else "")),
             f"{escaped(state)}<div>{escaped(_format_counts(run))}</div>",
         ]
     if acts:

@@ -223,8 +223,8 @@ class Sheet:
             new = row >= self.size
             if value is None or same_value(was, value):
                 cells[row] = None
-            elif why := column.closed if new else column.fixed:
-                cells[row] = self._refused_cell(row, name, typed, why)
+            elif reason := column.closed if new else column.fixed:
+                cells[row] = self._refused_cell(row, name, typed, reason)
             else:
                 values[row] = value
         clears = [None if v == "" and column.kind != "text" else v for v in values.values()]
@@ -239,8 +239,8 @@ class Sheet:
                 cells[row] = self._refused_cell(row, name, entered[row], "; ".join(whys))
         return cells
 
-    def _refused_cell(self, row: int, name: str, typed: Any, why: str) -> EditedCell:
-        return EditedCell(self.cell(row, name).value, typed, why)
+    def _refused_cell(self, row: int, name: str, typed: Any, reason: str) -> EditedCell:
+        return EditedCell(self.cell(row, name).value, typed, reason)
 
     def write(
         self, entered: Iterable[tuple[int, str, Any]], *, whole_rows: bool = True
@@ -441,9 +441,9 @@ class Sheet:
             if row not in places:
                 (places[row],) = self.add()
         places = {row: place for row, place in places.items() if place >= 0}
-        whole = [row for row in places if row < old.size and places[row] >= self.size]
+        added_whole = [row for row in places if row < old.size and places[row] >= self.size]
         for name in set(old.columns) & set(self.columns):
-            entered = dict(zip(whole, old.values(name, whole), strict=True))
+            entered = dict(zip(added_whole, old.values(name, added_whole), strict=True))
             self.write(
                 (places[row], name, value)
                 for row, value in entered.items()
@@ -539,15 +539,15 @@ def describe_column(endpoints: Endpoints[Any], name: str, dtype: str, *, head: b
         if name == endpoints.key:
             fixed = "tells which row this is: add a row for another"
         return Column(name, kind, fixed, "")
-    why, step = read_only_reason(endpoints, name)
+    reason, step = read_only_reason(endpoints, name)
     if name in endpoints.instead:
-        why = f"{why}: {step}"
+        reason = f"{reason}: {step}"
     elif head and not name:
-        why = "only numbers the rows"
+        reason = "only numbers the rows"
     kind = _KIND_OF_DTYPE.get(dtype, "text")
     if name in record:
         kind = column_kinds(endpoints.record, [name])[name]
-    return Column(name, kind, why, why, name in endpoints.instead)
+    return Column(name, kind, reason, reason, name in endpoints.instead)
 
 
 def parse_typed(typed: Any, kind: Kind) -> Any:

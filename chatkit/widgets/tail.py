@@ -422,9 +422,9 @@ def draw_body(body: bytes) -> str:
     return _draw_node("", value, [_MAX_NODES], 0)
 
 
-def _draw_node(name: str, value: Any, left: list[int], depth: int) -> str:
-    """Return a value and what is in it as HTML, until no more values are `left`."""
-    left[0] -= 1
+def _draw_node(name: str, value: Any, remaining: list[int], depth: int) -> str:
+    """Return a value and what is in it as HTML, until no more values are `remaining`."""
+    remaining[0] -= 1
     if isinstance(value, _Digits):
         return _draw_leaf(name, "value", value[:_MAX_TEXT])
     if isinstance(value, str):
@@ -432,14 +432,14 @@ def _draw_node(name: str, value: Any, left: list[int], depth: int) -> str:
     if not isinstance(value, list):
         return _draw_leaf(name, "value", json.dumps(value))
     parts: list[str] = []
-    for n, one in enumerate(value):
-        if depth == _MAX_DEPTH or left[0] <= 0:
+    for n, item in enumerate(value):
+        if depth == _MAX_DEPTH or remaining[0] <= 0:
             more = f"{many(len(value) - n, 'more value')}, not shown"
             more = "too deep to be shown" if depth == _MAX_DEPTH else more
             parts.append(_draw_leaf("", "rest", more))
             break
-        key, inner = one if isinstance(value, _Pairs) else (str(n), one)
-        parts.append(_draw_node(cut(key, _SHORT), inner, left, depth + 1))
+        key, inner = item if isinstance(value, _Pairs) else (str(n), item)
+        parts.append(_draw_node(cut(key, _SHORT), inner, remaining, depth + 1))
     count = f"{{{len(value)}}}" if isinstance(value, _Pairs) else f"[{len(value)}]"
     unfolded = " open" if depth < _OPEN_DEPTH and len(parts) <= 20 else ""
     return (

@@ -311,15 +311,15 @@ class Flow(Piece):
         Raises:
             InputError: One object stands on two screens.
         """
-        homes: dict[int, str] = {}
+        screen_ids: dict[int, str] = {}
         for screen, block in self.blocks():
-            home = homes.setdefault(id(block), screen.id)
-            if home != screen.id:
+            screen_id = screen_ids.setdefault(id(block), screen.id)
+            if screen_id != screen.id:
                 raise InputError(
-                    f"One {type(block).__name__} object stands on two screens, {home} and "
+                    f"One {type(block).__name__} object stands on two screens, {screen_id} and "
                     f"{screen.id}: make another one for the second, for example with copy.copy()."
                 )
-        return homes
+        return screen_ids
 
     def _validate(self) -> None:
         self._screens_by_block()

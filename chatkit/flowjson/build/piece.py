@@ -571,9 +571,9 @@ def _write_payload_value(item: Any, context: WriteContext) -> Any:
     entered = getattr(item, "entered", None)
     if entered is None:
         return write_value(item, context)
-    home = context.homes.get(id(item), context.screen)
-    screen = "" if home == context.screen else f"screen.{home}."
-    return f"${{{screen}form.{entered}}}"
+    screen_id = context.homes.get(id(item), context.screen)
+    prefix = "" if screen_id == context.screen else f"screen.{screen_id}."
+    return f"${{{prefix}form.{entered}}}"
 
 
 class Block(Piece):

@@ -118,10 +118,10 @@ def _check_name(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
         if names is None:
             names = tuple(name for name, each in ACTIONS.items() if each.since <= flow.version)
         if action.name not in names:
-            why, known = "", ACTIONS.get(action.name)
+            reason, known = "", ACTIONS.get(action.name)
             if known is not None and known.since > flow.version:
-                why = f": it is known from version {known.since}"
-            message = f"{action.name} cannot stand in {action.key} here{why}."
+                reason = f": it is known from version {known.since}"
+            message = f"{action.name} cannot stand in {action.key} here{reason}."
             like = action.name not in ACTIONS and find_closest_name(action.name, names)
             hint = f"Did you mean {like}?" if like else f"Use one of: {', '.join(names)}."
             patch = patch_spelling(pointer, action.name, names) if like else ()
@@ -134,15 +134,20 @@ def _check_keys(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
     selecting = action.key != "on-click-action" and _is_allowed(flow, action)
     for key in action.value:
         if key not in _KNOWN_KEYS or (key in ("next", "url") and selecting):
-            at, known = f"{action.pointer}/{escape(key)}", shape.by_name if shape else _KNOWN_KEYS
-            yield _report_unknown_key(at, f"An action knows no {key}.", action.value, known)
+            pointer, known = (
+                f"{action.pointer}/{escape(key)}",
+                shape.by_name if shape else _KNOWN_KEYS,
+            )
+            yield _report_unknown_key(pointer, f"An action knows no {key}.", action.value, known)
         elif key == "url" and flow.version < (6, 0):
             message, hint = "url is known from version 6.0.", f'Write "version": "{RECOMMENDED}".'
             yield error("INVALID_PROPERTY_KEY", f"{action.pointer}/url", message, hint)
         elif shape is not None and key not in shape.by_name:
-            at = f"{action.pointer}/{key}"
+            pointer = f"{action.pointer}/{key}"
             code = "NOT_KEYWORD_SCHEMA_VALIDATION_FAILED"
-            yield error(code, at, f"{action.name} takes no {key}.", "Remove it.", removing(at))
+            yield error(
+                code, pointer, f"{action.name} takes no {key}.", "Remove it.", removing(pointer)
+            )
     for prop in shape.properties if shape is not None else ():
         if prop.name not in action.value and prop.is_required(flow.version):
             message = f"{action.name} has no {prop.name}."
@@ -222,8 +227,8 @@ def check_ending_footer(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]
                 message = f"The Footer of a terminal screen cannot {action.name}: "
                 message += "the flow would not end."
                 hint = "Use complete, or data_exchange with an endpoint."
-                at = f"{action.pointer}/name"
-                yield Finding("INVALID_PROPERTY_VALUE", severity, at, message, hint)
+                pointer = f"{action.pointer}/name"
+                yield Finding("INVALID_PROPERTY_VALUE", severity, pointer, message, hint)
             return
 
 
@@ -255,8 +260,10 @@ def _report_unknown_key(
     return error("INVALID_PROPERTY_KEY", pointer, message, hint, patch)
 
 
-def _report_wrong_type(pointer: str, what: str, expected: str, value: object) -> Finding:
-    message = f"{what} must be of type {expected}, not {join_type_names(find_json_types(value))}."
+def _report_wrong_type(pointer: str, subject: str, expected: str, value: object) -> Finding:
+    message = (
+        f"{subject} must be of type {expected}, not {join_type_names(find_json_types(value))}."
+    )
     return error("INVALID_PROPERTY_TYPE", pointer, message, f"Write a value of type {expected}.")
 
 
@@ -375,27 +382,27 @@ def _check_navigate_payload(flow: FlowNode, action: ActionNode) -> Iterator[Find
             hint = f"Read it where it is needed: ${{screen.{origin.screen.id}.form.{origin.name}}}."
             if flow.version < (4, 0):
                 hint = "Let people enter it as text."
-            at = f"{action.pointer}/payload/{escape(key)}"
-            yield warning("INVALID_NAVIGATE_ACTION_PAYLOAD", at, message, hint)
+            pointer = f"{action.pointer}/payload/{escape(key)}"
+            yield warning("INVALID_NAVIGATE_ACTION_PAYLOAD", pointer, message, hint)
 
 
 def _find_number_input(
     flow: FlowNode, screen: ScreenNode, reference: Reference | None, depth: int = 8
 ) -> ComponentNode | None:
     """Return the input whose number a reference reads, over any number of screens, or None."""
-    home = flow.find_screen(screen, reference) if reference else None
-    if reference is None or home is None or len(reference.path) > 1 or not depth:
+    target_screen = flow.find_screen(screen, reference) if reference else None
+    if reference is None or target_screen is None or len(reference.path) > 1 or not depth:
         return None
     name = reference.path[0]
     if reference.store == "form":
-        component = home.fields.get(name)
+        component = target_screen.fields.get(name)
         return component if component and "number" in get_input_types(component) else None
-    if (key := (id(home), name, depth)) not in flow.number_inputs:
-        is_number = "number" in read_schema_types(home.data.get(name))
+    if (key := (id(target_screen), name, depth)) not in flow.number_inputs:
+        is_number = "number" in read_schema_types(target_screen.data.get(name))
         origins = (
             _find_number_input(flow, action.screen, parse_reference(value), depth - 1)
             for action in (flow.actions if is_number else ())
-            if action.name == "navigate" and action.target == home.id
+            if action.name == "navigate" and action.target == target_screen.id
             if isinstance(value := (action.payload or {}).get(name), str)
         )
         flow.number_inputs[key] = next(filter(None, origins), None)
@@ -416,9 +423,9 @@ def _check_update_payload(flow: FlowNode, action: ActionNode) -> Iterator[Findin
         if reference is None or (reference.store, *reference.path) != ("data", key):
             continue
         if reference.screen in (None, action.screen.id):
-            at = f"{action.pointer}/payload/{escape(key)}"
+            pointer = f"{action.pointer}/payload/{escape(key)}"
             message = f"{key} is updated with its own value."
-            yield error(code, at, message, "Give another value, or leave it out.")
+            yield error(code, pointer, message, "Give another value, or leave it out.")
 
 
 def _check_payload_values(
@@ -432,24 +439,28 @@ def _check_payload_values(
     for key, value in (action.payload or {}).items():
         reference = parse_reference(value) if isinstance(value, str) else None
         if key not in target.data:
-            at = child(f"{action.pointer}/payload", key)
+            pointer = child(f"{action.pointer}/payload", key)
             # From 6.0 to 7.2 the platform looks at written-out values only.
             fixed = reference is None and "data" in target.value
             message = f"{target.id or 'The screen'} declares no data field {key}."
-            left = [name for name in target.data if name not in (action.payload or {})]
-            patch = patch_key(at, {}, left)
-            hint = suggest_word(str(key), left) if patch else "Declare it there, or leave it out."
+            remaining = [name for name in target.data if name not in (action.payload or {})]
+            patch = patch_key(pointer, {}, remaining)
+            hint = (
+                suggest_word(str(key), remaining) if patch else "Declare it there, or leave it out."
+            )
             level: Severity = "error" if fixed else severity
-            yield Finding(code, level, at, message, hint, patch=patch)
+            yield Finding(code, level, pointer, message, hint, patch=patch)
             continue
         schema = target.data[key]
-        for where, problem in _find_value_problems(flow, action.screen, value, reference, schema):
-            at = child(f"{action.pointer}/payload", key) + where
-            below = where and code == "INVALID_NAVIGATE_ACTION_PAYLOAD"
+        for inner_pointer, problem in _find_value_problems(
+            flow, action.screen, value, reference, schema
+        ):
+            pointer = child(f"{action.pointer}/payload", key) + inner_pointer
+            below = inner_pointer and code == "INVALID_NAVIGATE_ACTION_PAYLOAD"
             code_below = "INVALID_NAVIGATE_ACTION_STATIC_DATA" if below else code
             screen = target.id or "the screen"
             message = f"{key} does not fit the data model of {screen}: {problem}."
-            yield error(code_below, at, message, "Change the value, or the type there.")
+            yield error(code_below, pointer, message, "Change the value, or the type there.")
 
 
 def _find_value_problems(

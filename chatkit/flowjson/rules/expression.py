@@ -159,18 +159,18 @@ def _parse_operand(kind: str, token: str, at: int) -> ExpressionStep:
 
 def _tokenize(text: str) -> Iterator[tuple[str, str, int]]:
     """Yield the kind, text and position of each token."""
-    place, end = 0, len(text.rstrip())
-    while place < end:
-        match = _TOKEN.match(text, place)
+    offset, end = 0, len(text.rstrip())
+    while offset < end:
+        match = _TOKEN.match(text, offset)
         if match is None:
-            raise _describe_syntax_error(text, place)
+            raise _describe_syntax_error(text, offset)
         kind = str(match.lastgroup)
         yield kind, match[kind], match.start(kind)
-        place = match.end()
+        offset = match.end()
 
 
-def _describe_syntax_error(text: str, place: int) -> ExpressionError:
-    at = place + len(text[place:]) - len(text[place:].lstrip())
+def _describe_syntax_error(text: str, offset: int) -> ExpressionError:
+    at = offset + len(text[offset:]) - len(text[offset:].lstrip())
     if text[at] in "'\"":
         return ExpressionError("a text has no closing quote", at)
     if text.startswith("${", at):

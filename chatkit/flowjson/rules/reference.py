@@ -91,8 +91,10 @@ def find_schema_mismatches(
         if isinstance(value, dict) and isinstance(required, list):
             missing = [key for key in required if isinstance(key, str) and key not in value]
             yield from ((pointer, f"{key} is missing") for key in missing[:1])
-        for place, inner, declared in _select_declared_values(pointer, value, schema):
-            yield from find_schema_mismatches(inner, declared, bindings=bindings, pointer=place)
+        for inner_pointer, inner, declared in _select_declared_values(pointer, value, schema):
+            yield from find_schema_mismatches(
+                inner, declared, bindings=bindings, pointer=inner_pointer
+            )
     allowed = schema.get("enum")
     if isinstance(allowed, list) and isinstance(value, _SCALAR) and value not in allowed:
         yield pointer, "it is not one of the values in enum"
@@ -137,21 +139,27 @@ def check_data_model(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
 
 def _check_schemas(name: str, pointer: str, schema: dict[str, Any]) -> Iterator[Finding]:
     """Check the schema of a data field and those in it: their types, items and examples."""
-    for place, declared, is_value in _iterate_schemas(pointer, schema):
+    for schema_pointer, declared, is_value in _iterate_schemas(pointer, schema):
         if is_value and not isinstance(declared, dict | bool):
             hint = 'For example {"type": "string"}.'
-            yield error(_DATA_CODE, place, f"items of {name} must be an object.", hint)
+            yield error(_DATA_CODE, schema_pointer, f"items of {name} must be an object.", hint)
         if not isinstance(declared, dict):
             continue
-        if EXAMPLE in declared and place != pointer:
+        if EXAMPLE in declared and schema_pointer != pointer:
             message = f"An {EXAMPLE} inside {name}: it stands only at the top of a field."
             hint = "Move its value into the example of the field."
-            yield error(_DATA_CODE, f"{place}/{EXAMPLE}", message, hint)
+            yield error(_DATA_CODE, f"{schema_pointer}/{EXAMPLE}", message, hint)
         if "type" in declared:
-            yield from _check_stated_type(name, place, declared, is_value=is_value)
+            yield from _check_stated_type(name, schema_pointer, declared, is_value=is_value)
         elif is_value:
-            patch = _patch_misspelled_key(place, declared, "type")
-            yield error(_DATA_CODE, place, f"The data field {name} has no type.", _TYPE_HINT, patch)
+            patch = _patch_misspelled_key(schema_pointer, declared, "type")
+            yield error(
+                _DATA_CODE,
+                schema_pointer,
+                f"The data field {name} has no type.",
+                _TYPE_HINT,
+                patch,
+            )
 
 
 def _iterate_schemas(pointer: str, schema: Any) -> Iterator[tuple[str, Any, bool]]:
@@ -177,9 +185,9 @@ def _iterate_schemas(pointer: str, schema: Any) -> Iterator[tuple[str, Any, bool
 
 
 def _check_stated_type(
-    name: str, place: str, declared: dict[str, Any], *, is_value: bool
+    name: str, schema_pointer: str, declared: dict[str, Any], *, is_value: bool
 ) -> Iterator[Finding]:
-    stated, at = declared["type"], f"{place}/type"
+    stated, at = declared["type"], f"{schema_pointer}/type"
     names = stated if isinstance(stated, list) and stated and not is_value else [stated]
     if is_value and not isinstance(stated, str):
         yield error(_DATA_CODE, at, f"The type of {name} must be a text.", _TYPE_HINT)
@@ -190,7 +198,9 @@ def _check_stated_type(
         yield error(_DATA_CODE, at, f"{name}: there is no type {word}.", hint, patch)
     elif is_value and stated == "array" and declared.get("items") is None:
         message = f"The array {name} does not say what its items are."
-        yield error(_DATA_CODE, place, message, 'Add items, for example {"type": "string"}.')
+        yield error(
+            _DATA_CODE, schema_pointer, message, 'Add items, for example {"type": "string"}.'
+        )
 
 
 _VALUE_KEYS = (EXAMPLE, "enum", "const", "default", "examples")  # keys whose values are no schemas
@@ -305,11 +315,11 @@ def _correct_syntax(match: re.Match[str]) -> str:
     return {"===": "==", "!==": "!="}.get(match[0], match[0])
 
 
-def report_comparison(flow: FlowNode, binding: Binding, what: str) -> Iterator[Finding]:
+def report_comparison(flow: FlowNode, binding: Binding, verb: str) -> Iterator[Finding]:
     """Find comparisons that lack their backticks, and so are sent or shown as text."""
     hint = _suggest_backticks(flow, binding.text, EQUALITIES | LOGIC)
     if hint and not _BRACED.fullmatch(binding.text.strip()):
-        message = f"This comparison is {what} as the text that it is."
+        message = f"This comparison is {verb} as the text that it is."
         yield warning("INVALID_PROPERTY_VALUE", binding.pointer, message, hint)
 
 
@@ -437,10 +447,12 @@ def _check_rich_text(flow: FlowNode, binding: Binding) -> Iterator[Finding]:
         yield from _check_references(flow, binding, frozenset(("string", "array")))
     elif binding.references:
         code = "INVALID_PROPERTY_VALUE"
-        at = binding.pointer
+        pointer = binding.pointer
         message = "A RichText is written out, or is one reference: it mixes both."
         hint = "Bind the whole text to one field of the data model."
-        yield Finding(code, "error" if flow.version >= (6, 0) else "warning", at, message, hint)
+        yield Finding(
+            code, "error" if flow.version >= (6, 0) else "warning", pointer, message, hint
+        )
 
 
 @rule("flow")

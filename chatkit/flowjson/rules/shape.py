@@ -317,12 +317,12 @@ def _check_cases(
     if not value:
         yield error("INVALID_PROPERTY_VALUE", pointer, "A Switch needs at least one case.")
     for case, inner in value.items():
-        place = f"{pointer}/{escape(str(case))}"
+        inner_pointer = f"{pointer}/{escape(str(case))}"
         if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_\-]*", str(case)):
             message = f"The case {str(case)[:40]!r} needs a name of letters, digits, - and _."
-            yield error("PROPERTY_NAME_MISMATCH", place, message, "Begin it with a letter.")
+            yield error("PROPERTY_NAME_MISMATCH", inner_pointer, message, "Begin it with a letter.")
         if not isinstance(inner, list):
-            yield from report_wrong_type(prop, "components", inner, place)
+            yield from report_wrong_type(prop, "components", inner, inner_pointer)
 
 
 #: The check of each kind, for a value of its JSON type.
@@ -378,20 +378,20 @@ def check_shape(
     for key, inner in value.items():
         known = shape.property(key)
         if known is None or not known.is_known(version):
-            place = f"{pointer}/{escape(key)}"
-            finding = _report_unknown_key(shape, str(key), taken, place, version)
+            inner_pointer = f"{pointer}/{escape(key)}"
+            finding = _report_unknown_key(shape, str(key), taken, inner_pointer, version)
             taken |= {op.path.rpartition("/")[2]: None for op in finding.patch if op.op == "move"}
             yield finding
             continue
         if key == "type":
             continue
-        place = f"{pointer}/{key}"
-        refusal = _check_place(shape, known, place, context)
+        inner_pointer = f"{pointer}/{key}"
+        refusal = _check_place(shape, known, inner_pointer, context)
         if refusal is not None:
             yield refusal
             if refusal.severity == "error":
                 continue
-        yield from check_value(known, known.kinds(version), inner, place, context)
+        yield from check_value(known, known.kinds(version), inner, inner_pointer, context)
 
 
 def check_value(
@@ -464,15 +464,15 @@ def _check_range(
             message = f"{prop.name} has no {end}."
             yield error("MISSING_CALENDAR_PICKER_RANGE_MODE_PROP", pointer, message, f"Add {end}.")
     for key, inner in value.items():
-        place = f"{pointer}/{escape(str(key))}"
+        inner_pointer = f"{pointer}/{escape(str(key))}"
         if key not in _RANGE_KEYS:
             message = f"{prop.name} takes only start-date and end-date."
-            yield error("UNEXPECTED_CALENDAR_PICKER_RANGE_MODE_PROP", place, message)
+            yield error("UNEXPECTED_CALENDAR_PICKER_RANGE_MODE_PROP", inner_pointer, message)
         elif not is_binding(inner):
             if not is_of_kind(prop.part, inner):
-                yield from report_wrong_type(prop, prop.part, inner, place)
+                yield from report_wrong_type(prop, prop.part, inner, inner_pointer)
             elif (check := CHECKS.get(prop.part)) is not None:
-                yield from check(prop, inner, place, context.version)
+                yield from check(prop, inner, inner_pointer, context.version)
 
 
 def _report_unknown_key(
@@ -532,11 +532,11 @@ def _read_number(value: object) -> float | None:
 @rule("component")
 def check_bounds(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
     """Check that a minimum is not above its maximum, nor above the number of options."""
-    value, at, code = component.value, component.pointer, "MIN_VALUE_GREATER_THAN_MAX"
+    value, pointer, code = component.value, component.pointer, "MIN_VALUE_GREATER_THAN_MAX"
     for least, most in _BOUNDS:
         low, high = _read_number(value.get(least)), _read_number(value.get(most))
         if low is not None and high is not None and low > high:
-            yield error(code, at, f"{least} is {low}, above {most}, {high}.", "Swap them.")
+            yield error(code, pointer, f"{least} is {low}, above {most}, {high}.", "Swap them.")
     least, low = "min-selected-items", _read_number(value.get("min-selected-items")) or 0
     source, high = value.get("data-source"), _read_number(value.get("max-selected-items"))
     if isinstance(source, list) and (high is None or low <= high):
@@ -544,29 +544,29 @@ def check_bounds(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
         if low > len(source) - disabled:
             message = f"{least} is {low}; {many(len(source) - disabled, 'option')} can be chosen."
             hint = f"Nobody can answer this: lower {least}, or add options."
-            yield warning(code, f"{at}/{least}", message, hint)
+            yield warning(code, f"{pointer}/{least}", message, hint)
     low = _read_number(value.get("min-chars")) or 0
     if low > _MOST_CHARS and "max-chars" not in value:
         message = f"min-chars is {low}; without max-chars at most {_MOST_CHARS} can be written."
-        yield warning(code, f"{at}/min-chars", message, "Add max-chars.")
+        yield warning(code, f"{pointer}/min-chars", message, "Add max-chars.")
 
 
 @rule("component")
 def check_initial_choice(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
     """Check that init-value names the ids of options."""
-    ids, at = read_option_titles(component), f"{component.pointer}/init-value"
+    ids, pointer = read_option_titles(component), f"{component.pointer}/init-value"
     values, form = component.value.get("init-value"), component.form
     if form is not None and component.name is not None:
         of_all = form.value.get("init-values")
-        at = f"{form.pointer}/init-values/{escape(component.name)}"
+        pointer = f"{form.pointer}/init-values/{escape(component.name)}"
         values = of_all.get(component.name) if isinstance(of_all, dict) else None
-    places = [(at, values)]
+    places = [(pointer, values)]
     if isinstance(values, list):
-        places = [(f"{at}/{n}", each) for n, each in enumerate(values)]
-    for place, value in places:
+        places = [(f"{pointer}/{n}", each) for n, each in enumerate(values)]
+    for value_pointer, value in places:
         if ids and isinstance(value, str) and value and value not in ids and not has_binding(value):
             message = f"{value[:60]!r} is not the id of an option: nothing is chosen at first."
-            yield warning("INVALID_PROPERTY_VALUE", place, message, suggest_id(value, ids))
+            yield warning("INVALID_PROPERTY_VALUE", value_pointer, message, suggest_id(value, ids))
 
 
 @rule("Switch")
@@ -578,24 +578,24 @@ def check_switch_cases(flow: FlowNode, component: ComponentNode) -> Iterator[Fin
     for case in cases if ids and isinstance(cases, dict) else ():
         if case not in ids and case != "default":
             message = f"{switched} is never {case[:60]!r}: this case is never shown."
-            at = f"{component.pointer}/cases/{escape(case)}"
-            yield warning("INVALID_PROPERTY_VALUE", at, message, suggest_id(case, ids))
+            pointer = f"{component.pointer}/cases/{escape(case)}"
+            yield warning("INVALID_PROPERTY_VALUE", pointer, message, suggest_id(case, ids))
 
 
 @rule("TextInput")
 def check_text_input(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
     """Check the properties that go with a pattern."""
-    value, at = component.value, component.pointer
+    value, pointer = component.value, component.pointer
     if "pattern" not in value or flow.version < (6, 2):
         return
     if "helper-text" not in value:
         message = "pattern goes with helper-text: a person must know what is asked for."
-        yield warning("INVALID_DEPENDENCIES", at, message, "Add helper-text.")
+        yield warning("INVALID_DEPENDENCIES", pointer, message, "Add helper-text.")
     kind = value.get("input-type", "text")
     if isinstance(kind, str) and not is_binding(kind) and kind not in _PATTERN_TYPES:
         message = f"pattern does not go with input-type {kind[:40]!r}."
         hint = f"Use {', '.join(_PATTERN_TYPES)}, or remove pattern."
-        yield error("INVALID_ENUM_VALUE", f"{at}/input-type", message, hint)
+        yield error("INVALID_ENUM_VALUE", f"{pointer}/input-type", message, hint)
 
 
 @rule("CheckboxGroup", "RadioButtonsGroup", "Dropdown", "ChipsSelector")
@@ -604,39 +604,39 @@ def check_options(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]
     source = component.value.get("data-source")
     if not isinstance(source, list):
         return
-    at = f"{component.pointer}/data-source"
+    pointer = f"{component.pointer}/data-source"
     options = [each for each in source if isinstance(each, dict)]
     pictures = sum("image" in each for each in options)
     if pictures and any("color" in each for each in options):
         message = "Some options have an image, others a color."
         code = "DATA_SOURCE_ITEMS_HAVE_BOTH_IMAGE_AND_COLOR"
-        yield error(code, at, message, "Use one of both for all.")
+        yield error(code, pointer, message, "Use one of both for all.")
     if component.type == "Dropdown" and pictures and len(options) > _MOST_WITH_PICTURES:
         message = f"{len(options)} options with pictures; {_MOST_WITH_PICTURES} are documented."
-        yield warning("MAX_ITEMS_REQUIRED", at, message)
-    seen: set[str] = set()
+        yield warning("MAX_ITEMS_REQUIRED", pointer, message)
+    known_ids: set[str] = set()
     for index, each in enumerate(source):
         id = each.get("id") if isinstance(each, dict) else None
         if isinstance(id, str):
-            if id in seen and not has_binding(id):
+            if id in known_ids and not has_binding(id):
                 message = f"There is an option {id[:60]!r} already: answers cannot be told apart."
-                yield warning("DUPLICATE_OPTION_IDS", f"{at}/{index}/id", message)
-            seen.add(id)
+                yield warning("DUPLICATE_OPTION_IDS", f"{pointer}/{index}/id", message)
+            known_ids.add(id)
 
 
 @rule("Footer")
 def check_captions(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
     """Check the combination of captions."""
-    value, at = component.value, component.pointer
+    value, pointer = component.value, component.pointer
     left, center, right = (f"{place}-caption" in value for place in ("left", "center", "right"))
     if left != right:
         present, missing = ("left", "right") if left else ("right", "left")
         message = f"{present}-caption comes together with {missing}-caption."
-        yield error("INVALID_DEPENDENCIES", at, message, f"Add {missing}-caption.")
+        yield error("INVALID_DEPENDENCIES", pointer, message, f"Add {missing}-caption.")
     if center and (left or right):
         message = "center-caption stands without left-caption and right-caption."
         code = "NOT_KEYWORD_SCHEMA_VALIDATION_FAILED"
-        yield error(code, at, message, "Remove one or the others.")
+        yield error(code, pointer, message, "Remove one or the others.")
 
 
 # --- days -------------------------------------------------------------------------------
@@ -650,47 +650,51 @@ def _find_dates(value: object) -> Iterator[tuple[str, date]]:
         parts = [(f"/{escape(str(key))}", each) for key, each in value.items()]
     else:
         parts = [("", value)]
-    for rest, each in parts:
-        written = parse_day(each)
-        if written is not None:
-            yield rest, written
+    for inner_pointer, each in parts:
+        day = parse_day(each)
+        if day is not None:
+            yield inner_pointer, day
 
 
-def _report_swapped(code: str, at: str, keys: Iterable[str], message: str) -> Iterator[Finding]:
+def _report_swapped(
+    code: str, pointer: str, keys: Iterable[str], message: str
+) -> Iterator[Finding]:
     """Report a minimum above its maximum, at each of these properties."""
-    return (error(code, f"{at}/{key}", message, "Swap them.") for key in keys)
+    return (error(code, f"{pointer}/{key}", message, "Swap them.") for key in keys)
 
 
 @rule("DatePicker", "CalendarPicker")
 def check_date_bounds(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
     """Check that dates are within their bounds."""
-    value, at = component.value, component.pointer
+    value, pointer = component.value, component.pointer
     first, last = parse_day(value.get("min-date")), parse_day(value.get("max-date"))
     if first is not None and last is not None and first > last:
         message = f"min-date {first} is after max-date {last}."
-        yield from _report_swapped("INVALID_DATE_RANGE", at, ("min-date", "max-date"), message)
+        yield from _report_swapped("INVALID_DATE_RANGE", pointer, ("min-date", "max-date"), message)
         return
     for key in ("init-value", "unavailable-dates"):
-        for rest, written in _find_dates(value.get(key)):
-            if (first is not None and written < first) or (last is not None and written > last):
-                message = f"{written} is not between min-date and max-date."
-                yield error("INVALID_DATE_RANGE", f"{at}/{key}{rest}", message)
+        for inner_pointer, day in _find_dates(value.get(key)):
+            if (first is not None and day < first) or (last is not None and day > last):
+                message = f"{day} is not between min-date and max-date."
+                yield error("INVALID_DATE_RANGE", f"{pointer}/{key}{inner_pointer}", message)
 
 
 @rule("CalendarPicker")
 def check_date_range(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
     """Check the number of days and the order of the two dates of a range."""
-    value, at = component.value, component.pointer
+    value, pointer = component.value, component.pointer
     least, most = _read_number(value.get("min-days")), _read_number(value.get("max-days"))
     if least is not None and most is not None and least > most:
         message = f"min-days is {least}, above max-days, {most}."
-        yield from _report_swapped("INVALID_MIN_MAX_DAYS", at, ("min-days", "max-days"), message)
+        yield from _report_swapped(
+            "INVALID_MIN_MAX_DAYS", pointer, ("min-days", "max-days"), message
+        )
     ends = value.get("init-value")
     if isinstance(ends, dict):
         start, end = parse_day(ends.get("start-date")), parse_day(ends.get("end-date"))
         if start is not None and end is not None and start > end:
             message = f"start-date {start} is after end-date {end}."
-            yield from _report_swapped("INVALID_DATE_RANGE", at, ("init-value",), message)
+            yield from _report_swapped("INVALID_DATE_RANGE", pointer, ("init-value",), message)
 
 
 # --- Form and NavigationList --------------------------------------------------------------
@@ -713,11 +717,11 @@ def check_form_keys(flow: FlowNode, component: ComponentNode) -> Iterator[Findin
         values = component.value.get(key)
         is_error = key == "init-values" and flow.version >= _TYPED_SINCE
         for name in values if isinstance(values, dict) else ():
-            at = f"{component.pointer}/{key}/{escape(str(name))}"
-            if str(name) not in fields and (patch := patch_key(at, values or {}, fields)):
+            pointer = f"{component.pointer}/{key}/{escape(str(name))}"
+            if str(name) not in fields and (patch := patch_key(pointer, values or {}, fields)):
                 message = f"The Form has no input {str(name)[:60]!r}."
                 report, hint = error if is_error else warning, suggest_word(str(name), fields)
-                yield report("INVALID_PROPERTY_VALUE", at, message, hint, patch)
+                yield report("INVALID_PROPERTY_VALUE", pointer, message, hint, patch)
 
 
 @rule("Form")
@@ -726,25 +730,31 @@ def check_init_values(flow: FlowNode, component: ComponentNode) -> Iterator[Find
     fields, values = _find_form_inputs(component), component.value.get("init-values")
     wrong: list[str] = []
     for name, value in values.items() if isinstance(values, dict) else ():
-        at = f"{component.pointer}/init-values/{escape(str(name))}"
+        pointer = f"{component.pointer}/init-values/{escape(str(name))}"
         field = fields.get(str(name))
         if field is None:
             wrong.append(f"the Form has no input {str(name)[:60]!r}")
         elif COMPONENTS[field.type or ""].group == "media input":
             code = "NATIVE_COMPONENT_IN_FORM_INIT_VALUES"
-            yield error(code, at, f"{field.type} takes no first value.", "Remove it.", removing(at))
+            yield error(
+                code,
+                pointer,
+                f"{field.type} takes no first value.",
+                "Remove it.",
+                removing(pointer),
+            )
         elif not _is_init_value(field, value, flow.version):
             kind = describe_type(value)
             wrong.append(f"{str(name)[:60]!r} is {kind}, which {field.type} does not take")
         elif field.type == "CalendarPicker":
             prop = COMPONENTS["CalendarPicker"].by_name["init-value"]
             context = Context(flow.version, range_mode=is_in_range_mode(field))
-            yield from check_value(prop, prop.kinds(flow.version), value, at, context)
+            yield from check_value(prop, prop.kinds(flow.version), value, pointer, context)
     if wrong:  # the platform tells it of all of them together, at init-values
-        at, message = f"{component.pointer}/init-values", f"{'; '.join(wrong)}."
+        pointer, message = f"{component.pointer}/init-values", f"{'; '.join(wrong)}."
         message = message[0].upper() + message[1:]
         report = error if flow.version >= _TYPED_SINCE else warning
-        yield report("INVALID_PROPERTY_VALUE", at, message, "Check names and values.")
+        yield report("INVALID_PROPERTY_VALUE", pointer, message, "Check names and values.")
 
 
 def _is_init_value(field: ComponentNode, value: Any, version: Version) -> bool:
@@ -764,43 +774,53 @@ def check_carousel_images(flow: FlowNode, component: ComponentNode) -> Iterator[
     most = COMPONENTS["ImageCarousel"].by_name["images"].most or 0
     if isinstance(images, list) and len(images) > most:
         message = f"An ImageCarousel shows at most {most} pictures."
-        at = f"{component.pointer}/images"
-        yield error("INVALID_PROPERTY_VALUE", at, message, "Remove some.")
+        pointer = f"{component.pointer}/images"
+        yield error("INVALID_PROPERTY_VALUE", pointer, message, "Remove some.")
 
 
 @rule("NavigationList")
 def check_item_actions(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
     """Check that on-click-action stands on the list, or on every item."""
-    at, items = component.pointer, _list_items(component)
-    own = [place for place, item in items if "on-click-action" in item]
+    pointer, items = component.pointer, _list_items(component)
+    own = [item_pointer for item_pointer, item in items if "on-click-action" in item]
     if "on-click-action" in component.value:
         message = "on-click-action stands on the list and on its items."
         code = "DUPLICATE_PROPETY_FOR_CONDITION"
-        for place in (at, *own) if own else ():
-            yield error(code, f"{place}/on-click-action", message, "Keep it in one of both places.")
+        for item_pointer in (pointer, *own) if own else ():
+            yield error(
+                code, f"{item_pointer}/on-click-action", message, "Keep it in one of both places."
+            )
     elif len(own) < len(items):
-        place = next(place for place, _ in items if place not in own) if own else at
+        item_pointer = (
+            next(item_pointer for item_pointer, _ in items if item_pointer not in own)
+            if own
+            else pointer
+        )
         message = "on-click-action stands on the list, or on every item."
-        yield error("MISSING_REQUIRED_PROPERTY", f"{place}/on-click-action", message, "Add it.")
+        yield error(
+            "MISSING_REQUIRED_PROPERTY", f"{item_pointer}/on-click-action", message, "Add it."
+        )
 
 
 @rule("NavigationList")
 def check_list_items(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
     """Check the badges and the ends of the items of a NavigationList."""
-    at, items = component.pointer, _list_items(component)
-    badges = [place for place, item in items if "badge" in item]
+    pointer, items = component.pointer, _list_items(component)
+    badges = [item_pointer for item_pointer, item in items if "badge" in item]
     if len(badges) > 1:
-        hint = f"Keep that of {badges[0].removeprefix(f'{at}/')}."
-        yield error("MAX_ITEMS_REQUIRED", at, f"{len(badges)} items have a badge; one may.", hint)
-    ends = [(place, item["end"]) for place, item in items if "end" in item]
+        hint = f"Keep that of {badges[0].removeprefix(f'{pointer}/')}."
+        yield error(
+            "MAX_ITEMS_REQUIRED", pointer, f"{len(badges)} items have a badge; one may.", hint
+        )
+    ends = [(item_pointer, item["end"]) for item_pointer, item in items if "end" in item]
     if ends and component.value.get("media-size") == "large":
         message = "media-size large leaves no space for the end of an item."
         code = "INVALID_PROPERTY_VALUE_FOR_CONDITION"
-        yield error(code, at, message, "Use regular, or remove end.")
-    for place, end in ends:
+        yield error(code, pointer, message, "Use regular, or remove end.")
+    for item_pointer, end in ends:
         if isinstance(end, dict) and not 1 <= len(end) <= 2:
             message = "end holds one or two of title, description and metadata."
-            yield error("DUPLICATE_PROPETY_FOR_CONDITION", f"{place}/end", message)
+            yield error("DUPLICATE_PROPETY_FOR_CONDITION", f"{item_pointer}/end", message)
 
 
 def _list_items(component: ComponentNode) -> list[tuple[str, dict[str, Any]]]:

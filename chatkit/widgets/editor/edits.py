@@ -340,11 +340,11 @@ def _link_screen(document: Any, index: int) -> Any:
     footers = [each for each in before.actions if each.owner.type == "Footer"] if before else []
     if before is None or before.id is None or len(footers) != 1 or flow.version < (4, 0):
         return document  # before 4.0 no screen can read what an earlier one asked
-    here = f"${{screen.{before.id}."
-    moved = _map_values(footers[0].value, lambda text: _OWN_REFERENCE.sub(lambda _: here, text))
+    prefix = f"${{screen.{before.id}."
+    action = _map_values(footers[0].value, lambda text: _OWN_REFERENCE.sub(lambda _: prefix, text))
     to_new_screen = make_action("navigate", _make_next(new["id"]))
     patch = [
-        PatchOperation("add", f"{new_pointer}/layout/children/0/on-click-action", moved),
+        PatchOperation("add", f"{new_pointer}/layout/children/0/on-click-action", action),
         PatchOperation("add", footers[0].pointer, to_new_screen),
         PatchOperation("add", f"{footers[0].owner.pointer}/label", _SAMPLE_TEXTS["Footer"]),
     ]
@@ -392,15 +392,15 @@ def without_part(document: Any, pointer: str) -> Any:
     before = read_nodes(document)
     edited = apply_patch(document, removing(pointer))
     after = read_nodes(edited)
-    gone = {(one.id, name) for one in before.screens for name in one.fields}
-    gone -= {(one.id, name) for one in after.screens for name in one.fields}
+    removed = {(one.id, name) for one in before.screens for name in one.fields}
+    removed -= {(one.id, name) for one in after.screens for name in one.fields}
     dangling: list[PatchOperation] = []
     for action in after.actions:
         for key, value in (action.payload or {}).items():
             reference = parse_reference(value) if isinstance(value, str) else None
             if reference and reference.store == "form":
                 home = action.screen.id if reference.screen is None else reference.screen
-                if (home, reference.path[0]) in gone:
+                if (home, reference.path[0]) in removed:
                     dangling += removing(f"{action.pointer}/payload/{escape(key)}")
     return apply_patch(edited, dangling)
 

@@ -181,8 +181,8 @@ class DocumentState:
             return pointer
 
         rest = [*items[:index], *items[index + 1 :]]
-        moved = [*rest[:new_index], items[index], *rest[new_index:]]
-        self._apply_edit(pointer, lambda *_: moved, f"moving {_describe_item(items[index])}")
+        reordered = [*rest[:new_index], items[index], *rest[new_index:]]
+        self._apply_edit(pointer, lambda *_: reordered, f"moving {_describe_item(items[index])}")
         return f"{pointer.rpartition('/')[0]}/{new_index}"
 
     def drop(self, pointer: str, target: str, *, after: bool) -> str:
@@ -194,21 +194,24 @@ class DocumentState:
         items, index = self._find_item(pointer)
         if not self.has(target):
             raise nothing_at(target)
-        around, to = pointer.rpartition("/")[0], target.rpartition("/")
+        around, target_parts = pointer.rpartition("/")[0], target.rpartition("/")
         inside = isinstance(self.find(target), list)
-        if to[0] == around and not inside:
-            return self.move(pointer, int(to[2]) + after - index - (int(to[2]) + after > index))
+        if target_parts[0] == around and not inside:
+            return self.move(
+                pointer,
+                int(target_parts[2]) + after - index - (int(target_parts[2]) + after > index),
+            )
         screens = pointer.split("/")[:3] == target.split("/")[:3] and len(steps(pointer)) > 3
         if not screens or f"{target}/".startswith(f"{pointer}/"):
             raise InputError("It can be put elsewhere in its own list, or on its own screen.")
         document = copy.deepcopy(self.value)
-        own, new = at(document, around), at(document, target if inside else to[0])
+        own, new = at(document, around), at(document, target if inside else target_parts[0])
         if not isinstance(new, list):
             raise InputError(f"{target} does not stand in a list.")
-        gone = object()  # so that removing it moves no place that was found before
-        moved, own[index] = own[index], gone
-        new.insert(len(new) if inside else int(to[2]) + after, moved)
-        own.remove(gone)
+        placeholder = object()  # so that removing it moves no place that was found before
+        moved, own[index] = own[index], placeholder
+        new.insert(len(new) if inside else int(target_parts[2]) + after, moved)
+        own.remove(placeholder)
         self.replace(document, f"moving {_describe_item(items[index])}")
         pointers = (one.pointer for one in read_nodes(document).components if one.value is moved)
         return next(pointers, around)
