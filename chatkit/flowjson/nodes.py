@@ -432,19 +432,17 @@ _TOO_EARLY = f"other screens can be referred to from version {OTHER_SCREENS}"
 
 def resolve_reference(flow: FlowNode, screen: ScreenNode, reference: Reference) -> Target:
     """Find the target of a reference on a screen."""
-    target_screen = flow.find_screen(screen, reference)
+    source = flow.find_screen(screen, reference)
     if reference.screen is not None and flow.version < OTHER_SCREENS:
         return Target(problem=_TOO_EARLY)
-    if target_screen is None:
+    if source is None:
         return Target(problem=f"there is no screen {reference.screen}")
-    owner = f"screen {target_screen.id}" if target_screen.id else "the screen"
-    return (_find_data if reference.store == "data" else _find_input)(
-        target_screen, owner, reference.path
-    )
+    owner = f"screen {source.id}" if source.id else "the screen"
+    return (_find_data if reference.store == "data" else _find_input)(source, owner, reference.path)
 
 
-def _find_data(target_screen: ScreenNode, owner: str, path: tuple[str, ...]) -> Target:
-    schema = target_screen.data.get(path[0])
+def _find_data(source: ScreenNode, owner: str, path: tuple[str, ...]) -> Target:
+    schema = source.data.get(path[0])
     if schema is None:
         return Target(problem=f"{owner} declares no data field {path[0]}")
     for done, step in enumerate(path[1:], 1):
@@ -462,10 +460,10 @@ def _find_data(target_screen: ScreenNode, owner: str, path: tuple[str, ...]) -> 
     return Target(read_schema_types(schema), schema if isinstance(schema, dict) else None)
 
 
-def _find_input(target_screen: ScreenNode, owner: str, path: tuple[str, ...]) -> Target:
-    component = target_screen.fields.get(path[0])
+def _find_input(source: ScreenNode, owner: str, path: tuple[str, ...]) -> Target:
+    component = source.fields.get(path[0])
     if component is None:
-        if path[0] in target_screen.forms:
+        if path[0] in source.forms:
             return Target(problem=f"{path[0]} is a Form: name one of its inputs")
         return Target(problem=f"{owner} has no input named {path[0]}")
     if len(path) == 1:
@@ -568,22 +566,22 @@ def _find_closest_reference(flow: FlowNode, screen: ScreenNode, written: str) ->
     flow.lookups += 1
     if flow.lookups > MOST_LOOKUPS or _OPERATOR_SIGN.search(written):
         return ""
-    target_screen, store, words = _interpret_words(flow, screen, re.findall(_WORD, written))
+    source, store, words = _interpret_words(flow, screen, re.findall(_WORD, written))
     stores = ("data", "form") if store == "data" else ("form", "data")
     for each in stores:
-        if path := _find_path(target_screen, each, words, exact=True):
-            return _format_reference(flow, screen, target_screen, each, path)
+        if path := _find_path(source, each, words, exact=True):
+            return _format_reference(flow, screen, source, each, path)
     elsewhere = [
         _format_reference(flow, screen, other, each, path)
         for other in flow.by_id.values()
-        for each in (stores if target_screen is screen and other is not screen else ())
+        for each in (stores if source is screen and other is not screen else ())
         if (path := _find_path(other, each, words, exact=True))
     ]
     if elsewhere:
         return elsewhere[0] if len(elsewhere) == 1 else ""
     for each in stores:
-        if path := _find_path(target_screen, each, words, exact=False):
-            return _format_reference(flow, screen, target_screen, each, path)
+        if path := _find_path(source, each, words, exact=False):
+            return _format_reference(flow, screen, source, each, path)
     return ""
 
 
@@ -613,23 +611,21 @@ def _find_closest_store(words: list[str]) -> str:
 
 
 def _format_reference(
-    flow: FlowNode, screen: ScreenNode, target_screen: ScreenNode, store: str, path: str
+    flow: FlowNode, screen: ScreenNode, source: ScreenNode, store: str, path: str
 ) -> str:
     """Write a reference from one screen to another; empty if the version has no such reference."""
-    if target_screen is screen:
+    if source is screen:
         return f"${{{store}.{path}}}"
-    text = f"${{screen.{target_screen.id}.{store}.{path}}}"
+    text = f"${{screen.{source.id}.{store}.{path}}}"
     return text if flow.version >= OTHER_SCREENS and parse_reference(text) else ""
 
 
-def _find_path(target_screen: ScreenNode, store: str, words: list[str], *, exact: bool) -> str:
+def _find_path(source: ScreenNode, store: str, words: list[str], *, exact: bool) -> str:
     """Return the declared path to a field: exactly these words, or the most similar names."""
     inputs = {
-        name: None
-        for name, each in target_screen.fields.items()
-        if each.shape and each.shape.is_input
+        name: None for name, each in source.fields.items() if each.shape and each.shape.is_input
     }
-    known: Mapping[str, Any] = target_screen.data if store == "data" else inputs
+    known: Mapping[str, Any] = source.data if store == "data" else inputs
     path: list[str] = []
     for word in words[:1] if store == "form" else words:
         name = word if word in known else "" if exact else find_closest_name(word, known, ALIKE)
@@ -664,27 +660,25 @@ def find_possible_values(
 
     A data field has those that actions pass to it, unless an endpoint may send others.
     """
-    target_screen = flow.find_screen(screen, reference)
-    if target_screen is None or len(reference.path) > 1 or depth == 0:
+    source = flow.find_screen(screen, reference)
+    if source is None or len(reference.path) > 1 or depth == 0:
         return {}
     name = reference.path[0]
     if reference.store == "form":
-        component = target_screen.fields.get(name)
+        component = source.fields.get(name)
         return read_option_titles(component) if component and component.shape else {}
-    if (key := (id(target_screen), name, depth)) not in flow.passed_values:
-        flow.passed_values[key] = _find_passed_values(flow, target_screen, name, depth)
+    if (key := (id(source), name, depth)) not in flow.passed_values:
+        flow.passed_values[key] = _find_passed_values(flow, source, name, depth)
     return flow.passed_values[key]
 
 
 def _find_passed_values(
-    flow: FlowNode, target_screen: ScreenNode, name: str, depth: int
+    flow: FlowNode, source: ScreenNode, name: str, depth: int
 ) -> dict[str, str]:
     """Return all values that actions pass to a data field; empty if one is unknown."""
     values: dict[str, str] = {}
-    moves = [
-        each for each in flow.actions if each.name == "navigate" and each.target == target_screen.id
-    ]
-    updates = [each for each in target_screen.actions if each.name == "update_data"]
+    moves = [each for each in flow.actions if each.name == "navigate" and each.target == source.id]
+    updates = [each for each in source.actions if each.name == "update_data"]
     filling = moves + [each for each in updates if name in (each.payload or {})] if moves else []
     for action in [] if flow.endpoint else filling:
         value = (action.payload or {}).get(name)

@@ -6,9 +6,7 @@ how far the messages of an inbox come.
 
 from __future__ import annotations
 
-import contextvars
 import json
-import threading
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
@@ -35,7 +33,6 @@ if TYPE_CHECKING:
 _SCAN_STEP = 2000  #: deliveries that are looked through at once, however many there are
 _SCAN_LIMIT = 50_000  #: deliveries that are looked through for what was asked for
 _STATIC_ROWS = 10  #: rows of the static form
-_ANSWER = 300  #: characters of an answer to what was sent again
 
 
 class _Filters(NamedTuple):
@@ -54,8 +51,7 @@ class Tail(Follower):
 
     Everything that came is in it, repeats and what is not verified too; what has failed is
     red, with the reason. Choose a row to see the delivery as a tree, why its signature was
-    right or wrong, and to send it again to this machine: `inbox.replay` signs it anew, and
-    sends it elsewhere.
+    right or wrong; `inbox.replay` sends it again.
 
     Args:
         inbox: Where the deliveries lie.
@@ -75,7 +71,6 @@ class Tail(Follower):
 
     _esm = join_module(["keys.js", "side.js", "elements.js", "inbox/tail.js"])
     _css = join_styles("inbox/tail.css")
-    _resending: threading.Thread | None = None
 
     kind = traitlets.Unicode().tag(sync=True)
     contact = traitlets.Unicode().tag(sync=True)
@@ -155,12 +150,6 @@ class Tail(Follower):
                 self.send({"rows": sent, "seen": seen, "passed": passed})
             return seen
 
-    def close(self) -> None:
-        """Stop, and remove the widget from the page."""
-        if self._resending is not None:
-            self._resending.join()
-        super().close()
-
     # --- reading --------------------------------------------------------------------
 
     def _load_last(self) -> None:
@@ -215,29 +204,6 @@ class Tail(Follower):
         match message:
             case {"open": int(delivery), "view": view}:
                 self.send({"opened": self._delivery_details(delivery), "view": view})
-            case {"resend": int(delivery), "to": str(url), "view": view}:
-                if self._resending is None or not self._resending.is_alive():
-                    context = contextvars.copy_context()
-                    self._resending = threading.Thread(
-                        target=context.run,
-                        args=(self._resend_and_report, delivery, url, view),
-                        name="chatkit-resend",
-                        daemon=True,
-                    )
-                    self._resending.start()
-
-    def _resend_and_report(self, delivery: int, url: str, view: Any) -> None:
-        """Send a delivery again, and send the answer to the page; runs in a thread."""
-        try:
-            got = self._inbox.replay(delivery, url)
-        except ChatkitError as error:
-            answer, good = str(error), False
-        else:
-            good = got.status is not None and 200 <= got.status < 300
-            answer = f"answered {got.status}" if got.status else "no answer"
-            answer += f": {got.answer}" if got.answer.strip() else ""
-        resent = {"id": delivery, "message": cut(answer.strip(), _ANSWER), "good": good}
-        self.send({"resent": resent, "view": view})
 
     def _delivery_details(self, delivery: int) -> dict[str, Any]:
         try:

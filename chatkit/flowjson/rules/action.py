@@ -390,19 +390,19 @@ def _find_number_input(
     flow: FlowNode, screen: ScreenNode, reference: Reference | None, depth: int = 8
 ) -> ComponentNode | None:
     """Return the input whose number a reference reads, over any number of screens, or None."""
-    target_screen = flow.find_screen(screen, reference) if reference else None
-    if reference is None or target_screen is None or len(reference.path) > 1 or not depth:
+    source = flow.find_screen(screen, reference) if reference else None
+    if reference is None or source is None or len(reference.path) > 1 or not depth:
         return None
     name = reference.path[0]
     if reference.store == "form":
-        component = target_screen.fields.get(name)
+        component = source.fields.get(name)
         return component if component and "number" in get_input_types(component) else None
-    if (key := (id(target_screen), name, depth)) not in flow.number_inputs:
-        is_number = "number" in read_schema_types(target_screen.data.get(name))
+    if (key := (id(source), name, depth)) not in flow.number_inputs:
+        is_number = "number" in read_schema_types(source.data.get(name))
         origins = (
             _find_number_input(flow, action.screen, parse_reference(value), depth - 1)
             for action in (flow.actions if is_number else ())
-            if action.name == "navigate" and action.target == target_screen.id
+            if action.name == "navigate" and action.target == source.id
             if isinstance(value := (action.payload or {}).get(name), str)
         )
         flow.number_inputs[key] = next(filter(None, origins), None)
