@@ -440,7 +440,7 @@ class FolderReader:
         if source.fault:
             self._add_problem(path, source.at, f"is not valid JSON: {source.fault}")
             return None
-        duplicates = list(islice(source.duplicate_keys(), _MAX_PROBLEMS))
+        duplicates = list(islice(source.find_duplicate_keys(), _MAX_PROBLEMS))
         for pointer, location in duplicates:
             name = pointer.rpartition("/")[2]
             reason = f"{values(name)} stands here for a second time: leave one out"

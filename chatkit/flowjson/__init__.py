@@ -52,10 +52,10 @@ def __getattr__(name: str) -> object:
     elif name[:1].isupper() and name in (classes := import_module(_BUILD).CLASSES):
         value = classes[name]
     else:
-        from chatkit.flowjson.nodes import closest
+        from chatkit.flowjson.nodes import find_closest_name
 
         known = classes if name[:1].isupper() else _HOME
-        like = closest(name, known) if name[:1].isalpha() else ""
+        like = find_closest_name(name, known) if name[:1].isalpha() else ""
         better = f"; did you mean {like}?" if like else ""
         raise AttributeError(f"module 'chatkit.flowjson' has no attribute {name!r}{better}")
     globals()[name] = value

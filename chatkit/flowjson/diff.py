@@ -21,7 +21,7 @@ from chatkit.flowjson.nodes import (
     ComponentNode,
     FlowNode,
     ScreenNode,
-    child_lists,
+    find_child_lists,
     group_by_slot,
     read_nodes,
 )
@@ -56,7 +56,7 @@ def is_same_json(a: Any, b: Any) -> bool:
     return bool(a == b) or (a != a and b != b)
 
 
-def canonical_json(value: Any) -> str:
+def write_canonical_json(value: Any) -> str:
     """Write a value as JSON; equal values are written alike."""
     return json.dumps(value, sort_keys=True)
 
@@ -121,7 +121,10 @@ def pair_items(a: Mapping[int, Any], b: Mapping[int, Any]) -> _Pairs:
     Returns:
         Positions before with those after, in the order of the first list.
     """
-    x, y = ([_Item(n, _id_of(v), canonical_json(v)) for n, v in items.items()] for items in (a, b))
+    x, y = (
+        [_Item(n, _read_id(v), write_canonical_json(v)) for n, v in items.items()]
+        for items in (a, b)
+    )
     pairs: Matching[_Item] = Matching()
     # of two items with one id the one that is the same, then the first
     pairs.pair_equal(x, y, lambda item: item.id and (item.id, item.text))
@@ -132,7 +135,7 @@ def pair_items(a: Mapping[int, Any], b: Mapping[int, Any]) -> _Pairs:
     return {item.index: pairs.after[item].index for item in x if item in pairs.after}
 
 
-def moved_positions(pairs: Iterable[tuple[int, int]]) -> set[int]:
+def find_moved_positions(pairs: Iterable[tuple[int, int]]) -> set[int]:
     """Return the first positions of the pairs that moved: the fewest that explain the order."""
     ends: list[int] = []  # the lowest end of a rising row, by its length
     rows: list[tuple[int, ...]] = []
@@ -147,7 +150,7 @@ def moved_positions(pairs: Iterable[tuple[int, int]]) -> set[int]:
 _LISTS = ("children", "then", "else")
 
 
-def own_properties(value: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+def select_own_properties(value: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
     """Return the properties of a container that hold no list of components in either."""
     lists = {key for key in _LISTS if any(isinstance(v.get(key), list) for v in (value, other))}
     kept = {key: inner for key, inner in value.items() if key not in lists}
@@ -159,7 +162,7 @@ def own_properties(value: dict[str, Any], other: dict[str, Any]) -> dict[str, An
     return kept
 
 
-def describe_place(component: ComponentNode) -> str:
+def describe_position(component: ComponentNode) -> str:
     """Describe the place of a component in words."""
     number = int(component.pointer.rpartition("/")[2]) + 1
     slot = component.slot.removeprefix("/").replace("cases/", "case ")
@@ -189,10 +192,10 @@ class ComponentMatching(Matching[ComponentNode]):
             self.pair_equal(x.components, y.components, lambda component: component.name)
             self._pair_by_position(x, y)
         for x, y in screens:
-            self.pair_equal(x.components, y.components, _component_json)
+            self.pair_equal(x.components, y.components, _write_component_json)
         # Many footers are alike, and stay where they are.
         others = [each for each in first.components if each.type != "Footer"]
-        self.pair_equal(others, second.components, _component_json)
+        self.pair_equal(others, second.components, _write_component_json)
         for x, y in screens:
             self._pair_by_position(x, y, lambda component: component.type)
         self.moved = self._find_moved(first, second)
@@ -210,16 +213,16 @@ class ComponentMatching(Matching[ComponentNode]):
         for before, after in chain([(x.top_components, y.top_components)], inside):
             others = group_by_slot(after)
             for slot, components in group_by_slot(before).items():
-                self.pair_in_order(components, others.get(slot, []), _component_json, kind)
+                self.pair_in_order(components, others.get(slot, []), _write_component_json, kind)
 
     def has_list_in_both(self, component: ComponentNode, mates: Mapping[Any, Any]) -> bool:
         """Return whether the list of an unpaired component exists in both documents."""
         parent = component.parent
         if parent is not None:
-            return parent in mates and component.slot in dict(child_lists(mates[parent].value))
+            return parent in mates and component.slot in dict(find_child_lists(mates[parent].value))
         mate = self._screens.get(component.screen)
         layout = mate.value.get("layout") if mate else None
-        return isinstance(layout, dict) and component.slot in dict(child_lists(layout))
+        return isinstance(layout, dict) and component.slot in dict(find_child_lists(layout))
 
     def _find_moved(self, first: FlowNode, second: FlowNode) -> set[ComponentNode]:
         """Return the components that stand in another list, or in another order, than before."""
@@ -234,12 +237,12 @@ class ComponentMatching(Matching[ComponentNode]):
             else:
                 moved.add(one)
         for pairs in lists.values():
-            moved |= {components[n] for n in moved_positions(pairs)}
+            moved |= {components[n] for n in find_moved_positions(pairs)}
         return moved
 
 
-def _component_json(component: ComponentNode) -> str:
-    return canonical_json(component.value)
+def _write_component_json(component: ComponentNode) -> str:
+    return write_canonical_json(component.value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,24 +263,24 @@ Differences = Iterator[Difference]
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A place in both documents: its path in words, its pointers, and the noun for its value."""
+    """A place in both documents: its path in words, its pointers, and its subject."""
 
-    noun: str
+    subject: str
     path: tuple[str, ...]
     a: str
     b: str
 
-    def child(self, key: str, label: str | None = None, noun: str | None = None) -> _Place:
+    def child(self, key: str, label: str | None = None, subject: str | None = None) -> _Place:
         """Return the place of a key below this one."""
         step = f"/{escape_key(key)}"
         path = (*self.path, cut(key if label is None else label, 40))
-        return _Place(noun or self.noun, path, self.a + step, self.b + step)
+        return _Place(subject or self.subject, path, self.a + step, self.b + step)
 
     def difference(self, how: str, before: Any, after: Any) -> Difference:
         """Make a difference at this place; a document without the value gets no pointer."""
         a = None if before is MISSING else self.a
         b = None if after is MISSING else self.b
-        return Difference(f"{self.noun} {how}", " › ".join(self.path), a, b, before, after)
+        return Difference(f"{self.subject} {how}", " › ".join(self.path), a, b, before, after)
 
 
 def find_differences(a: Any, b: Any) -> Differences:
@@ -296,7 +299,7 @@ class _Comparison:
     def __init__(self, a: dict[str, Any], b: dict[str, Any]) -> None:
         self.a, self.b = a, b
         self.roots: tuple[FlowNode, FlowNode] = read_nodes(a), read_nodes(b)
-        self.screens = pair_items(*(dict(enumerate(_screens(each))) for each in (a, b)))
+        self.screens = pair_items(*(dict(enumerate(_list_screens(each))) for each in (a, b)))
         first, second = ({screen.index: screen for screen in o.screens} for o in self.roots)
         pairs = [(first.get(m), second.get(n)) for m, n in self.screens.items()]
         self.screen_pairs = [(x, y) for x, y in pairs if x is not None and y is not None]
@@ -309,111 +312,120 @@ class _Comparison:
             x, y = self.a.get(key, MISSING), self.b.get(key, MISSING)
             if key == "screens" and isinstance(x, list) and isinstance(y, list):
                 continue  # last, however the keys are ordered
-            place = root.child(key, noun="route" if key == "routing_model" else None)
-            yield from self._compare_values(place, x, y)
+            location = root.child(key, subject="route" if key == "routing_model" else None)
+            yield from self._compare_values(location, x, y)
         if all(isinstance(document.get("screens"), list) for document in (self.a, self.b)):
             screens = _Place("screen", (), "/screens", "/screens")
-            x, y = (dict(enumerate(_screens(each))) for each in (self.a, self.b))
+            x, y = (dict(enumerate(_list_screens(each))) for each in (self.a, self.b))
             yield from self._compare_lists(screens, x, y, self.screens)
             for one, other in self.screen_pairs:
                 yield from self._compare_screens(one, other)
 
     def _compare_screens(self, x: ScreenNode, y: ScreenNode) -> Differences:
-        place = _Place("screen", (_screen_label(0, y.value),), x.pointer, y.pointer)
+        location = _Place("screen", (_format_screen_label(0, y.value),), x.pointer, y.pointer)
         for key in {**x.value, **y.value}:
             before, after = x.value.get(key, MISSING), y.value.get(key, MISSING)
-            here = place.child(key, noun=_property_noun("screen", key))
+            inner = location.child(key, subject=_choose_subject("screen", key))
             if key == "data" and isinstance(before, dict) and isinstance(after, dict):
                 for name in {**before, **after}:
                     two = before.get(name, MISSING), after.get(name, MISSING)
-                    yield from self._compare_values(here.child(name, noun="data"), *two)
+                    yield from self._compare_values(inner.child(name, subject="data"), *two)
             elif key == "layout" and isinstance(before, dict) and isinstance(after, dict):
-                yield from self._compare_containers(here, before, after)
+                yield from self._compare_containers(inner, before, after)
             else:
-                yield from self._compare_values(here, before, after)
-        yield from self._compare_components(place, x, y)
+                yield from self._compare_values(inner, before, after)
+        yield from self._compare_components(location, x, y)
 
     def _compare_components(
-        self, place: _Place, one_screen: ScreenNode, other_screen: ScreenNode
+        self, location: _Place, one_screen: ScreenNode, other_screen: ScreenNode
     ) -> Differences:
         """Compare the components of two screens, in the order of the second."""
         pairing = self.pairing
         for one in one_screen.components:
             if one not in pairing.after and pairing.has_list_in_both(one, pairing.after):
-                yield _component_place(place, one, None).difference("removed", one.value, MISSING)
+                yield _locate_component(location, one, None).difference(
+                    "removed", one.value, MISSING
+                )
         for other in other_screen.components:
             mate = pairing.before.get(other)
-            here = _component_place(place, mate, other)
+            inner = _locate_component(location, mate, other)
             if mate is not None:
                 if mate in pairing.moved:
-                    yield here.difference("moved", describe_place(mate), describe_place(other))
-                yield from self._compare_containers(here, mate.value, other.value)
+                    yield inner.difference(
+                        "moved", describe_position(mate), describe_position(other)
+                    )
+                yield from self._compare_containers(inner, mate.value, other.value)
             elif pairing.has_list_in_both(other, pairing.before):
-                yield here.difference("added", MISSING, other.value)
+                yield inner.difference("added", MISSING, other.value)
 
     def _compare_containers(
-        self, place: _Place, x: dict[str, Any], y: dict[str, Any]
+        self, location: _Place, x: dict[str, Any], y: dict[str, Any]
     ) -> Differences:
         """Compare two components or layouts, except for the components in them."""
-        yield from self._compare_values(place, own_properties(x, y), own_properties(y, x))
+        yield from self._compare_values(
+            location, select_own_properties(x, y), select_own_properties(y, x)
+        )
         both = all(isinstance(value.get("cases"), dict) for value in (x, y))
-        for name in dict(child_lists(x)) | dict(child_lists(y)):
+        for name in dict(find_child_lists(x)) | dict(find_child_lists(y)):
             if name.startswith("/cases/") and not both:
                 continue  # what `cases` is was compared as a whole
             label = unescape_key(name.removeprefix("/").replace("cases/", "case "))
-            here = _Place("component", (*place.path, label), place.a + name, place.b + name)
-            before, after = _slot_value(x, name), _slot_value(y, name)
+            inner = _Place(
+                "component", (*location.path, label), location.a + name, location.b + name
+            )
+            before, after = _read_slot(x, name), _read_slot(y, name)
             if isinstance(before, list) and isinstance(after, list):
-                yield from self._compare_lists(here, _strays(before), _strays(after))
+                yield from self._compare_lists(inner, _find_strays(before), _find_strays(after))
             else:
-                yield from self._compare_values(here, before, after)
+                yield from self._compare_values(inner, before, after)
 
-    def _compare_values(self, place: _Place, x: Any, y: Any) -> Differences:
+    def _compare_values(self, location: _Place, x: Any, y: Any) -> Differences:
         """Yield what differs between two JSON values."""
         if x is MISSING or y is MISSING:
             if x is not y:
-                yield place.difference("removed" if y is MISSING else "added", x, y)
+                yield location.difference("removed" if y is MISSING else "added", x, y)
         elif is_same_json(x, y):
             return
         elif isinstance(x, dict) and isinstance(y, dict):
-            renamed = find_renamed_keys(x, y) if place.noun in _RENAMED else {}
+            renamed = find_renamed_keys(x, y) if location.subject in _RENAMED else {}
             for old, new in renamed.items():
-                here = replace(place.child(old), noun="property", b=f"{place.b}/{escape_key(new)}")
+                renamed_b = f"{location.b}/{escape_key(new)}"
+                here = replace(location.child(old), subject="property", b=renamed_b)
                 yield here.difference("renamed", old, new)
             for key in {**x, **y}:
                 if key in renamed or key in renamed.values():
                     continue
-                below = place.child(key, noun=_property_noun(place.noun, key))
+                below = location.child(key, subject=_choose_subject(location.subject, key))
                 yield from self._compare_values(below, x.get(key, MISSING), y.get(key, MISSING))
         elif isinstance(x, list) and isinstance(y, list):
-            if place.noun == "component" and place.path[-1] in OPTIONS:
-                place = replace(place, noun="option")
-            yield from self._compare_lists(place, dict(enumerate(x)), dict(enumerate(y)))
+            if location.subject == "component" and location.path[-1] in OPTIONS:
+                location = replace(location, subject="option")
+            yield from self._compare_lists(location, dict(enumerate(x)), dict(enumerate(y)))
         else:
-            yield place.difference("changed", x, y)
+            yield location.difference("changed", x, y)
 
     def _compare_lists(
-        self, place: _Place, a: dict[int, Any], b: dict[int, Any], pairs: _Pairs | None = None
+        self, location: _Place, a: dict[int, Any], b: dict[int, Any], pairs: _Pairs | None = None
     ) -> Differences:
         """Compare two lists by their items; an insertion does not move those after it.
 
         With `pairs`, those of screens, only items that are no object are compared further.
         """
-        label = _item_label if pairs is None else _screen_label
+        label = _format_item_label if pairs is None else _format_screen_label
         after = pair_items(a, b) if pairs is None else pairs
-        ahead, old = moved_positions(after.items()), set(after.values())
+        ahead, old = find_moved_positions(after.items()), set(after.values())
         for m in a:
             if m not in after:
-                yield place.child(str(m), label(m, a[m])).difference("removed", a[m], MISSING)
+                yield location.child(str(m), label(m, a[m])).difference("removed", a[m], MISSING)
         for n in b:
             if n not in old:
-                yield place.child(str(n), label(n, b[n])).difference("added", MISSING, b[n])
+                yield location.child(str(n), label(n, b[n])).difference("added", MISSING, b[n])
         for m, n in after.items():
-            at = replace(place.child(str(n), label(n, b[n])), a=f"{place.a}/{m}")
-            if m in ahead and place.noun != "route":  # whose order means nothing
-                yield at.difference("moved", f"place {m + 1}", f"place {n + 1}")
+            inner = replace(location.child(str(n), label(n, b[n])), a=f"{location.a}/{m}")
+            if m in ahead and location.subject != "route":  # whose order means nothing
+                yield inner.difference("moved", f"place {m + 1}", f"place {n + 1}")
             if pairs is None or not (isinstance(a[m], dict) and isinstance(b[n], dict)):
-                yield from self._compare_values(at, a[m], b[n])
+                yield from self._compare_values(inner, a[m], b[n])
 
 
 #: What has properties whose names mean something, so that one may be renamed.
@@ -437,35 +449,35 @@ def find_renamed_keys(x: dict[str, Any], y: dict[str, Any]) -> dict[str, str]:
 _COMMON_VALUES: Sequence[Any] = (None, True, False, "", [], {})
 
 
-def _screens(document: dict[str, Any]) -> list[Any]:
+def _list_screens(document: dict[str, Any]) -> list[Any]:
     value = document.get("screens")
     return value if isinstance(value, list) else []
 
 
-def _id_of(value: Any) -> str | None:
+def _read_id(value: Any) -> str | None:
     name = value.get("id") if isinstance(value, dict) else None
     return name if isinstance(name, str) else None
 
 
-def _property_noun(noun: str, key: str) -> str:
-    """Return the noun for a property: action, text, or that of its owner."""
+def _choose_subject(subject: str, key: str) -> str:
+    """Return the subject of a property: action, text, or that of its owner."""
     if key in ACTION_KEYS:
         return "action"
-    return "text" if noun in ("component", "option", "screen") and key in WORDING else noun
+    return "text" if subject in ("component", "option", "screen") and key in WORDING else subject
 
 
-def _screen_label(_: int, value: Any) -> str:
-    return f"screen {cut(_id_of(value) or '(without id)', 40)}"
+def _format_screen_label(_: int, value: Any) -> str:
+    return f"screen {cut(_read_id(value) or '(without id)', 40)}"
 
 
-def _component_place(place: _Place, x: ComponentNode | None, y: ComponentNode | None) -> _Place:
+def _locate_component(location: _Place, x: ComponentNode | None, y: ComponentNode | None) -> _Place:
     a, b = x.pointer if x else "", y.pointer if y else ""
     one = y or x
-    label = _component_label(one) if one else ""
-    return _Place("component", (*place.path, label), a, b)
+    label = _format_component_label(one) if one else ""
+    return _Place("component", (*location.path, label), a, b)
 
 
-def _component_label(component: ComponentNode) -> str:
+def _format_component_label(component: ComponentNode) -> str:
     """Return the type of a component with its name, or else with a text on it."""
     kind = cut(component.type or "component", 40)
     if component.name:
@@ -478,18 +490,18 @@ def _component_label(component: ComponentNode) -> str:
     return kind
 
 
-def _item_label(n: int, value: Any) -> str:
-    return value if isinstance(value, str) else _id_of(value) or f"item {n + 1}"
+def _format_item_label(n: int, value: Any) -> str:
+    return value if isinstance(value, str) else _read_id(value) or f"item {n + 1}"
 
 
-def _slot_value(value: dict[str, Any], slot: str) -> Any:
+def _read_slot(value: dict[str, Any], slot: str) -> Any:
     """Return the value at a JSON pointer in a container; MISSING without one."""
     for step in split_pointer(slot):
         value = value.get(step, MISSING)
     return value
 
 
-def _strays(children: list[Any]) -> dict[int, Any]:
+def _find_strays(children: list[Any]) -> dict[int, Any]:
     """Return the values in a list of components that are no object, by their positions."""
     return {n: child for n, child in enumerate(children) if not isinstance(child, dict)}
 
@@ -503,7 +515,7 @@ _WIDTHS = {"difference": 18, "where": 32, "before": 25, "after": 25}
 _UNFOLDED = 25  #: differences of the HTML that are not folded
 
 
-def text_cell(text: str, tag: str) -> str:
+def draw_text_cell(text: str, tag: str) -> str:
     """Return the HTML of a cell with a text in a tag; without a text an empty one."""
     return f'<td dir="auto"><{tag}>{marked(text)}</{tag}></td>' if text else "<td></td>"
 
@@ -519,19 +531,19 @@ class Diff(Report, tuple[Difference, ...]):
         return make_object_frame(self, columns, texts=columns[:4])
 
     def _parts(self) -> list[ReportPart]:
-        lines = [_heading(self)]
+        lines = [_summarize(self)]
         for one in self[:MANY]:
-            lines.append(f"  {_sign(one)[0]} {one.kind}: {one.where}")
-            if values := " → ".join(filter(None, _value_texts(one))):
+            lines.append(f"  {_choose_sign(one)[0]} {one.kind}: {one.where}")
+            if values := " → ".join(filter(None, _format_values(one))):
                 lines.append(f"      {values}")
         if (more := len(self) - MANY) > 0:
             lines.append(f"  … and {more:,} more: .frame() has them all")
         return [ReportPart(lines, self._html)]
 
     def _html(self) -> str:
-        rows = [_html_row(one) for one in self[:MANY]]
+        rows = [_draw_difference(one) for one in self[:MANY]]
         table = html_tables(_WIDTHS, rows[:_UNFOLDED], rows[_UNFOLDED:], len(self), ".frame()")
-        return html_heading(_heading(self)) + table
+        return html_heading(_summarize(self)) + table
 
 
 def diff(a: object, b: object) -> Diff:
@@ -554,7 +566,7 @@ def diff(a: object, b: object) -> Diff:
     return Diff(find_differences(read_document(a), read_document(b)))
 
 
-def _heading(differences: Diff) -> str:
+def _summarize(differences: Diff) -> str:
     if not differences:
         return "No difference: both documents mean the same."
     count = Counter(one.kind for one in differences)
@@ -563,11 +575,11 @@ def _heading(differences: Diff) -> str:
     )
 
 
-def _sign(one: Difference) -> tuple[str, str]:
+def _choose_sign(one: Difference) -> tuple[str, str]:
     return _SIGNS[one.kind.rpartition(" ")[2]]
 
 
-def _value_texts(one: Difference) -> list[str]:
+def _format_values(one: Difference) -> list[str]:
     """Return the texts of the values before and after; empty for one that is missing."""
     if one.kind.endswith(" moved"):
         return [one.before, one.after]  # places in words
@@ -575,10 +587,10 @@ def _value_texts(one: Difference) -> list[str]:
     return ["" if value is MISSING else text for value, text in pairs]
 
 
-def _html_row(one: Difference) -> str:
-    sign, style = _sign(one)
-    texts = zip((one.where, *_value_texts(one)), ("span", "del", "ins"), strict=True)
-    cells = "".join(text_cell(*each) for each in texts)
+def _draw_difference(one: Difference) -> str:
+    sign, style = _choose_sign(one)
+    texts = zip((one.where, *_format_values(one)), ("span", "del", "ins"), strict=True)
+    cells = "".join(draw_text_cell(*each) for each in texts)
     return (
         f'<tbody><tr><td><b class="{style}">{sign}</b>{marked(one.kind)}</td>{cells}</tr></tbody>'
     )

@@ -67,7 +67,7 @@ class DocumentSource:
     _starts: list[int] = field(default_factory=list, repr=False)
     _offsets: dict[tuple[str, ...], int] = field(default_factory=dict, repr=False)
 
-    def line_column(self, offset: int) -> LineColumn:
+    def locate_offset(self, offset: int) -> LineColumn:
         """Return line and column of an offset in the text."""
         text = self.text or ""
         if not self._starts:
@@ -86,14 +86,14 @@ class DocumentSource:
             self._offsets = {path: offset for path, offset, _ in _scan_positions(text)}
         while path and path not in self._offsets:
             path = path[:-1]
-        return self.line_column(self._offsets.get(path, len(text) - len(text.lstrip())))
+        return self.locate_offset(self._offsets.get(path, len(text) - len(text.lstrip())))
 
-    def duplicate_keys(self) -> Iterator[tuple[str, LineColumn]]:
+    def find_duplicate_keys(self) -> Iterator[tuple[str, LineColumn]]:
         """Yield each repeated key of an object: its JSON pointer and its position."""
         positions = _scan_positions(self.text or "") if self.has_duplicates else ()
         for path, offset, is_repeated in positions:
             if is_repeated:
-                yield "".join(f"/{escape_key(step)}" for step in path), self.line_column(offset)
+                yield "".join(f"/{escape_key(step)}" for step in path), self.locate_offset(offset)
 
 
 def read_source(document: object) -> DocumentSource:
@@ -151,7 +151,7 @@ def _read_bytes(data: bytes) -> DocumentSource:
         text = data.decode(encoding, errors="replace")
         source = DocumentSource(text=text, size=len(data), fault=f"a byte that is not {encoding}")
         before = data[: error.start].decode(encoding, errors="replace")
-        source.at = source.line_column(len(before.removeprefix("\ufeff")))
+        source.at = source.locate_offset(len(before.removeprefix("\ufeff")))
         return source
     return _read_text(text.removeprefix("\ufeff"), len(data))
 
@@ -166,7 +166,7 @@ def _read_text(text: str, size: int) -> DocumentSource:
         source.value = read_json(text, on_duplicate=note_duplicate, surrogates=True)
     except JsonFault as fault:
         source.fault = str(fault)
-        source.at = None if fault.offset is None else source.line_column(fault.offset)
+        source.at = None if fault.offset is None else source.locate_offset(fault.offset)
     return source
 
 

@@ -1,7 +1,7 @@
 """Draw the screens of a flow document and the edges between them.
 
-`graph` finds both, `layers` puts the screens into rows, and `draw_svg` draws them as an SVG that
-needs nothing else, and is light or dark as the page around it.
+`graph` finds both, `assign_rows` puts the screens into rows, and `draw_svg` draws them as an SVG
+that needs nothing else, and is light or dark as the page around it.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Edge:
 
 @dataclass(frozen=True)
 class Graph:
-    """The screens of a flow and the ways between them; in a notebook it shows a picture."""
+    """The screens of a flow and the edges between them; in a notebook it shows a picture."""
 
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]
@@ -59,9 +59,9 @@ class Graph:
         return draw_svg(self)
 
     def __repr__(self) -> str:
-        lines = [f"{many(len(self.nodes), 'screen')}, {many(len(self.edges), 'way')}."]
+        lines = [f"{many(len(self.nodes), 'screen')}, {many(len(self.edges), 'edge')}."]
         for node in self.nodes:
-            marks = ", ".join(_node_marks(node))
+            marks = ", ".join(_describe_node(node))
             title = f' "{cut(node.title, 40)}"' if node.title else ""
             lines.append(f"  {cut(node.id, 40)}{title}" + (f" ({marks})" if marks else ""))
             for edge in self.edges:
@@ -78,9 +78,9 @@ class Graph:
 
 
 def graph(document: object) -> Graph:
-    """Draw the screens of a flow document and the ways between them.
+    """Draw the screens of a flow document and the edges between them.
 
-    A way is what a tap does (`navigate`), what the endpoint may answer to a `data_exchange`,
+    An edge is what a tap does (`navigate`), what the endpoint may answer to a `data_exchange`,
     or what only the `routing_model` permits. A screen that is named but not there is drawn too.
 
     Args:
@@ -110,21 +110,21 @@ def graph(document: object) -> Graph:
     return Graph(tuple(nodes), edges)
 
 
-def _node_marks(node: Node) -> list[str]:
+def _describe_node(node: Node) -> list[str]:
     """Return the special properties of a screen in words."""
     marks = [("entry", node.entry), ("terminal", node.terminal), ("missing", not node.known)]
     return [name for name, is_so in marks if is_so]
 
 
 def _find_edges(flow: FlowNode) -> list[Edge]:
-    """Find all ways, each once: as navigate if an action takes it, not as only permitted."""
+    """Find all edges, each once: as navigate if an action does it, not as only permitted."""
     edges: dict[tuple[str, str, str], Edge] = {}
     exchange_labels: dict[str, str] = {}
     for action in flow.actions:
         source = action.screen.id
         if source is None:
             continue
-        label = _component_label(action.owner.value)
+        label = _read_label(action.owner.value)
         if action.name == "data_exchange":
             exchange_labels.setdefault(source, label)
         if action.name == "navigate" and action.target is not None:
@@ -142,28 +142,31 @@ def _find_edges(flow: FlowNode) -> list[Edge]:
     return list(edges.values())
 
 
-def _component_label(component: dict[str, Any]) -> str:
+def _read_label(component: dict[str, Any]) -> str:
     for key in ("label", "text"):
         if isinstance(text := component.get(key), str):
             return " ".join(text.split())
     return ""
 
 
-Way = tuple[str, str]
-#: A place that a long way takes in a row between, so that no node stands in it.
+#: The source and the target of an edge.
+NodePair = tuple[str, str]
+#: A place that a long edge takes in a row between, so that no node stands in it.
 Bend = tuple[str, str, int]
 RowItem = str | Bend
 
 
-def layers(nodes: Sequence[str], ways: Iterable[Way]) -> tuple[list[list[RowItem]], dict[str, int]]:
-    """Put nodes into rows: each below all from which a way leads to it, cycles apart.
+def assign_rows(
+    nodes: Sequence[str], pairs: Iterable[NodePair]
+) -> tuple[list[list[RowItem]], dict[str, int]]:
+    """Put nodes into rows: each below the nodes that lead to it, without regard to cycles.
 
     Returns:
-        The rows, each from left to right with the bends of long ways last, and the row of each
+        The rows, each from left to right with the bends of long edges last, and the row of each
         node.
     """
-    forward = _without_cycles(nodes, (way for way in ways if way[0] != way[1]))
-    sources, row = _sources(nodes, forward), dict[str, int]()
+    forward = _remove_cycles(nodes, (pair for pair in pairs if pair[0] != pair[1]))
+    sources, row = _group_sources(nodes, forward), dict[str, int]()
     for node in TopologicalSorter(sources).static_order():
         row[node] = max((row[source] + 1 for source in sources[node]), default=0)
     rows: list[list[RowItem]] = [[] for _ in range(max(row.values(), default=-1) + 1)]
@@ -175,23 +178,23 @@ def layers(nodes: Sequence[str], ways: Iterable[Way]) -> tuple[list[list[RowItem
     return rows, row
 
 
-def _sources(nodes: Sequence[str], ways: Iterable[Way]) -> dict[str, list[str]]:
-    """Return the nodes from which a way leads to each node."""
+def _group_sources(nodes: Sequence[str], pairs: Iterable[NodePair]) -> dict[str, list[str]]:
+    """Return the nodes that lead to each node, by node."""
     sources: dict[str, list[str]] = {node: [] for node in nodes}
-    for source, target in ways:
+    for source, target in pairs:
         sources[target].append(source)
     return sources
 
 
-def _without_cycles(nodes: Sequence[str], ways: Iterable[Way]) -> list[Way]:
-    """Return the ways without one of each cycle: that to its first node."""
-    forward, place = dict.fromkeys(ways), {node: n for n, node in enumerate(nodes)}
+def _remove_cycles(nodes: Sequence[str], pairs: Iterable[NodePair]) -> list[NodePair]:
+    """Return the edges without one of each cycle: that to its first node."""
+    forward, position = dict.fromkeys(pairs), {node: n for n, node in enumerate(nodes)}
     while True:
         try:
-            TopologicalSorter(_sources(nodes, forward)).prepare()
+            TopologicalSorter(_group_sources(nodes, forward)).prepare()
         except CycleError as error:
             cycle = pairwise(error.args[1])
-            del forward[min(cycle, key=lambda way: place[way[1]])]
+            del forward[min(cycle, key=lambda pair: position[pair[1]])]
         else:
             return list(forward)
 
@@ -199,7 +202,7 @@ def _without_cycles(nodes: Sequence[str], ways: Iterable[Way]) -> list[Way]:
 WIDTH, HEIGHT = 190, 58  #: of a screen
 _COLUMN_GAP, _ROW_GAP = 34, 62  #: between two of a row, and between two rows
 _MARGIN = 20  #: around everything
-_BEND_WIDTH = 26  #: the width that a way takes which passes a row
+_BEND_WIDTH = 26  #: the width of an edge that passes a row
 
 #: In a page of Jupyter the drawing is dark where the page is, at once; a picture of its own asks
 #: the system.
@@ -210,33 +213,33 @@ _LEGEND = {
     "routing_model": "permitted only",
 }
 
-Place = tuple[float, float]
+Point = tuple[float, float]
 
 
 def draw_svg(picture: Graph) -> str:
     """Draw a graph as an SVG that needs nothing else, from top to bottom."""
-    ways = [(edge.source, edge.target) for edge in picture.edges]
-    rows, row_of = layers([node.id for node in picture.nodes], ways)
-    places: dict[object, Place] = {}
-    widths = [sum(map(_item_width, row)) + _COLUMN_GAP * (len(row) - 1) for row in rows]
-    back = any(row_of[s] >= row_of[t] for s, t in ways)
+    pairs = [(edge.source, edge.target) for edge in picture.edges]
+    rows, row_of = assign_rows([node.id for node in picture.nodes], pairs)
+    centers: dict[object, Point] = {}
+    widths = [sum(map(_get_item_width, row)) + _COLUMN_GAP * (len(row) - 1) for row in rows]
+    has_backward = any(row_of[s] >= row_of[t] for s, t in pairs)
     inner_width = max([*widths, 330.0])
     for n, row in enumerate(rows):
         x = _MARGIN + (inner_width - widths[n]) / 2
-        for one in row:
-            width = _item_width(one)
-            places[one] = (x + width / 2, _MARGIN + n * (HEIGHT + _ROW_GAP) + HEIGHT / 2)
+        for item in row:
+            width = _get_item_width(item)
+            centers[item] = (x + width / 2, _MARGIN + n * (HEIGHT + _ROW_GAP) + HEIGHT / 2)
             x += width + _COLUMN_GAP
     kinds = [kind for kind in _LEGEND if any(edge.kind == kind for edge in picture.edges)]
     height = 2 * _MARGIN + len(rows) * (HEIGHT + _ROW_GAP) - _ROW_GAP + (26 if kinds else 0)
-    # one way where several taps lead to the same screen
+    # one edge where several taps lead to the same screen
     once = {(edge.source, edge.target): edge for edge in reversed(picture.edges)}
-    drawn = [_draw_edge(edge, places, row_of, inner_width) for edge in reversed(once.values())]
-    parts = [way for way, _ in drawn] + [words for _, words in drawn]  # words above all lines
-    parts += [_draw_node(node, places[node.id]) for node in picture.nodes]
+    drawn = [_draw_edge(edge, centers, row_of, inner_width) for edge in reversed(once.values())]
+    parts = [line for line, _ in drawn] + [words for _, words in drawn]  # words above all lines
+    parts += [_draw_node(node, centers[node.id]) for node in picture.nodes]
     parts.append(_draw_legend(kinds, height - 14))
-    size = inner_width + 2 * _MARGIN + (30 if back else 0)
-    title = f"<title>{len(picture.nodes)} screens of a flow and the ways between them</title>"
+    size = inner_width + 2 * _MARGIN + (30 if has_backward else 0)
+    title = f"<title>{len(picture.nodes)} screens of a flow and the edges between them</title>"
     shape = f'width="{size:.0f}" height="{height:.0f}" viewBox="0 0 {size:.0f} {height:.0f}"'
     arrow = (
         '<defs><marker id="chatkit-flow-to" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" '
@@ -249,13 +252,13 @@ def draw_svg(picture: Graph) -> str:
     )
 
 
-def _item_width(item: RowItem) -> int:
+def _get_item_width(item: RowItem) -> int:
     return WIDTH if isinstance(item, str) else _BEND_WIDTH
 
 
-def _draw_node(node: Node, place: Place) -> str:
-    x, y = place
-    names = _node_marks(node)
+def _draw_node(node: Node, center: Point) -> str:
+    x, y = center
+    names = _describe_node(node)
     radius = HEIGHT / 2 if node.terminal else 8
     title = node.title.strip() or node.id
     up = 7 if names else 3
@@ -274,48 +277,48 @@ def _draw_node(node: Node, place: Place) -> str:
 
 
 def _draw_edge(
-    edge: Edge, places: dict[object, Place], row: dict[str, int], inner_width: float
+    edge: Edge, centers: dict[object, Point], row: dict[str, int], inner_width: float
 ) -> tuple[str, str]:
-    """Return the SVG of a way, down through its bends or back along the side, and of its label."""
+    """Return the SVG of an edge, down through its bends or back at the side, and of its label."""
     first, last = row[edge.source], row[edge.target]
-    (x, y), (u, v) = places[edge.source], places[edge.target]
+    (x, y), (u, v) = centers[edge.source], centers[edge.target]
     if first >= last:
         far = inner_width + _MARGIN + 22
         x, u = x + WIDTH / 2, u + WIDTH / 2
         if edge.source == edge.target:
             y, v = y - 12, v + 12
         path = f"M{x:.0f} {y:.0f}C{far:.0f} {y:.0f} {far:.0f} {v:.0f} {u + 2:.0f} {v:.0f}"
-        at = (far - 6, (y + v) / 2)
+        label_center = (far - 6, (y + v) / 2)
     else:
         stops = [(x, y + HEIGHT / 2)]
-        stops += [places[edge.source, edge.target, n] for n in range(first + 1, last)]
+        stops += [centers[edge.source, edge.target, n] for n in range(first + 1, last)]
         stops.append((u, v - HEIGHT / 2 - 2))
         path = f"M{stops[0][0]:.0f} {stops[0][1]:.0f}"
         for (a, b), (c, d) in pairwise(stops):
             half = (b + d) / 2
             path += f"C{a:.0f} {half:.0f} {c:.0f} {half:.0f} {c:.0f} {d:.0f}"
         (a, b), (c, d) = stops[0], stops[1]
-        at = (a + (c - a) * 0.5, b + (d - b) * 0.5)
+        label_center = (a + (c - a) * 0.5, b + (d - b) * 0.5)
     has_words = edge.label and edge.kind != "routing_model" and first < last
-    words = _draw_label(_shorten(edge.label, 22), *at) if has_words else ""
+    words = _draw_label(_shorten(edge.label, 22), *label_center) if has_words else ""
     hint = f"<title>{_escape_xml(edge.source)} → {_escape_xml(edge.target)} ({edge.kind})</title>"
-    way = f'<path class="way {edge.kind}" d="{path}" marker-end="url(#chatkit-flow-to)"/>'
-    return f"<g>{hint}{way}</g>", words
+    line = f'<path class="edge {edge.kind}" d="{path}" marker-end="url(#chatkit-flow-to)"/>'
+    return f"<g>{hint}{line}</g>", words
 
 
 def _draw_label(text: str, x: float, y: float) -> str:
-    """Return the SVG of a label on a way."""
+    """Return the SVG of a label on an edge."""
     width = 5.8 * len(html_unescape(text)) + 14
     box = f'<rect class="pill" x="{x - width / 2:.0f}" y="{y - 8:.0f}" width="{width:.0f}"'
     return (
-        f'{box} height="16" rx="8"/><text class="says" x="{x:.0f}" y="{y + 3.5:.1f}">{text}</text>'
+        f'{box} height="16" rx="8"/><text class="label" x="{x:.0f}" y="{y + 3.5:.1f}">{text}</text>'
     )
 
 
 def _draw_legend(kinds: list[str], y: float) -> str:
     parts, x = [], float(_MARGIN)
     for kind in kinds:
-        parts.append(f'<path class="way {kind}" d="M{x:.0f} {y - 4:.0f}h26"/>')
+        parts.append(f'<path class="edge {kind}" d="M{x:.0f} {y - 4:.0f}h26"/>')
         parts.append(f'<text class="legend" x="{x + 32:.0f}" y="{y:.0f}">{_LEGEND[kind]}</text>')
         x += 52 + 6 * len(_LEGEND[kind])
     return "".join(parts)

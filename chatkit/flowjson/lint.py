@@ -65,12 +65,12 @@ def lint(document: object, version: str | Version | None = None) -> Findings:
         message = f"This is not valid JSON: {source.fault}."
         fault = Finding("INVALID_FLOW_JSON", "error", "", message, line=line, column=column)
         return Findings([fault], None, source.text or "")
-    findings = _check_document(source.value, str(version or _applied_version(source.value)))
+    findings = _check_document(source.value, str(version or _choose_version(source.value)))
     if source.size > MOST_BYTES:
         message = f"The document has {source.size:,} bytes; at most {MOST_BYTES:,} are taken."
         hint = "Use smaller pictures."
         findings.append(Finding("FLOW_JSON_TOO_LARGE", "error", "", message, hint))
-    return Findings(_with_positions(source, findings), source.value, source.text or "")
+    return Findings(_add_positions(source, findings), source.value, source.text or "")
 
 
 def _check_document(document: Any, version: str, depth: int = 4) -> list[Finding]:
@@ -92,7 +92,7 @@ def _check_document(document: Any, version: str, depth: int = 4) -> list[Finding
         return pointer
 
     others = [
-        replace(each, pointer=original(each.pointer), patch=_with_pointers(each.patch, original))
+        replace(each, pointer=original(each.pointer), patch=_convert_pointers(each.patch, original))
         for each in _check_document(_apply_patches(document, misspelled), version, depth - 1)
     ]
     return list(dict.fromkeys([*misspelled, *others]))
@@ -108,7 +108,7 @@ def _apply_patches(document: Any, misspelled: Sequence[Finding]) -> Any:
     return document
 
 
-def _with_pointers(patch: Patch, convert: Callable[[str], str]) -> Patch:
+def _convert_pointers(patch: Patch, convert: Callable[[str], str]) -> Patch:
     """Return a patch with converted pointers."""
     return tuple(
         op._replace(path=convert(op.path), value=convert(op.value) if op.op == "move" else op.value)
@@ -116,19 +116,19 @@ def _with_pointers(patch: Patch, convert: Callable[[str], str]) -> Patch:
     )
 
 
-def _applied_version(document: Any) -> Version:
+def _choose_version(document: Any) -> Version:
     """Return the version of a document; the recommended one when it names none that is known."""
     version = Version.parse(document.get("version")) if isinstance(document, dict) else None
     is_known = version in RELEASED or version in UNANNOUNCED
     return version if version is not None and is_known else RECOMMENDED
 
 
-def _with_positions(source: DocumentSource, findings: list[Finding]) -> list[Finding]:
+def _add_positions(source: DocumentSource, findings: list[Finding]) -> list[Finding]:
     """Add lines and columns to the findings, and findings of repeated keys."""
     if source.text is None or not (findings or source.has_duplicates):
         return findings
     placed = [replace(each, **source.find(each.pointer)._asdict()) for each in findings]
-    for pointer, (line, column) in source.duplicate_keys():
+    for pointer, (line, column) in source.find_duplicate_keys():
         message = f"{split_pointer(pointer)[-1]} is here twice; only the last one counts."
         placed.append(
             Finding("DUPLICATE_KEY", "warning", pointer, message, "Remove one.", line, column)
@@ -151,7 +151,7 @@ class Findings(FindingSequence[Finding], Report):
     def __init__(
         self, findings: Iterable[Finding] = (), document: Any = None, text: str = ""
     ) -> None:
-        super().__init__(sorted(findings, key=_sort_key))
+        super().__init__(sorted(findings, key=_make_sort_key))
         self._document = document
         self._source = text
 
@@ -200,7 +200,7 @@ class Findings(FindingSequence[Finding], Report):
         moves = [op for each in misspelled for op in each.patch if op.op == "move"]
         moves.sort(key=lambda op: -len(op.value))
 
-        def corrected_pointer(pointer: str) -> str:
+        def convert_to_corrected(pointer: str) -> str:
             for op in moves:
                 if f"{pointer}/".startswith(f"{op.value}/"):
                     pointer = f"{op.path}{pointer[len(op.value) :]}"
@@ -209,7 +209,9 @@ class Findings(FindingSequence[Finding], Report):
         document = _apply_patches(self._document, misspelled)
         for each in reversed(self._findings):  # from the end, so that places before it stay
             if not _is_spelling_fix(each.patch):
-                document = apply_patch(document, _with_pointers(each.patch, corrected_pointer))
+                document = apply_patch(
+                    document, _convert_pointers(each.patch, convert_to_corrected)
+                )
         return document
 
     def summary(self) -> str:
@@ -265,15 +267,15 @@ def _fix_lines(fixable: Sequence[Finding], count: int) -> list[str]:
     return [visible(line) for line in lines]
 
 
-def _sort_key(finding: Finding) -> tuple[Any, ...]:
+def _make_sort_key(finding: Finding) -> tuple[Any, ...]:
     """Return the sort key: line and column, or the pointer without a text; then the severity."""
-    way = [
+    path = [
         (0, int(step), "") if step.isdecimal() and step.isascii() and len(step) < 10
         else (1, 0, step)
         for step in finding.pointer.split("/")[1:]
     ]  # fmt: skip
     line, column = finding.line or 0, finding.column or 0
-    return line, column, way, SEVERITIES.index(finding.severity), finding.code, finding.message
+    return line, column, path, SEVERITIES.index(finding.severity), finding.code, finding.message
 
 
 #: Characters of a line that are shown: a document may be one line, or hold a picture.

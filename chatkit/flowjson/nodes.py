@@ -1,8 +1,8 @@
 """Read the nodes of a flow document: screens, components, actions, and bound texts.
 
 `read_nodes` goes through a document once. Each node carries its JSON pointer and what is around
-it, each bound text the references in it, and `resolve` follows one to what the document declares.
-What is not of the expected shape is no node; the rules of `structure` report it.
+it, each bound text the references in it, and `resolve_reference` follows one to what the document
+declares. What is not of the expected shape is no node; the rules of `structure` report it.
 """
 
 from __future__ import annotations
@@ -59,10 +59,10 @@ class Reference(NamedTuple):
 
 def find_references(text: str) -> tuple[Reference, ...]:
     """Return the references in a text."""
-    return tuple(map(_reference_from_match, _REFERENCE.finditer(text)))
+    return tuple(map(_make_reference, _REFERENCE.finditer(text)))
 
 
-def _reference_from_match(match: re.Match[str]) -> Reference:
+def _make_reference(match: re.Match[str]) -> Reference:
     screen, store, path = match.groups()
     return Reference(match[0], screen, store, tuple(path.split(".")), *match.span())
 
@@ -70,7 +70,7 @@ def _reference_from_match(match: re.Match[str]) -> Reference:
 def parse_reference(text: str) -> Reference | None:
     """Parse a text that is one reference and nothing else; None for any other text."""
     match = _REFERENCE.fullmatch(text)
-    return _reference_from_match(match) if match is not None else None
+    return _make_reference(match) if match is not None else None
 
 
 def is_misspelled_reference(text: str) -> bool:
@@ -177,7 +177,7 @@ class FlowNode:
     routing: dict[str, Any] | None  # only a routing_model that is an object
     screens: list[ScreenNode] = field(default_factory=list)
     by_id: dict[str, ScreenNode] = field(default_factory=dict)  # the first one wins
-    #: Results of `possible_values` for data fields: by screen, name and remaining depth.
+    #: Results of `find_possible_values` for data fields: by screen, name and remaining depth.
     passed_values: dict[tuple[int, str, int], dict[str, str]] = field(default_factory=dict)
     number_inputs: dict[tuple[int, str, int], ComponentNode | None] = field(default_factory=dict)
     lookups: int = 0  # of similar names
@@ -185,7 +185,7 @@ class FlowNode:
     actions: list[ActionNode] = field(default_factory=list)
     bindings: list[Binding] = field(default_factory=list)
 
-    def screen_of(self, screen: ScreenNode, reference: Reference) -> ScreenNode | None:
+    def find_screen(self, screen: ScreenNode, reference: Reference) -> ScreenNode | None:
         """Return the screen whose value a reference reads; None if it does not exist."""
         return screen if reference.screen is None else self.by_id.get(reference.screen)
 
@@ -213,7 +213,9 @@ def read_nodes(document: object, version: str | Version | None = None) -> FlowNo
             node.bindings += screen.bindings
     for binding in node.bindings:
         screen = binding.owner.screen
-        binding.targets = tuple(resolve(node, screen, each) for each in binding.references)
+        binding.targets = tuple(
+            resolve_reference(node, screen, each) for each in binding.references
+        )
     return node
 
 
@@ -244,11 +246,11 @@ def _read_screen(index: int, value: dict[str, Any]) -> ScreenNode:
             screen.forms.setdefault(component.name, component)
         elif component.name is not None:
             screen.fields.setdefault(component.name, component)
-        for key, inner in _bound_parts(component.value):
+        for key, inner in _select_bound_items(component.value):
             if key not in CHILD_KEYS or isinstance(inner, str):
                 _read_property(component, key, inner)
         inside: list[ComponentNode] = []
-        for slot, values in child_lists(component.value):
+        for slot, values in find_child_lists(component.value):
             pointer = component.pointer + slot
             if pointer.count("/") > MAX_DEPTH:
                 screen.too_deep.append(pointer)
@@ -258,7 +260,7 @@ def _read_screen(index: int, value: dict[str, Any]) -> ScreenNode:
     return screen
 
 
-def child_lists(value: dict[str, Any]) -> Iterator[tuple[str, list[Any]]]:
+def find_child_lists(value: dict[str, Any]) -> Iterator[tuple[str, list[Any]]]:
     """Yield each list of components in a container, with the pointer from the container."""
     for key, inner in value.items():
         if key == "cases" and isinstance(inner, dict):
@@ -343,12 +345,12 @@ def _read_property(owner: ComponentNode, key: str, value: object) -> None:
         if pointer.count("/") > MAX_DEPTH:
             screen.too_deep.append(pointer)
             continue
-        for name, part in reversed(list(_bound_parts(inner))):
+        for name, part in reversed(list(_select_bound_items(inner))):
             index = name if isinstance(inner, list) and item is None else item
             waiting.append((f"{pointer}/{escape_key(name)}", str(name), part, action, index))
 
 
-def _bound_parts(value: object) -> Iterator[tuple[Any, object]]:
+def _select_bound_items(value: object) -> Iterator[tuple[Any, object]]:
     """Yield the items of an object or a list that may hold references, by key or index."""
     items: Iterable[tuple[Any, object]] = ()
     if isinstance(value, dict | list):
@@ -391,7 +393,7 @@ class Target(NamedTuple):
     problem: str = ""
 
 
-def schema_types(schema: object) -> Types:
+def read_schema_types(schema: object) -> Types:
     """Return the JSON types a schema of a data model allows; empty when they are not known."""
     stated = schema.get("type") if isinstance(schema, dict) else None
     names = stated if isinstance(stated, list) else [stated]
@@ -400,7 +402,7 @@ def schema_types(schema: object) -> Types:
     )
 
 
-def input_types(component: ComponentNode) -> Types:
+def get_input_types(component: ComponentNode) -> Types:
     """Return the JSON types the value of an input has; empty when they are not known."""
     if component.type == "TextInput" and component.value.get("input-type") in (
         "number",
@@ -418,7 +420,7 @@ def is_compatible(types: Types, expected: Types) -> bool:
     return not types or not expected or not types.isdisjoint(expected)
 
 
-def type_names(types: Types) -> str:
+def join_type_names(types: Types) -> str:
     """Join the names of types for a message."""
     return " or ".join(sorted(types)) or "unknown"
 
@@ -428,23 +430,23 @@ OTHER_SCREENS = Version(4, 0)
 _TOO_EARLY = f"other screens can be referred to from version {OTHER_SCREENS}"
 
 
-def resolve(flow: FlowNode, screen: ScreenNode, reference: Reference) -> Target:
+def resolve_reference(flow: FlowNode, screen: ScreenNode, reference: Reference) -> Target:
     """Find the target of a reference on a screen."""
-    home = flow.screen_of(screen, reference)
+    source = flow.find_screen(screen, reference)
     if reference.screen is not None and flow.version < OTHER_SCREENS:
         return Target(problem=_TOO_EARLY)
-    if home is None:
+    if source is None:
         return Target(problem=f"there is no screen {reference.screen}")
-    owner = f"screen {home.id}" if home.id else "the screen"
-    return (_find_data if reference.store == "data" else _find_input)(home, owner, reference.path)
+    owner = f"screen {source.id}" if source.id else "the screen"
+    return (_find_data if reference.store == "data" else _find_input)(source, owner, reference.path)
 
 
-def _find_data(home: ScreenNode, owner: str, path: tuple[str, ...]) -> Target:
-    schema = home.data.get(path[0])
+def _find_data(source: ScreenNode, owner: str, path: tuple[str, ...]) -> Target:
+    schema = source.data.get(path[0])
     if schema is None:
         return Target(problem=f"{owner} declares no data field {path[0]}")
     for done, step in enumerate(path[1:], 1):
-        types, above = schema_types(schema), ".".join(path[:done])
+        types, above = read_schema_types(schema), ".".join(path[:done])
         properties = schema.get("properties") if isinstance(schema, dict) else None
         if types == {"array"}:
             return Target(problem=f"{above} is an array: {step} is not reachable")
@@ -455,17 +457,17 @@ def _find_data(home: ScreenNode, owner: str, path: tuple[str, ...]) -> Target:
         if step not in properties:
             return Target(problem=f"{above} declares no property {step}")
         schema = properties[step]
-    return Target(schema_types(schema), schema if isinstance(schema, dict) else None)
+    return Target(read_schema_types(schema), schema if isinstance(schema, dict) else None)
 
 
-def _find_input(home: ScreenNode, owner: str, path: tuple[str, ...]) -> Target:
-    component = home.fields.get(path[0])
+def _find_input(source: ScreenNode, owner: str, path: tuple[str, ...]) -> Target:
+    component = source.fields.get(path[0])
     if component is None:
-        if path[0] in home.forms:
+        if path[0] in source.forms:
             return Target(problem=f"{path[0]} is a Form: name one of its inputs")
         return Target(problem=f"{owner} has no input named {path[0]}")
     if len(path) == 1:
-        return Target(input_types(component), component=component)
+        return Target(get_input_types(component), component=component)
     if component.type == "CalendarPicker":
         return Target(frozenset(("string",)))  # start-date or end-date
     return Target(problem=f"{path[0]} is one value: it has no {path[1]}")
@@ -474,7 +476,7 @@ def _find_input(home: ScreenNode, owner: str, path: tuple[str, ...]) -> Target:
 # --- corrections of names that lead nowhere -----------------------------------------------
 
 
-def closest(word: str, known: Iterable[str], likeness: float = 0.6) -> str:
+def find_closest_name(word: str, known: Iterable[str], likeness: float = 0.6) -> str:
     """Return the known name most similar to a word, ignoring case; empty if none is similar."""
     if len(word) > _LONGEST_NAME:
         return ""
@@ -520,13 +522,13 @@ class ReferenceFault(NamedTuple):
     end: int
 
 
-def reference_faults(flow: FlowNode, screen: ScreenNode, text: str) -> list[ReferenceFault]:
+def find_reference_faults(flow: FlowNode, screen: ScreenNode, text: str) -> list[ReferenceFault]:
     """Find the faulty references in a text of a screen."""
     faults = []
     for match in _LOOKALIKE.finditer(text):
         written = match[0]
         if reference := parse_reference(written):
-            problem = resolve(flow, screen, reference).problem
+            problem = resolve_reference(flow, screen, reference).problem
             if not problem:
                 continue
             message = f"{written} does not exist: {problem}."
@@ -536,7 +538,7 @@ def reference_faults(flow: FlowNode, screen: ScreenNode, text: str) -> list[Refe
         else:
             message = f"{cut(written, 60)} is not a reference: it stays as it is written."
             hint = "A reference reads ${data.name}, ${form.name} or ${screen.ID.form.name}."
-        better = _closest_reference(flow, screen, written)
+        better = _find_closest_reference(flow, screen, written)
         if match["loose"] and not (written == text.strip() and "." in written):
             exact = re.findall(_WORD, better)[-1:] == re.findall(_WORD, written)[-1:]
             better = better if exact else ""
@@ -559,27 +561,27 @@ _OPERATOR_SIGN = re.compile(r"[=!<>|&?+*/%]")  # more than a name: its value is 
 _STORES = {"from": "form", "field": "form", "fields": "form", "input": "form", "inputs": "form"}
 
 
-def _closest_reference(flow: FlowNode, screen: ScreenNode, written: str) -> str:
+def _find_closest_reference(flow: FlowNode, screen: ScreenNode, written: str) -> str:
     """Return the existing reference most similar to a text; empty if none is similar."""
     flow.lookups += 1
     if flow.lookups > MOST_LOOKUPS or _OPERATOR_SIGN.search(written):
         return ""
-    home, store, words = _interpret_words(flow, screen, re.findall(_WORD, written))
+    source, store, words = _interpret_words(flow, screen, re.findall(_WORD, written))
     stores = ("data", "form") if store == "data" else ("form", "data")
     for each in stores:
-        if path := _find_path(home, each, words, exact=True):
-            return _format_reference(flow, screen, home, each, path)
+        if path := _find_path(source, each, words, exact=True):
+            return _format_reference(flow, screen, source, each, path)
     elsewhere = [
         _format_reference(flow, screen, other, each, path)
         for other in flow.by_id.values()
-        for each in (stores if home is screen and other is not screen else ())
+        for each in (stores if source is screen and other is not screen else ())
         if (path := _find_path(other, each, words, exact=True))
     ]
     if elsewhere:
         return elsewhere[0] if len(elsewhere) == 1 else ""
     for each in stores:
-        if path := _find_path(home, each, words, exact=False):
-            return _format_reference(flow, screen, home, each, path)
+        if path := _find_path(source, each, words, exact=False):
+            return _format_reference(flow, screen, source, each, path)
     return ""
 
 
@@ -589,44 +591,44 @@ def _interpret_words(
     """Return the screen, the store and the path that the words of a reference stand for."""
     is_named = len(words) > 1 and words[0].casefold() in ("screen", "screens")
     words = words[is_named:]
-    store = _closest_store(words)
+    store = _find_closest_store(words)
     if (
         len(words) > 1
         and (is_named or not store)
-        and (name := closest(words[0], flow.by_id, ALIKE))
+        and (name := find_closest_name(words[0], flow.by_id, ALIKE))
     ):
         screen, words = flow.by_id[name], words[1:]
-        store = _closest_store(words)
+        store = _find_closest_store(words)
     return screen, store, words[1:] if store or len(words) > 1 else words
 
 
-def _closest_store(words: list[str]) -> str:
+def _find_closest_store(words: list[str]) -> str:
     """Return the store most similar to the first of several words; empty if none is."""
     if len(words) < 2:
         return ""
     first = words[0].casefold()
-    return _STORES.get(first) or closest(first, ("form", "data"), ALIKE)
+    return _STORES.get(first) or find_closest_name(first, ("form", "data"), ALIKE)
 
 
 def _format_reference(
-    flow: FlowNode, screen: ScreenNode, home: ScreenNode, store: str, path: str
+    flow: FlowNode, screen: ScreenNode, source: ScreenNode, store: str, path: str
 ) -> str:
     """Write a reference from one screen to another; empty if the version has no such reference."""
-    if home is screen:
+    if source is screen:
         return f"${{{store}.{path}}}"
-    text = f"${{screen.{home.id}.{store}.{path}}}"
+    text = f"${{screen.{source.id}.{store}.{path}}}"
     return text if flow.version >= OTHER_SCREENS and parse_reference(text) else ""
 
 
-def _find_path(home: ScreenNode, store: str, words: list[str], *, exact: bool) -> str:
+def _find_path(source: ScreenNode, store: str, words: list[str], *, exact: bool) -> str:
     """Return the declared path to a field: exactly these words, or the most similar names."""
     inputs = {
-        name: None for name, each in home.fields.items() if each.shape and each.shape.is_input
+        name: None for name, each in source.fields.items() if each.shape and each.shape.is_input
     }
-    known: Mapping[str, Any] = home.data if store == "data" else inputs
+    known: Mapping[str, Any] = source.data if store == "data" else inputs
     path: list[str] = []
     for word in words[:1] if store == "form" else words:
-        name = word if word in known else "" if exact else closest(word, known, ALIKE)
+        name = word if word in known else "" if exact else find_closest_name(word, known, ALIKE)
         if not name:
             return ""
         properties = known[name].get("properties") if isinstance(known[name], dict) else None
@@ -638,7 +640,7 @@ def _find_path(home: ScreenNode, store: str, words: list[str], *, exact: bool) -
 # --- the values that an answer can have ---------------------------------------------------
 
 
-def option_titles(component: ComponentNode) -> dict[str, str]:
+def read_option_titles(component: ComponentNode) -> dict[str, str]:
     """Return the titles of the options of a list by their ids; empty if one of them is unknown."""
     source = component.value.get("data-source")
     titles: dict[str, str] = {}
@@ -651,37 +653,39 @@ def option_titles(component: ComponentNode) -> dict[str, str]:
     return titles
 
 
-def possible_values(
+def find_possible_values(
     flow: FlowNode, screen: ScreenNode, reference: Reference, depth: int = 8
 ) -> dict[str, str]:
     """Return all values that a reference can have, ids with titles; empty if unknown.
 
     A data field has those that actions pass to it, unless an endpoint may send others.
     """
-    home = flow.screen_of(screen, reference)
-    if home is None or len(reference.path) > 1 or depth == 0:
+    source = flow.find_screen(screen, reference)
+    if source is None or len(reference.path) > 1 or depth == 0:
         return {}
     name = reference.path[0]
     if reference.store == "form":
-        component = home.fields.get(name)
-        return option_titles(component) if component and component.shape else {}
-    if (key := (id(home), name, depth)) not in flow.passed_values:
-        flow.passed_values[key] = _passed_values(flow, home, name, depth)
+        component = source.fields.get(name)
+        return read_option_titles(component) if component and component.shape else {}
+    if (key := (id(source), name, depth)) not in flow.passed_values:
+        flow.passed_values[key] = _find_passed_values(flow, source, name, depth)
     return flow.passed_values[key]
 
 
-def _passed_values(flow: FlowNode, home: ScreenNode, name: str, depth: int) -> dict[str, str]:
+def _find_passed_values(
+    flow: FlowNode, source: ScreenNode, name: str, depth: int
+) -> dict[str, str]:
     """Return all values that actions pass to a data field; empty if one is unknown."""
     values: dict[str, str] = {}
-    moves = [each for each in flow.actions if each.name == "navigate" and each.target == home.id]
-    updates = [each for each in home.actions if each.name == "update_data"]
+    moves = [each for each in flow.actions if each.name == "navigate" and each.target == source.id]
+    updates = [each for each in source.actions if each.name == "update_data"]
     filling = moves + [each for each in updates if name in (each.payload or {})] if moves else []
     for action in [] if flow.endpoint else filling:
         value = (action.payload or {}).get(name)
         inner = parse_reference(value) if isinstance(value, str) else None
         handed: dict[str, str] = {}
         if inner is not None:
-            handed = possible_values(flow, action.screen, inner, depth - 1)
+            handed = find_possible_values(flow, action.screen, inner, depth - 1)
         elif isinstance(value, str) and not _BOUND.search(value):
             handed = {value: ""}
         if not handed:
@@ -693,5 +697,9 @@ def _passed_values(flow: FlowNode, home: ScreenNode, name: str, depth: int) -> d
 def suggest_id(value: str, ids: Mapping[str, str]) -> str:
     """Return a hint with the id that belongs to a title or is similar, else the known ids."""
     titles = {title: id for id, title in ids.items()}
-    id = titles.get(value) or closest(value, ids) or titles.get(closest(value, titles), "")
+    id = (
+        titles.get(value)
+        or find_closest_name(value, ids)
+        or titles.get(find_closest_name(value, titles), "")
+    )
     return f"Did you mean the id {id!r}?" if id else f"The ids are {', '.join([*ids][:5])}."

@@ -62,8 +62,8 @@ def find_texts(document: Any) -> Iterator[DocumentText]:
         for component in screen.components:
             shape = component.shape
             name = " ".join(part for part in (component.type, component.name) if part)
-            for place, path, text, limit in _texts_in_object("", "", component.value, shape):
-                yield DocumentText(component.pointer + place, screen.id, name, path, text, limit)
+            for pointer, path, text, limit in _find_texts_in_object("", "", component.value, shape):
+                yield DocumentText(component.pointer + pointer, screen.id, name, path, text, limit)
 
 
 def count_references(text: str) -> Counter[str]:
@@ -87,36 +87,42 @@ def _has_words(text: str) -> bool:
 _Texts = Iterator[tuple[str, str, str, int | None]]
 
 
-def _texts_in_object(place: str, path: str, value: dict[str, Any], shape: Shape | None) -> _Texts:
+def _find_texts_in_object(
+    pointer: str, path: str, value: dict[str, Any], shape: Shape | None
+) -> _Texts:
     """Yield the texts in a component, an option or a part of one."""
     for key, inner in value.items():
         prop = shape.property(key) if shape else None
-        here, name = f"{place}/{escape_key(key)}", f"{path}.{key}" if path else key
+        inner_pointer, name = f"{pointer}/{escape_key(key)}", f"{path}.{key}" if path else key
         item = prop.item if prop else None
         if key in WORDING:
-            yield from _texts_in_property(here, name, inner, prop.length if prop else None)
+            yield from _find_texts_in_property(
+                inner_pointer, name, inner, prop.length if prop else None
+            )
         elif key in _ITEM_PARTS and isinstance(inner, dict):
-            yield from _texts_in_object(here, name, inner, item)
+            yield from _find_texts_in_object(inner_pointer, name, inner, item)
         elif key in OPTIONS and isinstance(inner, list):
             for n, option in enumerate(inner):
                 if isinstance(option, dict):
-                    yield from _texts_in_object(f"{here}/{n}", f"{name}[{n}]", option, item)
+                    yield from _find_texts_in_object(
+                        f"{inner_pointer}/{n}", f"{name}[{n}]", option, item
+                    )
 
 
-def _texts_in_property(place: str, path: str, value: Any, limit: int | None) -> _Texts:
+def _find_texts_in_property(pointer: str, path: str, value: Any, limit: int | None) -> _Texts:
     """Yield the texts of a property: a text, a list of lines, or an object of texts."""
     if isinstance(value, str):
         if _has_words(value):
-            yield place, path, value, limit
+            yield pointer, path, value, limit
     elif isinstance(value, list):
         for n, line in enumerate(value):
             if isinstance(line, str):
-                yield from _texts_in_property(f"{place}/{n}", f"{path}[{n}]", line, limit)
+                yield from _find_texts_in_property(f"{pointer}/{n}", f"{path}[{n}]", line, limit)
     elif isinstance(value, dict):
         for key, text in value.items():
             if isinstance(text, str):
-                here = f"{place}/{escape_key(key)}"
-                yield from _texts_in_property(here, f"{path}.{key}", text, limit)
+                inner_pointer = f"{pointer}/{escape_key(key)}"
+                yield from _find_texts_in_property(inner_pointer, f"{path}.{key}", text, limit)
 
 
 COLUMNS = ("screen", "component", "property")  #: they must not change while a text is edited
@@ -192,7 +198,7 @@ def _read_edits(
         if empty.iloc[n]:
             continue
         row = {name: values[n] for name, values in columns.items()}
-        reason = "; ".join(_row_problems(str(pointer), text, row, known, edited))
+        reason = "; ".join(_find_row_problems(str(pointer), text, row, known, edited))
         if reason:
             value = format_short_json(text) if isinstance(text, str) else repr(text)
             problems.append(Problem(str(pointer), value, reason))
@@ -201,7 +207,7 @@ def _read_edits(
     return edited, problems
 
 
-def _row_problems(
+def _find_row_problems(
     pointer: str,
     text: object,
     row: dict[str, Any],
@@ -222,12 +228,12 @@ def _row_problems(
     if not isinstance(text, str):
         yield "must be text"
     elif text != before.text:
-        yield from _text_problems(before.text, text)
+        yield from _find_text_problems(before.text, text)
         if edited.get(pointer, text) != text:
             yield "stands in two rows that differ"
 
 
-def _text_problems(before: str, text: str) -> Iterator[str]:
+def _find_text_problems(before: str, text: str) -> Iterator[str]:
     if not text.strip():
         yield "is blank, which the platform refuses: leave the cell empty to keep the text"
         return

@@ -21,7 +21,7 @@ from chatkit.flowjson.components import (
     Shape,
     Version,
 )
-from chatkit.flowjson.diff import text_cell
+from chatkit.flowjson.diff import draw_text_cell
 from chatkit.flowjson.document import read_document
 from chatkit.flowjson.nodes import ActionNode, ComponentNode, FlowNode, ScreenNode, read_nodes
 from chatkit.report import (
@@ -61,7 +61,7 @@ class Todo:
     """One task for a person: a value to decide on or to look at."""
 
     pointer: str
-    what: str
+    task: str
 
 
 class Rewrite:
@@ -76,7 +76,7 @@ class Rewrite:
 
     def run(self) -> None:
         """Make all changes that the later version demands."""
-        for pointer, owner, shape in list(_shaped_objects(self._nodes)):
+        for pointer, owner, shape in list(_find_shaped_objects(self._nodes)):
             for prop in shape.properties:
                 self._upgrade_property(pointer, owner, prop)
         if self._crosses(V5):
@@ -87,15 +87,15 @@ class Rewrite:
             self._upgrade_init_values()
             for screen in self._nodes.screens:  # 7.0 takes one Form on a screen
                 for form in [each for each in screen.components if each.type == "Form"][1:]:
-                    what = "Put these inputs into one Form: 7.0 takes one on a screen."
-                    self._add_todo(form.pointer, what)
+                    task = "Put these inputs into one Form: 7.0 takes one on a screen."
+                    self._add_todo(form.pointer, task)
         if self._crosses(V7_3):
             for action in self._nodes.actions:
                 self._add_payload(action)
 
-    def _add_todo(self, pointer: str, what: str) -> None:
+    def _add_todo(self, pointer: str, task: str) -> None:
         """Add a task for a person."""
-        self.todo.append(Todo(pointer, what))
+        self.todo.append(Todo(pointer, task))
 
     def _crosses(self, version: Version | None) -> bool:
         return version is not None and self.source < version <= self.target
@@ -112,26 +112,28 @@ class Rewrite:
     # --- changes by the table of properties ------------------------------------------
 
     def _upgrade_property(self, pointer: str, owner: dict[str, Any], prop: Property) -> None:
-        here = f"{pointer}/{escape_key(prop.name)}"
+        property_pointer = f"{pointer}/{escape_key(prop.name)}"
         value = owner.get(prop.name, MISSING)
         if value is not MISSING and self._crosses(prop.until):
-            self._change(here, owner, prop.name, MISSING, f"{prop.until} took it out.")
+            self._change(property_pointer, owner, prop.name, MISSING, f"{prop.until} took it out.")
             if prop.name == "data_channel_uri":
                 endpoint = format_short_json(value)
-                what = f"Set the endpoint of the flow to {endpoint}: it left the document."
-                self._add_todo(here, what)
+                task = f"Set the endpoint of the flow to {endpoint}: it left the document."
+                self._add_todo(property_pointer, task)
         elif value is MISSING and self._crosses(prop.required) and prop.since <= self.target:
-            self._add_property(here, owner, prop, f"{prop.required} demands it.")
+            self._add_property(property_pointer, owner, prop, f"{prop.required} demands it.")
         elif isinstance(value, str) and not value.strip() and self._crosses(prop.not_blank):
             reason = f"{prop.not_blank} refuses blank texts."
             if prop.is_required(self.target):
-                self._add_property(here, owner, prop, reason)
+                self._add_property(property_pointer, owner, prop, reason)
             else:
-                self._change(here, owner, prop.name, MISSING, reason)
+                self._change(property_pointer, owner, prop.name, MISSING, reason)
         elif isinstance(value, str) and prop.kind == "base64":
-            self._check_image_size(here, value, prop)
+            self._check_image_size(property_pointer, value, prop)
 
-    def _add_property(self, here: str, owner: dict[str, Any], prop: Property, reason: str) -> None:
+    def _add_property(
+        self, property_pointer: str, owner: dict[str, Any], prop: Property, reason: str
+    ) -> None:
         """Add a required property with a value guessed from its object, or ask for one."""
         guess: Any = ""
         if prop.name == "layout":
@@ -142,16 +144,16 @@ class Rewrite:
             words = re.sub(r"[\W_]+", " ", name).strip() if isinstance(name, str) else ""
             guess = words[:1].upper() + words[1:]
         if guess:
-            self._change(here, owner, prop.name, guess, reason)
-            what = f"Look at the {prop.name}, which was guessed: {format_short_json(guess)}"
-        self._add_todo(here, what if guess else f"Put in a {prop.name}. {reason}")
+            self._change(property_pointer, owner, prop.name, guess, reason)
+            task = f"Look at the {prop.name}, which was guessed: {format_short_json(guess)}"
+        self._add_todo(property_pointer, task if guess else f"Put in a {prop.name}. {reason}")
 
-    def _check_image_size(self, here: str, image: str, prop: Property) -> None:
+    def _check_image_size(self, property_pointer: str, image: str, prop: Property) -> None:
         limits = [limit for since, limit in prop.kilobytes if self._crosses(since)]
         size = len(image.rpartition(",")[2]) * 3 / 4 / 1024
         if limits and size > limits[-1]:
-            what = f"Make the picture smaller: {size:.0f} KB, {limits[-1]} KB are allowed now."
-            self._add_todo(here, what)
+            task = f"Make the picture smaller: {size:.0f} KB, {limits[-1]} KB are allowed now."
+            self._add_todo(property_pointer, task)
 
     # --- 5.0: dates -----------------------------------------------------------------
 
@@ -160,14 +162,16 @@ class Rewrite:
         for component in self._nodes.components:
             for prop in component.shape.properties if component.shape else ():
                 if {"date", "dates"}.intersection(prop.kinds(self.source)):
-                    here = f"{component.pointer}/{escape_key(prop.name)}"
-                    self._upgrade_date(here, component.value, prop.name)
-                    self._upgrade_example(component.screen, component.value.get(prop.name), here)
+                    property_pointer = f"{component.pointer}/{escape_key(prop.name)}"
+                    self._upgrade_date(property_pointer, component.value, prop.name)
+                    self._upgrade_example(
+                        component.screen, component.value.get(prop.name), property_pointer
+                    )
             if component.type == "DatePicker":
-                pointer, values = _form_init_values(component)
+                pointer, values = _find_init_values(component)
                 self._upgrade_date(pointer, values, component.name)
-                what = "What is picked arrives as YYYY-MM-DD, no longer in milliseconds: "
-                self._add_todo(component.pointer, f"{what}change what reads it.")
+                task = "What is picked arrives as YYYY-MM-DD, no longer in milliseconds: "
+                self._add_todo(component.pointer, f"{task}change what reads it.")
 
     def _upgrade_date(self, pointer: str, holder: Any, key: Any) -> None:
         value = holder[key] if isinstance(holder, list) else holder.get(key)
@@ -184,14 +188,16 @@ class Rewrite:
         if int(text) % _DAY:
             self._add_todo(pointer, f"Look at the day: {text} is {instant:%Y-%m-%d %H:%M} in UTC.")
 
-    def _upgrade_example(self, screen: ScreenNode, text: Any, here: str) -> None:
+    def _upgrade_example(self, screen: ScreenNode, text: Any, property_pointer: str) -> None:
         """Change the example of a date that comes from data, and ask to change the endpoint."""
         match = _DATA.fullmatch(text) if isinstance(text, str) else None
         field = screen.data.get(match[1]) if match else None
         if match and isinstance(field, dict):
             pointer = f"{screen.pointer}/data/{match[1]}/__example__"
             self._upgrade_date(pointer, field, "__example__")
-            self._add_todo(here, f"Send {text} as YYYY-MM-DD, no longer in milliseconds.")
+            self._add_todo(
+                property_pointer, f"Send {text} as YYYY-MM-DD, no longer in milliseconds."
+            )
 
     # --- 6.0: backticks -------------------------------------------------------------
 
@@ -199,8 +205,8 @@ class Rewrite:
         for binding in self._nodes.bindings:
             text = binding.text.strip()
             if len(text) > 1 and text[0] == text[-1] == "`":
-                what = "6.0 takes a text in backticks as an expression: was it meant as a text?"
-                self._add_todo(binding.pointer, what)
+                task = "6.0 takes a text in backticks as an expression: was it meant as a text?"
+                self._add_todo(binding.pointer, task)
 
     # --- 7.0: forms -----------------------------------------------------------------
 
@@ -208,18 +214,18 @@ class Rewrite:
         """Convert init-values to the types of their fields, and list those that no longer act."""
         for component in self._nodes.components:
             form, shape = component.form, component.shape
-            here, values = _form_init_values(component)
+            property_pointer, values = _find_init_values(component)
             has_value = "init-value" in component.value or component.name in values
             is_bound = form is not None and isinstance(form.value.get("init-values"), str)
             if shape and component.name in values:
                 value = values[component.name]
-                typed = _converted_value(value, shape.value)
+                typed = _convert_init_value(value, shape.value)
                 if typed is not MISSING and not isinstance(typed, type(value)):
                     reason = f"7.0 checks the type: a {component.type} holds a {shape.value}."
-                    self._change(here, values, component.name, typed, reason)
+                    self._change(property_pointer, values, component.name, typed, reason)
             if (has_value or is_bound) and "on-select-action" in component.value:
-                what = "7.0 no longer runs this when the screen is shown, only on a choice."
-                self._add_todo(f"{component.pointer}/on-select-action", what)
+                task = "7.0 no longer runs this when the screen is shown, only on a choice."
+                self._add_todo(f"{component.pointer}/on-select-action", task)
 
     # --- 7.3: data models -----------------------------------------------------------
 
@@ -243,15 +249,15 @@ class Rewrite:
                 examples.append(name)
         if not payload:
             return
-        here = f"{action.pointer}/payload"
+        property_pointer = f"{action.pointer}/payload"
         reason = f"7.3 demands a payload: {following.id} asks for data."
-        self._change(here, action.value, "payload", payload, reason)
+        self._change(property_pointer, action.value, "payload", payload, reason)
         if examples:
-            what = f"Say where {', '.join(examples)} come from: they hold the examples for now."
-            self._add_todo(here, what)
+            task = f"Say where {', '.join(examples)} come from: they hold the examples for now."
+            self._add_todo(property_pointer, task)
 
 
-def _form_init_values(component: ComponentNode) -> tuple[str, dict[str | None, Any]]:
+def _find_init_values(component: ComponentNode) -> tuple[str, dict[str | None, Any]]:
     """Return the pointer to the init-value of a component, and all init-values of its Form."""
     form = component.form
     values = form.value.get("init-values") if form else None
@@ -259,7 +265,7 @@ def _form_init_values(component: ComponentNode) -> tuple[str, dict[str | None, A
     return pointer, values if isinstance(values, dict) else {}
 
 
-def _converted_value(value: Any, kind: str) -> Any:
+def _convert_init_value(value: Any, kind: str) -> Any:
     """Convert an init-value to the type of its field; MISSING if that is not possible."""
     if isinstance(value, str) and "${" in value:
         return MISSING
@@ -275,7 +281,7 @@ def _converted_value(value: Any, kind: str) -> Any:
 ShapedObject = tuple[str, dict[str, Any], Shape]
 
 
-def _shaped_objects(flow: FlowNode) -> Iterator[ShapedObject]:
+def _find_shaped_objects(flow: FlowNode) -> Iterator[ShapedObject]:
     """Yield the pointer, value and shape of each object that the table describes."""
     if isinstance(flow.value, dict):
         yield "", flow.value, DOCUMENT
@@ -285,20 +291,20 @@ def _shaped_objects(flow: FlowNode) -> Iterator[ShapedObject]:
             yield f"{screen.pointer}/layout", layout, LAYOUT
         for component in screen.components:
             if shape := component.shape:
-                yield from _objects_within(component.pointer, component.value, shape)
+                yield from _iterate_objects(component.pointer, component.value, shape)
 
 
-def _objects_within(pointer: str, value: dict[str, Any], shape: Shape) -> Iterator[ShapedObject]:
+def _iterate_objects(pointer: str, value: dict[str, Any], shape: Shape) -> Iterator[ShapedObject]:
     yield pointer, value, shape
     for prop in shape.properties:
         inner = value.get(prop.name)
-        here = f"{pointer}/{escape_key(prop.name)}"
+        property_pointer = f"{pointer}/{escape_key(prop.name)}"
         if prop.item and prop.kind == "object" and isinstance(inner, dict):
-            yield from _objects_within(here, inner, prop.item)
+            yield from _iterate_objects(property_pointer, inner, prop.item)
         elif prop.item and prop.kind == "items" and isinstance(inner, list):
             for n, item in enumerate(inner):
                 if isinstance(item, dict):
-                    yield from _objects_within(f"{here}/{n}", item, prop.item)
+                    yield from _iterate_objects(f"{property_pointer}/{n}", item, prop.item)
 
 
 _WIDTHS = {"where": 30, "before": 20, "after": 20, "reason": 30}
@@ -332,7 +338,7 @@ class Upgrade(Report):
             lines.append(f"      {one.reason}")
         if self.todo:
             lines.append("For a person to do:")
-            lines += [f"  ! {one.pointer}: {one.what}" for one in self.todo]
+            lines += [f"  ! {one.pointer}: {one.task}" for one in self.todo]
         return [ReportPart(lines, self._html)]
 
     def _html(self) -> str:
@@ -347,9 +353,11 @@ class Upgrade(Report):
                 ("code", "del", "ins", "span"),
                 strict=True,
             )
-            rows.append(f"<tbody><tr>{''.join(text_cell(*each) for each in texts)}</tr></tbody>")
+            rows.append(
+                f"<tbody><tr>{''.join(draw_text_cell(*each) for each in texts)}</tr></tbody>"
+            )
         table = html_tables(_WIDTHS, rows, [], len(rows), ".frame()")
-        todo = [f"{one.pointer}: {one.what}" for one in self.todo]
+        todo = [f"{one.pointer}: {one.task}" for one in self.todo]
         tasks = html_list("objections", "For a person to do", todo)
         return html_heading(self._heading()) + table + tasks
 
@@ -386,14 +394,14 @@ def upgrade(document: object, to: str = str(RECOMMENDED)) -> Upgrade:
     if source == target:
         return Upgrade(value, str(source), str(target), (), ())
     before = read_document(value)
-    change = DocumentChange("/version", str(source), str(target), _upgrade_reason(source, target))
+    change = DocumentChange("/version", str(source), str(target), _choose_reason(source, target))
     value["version"] = str(target)
     rewrite = Rewrite(value, source, target)
     rewrite.run()
-    todo = [*rewrite.todo, *_new_errors(before, value, {one.pointer for one in rewrite.todo})]
+    todo = [*rewrite.todo, *_find_new_errors(before, value, {one.pointer for one in rewrite.todo})]
     if target in FROZEN:
-        what = f"{target} cannot be published since {FROZEN[target]}: upgrade to {RECOMMENDED}."
-        todo.append(Todo("/version", what))
+        task = f"{target} cannot be published since {FROZEN[target]}: upgrade to {RECOMMENDED}."
+        todo.append(Todo("/version", task))
     return Upgrade(value, str(source), str(target), (change, *rewrite.changes), tuple(todo))
 
 
@@ -407,13 +415,13 @@ def _require_version(text: object) -> Version:
     return version
 
 
-def _upgrade_reason(source: Version, target: Version) -> str:
+def _choose_reason(source: Version, target: Version) -> str:
     if source in FROZEN:
         return f"{source} cannot be published since {FROZEN[source]}."
     return f"{target} is recommended." if target == RECOMMENDED else "You asked for it."
 
 
-def _new_errors(before: Any, after: Any, known: set[str]) -> list[Todo]:
+def _find_new_errors(before: Any, after: Any, known: set[str]) -> list[Todo]:
     """Return a task for each error of the new document that the old one did not have."""
     from chatkit.flowjson.lint import lint
 

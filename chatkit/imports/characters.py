@@ -11,7 +11,7 @@ import re
 import tomllib
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
@@ -19,12 +19,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from chatkit.report import Finding
-from chatkit.util.display import (
-    find_invisible_characters,
-    has_half_character,
-    is_right_to_left,
-    many,
-)
+from chatkit.util.display import find_invisible_characters, is_right_to_left, many
 
 _DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 
@@ -108,18 +103,18 @@ def _make_check(
     return check
 
 
-def _find_invisibles(kind: str, text: str) -> dict[int, str]:
-    """Return the invisible characters of one kind by position, without those of flags."""
-    if not (places := find_invisible_characters(text)):
-        return {}
-    flags = {n for match in _FLAG.finditer(text) for n in range(*match.span())}
-    unseen = {}
+@lru_cache(1)  # the checks of a text ask for its characters one after the other
+def _group_unseen(text: str) -> Mapping[str, dict[int, str]]:
+    """Group the invisible characters of a text by kind, each by position, except those of flags."""
+    places = find_invisible_characters(text)
+    flags = {n for match in _FLAG.finditer(text) for n in range(*match.span())} if places else ()
+    groups: dict[str, dict[int, str]] = {}
     for n in places:
         c = text[n]
-        of = "direction" if c in _DIRECTION else _KINDS.get(unicodedata.category(c), "invisible")
-        if n not in flags and of == kind:
-            unseen[n] = c
-    return unseen
+        kind = "direction" if c in _DIRECTION else _KINDS.get(unicodedata.category(c), "invisible")
+        if n not in flags:
+            groups.setdefault(kind, {})[n] = c
+    return groups
 
 
 def _format_code_points(characters: Iterable[str]) -> str:
@@ -133,11 +128,13 @@ def _format_code_points(characters: Iterable[str]) -> str:
 
 
 #: Halves of characters.
-find_half_chars = _make_check("half", has_half_character)
+find_half_chars = _make_check("half", lambda text: "half" in _group_unseen(text))
 #: The sign that stands where a program could not read a letter.
 find_lost_chars = _make_check("lost", re.compile("\ufffd").search)
 #: Characters that mean nothing, or another thing on each machine.
-find_unknown = _make_check("unknown", lambda text: [*_find_invisibles("unknown", text).values()])
+find_unknown = _make_check(
+    "unknown", lambda text: [*_group_unseen(text).get("unknown", {}).values()]
+)
 #: Marks that make letters read backwards; other marks have their use in a long text.
 find_overrides = _make_check(
     "overridden",
@@ -163,7 +160,8 @@ def find_controls(text: str, *, lines: bool = False) -> CellFinding | None:
         text: Any text.
         lines: Whether it may have several lines.
     """
-    controls = [c for c in _find_invisibles("control", text).values() if not (lines and c == "\n")]
+    unseen = _group_unseen(text).get("control", {}).values()
+    controls = [c for c in unseen if not (lines and c == "\n")]
     if not controls:
         return None
     parts = text.replace("\r\n", "\n").split("\n") if lines else [text]
@@ -175,7 +173,7 @@ def find_controls(text: str, *, lines: bool = False) -> CellFinding | None:
 
 def find_invisible(text: str) -> CellFinding | None:
     """Find invisible characters that do not change how other characters look."""
-    if not (hidden := _find_invisibles("invisible", text)):
+    if not (hidden := _group_unseen(text).get("invisible")):
         return None
     tidy = "".join([c for n, c in enumerate(text) if n not in hidden])
     count, names = many(len(hidden), "character"), _format_code_points(hidden.values())

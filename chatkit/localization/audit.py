@@ -12,9 +12,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from chatkit.localization import language
 from chatkit.localization.checks import run_checks
-from chatkit.localization.content import Contents, Entry, entries, group_with_source, shorten_list
+from chatkit.localization.content import (
+    Contents,
+    Entry,
+    group_with_source,
+    read_entries,
+    shorten_list,
+)
 from chatkit.localization.rules import SCOPES, Case, ContentFinding, Scope, flaw
-from chatkit.localization.table import attribute_frame
+from chatkit.localization.table import make_attribute_frame
 from chatkit.report import (
     FEW,
     LABEL,
@@ -95,22 +101,22 @@ class Audit(FindingSequence[ContentFinding], Report):
             each
             for each in self._findings
             if template_code in (None, each.template_code)
-            and (lang_code is None or language.same(lang_code, each.lang_code))
+            and (lang_code is None or language.is_same(lang_code, each.lang_code))
             and code in (None, each.code)
         )
 
     def frame(self) -> pd.DataFrame:
         """Return the findings as a DataFrame, one row each."""
-        return attribute_frame(self._findings, _COLUMNS)
+        return make_attribute_frame(self._findings, _COLUMNS)
 
     def _with(self, findings: Iterable[ContentFinding]) -> Audit:
         return Audit(findings, self.checked, self.unseen, self.silent)
 
     def _parts(self) -> Iterator[ReportPart]:
-        yield headline(heading(self))
+        yield headline(format_heading(self))
         for group in group_by_code(self):
             first = group[0]
-            title = f"{_SIGNS[first.severity]} {_group_title(group)} ({first.source})"
+            title = f"{_SIGNS[first.severity]} {_format_group_title(group)} ({first.source})"
             lines, few = wrapped("", title), FEW if first.severity != "note" else _FEW_NOTES
             merged = merge_languages(group)[:few]
             for line in merged:
@@ -125,7 +131,7 @@ class Audit(FindingSequence[ContentFinding], Report):
                 lines += wrapped("    -> ", visible(hint))
             yield ReportPart(lines)
         yield ReportPart(html=self._html)
-        notes = audit_notes(self)
+        notes = make_audit_notes(self)
         yield ReportPart(
             [line for note in notes for line in wrapped("", note)],
             "".join(f"<p>{marked(note)}</p>" for note in notes),
@@ -134,8 +140,8 @@ class Audit(FindingSequence[ContentFinding], Report):
     def _html(self) -> str:
         groups = [(group, merge_languages(group)) for group in group_by_code(self)]
         most, total = max(MANY // max(len(groups), 1), FEW), sum(len(lines) for _, lines in groups)
-        first = [row for group, lines in groups for row in _html_rows(group, lines[:FEW])]
-        more = [row for group, lines in groups for row in _html_rows(group, lines[FEW:most])]
+        first = [row for group, lines in groups for row in _draw_rows(group, lines[:FEW])]
+        more = [row for group, lines in groups for row in _draw_rows(group, lines[FEW:most])]
         return html_tables(_WIDTHS, first, more, total, "audit.frame()")
 
 
@@ -161,21 +167,29 @@ def check_contents(
     Raises:
         InputError: They are no contents, or a frame does not tell their languages.
     """
-    members = entries(contents)
+    members = read_entries(contents)
     reported: list[ContentFinding] = []
     silent: list[ContentFinding] = []
-    for _, _, findings in review_contents(members, source, glossary=glossary):
-        for each in findings:
+    for reviewed in review_contents(members, source, glossary=glossary):
+        for each in reviewed.findings:
             place = each.code, each.lang_code, each.template_code, each.field
             silenced = ledger is not None and not each.refused and ledger.is_silent(*place)
             (silent if silenced else reported).append(each)
     checked = [(entry.template_code, entry.lang_code) for entry in members]
-    return Audit(reported, checked, missing_fields(members), silent)
+    return Audit(reported, checked, find_missing_fields(members), silent)
 
 
-def missing_fields(contents: Sequence[Entry]) -> list[str]:
+def find_missing_fields(contents: Sequence[Entry]) -> list[str]:
     """Return the checked fields that some of the contents do not have."""
     return [name for name in _CHECKED_FIELDS if any(name not in entry.raw for entry in contents)]
+
+
+class ReviewedContent(NamedTuple):
+    """A content, the one that it is translated from, and the findings in it."""
+
+    entry: Entry
+    original: Entry | None  #: None where there is none, as for the source itself
+    findings: list[ContentFinding]
 
 
 def review_contents(
@@ -183,8 +197,8 @@ def review_contents(
     source: str,
     scopes: Collection[Scope] = SCOPES,
     glossary: Glossary | None = None,
-) -> Iterator[tuple[Entry, Entry | None, list[ContentFinding]]]:
-    """Check contents; yield each with the one that it is translated from, if any, and its findings.
+) -> list[ReviewedContent]:
+    """Check contents, each against the one that it is translated from.
 
     Args:
         contents: All contents of their templates.
@@ -193,15 +207,17 @@ def review_contents(
         glossary: The words that translations use and never use.
     """
     firsts: dict[tuple[str, ...], Entry] = {}
+    reviewed = []
     for members, original in group_with_source(contents, source):
         for entry in members:
             compared = None if entry is original else original
-            reported = list(run_checks(Case(entry, firsts, compared, source, glossary), scopes))
+            findings = run_checks(Case(entry, firsts, compared, source, glossary), scopes)
             if original is None and entry is members[-1] and len(members) > 1:
-                reported.append(
+                findings.append(
                     flaw("no source", "lang_code", source=source).to_finding(members[0])
                 )
-            yield entry, compared, reported
+            reviewed.append(ReviewedContent(entry, compared, findings))
+    return reviewed
 
 
 # --- what is shown ------------------------------------------------------------------------
@@ -211,16 +227,16 @@ _FEW_NOTES, _FEW_HINTS = 3, 3
 _WIDTHS = {"template": 23, "language": 12, "field": 23, "finding": 42}
 
 
-def heading(audit: Audit) -> str:
+def format_heading(audit: Audit) -> str:
     """Return the heading of an audit: the counts of contents and of findings."""
     templates = many(len({code for code, _ in audit.checked if code}), "template")
     contents = many(len(audit.checked), "content")
-    of = f"{templates}, {contents}" if any(code for code, _ in audit.checked) else contents
+    checked = f"{templates}, {contents}" if any(code for code, _ in audit.checked) else contents
     count = Counter(each.severity for each in audit)
     counts = ", ".join(many(count[each], each) for each in SEVERITIES if count[each])
     refused = len({(each.template_code, each.lang_code) for each in audit if each.refused})
-    what = f" {many(refused, 'content')} would be refused." if refused else ""
-    return f"{of}: {counts or 'nothing found'}.{what}"
+    ending = f" {many(refused, 'content')} would be refused." if refused else ""
+    return f"{checked}: {counts or 'nothing found'}.{ending}"
 
 
 def group_by_code(audit: Audit) -> list[list[ContentFinding]]:
@@ -257,23 +273,23 @@ def merge_languages(group: Iterable[ContentFinding]) -> list[SharedFinding]:
     return list(alike.values())
 
 
-def _group_title(group: list[ContentFinding]) -> str:
+def _format_group_title(group: list[ContentFinding]) -> str:
     """Return the title of a group of findings: severity, code and count."""
     first = group[0]
     refused = ", refused" if first.refused and first.severity != "error" else ""
     return f"{first.severity}{refused}: {visible(first.code)}, {len(group):,}"
 
 
-def missing_fields_note(unseen: Sequence[str]) -> list[str]:
+def make_missing_fields_note(unseen: Sequence[str]) -> list[str]:
     """Return a note of the fields that could not be checked; an empty list if there are none."""
     names = ", ".join(unseen)
     note = f"Not checked where they are missing: {names}. full=True reads them."
     return [note] if unseen else []
 
 
-def audit_notes(audit: Audit) -> list[str]:
+def make_audit_notes(audit: Audit) -> list[str]:
     """Return the notes of an audit: fields that could not be checked, and silenced findings."""
-    notes = missing_fields_note(audit.unseen)
+    notes = make_missing_fields_note(audit.unseen)
     if audit.silent:
         codes = ", ".join(dict.fromkeys(visible(each.code) for each in audit.silent))
         are = "is" if len(audit.silent) == 1 else "are"
@@ -284,7 +300,7 @@ def audit_notes(audit: Audit) -> list[str]:
     return notes
 
 
-def _html_rows(group: list[ContentFinding], lines: Sequence[SharedFinding]) -> list[str]:
+def _draw_rows(group: list[ContentFinding], lines: Sequence[SharedFinding]) -> list[str]:
     """Return some lines of a group of findings as rows of a table, the first below their title."""
     first, rows = group[0], []
     for line in lines:
@@ -294,6 +310,6 @@ def _html_rows(group: list[ContentFinding], lines: Sequence[SharedFinding]) -> l
         row = "".join(f'<td dir="auto">{marked(cell)}</td>' for cell in cells)
         rows.append(f'<tr>{row}<td dir="auto">{marked(visible(each.message))}.{hint}</td></tr>')
     sign = f'<b class="{first.severity}" aria-hidden="true">{_SIGNS[first.severity]}</b> '
-    title = f"{sign}{marked(_group_title(group))} <i>{marked(f'({first.source})')}</i>"
+    title = f"{sign}{marked(_format_group_title(group))} <i>{marked(f'({first.source})')}</i>"
     head = f'<tr><th colspan="{len(_WIDTHS)}" scope="rowgroup">{title}</th></tr>'
     return [f"<tbody>{'' if n else head}{row}</tbody>" for n, row in enumerate(rows)]

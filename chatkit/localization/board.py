@@ -22,22 +22,22 @@ from chatkit.errors import InputError
 from chatkit.localization import language
 from chatkit.localization.audit import (
     Audit,
-    audit_notes,
     check_contents,
-    missing_fields,
-    missing_fields_note,
+    find_missing_fields,
+    make_audit_notes,
+    make_missing_fields_note,
     review_contents,
 )
-from chatkit.localization.content import Contents, Entry, entries, shorten_list
+from chatkit.localization.content import Contents, Entry, read_entries, shorten_list
 from chatkit.localization.ledger import (
     Ledger,
     Provenance,
     SourceChange,
-    marked_changes,
-    worded_changes,
+    draw_changes,
+    format_changes,
 )
 from chatkit.localization.rules import AGREED, STRUCTURE, ContentFinding
-from chatkit.localization.table import attribute_frame, make_frame, states_frame
+from chatkit.localization.table import make_attribute_frame, make_frame, make_states_frame
 from chatkit.report import (
     FEW,
     LABEL,
@@ -112,7 +112,7 @@ class Board(Report):
 
     def __getitem__(self, place: tuple[str, str]) -> BoardCell:
         code, lang = place
-        return self._cells.get(place) or self._cells[code, language.normal(lang)]
+        return self._cells.get(place) or self._cells[code, language.normalize(lang)]
 
     def __iter__(self) -> Iterator[BoardCell]:
         return (self._cells[code, lang] for code in self.codes for lang in self.languages)
@@ -130,8 +130,8 @@ class Board(Report):
     def _notes(self) -> list[str]:
         """Return notes of unchecked fields, and of silenced findings if the audit was made."""
         if "audit" in self.__dict__:
-            return audit_notes(self.audit)
-        return missing_fields_note(missing_fields(self._contents))
+            return make_audit_notes(self.audit)
+        return make_missing_fields_note(find_missing_fields(self._contents))
 
     def counts(self) -> dict[State, int]:
         """Count the contents of each state."""
@@ -141,7 +141,7 @@ class Board(Report):
     def frame(self) -> pd.DataFrame:
         """Return the states as a DataFrame: a row for each template, a column for each language."""
         states = {place: cell.state for place, cell in self._cells.items()}
-        return states_frame(states, self.codes, self.languages)
+        return make_states_frame(states, self.codes, self.languages)
 
     def cells(self, *states: State) -> pd.DataFrame:
         """Return a DataFrame with a row for each content: its state and the reason for it.
@@ -150,7 +150,7 @@ class Board(Report):
             *states: Only those in these states.
         """
         cells = [cell for cell in self if not states or cell.state in states]
-        return attribute_frame(cells, _COLUMNS)
+        return make_attribute_frame(cells, _COLUMNS)
 
     def changes(self) -> pd.DataFrame:
         """Return a DataFrame of the changes since the time that was passed to `board`.
@@ -185,7 +185,7 @@ class Board(Report):
 
     def _parts(self) -> list[ReportPart]:
         """Return the board as text: tables with a sign for each content, as wide as lines are."""
-        blocks = [wrapped("", heading(self))]
+        blocks = [wrapped("", format_heading(self))]
         codes = self.codes[:_MAX_TEXT_ROWS]
         names = {code: cut_middle(code, LABEL) for code in codes}
         first = max(map(columns, names.values()), default=0)
@@ -209,10 +209,10 @@ class Board(Report):
             blocks.append([f"… and {many(more, 'more template')}: board.frame() has them all."])
         used = [state for state, count in self.counts().items() if count]
         blocks.append(["  ".join(f"{SIGNS[state]} {state}" for state in used)])
-        blocks.append(_changed_source_lines(self))
+        blocks.append(_format_changed_sources(self))
         blocks += [
             [line for note in notes for line in wrapped("", note)]
-            for notes in (_author_lines(self), self._notes())
+            for notes in (_format_author_lines(self), self._notes())
         ]
         return [*(ReportPart(block) for block in blocks if any(block)), ReportPart(html=self._html)]
 
@@ -224,12 +224,12 @@ class Board(Report):
             )
             names[name] = 0
         most = max(_MAX_CELLS // max(len(self.languages), 1), _FIRST_ROWS)
-        rows = [_html_row(self, code) for code in self.codes[:most]]
+        rows = [_draw_row(self, code) for code in self.codes[:most]]
         first, more = rows[:_FIRST_ROWS], rows[_FIRST_ROWS:]
         table = html_tables(names, first, more, len(self.codes), "board.frame()")
-        authors = html_list("who", "", _author_lines(self))
-        parts = [html_heading(heading(self)), table, _html_reasons(self)]
-        parts += [_html_changed_sources(self), authors]
+        authors = html_list("who", "", _format_author_lines(self))
+        parts = [html_heading(format_heading(self)), table, _draw_reasons(self)]
+        parts += [_draw_changed_sources(self), authors]
         return "".join([*parts, *(f"<p>{marked(note)}</p>" for note in self._notes())])
 
 
@@ -263,15 +263,15 @@ def board(
     """
     if isinstance(codes, str) or isinstance(languages, str):
         raise InputError("Pass codes and languages as lists: codes=['order_ready'].")
-    members = entries(contents)
+    members = read_entries(contents)
     cells: dict[tuple[str, str], BoardCell] = {}
     for entry, original, findings in review_contents(members, source, ("content", "state")):
-        place = entry.template_code, language.normal(entry.lang_code)
+        place = entry.template_code, language.normalize(entry.lang_code)
         # of two that mean the same language the first counts; the audit has both
         if place not in cells:
             cells[place] = _make_cell(entry, original, findings, ledger)
     rows = list(dict.fromkeys((*(code for code, _ in cells), *codes)))
-    used = {*map(language.normal, languages), *(lang for _, lang in cells)}
+    used = {*map(language.normalize, languages), *(lang for _, lang in cells)}
     if since is not None:
         changed = [each for each in changed if each.template_code in rows]
         touched = {each.template_code for each in changed}
@@ -289,7 +289,7 @@ def board(
     )
 
 
-def recorded_changes(
+def list_recorded_changes(
     ledger: Ledger, since: datetime, exclude: Collection[str]
 ) -> list[ContentChange]:
     """List the contents whose translations were written since a time, by the ledger.
@@ -352,13 +352,13 @@ def _make_cell(
         ]
         reasons = [*changed, *structure, *reasons]
     elif original and record.unknown and not refused:
-        reasons.append(_unknown_reason(record, original.lang_code))
+        reasons.append(_describe_unknown(record, original.lang_code))
     if refused:
         state, reasons = "broken", [*refused, *reasons]
     return BoardCell(entry.template_code, entry.lang_code, state, tuple(reasons), record.changes)
 
 
-def _unknown_reason(record: Provenance, source: str) -> str:
+def _describe_unknown(record: Provenance, source: str) -> str:
     """Return the reason of the state "unknown", with the texts that have no record."""
     first, *more = record.unknown
     texts = f"{first} and {many(len(more), 'other text')}" if more else first
@@ -393,15 +393,15 @@ _MAX_CHANGES = 4  #: source texts that changed, of the text
 _SOURCE_LENGTH = 400  #: characters of a source text
 
 
-def heading(board: Board) -> str:
+def format_heading(board: Board) -> str:
     """Return the heading of a board: its size and the count of each state."""
     rows, across = many(len(board.codes), "template"), many(len(board.languages), "language")
     counts = ", ".join(f"{count:,} {state}" for state, count in board.counts().items() if count)
     title = f"{rows} × {across}: {counts or 'nothing'}."
-    return title if board.since is None else f"{_changes_heading(board)} {title}"
+    return title if board.since is None else f"{_format_changes_heading(board)} {title}"
 
 
-def _changes_heading(board: Board) -> str:
+def _format_changes_heading(board: Board) -> str:
     """Return the sentence that counts the changed contents, and the runs that changed them."""
     runs = len({each.run for each in board._changed if each.run})
     single = sum(not each.run for each in board._changed)
@@ -413,7 +413,7 @@ def _changes_heading(board: Board) -> str:
     return f"{' and '.join(counted)} changed {many(contents, 'content')} since {when}."
 
 
-def _author_lines(board: Board) -> list[str]:
+def _format_author_lines(board: Board) -> list[str]:
     """Return a line for each author and run, with the count of changed contents, by time."""
     authors: dict[tuple[str, str], set[tuple[str, ...]]] = {}
     for each in board._changed:
@@ -450,7 +450,7 @@ class _ChangedSource(NamedTuple):
         return f"{cut_middle(self.template_code, LABEL)} {self.change.field} ({langs})"
 
 
-def _changed_sources(board: Board) -> list[_ChangedSource]:
+def _collect_changed_sources(board: Board) -> list[_ChangedSource]:
     """Return the changed sources of a board, each with all languages made from it."""
     alike: dict[tuple[str, SourceChange], _ChangedSource] = {}
     for cell in board:
@@ -460,12 +460,12 @@ def _changed_sources(board: Board) -> list[_ChangedSource]:
     return list(alike.values())
 
 
-def _changed_source_lines(board: Board) -> list[str]:
+def _format_changed_sources(board: Board) -> list[str]:
     """Show the changed sources as text: [-what was taken out-] and {+what was put in+}."""
-    texts = _changed_sources(board)
+    texts = _collect_changed_sources(board)
     lines = []
     for one in texts[:_MAX_CHANGES]:
-        words = worded_changes(*one.sources)
+        words = format_changes(*one.sources)
         lines += [f"The source of {one.label} has changed:", *wrapped("    ", words)]
     if (more := len(texts) - _MAX_CHANGES) > 0:
         lines.append(f"… and {many(more, 'more text')}: board.sources() has them all.")
@@ -479,37 +479,37 @@ def _pad(text: str, width: int = 0) -> str:
 # --- as HTML ------------------------------------------------------------------------------
 
 
-def _html_reasons(board: Board) -> str:
+def _draw_reasons(board: Board) -> str:
     """List the reasons of broken and stale contents as HTML: a tooltip is not for everyone."""
     cells = [cell for cell in board if cell.state in ("broken", "stale")]
     rows = [
         f'<tr><th scope="row" dir="auto">{marked(cut_middle(cell.template_code, LABEL))}</th>'
-        f'<td dir="auto">{marked(cut(cell.lang_code, LABEL))}</td>{_html_cell(cell)}'
+        f'<td dir="auto">{marked(cut(cell.lang_code, LABEL))}</td>{_draw_cell(cell)}'
         f'<td class="why" dir="auto">{marked(cut(cell.reason, 2 * _REASON_LENGTH))}</td></tr>'
         for cell in cells[:_MAX_REASONS]
     ]
     need = "content needs" if len(cells) == 1 else "contents need"
     columns = ("template", "language", "state", "why")
-    return _html_folded(f"Why {len(cells):,} {need} work", columns, rows, len(cells), ".cells()")
+    return _draw_folded(f"Why {len(cells):,} {need} work", columns, rows, len(cells), ".cells()")
 
 
-def _html_changed_sources(board: Board) -> str:
+def _draw_changed_sources(board: Board) -> str:
     """Show each changed source as HTML, before and now next to each other, with marked words."""
-    texts = _changed_sources(board)
+    texts = _collect_changed_sources(board)
     rows = [
         f'<tr><th scope="row" dir="auto">{marked(one.label)}</th>'
         + "".join(
-            f'<td class="side" dir="auto">{marked_changes(*one.sources, ("same", kind))}</td>'
+            f'<td class="side" dir="auto">{draw_changes(*one.sources, ("same", kind))}</td>'
             for kind in ("out", "in")
         )
         + "</tr>"
         for one in texts[:_MAX_REASONS]
     ]
     summary = f"What changed in {many(len(texts), 'source text')}"
-    return _html_folded(summary, ("text", "source before", "now"), rows, len(texts), ".sources()")
+    return _draw_folded(summary, ("text", "source before", "now"), rows, len(texts), ".sources()")
 
 
-def _html_folded(
+def _draw_folded(
     summary: str, columns: Sequence[str], rows: list[str], total: int, method: str
 ) -> str:
     """Fold a table of the first rows under a summary; nothing without any."""
@@ -517,12 +517,12 @@ def _html_folded(
     return folded(summary, [ReportPart(html=table)]) if rows else ""
 
 
-def _html_row(board: Board, code: str) -> str:
-    cells = "".join(_html_cell(board[code, lang]) for lang in board.languages)
+def _draw_row(board: Board, code: str) -> str:
+    cells = "".join(_draw_cell(board[code, lang]) for lang in board.languages)
     head = marked(cut_middle(code, LABEL))
     return f'<tr><th scope="row" dir="auto">{head}</th>{cells}</tr>'
 
 
-def _html_cell(cell: BoardCell) -> str:
-    why = f' title="{escape(cut(cell.reason, _REASON_LENGTH))}"' if cell.reason else ""
-    return f'<td class="{cell.state}"{why}><b>{SIGNS[cell.state]}</b> {cell.state}</td>'
+def _draw_cell(cell: BoardCell) -> str:
+    title = f' title="{escape(cut(cell.reason, _REASON_LENGTH))}"' if cell.reason else ""
+    return f'<td class="{cell.state}"{title}><b>{SIGNS[cell.state]}</b> {cell.state}</td>'

@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 
 from chatkit.localization import language
 from chatkit.localization.checks import MEDIA
-from chatkit.localization.content import AUTHENTICATION_TEXT, Entry, part, slots
-from chatkit.localization.typography import tagged_parts
+from chatkit.localization.content import AUTHENTICATION_TEXT, Entry, find_slots, read_text
+from chatkit.localization.typography import split_by_markup
 from chatkit.util.display import cut, find_invisible_characters, many
 
 #: The labels that the platform writes itself, by the type of the button.
@@ -62,7 +62,7 @@ class Bubble(NamedTuple):
         return value
 
 
-def bubble(entry: Entry, samples: Mapping[str, str]) -> Bubble:
+def make_bubble(entry: Entry, samples: Mapping[str, str]) -> Bubble:
     """Return the message of a content as a customer sees it.
 
     Args:
@@ -84,11 +84,13 @@ def bubble(entry: Entry, samples: Mapping[str, str]) -> Bubble:
             footer = f"This code expires in {many(max(seconds // 60, 1), 'minute')}."
     first = entry.headers[0] if entry.headers else {}
     kind = first.get("type")
-    line = part(first, "text") if kind == "text" else ""
+    line = read_text(first, "text") if kind == "text" else ""
     # it is not documented in which of the two fields the sample stands
-    sample = part(first, "text_variable") or part(first, "parameter")
-    header = runs(line, {slot.name: sample for slot in slots(line)} | dict(samples), marked=False)
-    body = runs(text, values)
+    sample = read_text(first, "text_variable") or read_text(first, "parameter")
+    header = split_runs(
+        line, {slot.name: sample for slot in find_slots(line)} | dict(samples), marked=False
+    )
+    body = split_runs(text, values)
     missing = [run.text[2:-2] for run in (*header, *body) if run.mark == "missing"]
     taps = [tap for button in entry.buttons[:_MAX_BUTTONS] if (tap := _make_tap(button))]
     if not entry.buttons and entry.fields.get("auth_delivery_method") == "copy_code":
@@ -98,35 +100,35 @@ def bubble(entry: Entry, samples: Mapping[str, str]) -> Bubble:
         direction=language.direction(entry.lang_code),
         header=header,
         medium=kind if isinstance(kind, str) and kind in MEDIA else "",
-        file=_file_name(first),
+        file=_read_file_name(first),
         body=body,
-        footer=runs(footer, {}, marked=False),
+        footer=split_runs(footer, {}, marked=False),
         buttons=taps,
         missing=list(dict.fromkeys(missing)),
         written=written,
     )
 
 
-def _file_name(header: Mapping[str, Any]) -> str:
-    name = part(header, "file_name")
+def _read_file_name(header: Mapping[str, Any]) -> str:
+    name = read_text(header, "file_name")
     try:
-        name = name or urlsplit(part(header, "link")).path.rpartition("/")[2]
+        name = name or urlsplit(read_text(header, "link")).path.rpartition("/")[2]
     except ValueError:  # no address at all
         return ""
     return cut(name, _MAX_LENGTH)
 
 
 def _make_tap(button: Mapping[str, Any]) -> Tap | None:
-    kind, value = button.get("type"), cut(part(button, "value"), _MAX_LENGTH)
+    kind, value = button.get("type"), cut(read_text(button, "value"), _MAX_LENGTH)
     if not isinstance(kind, str) or kind not in _SIGNS:
         return None
-    label = part(button, "label") or _PLATFORM_LABELS.get(kind, "")
+    label = read_text(button, "label") or _PLATFORM_LABELS.get(kind, "")
     about = {
-        "visit_website": cut(part(button, "dynamic_url"), _MAX_LENGTH) or value,
-        "call_phone": f"{cut(part(button, 'country_code'), 10)} {value}".strip(),
+        "visit_website": cut(read_text(button, "dynamic_url"), _MAX_LENGTH) or value,
+        "call_phone": f"{cut(read_text(button, 'country_code'), 10)} {value}".strip(),
         "copy_offer_code": value,
     }
-    return Tap(kind, runs(label[:_MAX_LENGTH], {}, marked=False), about.get(kind, ""))
+    return Tap(kind, split_runs(label[:_MAX_LENGTH], {}, marked=False), about.get(kind, ""))
 
 
 def _to_json(value: Any) -> Any:
@@ -153,41 +155,43 @@ _MARK_STYLES = {
 }
 
 
-def plain_text(runs: Iterable[TextRun]) -> str:
+def join_runs(runs: Iterable[TextRun]) -> str:
     """Return the text of runs."""
     return "".join(run.text for run in runs)
 
 
-def bubble_html(seen: Bubble) -> str:
+def draw_bubble(message: Bubble) -> str:
     """Return a message as plain HTML, for exported notebooks: no script, everything escaped."""
     parts = []
-    if seen.medium:
-        file = f": {escape(seen.file)}" if seen.file else ""
-        parts.append(f"<p>[{seen.medium}{file}]</p>")
-    if seen.header:
-        parts.append(f'<p dir="auto"><strong>{_runs_html(seen.header)}</strong></p>')
-    parts.append(f'<p dir="auto" style="white-space: pre-wrap">{_runs_html(seen.body)}</p>')
-    if seen.footer:
-        parts.append(f'<p dir="auto"><small>{_runs_html(seen.footer)}</small></p>')
-    for tap in seen.buttons:
+    if message.medium:
+        file = f": {escape(message.file)}" if message.file else ""
+        parts.append(f"<p>[{message.medium}{file}]</p>")
+    if message.header:
+        parts.append(f'<p dir="auto"><strong>{_draw_runs(message.header)}</strong></p>')
+    parts.append(f'<p dir="auto" style="white-space: pre-wrap">{_draw_runs(message.body)}</p>')
+    if message.footer:
+        parts.append(f'<p dir="auto"><small>{_draw_runs(message.footer)}</small></p>')
+    for tap in message.buttons:
         about = f" <small>({escape(tap.about)})</small>" if tap.about else ""
         parts.append(
-            f'<p dir="auto">{_SIGNS[tap.kind]} <strong>{_runs_html(tap.label)}</strong>{about}</p>'
+            f'<p dir="auto">{_SIGNS[tap.kind]} <strong>{_draw_runs(tap.label)}</strong>{about}</p>'
         )
-    lang = escape(seen.lang_code.replace("_", "-"))
-    paragraphs = "".join(f"<p><em>{escape(note)}</em></p>" for note in bubble_notes(seen))
-    box = f'<div dir="{seen.direction}" lang="{lang}" style="{_BOX_STYLE}">{"".join(parts)}</div>'
+    lang = escape(message.lang_code.replace("_", "-"))
+    paragraphs = "".join(f"<p><em>{escape(note)}</em></p>" for note in make_bubble_notes(message))
+    box = (
+        f'<div dir="{message.direction}" lang="{lang}" style="{_BOX_STYLE}">{"".join(parts)}</div>'
+    )
     return f'<div class="tex2jax_ignore mathjax_ignore">{box}{paragraphs}</div>'
 
 
-def bubble_notes(seen: Bubble) -> list[str]:
+def make_bubble_notes(message: Bubble) -> list[str]:
     """Return notes on a message: placeholders without a sample, a text of the platform."""
-    names = ", ".join("{{" + cut(name, 20) + "}}" for name in seen.missing[:9])
+    names = ", ".join("{{" + cut(name, 20) + "}}" for name in message.missing[:9])
     written = "The platform writes this text itself, in the language of the content."
-    return [f"No sample for {names}."] * bool(names) + [written] * seen.written
+    return [f"No sample for {names}."] * bool(names) + [written] * message.written
 
 
-def _runs_html(runs: Iterable[TextRun]) -> str:
+def _draw_runs(runs: Iterable[TextRun]) -> str:
     parts = []
     for run in runs:
         text = escape(run.text.encode("utf-8", "replace").decode())
@@ -215,7 +219,7 @@ class TextRun(NamedTuple):
     mark: str = ""
 
 
-def runs(text: str, samples: Mapping[str, Any], *, marked: bool = True) -> list[TextRun]:
+def split_runs(text: str, samples: Mapping[str, Any], *, marked: bool = True) -> list[TextRun]:
     """Split a text into runs.
 
     Args:
@@ -224,14 +228,14 @@ def runs(text: str, samples: Mapping[str, Any], *, marked: bool = True) -> list[
         marked: Whether signs count; those of a header and of a button do not.
     """
     filled, marks = _fill_samples(text[:_MAX_TEXT_LENGTH], samples)
-    tagged = tagged_parts(filled) if marked else [(0, len(filled), ())]
+    tagged = split_by_markup(filled) if marked else [(0, len(filled), ())]
     return [run for part in tagged for run in _split_by_mark(filled, marks, *part)]
 
 
 def _fill_samples(text: str, samples: Mapping[str, Any]) -> tuple[str, list[str]]:
     """Replace placeholders by samples; return the text and a mark for each character."""
     parts, marks, last = [], list[str](), 0
-    for slot in slots(text):
+    for slot in find_slots(text):
         sample = samples.get(slot.name)
         value, mark = str(slot), "missing"
         if isinstance(sample, str) and sample.strip():

@@ -21,10 +21,10 @@ from chatkit.localization.content import (
     Entry,
     Slot,
     count_words,
-    entries,
-    part,
-    slots,
-    without_slots,
+    find_slots,
+    read_entries,
+    read_text,
+    remove_slots,
 )
 from chatkit.localization.glossary import check_glossary
 from chatkit.localization.rules import LISTS, SCOPES, Case, Check, ContentFinding, Flaw, Scope, flaw
@@ -46,7 +46,7 @@ def check_content(content: Mapping[str, Any]) -> list[ContentFinding]:
         content: Any JSON object; the time this takes is linear in its size.
     """
     scopes: tuple[Scope, ...] = ("content",)
-    cases = (Case(entry, {}) for entry in entries(content))
+    cases = (Case(entry, {}) for entry in read_entries(content))
     return [finding for case in cases for finding in run_checks(case, scopes)]
 
 
@@ -84,19 +84,19 @@ class Length(NamedTuple):
         return self.characters / self.limit
 
 
-def utf16(text: str) -> int:
+def count_utf16_units(text: str) -> int:
     """Count the UTF-16 units of a text."""
     return len(text) if text.isascii() else len(text) + sum(c > "\uffff" for c in text)
 
 
-def text_limit(field: str) -> int:
+def get_text_limit(field: str) -> int:
     """Return how many characters a text field may have, like "footer" or "headers.0.text"."""
     if field in ("text", "footer"):
         return TEXT_LIMIT if field == "text" else FOOTER_LIMIT
     return LABEL_LIMIT if field.startswith("buttons") else HEADER_LIMIT
 
 
-def lengths(contents: Contents) -> list[Length]:
+def measure_lengths(contents: Contents) -> list[Length]:
     """Measure every text that has a limit.
 
     Args:
@@ -106,35 +106,37 @@ def lengths(contents: Contents) -> list[Length]:
         InputError: It is none of these.
     """
     return [
-        Length(entry.template_code, entry.lang_code, field, len(text), utf16(text), limit)
-        for entry in entries(contents)
-        for field, _, text, limit in _limited_texts(entry)
+        Length(
+            entry.template_code, entry.lang_code, field, len(text), count_utf16_units(text), limit
+        )
+        for entry in read_entries(contents)
+        for field, _, text, limit in _find_limited_texts(entry)
     ]
 
 
-def _limited_texts(entry: Entry) -> Iterator[tuple[str, str, str, int]]:
+def _find_limited_texts(entry: Entry) -> Iterator[tuple[str, str, str, int]]:
     """Yield each text that has a limit, as its field, the field in words, the text, the limit."""
     for piece in entry.pieces:
-        yield *piece, text_limit(piece.field)
+        yield *piece, get_text_limit(piece.field)
     for number, button in enumerate(entry.buttons):
         limit = VALUE_LIMITS.get(str(button.get("type")))
-        if limit and (value := _text_fields(button).get("value")):
+        if limit and (value := _select_text_fields(button).get("value")):
             yield f"buttons.{number}.value", f"the value of button {number + 1}", value, limit
 
 
 def check_lengths(case: Case) -> Iterator[Flaw]:
     """Compare every length with its limit."""
     entry = case.entry
-    for field, name, text, limit in _limited_texts(entry):
+    for field, name, text, limit in _find_limited_texts(entry):
         count = len(text)
         parts = {"name": name, "count": f"{count:,}", "limit": f"{limit:,}"}
         if count > limit:
             yield flaw("length", field, limit, more=f"{count - limit:,}", **parts)
-        elif count * 2 > limit and (units := utf16(text)) > limit:
+        elif count * 2 > limit and (units := count_utf16_units(text)) > limit:
             yield flaw("length unclear", field, units=f"{units:,}", **parts)
         elif count >= NEAR * limit and not field.startswith("buttons"):
             yield flaw("length near", field, share=f"{count / limit:.0%}", **parts)
-    samples = _text_fields(entry.variables)
+    samples = _select_text_fields(entry.variables)
     filled = len(entry.text) + sum(
         len(samples.get(slot.name, "")) - (slot.end - slot.start) for slot in entry.slots
     )
@@ -189,9 +191,7 @@ def _check_placeholders(
         return  # the API document shows numbers only, but says that there may be other formats
     for slot, number in zip(placeholders, numbers, strict=True):
         if not number:
-            rule = (
-                "placeholder name/meant" if (tidy := corrected_slot(slot)) else "placeholder name"
-            )
+            rule = "placeholder name/meant" if (tidy := correct_slot(slot)) else "placeholder name"
             yield flaw(rule, field, slot.start, slot=cut(str(slot), 30), tidy=tidy)
     highest = max((number or 0 for number in numbers), default=0)
     if missing := ["{{" + str(n) + "}}" for n in range(1, highest) if n not in numbers][:5]:
@@ -199,7 +199,7 @@ def _check_placeholders(
         yield flaw("placeholder gap", field, last.start, last=last, missing=", ".join(missing))
 
 
-def corrected_slot(slot: Slot) -> str | None:
+def correct_slot(slot: Slot) -> str | None:
     """Return the numbered placeholder that a malformed one may be meant as, like {{1}} for {{ 01}}.
 
     Digits of another script, spaces and leading zeros are corrected; None for anything else.
@@ -236,13 +236,18 @@ def _check_samples(entry: Entry) -> Iterator[Flaw]:
     """Find samples that are missing, and samples without a placeholder."""
     names = dict.fromkeys(slot.name for slot in entry.slots)
     for name in names:
-        value, short = entry.variables.get(name), cut(name, 20)
-        field = f"variables.{short}"
+        value = entry.variables.get(name)
+        match = None
         if isinstance(value, str) and value.strip():
-            if match := _BAD_SPACES.search(value):
-                what = "a line break or a tab" if match[0].strip(" ") else "several spaces in a row"
-                rule = "sample format" if match["refused"] else "doubled spaces/sample"
-                yield flaw(rule, field, match.start(), name=short, what=what)
+            match = _BAD_SPACES.search(value)
+            if match is None:
+                continue
+        short = cut(name, 20)
+        field = f"variables.{short}"
+        if match:
+            what = "a line break or a tab" if match[0].strip(" ") else "several spaces in a row"
+            rule = "sample format" if match["refused"] else "doubled spaces/sample"
+            yield flaw(rule, field, match.start(), name=short, what=what)
         elif value is not None and not isinstance(value, str):
             yield flaw("wrong type/sample", field)
         else:
@@ -283,21 +288,21 @@ def check_header(case: Case) -> Iterator[Flaw]:
         yield flaw("footer placeholder", "footer", slot.start, slot=cut(str(slot), 20))
 
 
-def _check_text_header(header: Mapping[str, Any], place: str, entry: Entry) -> Iterator[Flaw]:
+def _check_text_header(header: Mapping[str, Any], field: str, entry: Entry) -> Iterator[Flaw]:
     text = header.get("text")
     if text is not None and not isinstance(text, str):
-        yield flaw("wrong type/text", place)
+        yield flaw("wrong type/text", field)
         return
     if not text or not text.strip():
-        yield flaw("header empty", place)
+        yield flaw("header empty", field)
         return
-    placeholders = entry.placeholders.get(place, [])
-    yield from _check_placeholders(text, place, placeholders)
+    placeholders = entry.placeholders.get(field, [])
+    yield from _check_placeholders(text, field, placeholders)
     if len(placeholders) > 1:
-        yield flaw("header placeholders", place, placeholders[1].start, count=len(placeholders))
+        yield flaw("header placeholders", field, placeholders[1].start, count=len(placeholders))
     # it is not documented in which of the two fields the sample stands: either will do
     if placeholders and not (header.get("text_variable") or header.get("parameter")):
-        yield flaw("sample missing/header", f"{place}_variable", slot=cut(str(placeholders[0]), 20))
+        yield flaw("sample missing/header", f"{field}_variable", slot=cut(str(placeholders[0]), 20))
 
 
 def _check_media_header(header: Mapping[str, Any], field: str) -> Iterator[Flaw]:
@@ -309,13 +314,13 @@ def _check_media_header(header: Mapping[str, Any], field: str) -> Iterator[Flaw]
         yield flaw("header media/sample", place, kind=kind, a_kind=a_kind)
     elif link and not _ADDRESS.fullmatch(link):
         yield flaw("header media/address", place, link=values(link))
-    for name, file in _text_fields(header).items():
+    for name, file in _select_text_fields(header).items():
         suffix = _SUFFIX.search(file) if name in ("link", "file_name") else None
         end, taken = suffix[1].lower() if suffix else "", _FILE_ENDINGS[kind]
         if end in _KNOWN_ENDINGS and end not in taken:
             parts = {"a_kind": a_kind, "file": cut(file, 60), "end": end}
             yield flaw("header media/file", f"{field}.{name}", taken=", ".join(taken), **parts)
-    if _text_fields(header).get("text", "").strip():
+    if _select_text_fields(header).get("text", "").strip():
         yield flaw("header surplus", f"{field}.text", a_kind=a_kind)
 
 
@@ -335,7 +340,7 @@ _FIXED_LABELS = ("copy_offer_code", "view_catalog")
 _DESKTOP_LIMIT = 4  #: from so many buttons on a message is not shown on a computer
 
 
-def _text_fields(item: Mapping[str, Any]) -> dict[str, str]:
+def _select_text_fields(item: Mapping[str, Any]) -> dict[str, str]:
     """Return the fields of a header, button or app that are texts."""
     return {name: value for name, value in item.items() if isinstance(value, str)}
 
@@ -356,7 +361,7 @@ def check_buttons(case: Case) -> Iterator[Flaw]:
             types = ", ".join(TYPES)
             yield flaw("button type", f"{field}.type", kind=values(kind), types=types)
             continue
-        texts = _text_fields(button)
+        texts = _select_text_fields(button)
         for each in ("label", "value", "country_code", "url_type"):
             if not isinstance(button.get(each), str | None):
                 yield flaw("wrong type/text", f"{field}.{each}")
@@ -402,7 +407,7 @@ def _check_button_types(kinds: list[Any]) -> Iterator[Flaw]:
 _SHORT_LINKS = frozenset(LISTS["short_links"].split())
 
 
-def _host_name(address: str) -> str:
+def _read_host_name(address: str) -> str:
     """Return the host of an address, without www."""
     host = re.split(r"[/?#]", address.strip().partition("//")[2])[0].rpartition("@")[2]
     return host.lower().removeprefix("www.")
@@ -417,7 +422,11 @@ def _check_website_button(
         rule = "button url/address" if value else "button url/missing"
         yield flaw(rule, place, name=name, value=values(value))
         return
-    placeholders, sample, host = slots(value), button.get("dynamic_url"), _host_name(value)
+    placeholders, sample, host = (
+        find_slots(value),
+        button.get("dynamic_url"),
+        _read_host_name(value),
+    )
     yield from _check_placeholders(value, place, placeholders)
     if host in _SHORT_LINKS:
         yield flaw("button short link", place, name=name, host=host)
@@ -426,7 +435,7 @@ def _check_website_button(
         wrong = ""
         if not _ADDRESS.fullmatch(sample.strip()):
             wrong = "is not a whole address"
-        elif _host_name(sample) != host:
+        elif _read_host_name(sample) != host:
             wrong = f"is not on {host}"
         elif not sample.strip().casefold().startswith(begin.casefold()):
             wrong = f"does not begin with {cut(begin, 60)}"
@@ -546,7 +555,7 @@ def _check_apps(entry: Entry) -> Iterator[Flaw]:
         field = f"auth_apps.{number}"
         if field in entry.wrong_types:
             continue
-        package, signature = part(app, "package_name"), part(app, "signature_hash")
+        package, signature = read_text(app, "package_name"), read_text(app, "signature_hash")
         if len(package) > _PACKAGE_LENGTH or not _PACKAGE.fullmatch(package):
             yield flaw("app/package", f"{field}.package_name", package=values(package))
         if not _SIGNATURE_HASH.fullmatch(signature):
@@ -606,19 +615,21 @@ def check_structure(case: Case) -> Iterator[Flaw]:
 
 
 def _compare_placeholders(entry: Entry, original: Entry) -> Iterator[Flaw]:
-    lang, mine = original.lang_code, {slot.name for slot in entry.slots}
+    lang, own = original.lang_code, {slot.name for slot in entry.slots}
     others = {slot.name for slot in original.slots}
     parts = []
-    if lost := others - mine:
-        parts.append(f"{_slot_names(lost)} of {lang} {'is' if len(lost) == 1 else 'are'} missing")
-    if more := mine - others:
-        parts.append(f"{_slot_names(more)} {'is' if len(more) == 1 else 'are'} not in {lang}")
+    if lost := others - own:
+        parts.append(
+            f"{_join_slot_names(lost)} of {lang} {'is' if len(lost) == 1 else 'are'} missing"
+        )
+    if more := own - others:
+        parts.append(f"{_join_slot_names(more)} {'is' if len(more) == 1 else 'are'} not in {lang}")
     if parts:
         first = min((slot.start for slot in entry.slots if slot.name in more), default=None)
         yield flaw("placeholders differ", "text", first, what=" and ".join(parts))
 
 
-def _slot_names(names: Iterable[str]) -> str:
+def _join_slot_names(names: Iterable[str]) -> str:
     def by_number(name: str) -> tuple[int, str]:
         return (int(name) if name.isdecimal() and len(name) < 10 else 10**10), name
 
@@ -626,15 +637,17 @@ def _slot_names(names: Iterable[str]) -> str:
 
 
 def _compare_headers(entry: Entry, original: Entry) -> Iterator[Flaw]:
-    kinds, counts = [], []
-    for each in (entry, original):
-        kinds.append(" and ".join(values(header.get("type")).strip('"') for header in each.headers))
-        fields = (f"headers.{number}.text" for number in range(len(each.headers)))
-        counts.append([len(each.placeholders.get(field, ())) for field in fields])
-    mine, other = (kind or "none" for kind in kinds)
+    mine, other = ([header.get("type") for header in each.headers] for each in (entry, original))
     if mine != other:
-        yield flaw("header differs", "headers", mine=mine, other=other, lang=original.lang_code)
-    elif counts[0] != counts[1]:
+        words = (" and ".join(values(kind).strip('"') for kind in kinds) for kinds in (mine, other))
+        named = dict(zip(("mine", "other"), (each or "none" for each in words), strict=True))
+        yield flaw("header differs", "headers", lang=original.lang_code, **named)
+        return
+    fields = [f"headers.{number}.text" for number in range(len(mine))]
+    counts = [
+        [len(each.placeholders.get(field, ())) for field in fields] for each in (entry, original)
+    ]
+    if counts[0] != counts[1]:
         yield flaw("header differs/placeholders", "headers.0.text", lang=original.lang_code)
 
 
@@ -658,12 +671,12 @@ def _compare_button(
 ) -> Iterator[Flaw]:
     field, name, kind = f"buttons.{number}", f"button {number + 1}", button.get("type")
     if kind == "visit_website":
-        mine, others = _text_fields(button), _text_fields(other)
-        asks = [{slot.name for slot in slots(one.get("value", ""))} for one in (mine, others)]
+        own, others = _select_text_fields(button), _select_text_fields(other)
+        asks = [{slot.name for slot in find_slots(one.get("value", ""))} for one in (own, others)]
         if asks[0] != asks[1]:
             has = "has a placeholder" if asks[0] else "has no placeholder"
             yield flaw("buttons differ/address", f"{field}.value", name=name, has=has, lang=lang)
-        elif mine.get("url_type", "") != others.get("url_type", ""):
+        elif own.get("url_type", "") != others.get("url_type", ""):
             types = {"mine": button.get("url_type"), "other": other.get("url_type")}
             parts = {key: values(kind) for key, kind in types.items()}
             yield flaw("buttons differ/type", f"{field}.url_type", name=name, lang=lang, **parts)
@@ -681,9 +694,9 @@ def check_parity(case: Case) -> Iterator[Flaw]:
     entry, original = case.entry, case.original
     if original is None:
         return
-    lang, mine, other = original.lang_code, entry.footer.strip(), original.footer.strip()
-    if "footer" in entry.raw and "footer" in original.raw and bool(mine) != bool(other):
-        has = ("a footer", "none") if mine else ("no footer", "one")
+    lang, own, other = original.lang_code, entry.footer.strip(), original.footer.strip()
+    if "footer" in entry.raw and "footer" in original.raw and bool(own) != bool(other):
+        has = ("a footer", "none") if own else ("no footer", "one")
         yield flaw("footer differs", "footer", mine=has[0], other=has[1], lang=lang)
     for name in _SETTINGS:
         if name in entry.raw and name in original.raw:
@@ -724,7 +737,7 @@ def may_be_same(field: str, text: str, lang_code: str) -> bool:
 
 def _has_words(text: str) -> bool:
     """Return whether a text has words besides its placeholders."""
-    return _LETTER.search(without_slots(text)) is not None
+    return _LETTER.search(remove_slots(text)) is not None
 
 
 # --- compared with other contents -----------------------------------------------------------
@@ -736,7 +749,7 @@ def check_language(case: Case) -> Iterator[Flaw]:
     if not code.strip():
         yield flaw("wrong type/language", "lang_code")
         return
-    form = language.normal(code)
+    form = language.normalize(code)
     first = case.firsts.setdefault((case.entry.template_code, form), case.entry)
     if first is not case.entry:
         rule = "language twice" if first.lang_code == code else "language twice/form"
@@ -754,7 +767,7 @@ def check_duplicate(case: Case) -> Iterator[Flaw]:
         return
     if entry.is_authentication or "footer" not in entry.raw:
         return
-    form = language.normal(entry.lang_code)
+    form = language.normalize(entry.lang_code)
     first = case.firsts.setdefault((form, entry.text, entry.footer), entry).template_code
     if first != entry.template_code:
         yield flaw("duplicate", "text", first=first[:40])
@@ -775,8 +788,10 @@ CHECKS: Mapping[Check, Scope] = {
 }
 
 
-def run_checks(case: Case, scopes: Collection[Scope] = SCOPES) -> Iterator[ContentFinding]:
-    """Run the checks of these scopes on a content, and yield their findings."""
-    for check, scope in CHECKS.items():
-        for each in check(case) if scope in scopes else ():
-            yield each.to_finding(case.entry)
+def run_checks(case: Case, scopes: Collection[Scope] = SCOPES) -> list[ContentFinding]:
+    """Run the checks of these scopes on a content, and return their findings."""
+    return [
+        each.to_finding(case.entry)
+        for check, scope in CHECKS.items()
+        for each in (check(case) if scope in scopes else ())
+    ]

@@ -66,7 +66,7 @@ class Slot(NamedTuple):
         return "{{" + self.name + "}}"
 
 
-def slots(text: str) -> list[Slot]:
+def find_slots(text: str) -> list[Slot]:
     """Return the placeholders of a text, in order."""
     if "{{" not in text:
         return []
@@ -76,14 +76,14 @@ def slots(text: str) -> list[Slot]:
     ]
 
 
-def without_slots(text: str) -> str:
+def remove_slots(text: str) -> str:
     """Return a text without its placeholders."""
     return SLOT.sub(" ", text) if "{{" in text else text
 
 
 def count_words(text: str) -> int:
     """Count the words of a text without its placeholders."""
-    return len(_WORD.findall(without_slots(text)))
+    return len(_WORD.findall(remove_slots(text)))
 
 
 class TextPiece(NamedTuple):
@@ -110,8 +110,8 @@ class Entry:
         self.raw = raw
         #: The expected type of each field that has another one.
         self.wrong_types: dict[str, str] = {}
-        self.text = part(raw, "text")
-        self.footer = part(raw, "footer")
+        self.text = read_text(raw, "text")
+        self.footer = read_text(raw, "footer")
         self.headers = self._read_objects("headers")
         self.buttons = self._read_objects("buttons")
         self.apps = self._read_objects("auth_apps")
@@ -127,13 +127,15 @@ class Entry:
             self.text.replace("*", "").startswith(AUTHENTICATION_TEXT)
         )
         pieces = [
-            TextPiece(f"headers.{n}.text", "the header", part(header, "text"))
+            TextPiece(f"headers.{n}.text", "the header", read_text(header, "text"))
             for n, header in enumerate(self.headers)
         ]
         pieces += [TextPiece("text", "the text", self.text)]
         pieces += [TextPiece("footer", "the footer", self.footer)]
         pieces += [
-            TextPiece(f"buttons.{n}.label", f"the label of button {n + 1}", part(button, "label"))
+            TextPiece(
+                f"buttons.{n}.label", f"the label of button {n + 1}", read_text(button, "label")
+            )
             for n, button in enumerate(self.buttons)
         ]
         #: Every text that a customer reads.
@@ -142,7 +144,7 @@ class Entry:
         self.texts = {piece.field: piece.text for piece in self.pieces if not piece.text.isspace()}
         #: The placeholders of these texts, in order, where there are some.
         self.placeholders = {
-            piece.field: slots(piece.text) for piece in self.pieces if "{{" in piece.text
+            piece.field: find_slots(piece.text) for piece in self.pieces if "{{" in piece.text
         }
         self.slots = self.placeholders.get("text", [])
 
@@ -157,7 +159,9 @@ class Entry:
             text += self.text[end : slot.start] + (str(sample) if sample else str(slot))
             end = slot.end
         heads = [text for field, text in self.texts.items() if field.startswith("headers")]
-        labels = "".join(f" [{part(b, 'label')}]" for b in self.buttons if part(b, "label"))
+        labels = "".join(
+            f" [{read_text(b, 'label')}]" for b in self.buttons if read_text(b, "label")
+        )
         parts = [*heads, text + self.text[end:], self.footer]
         return " / ".join(each for each in parts if each.strip()) + labels
 
@@ -177,13 +181,13 @@ def _has_type(value: Any, kind: type) -> bool:
     return isinstance(value, kind) and not (isinstance(value, int) and abs(value) >= _INTEGER_LIMIT)
 
 
-def part(item: Mapping[str, Any], name: str) -> str:
+def read_text(item: Mapping[str, Any], name: str) -> str:
     """Return a text field of a header, button or app; empty if it is absent or no text."""
     value = item.get(name)
     return value if isinstance(value, str) else ""
 
 
-def entries(contents: Contents) -> list[Entry]:
+def read_entries(contents: Contents) -> list[Entry]:
     """Read contents from a frame, a record, a mapping, or several of them.
 
     Raises:
@@ -238,7 +242,7 @@ def _make_entry(raw: Mapping[Any, Any]) -> Entry:
         for name, value in raw.items()
         if (plain := _plain_value(value)) is not None or value is None or name not in _NESTED
     }
-    return Entry(fields, part(fields, "template_code"), part(fields, "lang_code"))
+    return Entry(fields, read_text(fields, "template_code"), read_text(fields, "lang_code"))
 
 
 def _plain_value(value: Any) -> Any:
@@ -258,7 +262,7 @@ def _plain_value(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
-def texts_in(fields: Mapping[str, Any]) -> dict[str, str]:
+def list_texts(fields: Mapping[str, Any]) -> dict[str, str]:
     """Return the texts that a customer reads, by field, in some fields of a content."""
     return Entry(fields, "", "").texts
 
@@ -281,7 +285,7 @@ def group_with_source(
 
 def find_source(members: Sequence[Entry], source: str) -> Entry | None:
     """Return the content that the others of a template are translated from, if there is one."""
-    code = language.find(source, [entry.lang_code for entry in members])
+    code = language.find_code(source, [entry.lang_code for entry in members])
     return next((entry for entry in members if entry.lang_code == code), None)
 
 

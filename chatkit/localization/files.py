@@ -44,7 +44,7 @@ from chatkit.imports.tables.delimited import decode_text, read_delimited, write_
 from chatkit.localization import language
 from chatkit.localization.content import count_words, shorten_list, text_label
 from chatkit.localization.ledger import Ledger
-from chatkit.localization.table import make_frame, text_frame
+from chatkit.localization.table import make_frame, make_text_frame
 from chatkit.localization.units import (
     Only,
     Unit,
@@ -76,7 +76,7 @@ _ENDINGS: Mapping[str, FileFormat] = {
 _READABLE_ENDINGS = (*_ENDINGS, ".xlsm")
 
 
-def file_format(path: Path) -> FileFormat:
+def get_file_format(path: Path) -> FileFormat:
     """Return the format of a file by the end of its name.
 
     Raises:
@@ -203,13 +203,13 @@ _COLUMNS: Mapping[str, Callable[[Unit], str]] = {
 COLUMNS = tuple(_COLUMNS)
 
 
-def _row_cells(unit: Unit) -> list[str | None]:
+def _format_row(unit: Unit) -> list[str | None]:
     return [cell(unit) or None for cell in _COLUMNS.values()]
 
 
 def encode_csv(units: Sequence[Unit]) -> bytes:
     """Encode units of any languages as CSV."""
-    write_csv(text_frame(list(map(_row_cells, units)), COLUMNS), target := io.BytesIO())
+    write_csv(make_text_frame(list(map(_format_row, units)), COLUMNS), target := io.BytesIO())
     return target.getvalue()
 
 
@@ -221,7 +221,7 @@ def encode_workbook(units: Sequence[Unit]) -> bytes:
     """
     rows: dict[str, list[list[str | None]]] = {}
     for unit in units:
-        rows.setdefault(unit.lang_code, []).append(_row_cells(unit))
+        rows.setdefault(unit.lang_code, []).append(_format_row(unit))
     return workbook.build_workbook(COLUMNS, rows, wide=_WIDE_COLUMNS, hidden=("field",))
 
 
@@ -280,10 +280,10 @@ def _has_stamp(cells: Sequence[Any]) -> bool:
 
 
 def _count_known_columns(row: Sequence[str]) -> int:
-    return sum(_column_name(name) in COLUMNS for name in row)
+    return sum(_read_column_name(name) in COLUMNS for name in row)
 
 
-def _column_name(cell: object) -> str:
+def _read_column_name(cell: object) -> str:
     """Return the name in a cell of the header, without spaces around it and in lower case."""
     return cell.strip().casefold() if isinstance(cell, str) else ""
 
@@ -314,7 +314,7 @@ def _find_header(table: RawTable) -> _HeaderRow | None:
     for position, row in enumerate(table.rows[:_HEADER_SEARCH_ROWS]):
         head = _HeaderRow(position, {}, {}, {})
         for number, cell in enumerate(row.cells):
-            if (name := _column_name(cell)) in COLUMNS:
+            if (name := _read_column_name(cell)) in COLUMNS:
                 (head.repeated if name in head.columns else head.columns).setdefault(name, number)
             elif cell is not None:
                 head.others[str(stringify(cell))] = number
@@ -392,7 +392,7 @@ def encode_po(units: Sequence[Unit], source: str) -> bytes:
         f"# {language.name(code)}, translated from {language.name(source)}.\n{_LANG_CODE}{code}"
     )
     catalog = Catalog(
-        language.normal(code),
+        language.normalize(code),
         project="chatkit",
         version="1",
         header_comment=comment,
@@ -406,7 +406,7 @@ def encode_po(units: Sequence[Unit], source: str) -> bytes:
             escape_controls(unit.target),
             auto_comments=[visible(unit.note), *state],
             user_comments=escape_controls(unit.comment).splitlines(),
-            context=_message_context(unit),
+            context=_format_message_context(unit),
         )
         message.flags.difference_update(_PYTHON_FLAGS)
         if unit.state == "stale":  # programs ask for these to be looked at, and then take it off
@@ -418,7 +418,7 @@ def encode_po(units: Sequence[Unit], source: str) -> bytes:
     return _add_previous_sources(target.getvalue().decode(), units).encode()
 
 
-def _message_context(unit: Unit) -> str:
+def _format_message_context(unit: Unit) -> str:
     return f"{unit.template_code}/{unit.field} {unit.stamp}"
 
 
@@ -428,7 +428,7 @@ def _add_previous_sources(data: str, units: Iterable[Unit]) -> str:
     Babel could write them, but breaks the lines of long ones.
     """
     before = {
-        f"msgctxt {normalize(_message_context(unit), width=0)}": normalize(
+        f"msgctxt {normalize(_format_message_context(unit), width=0)}": normalize(
             escape_controls(unit.source_before), prefix="#| ", width=0
         )
         for unit in units
@@ -510,7 +510,7 @@ def export(
         OSError: A file cannot be written.
     """
     path = Path(target).expanduser()
-    form = file_format(path)
+    form = get_file_format(path)
     every, unplaced = collect_units(frame, source, languages, ledger)
     units = filter_by_state(every, only)
     encoded = encode_units(units, path, form, source) if units else {}
@@ -588,12 +588,12 @@ def encode_xliff(units: Sequence[Unit], source: str) -> bytes:
         )
         lines += [f"  <file{head}>", "    <body>"]
         for unit in group:
-            lines += _trans_unit_lines(unit)
+            lines += _write_trans_unit(unit)
         lines += ["    </body>", "  </file>"]
     return "\n".join([*lines, "</xliff>", ""]).encode()
 
 
-def _trans_unit_lines(unit: Unit) -> Iterator[str]:
+def _write_trans_unit(unit: Unit) -> Iterator[str]:
     most = _format_attributes(maxwidth=unit.limit, size_unit="char") if unit.limit else ""
     head = _format_attributes(id=unit.stamp, resname=unit.field) + most
     yield f'      <trans-unit{head} xml:space="preserve">'
@@ -646,8 +646,8 @@ def read_xliff(data: bytes) -> list[Unit]:
     """
     root = parse_xml(data)
     version = root.get("version", "")
-    if local_name(root) != "xliff" or not version.startswith("1."):
-        kind = f"{local_name(root)} {version}".strip()
+    if get_local_name(root) != "xliff" or not version.startswith("1."):
+        kind = f"{get_local_name(root)} {version}".strip()
         raise InputError(f"It must be XLIFF of version 1.2, and is {kind}: save it as that.")
     files = root.iterfind(".//{*}file")
     units = (unit for file in files for unit in _read_trans_units(file))
@@ -658,7 +658,7 @@ def _read_trans_units(file: Element) -> Iterator[Unit]:
     lang_code, _, code = file.get("original", "").partition("/")
     for element in file.iterfind(".//{*}trans-unit"):
         source, target = element.find("{*}source"), element.find("{*}target")
-        codes = codes_by_id(source)
+        codes = read_codes(source)
         state = "" if target is None else target.get("state", "")
         unfinished = state if state.startswith(_UNFINISHED_STATES) else ""
         versions = {each.get("alttranstype") for each in element.iterfind("{*}alt-trans")}
@@ -668,8 +668,8 @@ def _read_trans_units(file: Element) -> Iterator[Unit]:
             code,
             lang_code,
             element.get("resname", ""),
-            element_text(source, codes),
-            element_text(target, codes),
+            read_element_text(source, codes),
+            read_element_text(target, codes),
             element.get("id", ""),
             comment=_join_comments(element.iterfind("{*}note")),
             unfinished=unfinished,
@@ -712,7 +712,7 @@ def parse_xml(data: bytes) -> Element:
     return root
 
 
-def local_name(element: Element) -> str:
+def get_local_name(element: Element) -> str:
     """Return the name of an element without its namespace."""
     return str(element.tag).rpartition("}")[2]
 
@@ -721,31 +721,31 @@ def local_name(element: Element) -> str:
 _CODE_ELEMENTS = ("ph", "x", "it", "bpt", "ept", "bx", "ex")
 
 
-def element_text(element: Element | None, codes: Mapping[str, str]) -> str:
+def read_element_text(element: Element | None, codes: Mapping[str, str]) -> str:
     """Return the text of a source or target; `codes` has the placeholders by their id."""
-    return "" if element is None else unescape_controls(_inline_text(element, codes))
+    return "" if element is None else unescape_controls(_read_inline_text(element, codes))
 
 
-def _inline_text(element: Element, codes: Mapping[str, str]) -> str:
+def _read_inline_text(element: Element, codes: Mapping[str, str]) -> str:
     texts = [element.text or ""]
     for child in element:
-        name = local_name(child)
+        name = get_local_name(child)
         if name in _CODE_ELEMENTS:
-            texts.append(_code_text(child, codes))
+            texts.append(_read_code_text(child, codes))
         else:  # what a program put around words to mark them
-            texts.append(_inline_text(child, codes))
+            texts.append(_read_inline_text(child, codes))
         texts.append(child.tail or "")
     return "".join(texts)
 
 
-def _code_text(element: Element, codes: Mapping[str, str]) -> str:
+def _read_code_text(element: Element, codes: Mapping[str, str]) -> str:
     text = "".join(element.itertext()) or codes.get(element.get("id", ""), "")
     return text or element.get("equiv-text", "")
 
 
-def codes_by_id(element: Element | None) -> dict[str, str]:
+def read_codes(element: Element | None) -> dict[str, str]:
     """Return the texts of the inline elements of a source, by their id."""
     if element is None:
         return {}
-    elements = [each for each in element.iter() if local_name(each) in _CODE_ELEMENTS]
-    return {each.get("id", ""): _code_text(each, {}) for each in elements}
+    elements = [each for each in element.iter() if get_local_name(each) in _CODE_ELEMENTS]
+    return {each.get("id", ""): _read_code_text(each, {}) for each in elements}

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from chatkit.errors import InputError, Problem
 from chatkit.localization import language
-from chatkit.localization.content import without_slots
+from chatkit.localization.content import remove_slots
 from chatkit.localization.rules import Case, Flaw, flaw
 from chatkit.util.display import cut, values, visible
 
@@ -73,7 +73,9 @@ class Glossary:
         languages = len({row.language for row in self._rows if row.language})
         return f"<glossary: {len(self._rows):,} rows, {languages:,} languages>"
 
-    def breaches(self, source: str, target: str, lang_code: str, source_code: str) -> list[Flaw]:
+    def find_breaches(
+        self, source: str, target: str, lang_code: str, source_code: str
+    ) -> list[Flaw]:
         """Return the flaws of one translation against the glossary.
 
         Args:
@@ -82,29 +84,29 @@ class Glossary:
             lang_code: The language of the translation.
             source_code: The source language.
         """
-        rows, address = self._rows_for(lang_code)
+        rows, address = self._select_rows(lang_code)
         return [*_check_terms(rows, source, target, lang_code, source_code),
                 *_check_address(address, target, lang_code)]  # fmt: skip
 
-    def without_kept_terms(self, text: str, lang_code: str, source_code: str) -> str:
+    def remove_kept_terms(self, text: str, lang_code: str, source_code: str) -> str:
         """Return a text without the terms that stay untranslated in a language."""
-        for row in self._rows_for(lang_code)[0]:
+        for row in self._select_rows(lang_code)[0]:
             if row.keep:
-                text = _word_pattern(row.term, source_code).sub(" ", text)
+                text = _make_word_pattern(row.term, source_code).sub(" ", text)
         return text
 
-    def _rows_for(self, lang_code: str) -> tuple[list[_GlossaryRow], str]:
+    def _select_rows(self, lang_code: str) -> tuple[list[_GlossaryRow], str]:
         """Return the rows for a language, and how it addresses people.
 
         Of several rows for a term the one that names the language most exactly counts.
         """
-        form = language.normal(lang_code)
+        form = language.normalize(lang_code)
         if form not in self._by_language:
             rows: dict[tuple[str, int], _GlossaryRow] = {}
             address = ""
             for own in ("", language.base(form), form):
                 for row in self._rows:
-                    if language.normal(row.language) == own:
+                    if language.normalize(row.language) == own:
                         rows[row.term.casefold(), 0 if row.term else row.number] = row
                         address = row.address or address
             self._by_language[form] = sorted(rows.values(), key=lambda row: row.number), address
@@ -117,33 +119,38 @@ class Glossary:
 def check_glossary(case: Case) -> Iterator[Flaw]:
     """Compare each text with the glossary, unless it is in the source language itself."""
     entry, original = case.entry, case.original
-    if case.glossary is None or (original is None and language.same(entry.lang_code, case.source)):
+    if case.glossary is None or (
+        original is None and language.is_same(entry.lang_code, case.source)
+    ):
         return
     texts = {} if original is None else original.texts
     for field, name, text in entry.pieces:
         source = texts.get(field, "")
-        for each in case.glossary.breaches(source, text, entry.lang_code, case.source):
+        for each in case.glossary.find_breaches(source, text, entry.lang_code, case.source):
             yield each._replace(field=field, message=f"{name}: {each.message}")
 
 
 def _check_terms(
     rows: Sequence[_GlossaryRow], source: str, target: str, lang_code: str, source_code: str
 ) -> Iterator[Flaw]:
-    original, mine = without_slots(source), target.casefold()
+    original, mine = remove_slots(source), target.casefold()
     for row in rows:
         term = cut(row.term, 40)
         if row.term and row.keep:
-            if _word_pattern(row.term, source_code).search(original) and row.term not in target:
+            if (
+                _make_word_pattern(row.term, source_code).search(original)
+                and row.term not in target
+            ):
                 yield flaw("glossary/kept", "", term=term)
             continue
-        named = row.term and _word_pattern(row.term, source_code, "any form").search(original)
+        named = row.term and _make_word_pattern(row.term, source_code, "any form").search(original)
         if named and row.use and not any(word.casefold() in mine for word in row.use):
             own = " or ".join(f"“{cut(word, 40)}”" for word in row.use)
             yield flaw("glossary/translated", "", term=term, own=own)
         if row.term and not named:
             continue
         for word in row.never:
-            if match := _word_pattern(word, lang_code, "any case").search(target):
+            if match := _make_word_pattern(word, lang_code, "any case").search(target):
                 instead = f"It says “{cut(row.use[0], 40)}”." if row.use else "Take it out."
                 short = cut(match[0], 40)
                 yield flaw("glossary/never", "", match.start(), part=short, instead=instead)
@@ -152,7 +159,7 @@ def _check_terms(
 _Match = Literal["exact", "any case", "any form"]
 
 
-def _word_pattern(word: str, lang_code: str, match: _Match = "exact") -> re.Pattern[str]:
+def _make_word_pattern(word: str, lang_code: str, match: _Match = "exact") -> re.Pattern[str]:
     """Return the pattern of a word, which is a whole one in a script with spaces.
 
     Args:
@@ -167,7 +174,7 @@ def _word_pattern(word: str, lang_code: str, match: _Match = "exact") -> re.Patt
     return re.compile(rf"(?<!\w){re.escape(word)}{plural}(?!\w)", ignore)
 
 
-def _address_pattern(words: str) -> re.Pattern[str]:
+def _make_address_pattern(words: str) -> re.Pattern[str]:
     proper = "|".join(word.replace("*", r"\w*") for word in words.split() if word[0].isupper())
     others = "|".join(word.replace("*", r"\w*") for word in words.split() if word[0].islower())
     inside = rf"(?:(?<=[^\W\d_] )|(?<=, ))(?:{proper})\b" if proper else ""
@@ -176,18 +183,18 @@ def _address_pattern(words: str) -> re.Pattern[str]:
 
 #: What addresses people formally, and informally, by language.
 _ADDRESSES = {
-    code: (_address_pattern(formal), _address_pattern(other))
+    code: (_make_address_pattern(formal), _make_address_pattern(other))
     for code, (formal, other) in language.DATA["address"].items()
 }
 
 
 def _check_address(address: str, target: str, lang_code: str) -> Iterator[Flaw]:
-    form, base = language.normal(lang_code), language.base(lang_code)
+    form, base = language.normalize(lang_code), language.base(lang_code)
     patterns = _ADDRESSES.get(form, _ADDRESSES.get(base)) if address else None
     if patterns is None:
         return
     other = patterns[address == "formal"]
-    if match := other.search(without_slots(target)):
+    if match := other.search(remove_slots(target)):
         how = "informally" if address == "formal" else "formally"
         yield flaw("formality", "", part=match[0], how=how, address=address, lang=lang_code)
 
@@ -208,7 +215,7 @@ def _read_rows(source: Any) -> Iterator[_GlossaryRow]:
             f"{', '.join(COLUMNS)}; leave out what you do not need."
         )
     for number, row in table:
-        cells = {key: _cell_text(row.get(key)) for key in COLUMNS}
+        cells = {key: _read_cell(row.get(key)) for key in COLUMNS}
         if any(cells.values()):
             use, never = (
                 tuple(filter(None, map(str.strip, cells[key].split("|"))))
@@ -260,7 +267,7 @@ def _read_file(path: str | os.PathLike[str]) -> tuple[str, list[tuple[int, Mappi
         raise InputError(f"{visible(name)}: {rows}: {table.broken[0].reason}.")
     if not table.rows:
         raise InputError(f"{visible(name)} is empty: its first row names the columns.")
-    names = [_cell_text(cell).casefold() for cell in table.rows[0].cells]
+    names = [_read_cell(cell).casefold() for cell in table.rows[0].cells]
     return visible(name), [
         (row.number, {key: cell for key, cell in zip(names, row.cells, strict=False) if key})
         for row in table.rows[1:]
@@ -271,7 +278,7 @@ def _count_known_columns(row: Sequence[str]) -> int:
     return sum(cell.strip().casefold() in COLUMNS for cell in row)
 
 
-def _cell_text(value: Any) -> str:
+def _read_cell(value: Any) -> str:
     text = getattr(value, "text", value)  # a cell that holds nothing usable, as it is seen
     return "" if text is None or text != text else str(text).strip()
 
@@ -294,6 +301,6 @@ def _find_problems(rows: Iterable[_GlossaryRow]) -> Iterator[Problem]:
             known = ", ".join(code for code in _ADDRESSES if "_" not in code)
             reason = f"is for a language as a whole, one of {known}"
             yield Problem(where, values(row.address), reason)
-        place = row.term.casefold(), language.normal(row.language)
+        place = row.term.casefold(), language.normalize(row.language)
         if row.term and (first := seen.setdefault(place, row.number)) != row.number:
             yield Problem(where, values(row.term), f"is there already, in row {first}")

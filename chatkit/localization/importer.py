@@ -15,21 +15,27 @@ from html import unescape
 from typing import TYPE_CHECKING, Any
 
 from chatkit.localization import language
-from chatkit.localization.checks import text_limit
-from chatkit.localization.content import Entry, entries, group_by_template, slots, text_label
-from chatkit.localization.ledger import Ledger, marked_changes, worded_changes
+from chatkit.localization.checks import get_text_limit
+from chatkit.localization.content import (
+    Entry,
+    find_slots,
+    group_by_template,
+    read_entries,
+    text_label,
+)
+from chatkit.localization.ledger import Ledger, draw_changes, format_changes
 from chatkit.localization.table import apply_edits, make_frame
 from chatkit.localization.typography import ENTITY, find_residue
 from chatkit.localization.units import (
     Stamp,
     Unit,
-    digest,
-    group_fields,
-    new_draft,
+    digest_texts,
+    find_text_group,
+    list_group_fields,
+    make_draft,
+    make_stamp_key,
     parse_stamp,
     put_texts,
-    stamp_key,
-    text_group,
 )
 from chatkit.report import FEW, LABEL, MANY, Report, ReportPart, html_tables, marked
 from chatkit.util.display import cut, has_half_character, many, visible
@@ -89,17 +95,17 @@ class ReturnedText:
     @property
     def is_edited(self) -> bool:
         """Return whether the translation differs from the exported one."""
-        return self.stamp is None or digest(self.unit.target) != self.stamp.target
+        return self.stamp is None or digest_texts(self.unit.target) != self.stamp.target
 
     @property
     def source_is_current(self) -> bool:
         """Return whether the source is still the one that was exported."""
-        return bool(self.stamp and self.original and digest(self.source) == self.stamp.source)
+        return bool(self.stamp and self.original and digest_texts(self.source) == self.stamp.source)
 
     @property
     def target_is_current(self) -> bool:
         """Return whether the live translation is still the one that was exported."""
-        return self.stamp is not None and digest(self.live) == self.stamp.target
+        return self.stamp is not None and digest_texts(self.live) == self.stamp.target
 
     def set_verdict(self, verdict: str, message: str) -> None:
         """Set the verdict, and the message that explains it."""
@@ -178,7 +184,7 @@ class Translations(Report):
             unit, comment = each.unit, each.unit.comment.strip()
             if not comment or each.verdict in _UNPLACED:
                 continue
-            place = unit.template_code, language.normal(unit.lang_code), unit.field
+            place = unit.template_code, language.normalize(unit.lang_code), unit.field
             if before := known.comments.get(place):
                 digits = re.sub(r"\D", "", before.at.partition("+")[0])
                 same = before.text.split() == comment.split()  # programs break lines anew
@@ -212,7 +218,7 @@ class Translations(Report):
             lines.append(f"  {cut(each.label, 60)}: {each.verdict}: {cut(each.message, 200)}")
             if each.verdict == "stale" and each.source:
                 sources = each.unit.source[:_MAX_LENGTH], each.source[:_MAX_LENGTH]
-                lines.append(f"    {worded_changes(*sources)}")
+                lines.append(f"    {format_changes(*sources)}")
         if (rest := len(faults) - _MAX_LISTED_FAULTS) > 0:
             lines.append(f"  and {rest:,} more in .rejected")
         lines += [f"  {waiting}"] * bool(waiting)
@@ -226,7 +232,7 @@ class Translations(Report):
         if self.refused:
             faults, waiting = self._split_refused()
             widths = dict.fromkeys(("text", "why not", "source", "came back"), 0)
-            rows = list(map(_html_row, faults[:MANY]))
+            rows = list(map(_draw_row, faults[:MANY]))
             table = html_tables(widths, rows[:FEW], rows[FEW:], len(faults), ".rejected")
             rest = f"<p>{marked(waiting)}</p>" * bool(waiting)
             summary = f"<summary>What was not taken: {many(len(self.refused), 'text')}</summary>"
@@ -234,12 +240,12 @@ class Translations(Report):
         return "".join(parts)
 
 
-def _html_row(text: ReturnedText) -> str:
+def _draw_row(text: ReturnedText) -> str:
     where, cell = visible(text.label), text.unit.cells.get("translation")
     place = ", ".join(filter(None, (visible(text.unit.place), cell)))
     source, returned = (marked(cut(each, _MAX_LENGTH)) for each in (text.source, text.returned))
     if text.verdict == "stale":
-        source = marked_changes(text.unit.source[:_MAX_LENGTH], text.source[:_MAX_LENGTH])
+        source = draw_changes(text.unit.source[:_MAX_LENGTH], text.source[:_MAX_LENGTH])
     return (
         f'<tr><th scope="row" dir="auto">{marked(cut(where, 2 * LABEL))}<br>'
         f"<i>{marked(cut(place, 2 * LABEL))}</i></th>"
@@ -270,7 +276,7 @@ def import_units(
 
     """
     importer = _Importer(
-        entries(frame), units, glossary, ledger, any_order=any_order, broken=broken
+        read_entries(frame), units, glossary, ledger, any_order=any_order, broken=broken
     )
     edits, new = importer.build_edits()
     result = apply_edits(frame, edits, new)
@@ -312,26 +318,28 @@ class _Importer:
         """Find the contents that a returned unit belongs to, by its stamp and its key."""
         stamp, original = parse_stamp(unit.stamp), None
         for each in self._templates.get(unit.template_code, ()) if stamp else ():
-            if stamp and stamp_key(*unit.text_key, each.lang_code) == stamp.key:
+            if stamp and make_stamp_key(*unit.text_key, each.lang_code) == stamp.key:
                 original = each
                 break
-        entry = self._entry_at(unit.text_key[:2])
+        entry = self._find_entry(unit.text_key[:2])
         now, live = ("" if e is None else e.texts.get(unit.field, "") for e in (original, entry))
         text = ReturnedText(unit, unit.target, stamp, original, entry, now, live)
         if text.is_edited and not self._broken:
             text.unit = unit._replace(target=strip_residue(unit.target, now))
         return text
 
-    def _entry_at(self, place: tuple[str, str]) -> Entry | None:
-        row = self._rows.get(place)
+    def _find_entry(self, content_key: tuple[str, str]) -> Entry | None:
+        row = self._rows.get(content_key)
         return None if row is None else self._members[row]
 
     def _evaluate_all(self) -> None:
         """Set the verdict on each text; of equal ones only the first is evaluated."""
         places: dict[tuple[str, ...], list[ReturnedText]] = {}
         for text in self.texts:
-            place = (*text.unit.text_key, text.stamp.key) if text.stamp else (text.unit.place,)
-            places.setdefault(place, []).append(text)
+            content_key = (
+                (*text.unit.text_key, text.stamp.key) if text.stamp else (text.unit.place,)
+            )
+            places.setdefault(content_key, []).append(text)
         for returned in places.values():
             versions: dict[str, ReturnedText] = {}
             for text in _keep_newest_export([text for text in returned if text.is_edited]):
@@ -345,12 +353,12 @@ class _Importer:
         unit, stamp, source = text.unit, text.stamp, text.original
         if stamp is None:
             lost = "its stamp was lost or changed on the way"
-            lost += unit.cell_reference("stamp")
+            lost += unit.format_cell_reference("stamp")
             text.set_verdict("unreadable" if unit.problem else "no stamp", unit.problem or lost)
         elif source is None:
-            text.set_verdict(*self._placement_error(unit, stamp))
+            text.set_verdict(*self._describe_placement(unit, stamp))
         elif text.unit.target != text.live or unit.problem:
-            if reason := self._rejection_reason(text, stamp, source, versions):
+            if reason := self._find_rejection(text, stamp, source, versions):
                 text.set_verdict(*reason)
             else:
                 taken = self._taken.setdefault(unit.text_key[:2], {})
@@ -360,7 +368,7 @@ class _Importer:
                 if text.unit.target != text.returned:
                     text.set_verdict("unwrapped", "taken without what a program had added")
 
-    def _rejection_reason(
+    def _find_rejection(
         self, text: ReturnedText, stamp: Stamp, source: Entry, versions: Sequence[ReturnedText]
     ) -> tuple[str, str] | None:
         """Return the verdict and the message of a text that must be rejected, else None."""
@@ -380,8 +388,10 @@ class _Importer:
             return "emptied", "the translation was taken out; delete it in the template if meant"
         # a program that prints a file anew may break the lines of a source
         same = text.source_is_current and unit.source.split() == text.source.split()
-        if digest(unit.source) != stamp.source and not same:
-            message = f"the source text in the file{unit.cell_reference('source')} is not the one "
+        if digest_texts(unit.source) != stamp.source and not same:
+            message = (
+                f"the source text in the file{unit.format_cell_reference('source')} is not the one "
+            )
             return "source edited", message + "that went out: a program changed it, or a person did"
         if not text.source_is_current:
             message = f"{lang} was changed since the export. Export it again, and read both files"
@@ -389,7 +399,7 @@ class _Importer:
         if not text.target_is_current:
             message = "somebody else translated it since the export: nothing was overwritten"
             return "conflict", message
-        if text_group(text.entry, source, unit.field) is None:
+        if find_text_group(text.entry, source, unit.field) is None:
             return "no place", "the content has another kind of header or button there"
         return self._check_placeholders(text.source, unit.target) or self._check_wording(
             text, source
@@ -398,7 +408,7 @@ class _Importer:
     def _check_wording(self, text: ReturnedText, source: Entry) -> tuple[str, str] | None:
         """Check a text for residue of programs, its length, and its words by the glossary."""
         unit, glossary = text.unit, self._glossary
-        lang, limit, count = unit.lang_code, text_limit(unit.field), len(unit.target)
+        lang, limit, count = unit.lang_code, get_text_limit(unit.field), len(unit.target)
         if self._broken:
             return None
         if reason := _describe_residue(unit, text.source):
@@ -407,13 +417,13 @@ class _Importer:
             message = f"it has {count:,} characters, at most {limit:,} are allowed"
             return "too long", f"{message}: take away {count - limit:,}"
         if glossary is not None:
-            for flaw in glossary.breaches(text.source, unit.target, lang, source.lang_code):
+            for flaw in glossary.find_breaches(text.source, unit.target, lang, source.lang_code):
                 if not self._ledger.is_silent(flaw.code, lang, unit.template_code, unit.field):
                     return "glossary broken", f"{flaw.message}. {flaw.hint}".rstrip(". ")
         return None
 
     def _check_placeholders(self, source: str, target: str) -> tuple[str, str] | None:
-        expected, got = (list(map(str, slots(text))) for text in (source, target))
+        expected, got = (list(map(str, find_slots(text))) for text in (source, target))
         lost, added = Counter(expected) - Counter(got), Counter(got) - Counter(expected)
         if lost:
             more = f", and {', '.join(added)} was added" if added else ""
@@ -426,14 +436,14 @@ class _Importer:
             return "placeholder order", f"{message}. If that is right, read with any_order=True"
         return None
 
-    def _placement_error(self, unit: Unit, stamp: Stamp) -> tuple[str, str]:
+    def _describe_placement(self, unit: Unit, stamp: Stamp) -> tuple[str, str]:
         """Return the verdict and the message for a unit whose key does not fit its stamp."""
         real = self._places_by_key.get(stamp.key)
         if real is None:
             message = "neither it nor its source is in the frame, or where it belongs was changed"
             return "not in the frame", message
         message = f"its stamp is that of {visible(' '.join(real))}"
-        return "code changed", f"{message}: put {', '.join(unit.repair_steps(real))} again"
+        return "code changed", f"{message}: put {', '.join(unit.describe_repair(real))} again"
 
     @cached_property
     def _places_by_key(self) -> dict[str, tuple[str, str, str]]:
@@ -442,7 +452,11 @@ class _Importer:
             text.unit.lang_code for text in self.texts
         }
         return {
-            stamp_key(e.template_code, lang, field, e.lang_code): (e.template_code, lang, field)
+            make_stamp_key(e.template_code, lang, field, e.lang_code): (
+                e.template_code,
+                lang,
+                field,
+            )
             for e in self._members
             for field in e.texts
             for lang in languages - {e.lang_code}
@@ -457,17 +471,17 @@ class _Importer:
         for text in self.texts:
             if text.verdict not in TAKEN_VERDICTS:
                 faults.setdefault(text.unit.text_key[:2], set()).add(text.unit.field)
-        for place, taken in self._taken.items():
-            entry = self._entry_at(place)
+        for content_key, taken in self._taken.items():
+            entry = self._find_entry(content_key)
             for name in ("", "headers", "buttons"):
                 for source in {
                     id(each.original): each.original for each in taken.values()
                 }.values():
                     if source is None:
                         continue
-                    needed = set(group_fields(source, entry, name))
-                    needed -= set() if name else faults.get(place, set())
-                    group = [f for f in taken if text_group(entry, source, f) == name]
+                    needed = set(list_group_fields(source, entry, name))
+                    needed -= set() if name else faults.get(content_key, set())
+                    group = [f for f in taken if find_text_group(entry, source, f) == name]
                     if group and (missing := sorted(needed - taken.keys())):
                         without = f"without {', '.join(map(text_label, missing))}"
                         message = f"{without} the {name or 'content'} would be half translated"
@@ -478,24 +492,25 @@ class _Importer:
         """Return the changed fields by row of the frame, and the new contents."""
         edits: dict[int, dict[str, Any]] = {}
         new: list[dict[str, Any]] = []
-        for place, taken in self._taken.items():
+        for content_key, taken in self._taken.items():
             source = next((text.original for text in taken.values()), None)
             if source is None:
                 continue
             self.source = self.source or source.lang_code
             fields = {
-                field: text.unit.target for field, text in sorted(taken.items(), key=_field_order)
+                field: text.unit.target
+                for field, text in sorted(taken.items(), key=_make_field_sort_key)
             }
             self.changed += [
                 (*text.unit.text_key, text.live, text.unit.target) for text in taken.values()
             ]
-            entry = self._entry_at(place)
+            entry = self._find_entry(content_key)
             if entry is None:
-                draft = new_draft(source, place[1])
+                draft = make_draft(source, content_key[1])
                 texts = dict.fromkeys(source.texts, "") | fields  # the others are missing
                 new.append({**draft, **put_texts(draft, source, texts)})
             else:
-                edits[self._rows[place]] = put_texts(entry.raw, source, fields)
+                edits[self._rows[content_key]] = put_texts(entry.raw, source, fields)
         return edits, new
 
 
@@ -520,15 +535,17 @@ def strip_residue(text: str, source: str) -> str:
 
 def _describe_residue(unit: Unit, source: str) -> str:
     """Describe what a program left in a translation; empty if there is nothing."""
-    where = unit.cell_reference("translation")
+    where = unit.format_cell_reference("translation")
     if unit.struck:
         return f"words in it are struck through{where}: take them out, or format them as the others"
-    left, expected = (Counter(match[0] for match in find_residue(s)) for s in (unit.target, source))
-    left -= expected
-    what = f"“{cut(next(iter(left)), 40)}”" if left else ""
-    if not left and _INDENTED_LINE.search(unit.target) and not _INDENTED_LINE.search(source):
+    added, expected = (
+        Counter(match[0] for match in find_residue(s)) for s in (unit.target, source)
+    )
+    added -= expected
+    what = f"“{cut(next(iter(added)), 40)}”" if added else ""
+    if not added and _INDENTED_LINE.search(unit.target) and not _INDENTED_LINE.search(source):
         what = "lines with an indent"
-    elif not left and "\n" not in source and _BROKEN_LINE.search(unit.target):
+    elif not added and "\n" not in source and _BROKEN_LINE.search(unit.target):
         what = "a line break between two words"
     return f"it has {what}{where}, and the source has not: a program left it" if what else ""
 
@@ -549,7 +566,7 @@ def _keep_newest_export(edited: list[ReturnedText]) -> list[ReturnedText]:
     return newest
 
 
-def _field_order(item: tuple[str, object]) -> tuple[str, int]:
+def _make_field_sort_key(item: tuple[str, object]) -> tuple[str, int]:
     """Return the sort key of a field: the tenth button after the second."""
     name, _, inner = item[0].partition(".")
     number = inner.partition(".")[0]

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable
-from datetime import UTC, datetime
 from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
@@ -54,15 +53,15 @@ def _split_code(code: str) -> tuple[str, str, str] | None:
 
 
 @lru_cache(4096)
-def normal(code: str) -> str:
+def normalize(code: str) -> str:
     """Return a code in its normal form, for comparison: en-US and en_us become en_US."""
     parts = _split_code(code.strip())
     return "_".join(filter(None, parts)) if parts else code
 
 
-def same(one: str, other: str) -> bool:
+def is_same(one: str, other: str) -> bool:
     """Return whether two codes mean the same language, however they are written."""
-    return normal(one) == normal(other)
+    return normalize(one) == normalize(other)
 
 
 @lru_cache(4096)
@@ -72,12 +71,12 @@ def base(code: str) -> str:
     return parts[0] if parts else code
 
 
-def find(code: str, among: Iterable[str]) -> str | None:
+def find_code(code: str, among: Iterable[str]) -> str | None:
     """Return a code among others: itself, else the only one of its language, else None."""
     codes = list(dict.fromkeys(among))
     if code in codes:
         return code
-    if equal := [other for other in codes if same(code, other)]:
+    if equal := [other for other in codes if is_same(code, other)]:
         return equal[0]
     related = [other for other in codes if base(code) == base(other)]
     return related[0] if len(related) == 1 else None
@@ -97,7 +96,7 @@ def suggest_codes(code: str, among: Iterable[str]) -> list[str]:
     form = _current_code(code)
     own = base(form)
     for meaning in (form, own):
-        if equal := [other for other in codes if same(other, meaning)]:
+        if equal := [other for other in codes if is_same(other, meaning)]:
             return equal[:1]
     if forms := [other for other in codes if base(other) == own]:
         return sorted(forms, key=lambda other: script(other) != script(form))
@@ -113,7 +112,7 @@ def _current_code(code: str) -> str:
     language, script, region = parts
     language = _NORWEGIAN.get(language) or get_global("language_aliases").get(language) or language
     region = (get_global("territory_aliases").get(region) or [region])[0]
-    return normal("_".join(filter(None, (language, script, region))))
+    return normalize("_".join(filter(None, (language, script, region))))
 
 
 def did_you_mean(code: str, among: Iterable[str]) -> str:
@@ -129,14 +128,16 @@ def as_list(codes: str | Iterable[str]) -> list[str]:
 
 def sort_codes(codes: Iterable[str], source: str = "en") -> list[str]:
     """Sort languages: the source first, then its regional forms, then all others by their code."""
-    own, near = normal(source), base(source)
-    return sorted(codes, key=lambda code: (normal(code) != own, base(code) != near, normal(code)))
+    own, near = normalize(source), base(source)
+    return sorted(
+        codes, key=lambda code: (normalize(code) != own, base(code) != near, normalize(code))
+    )
 
 
 @lru_cache(4096)
 def is_supported(code: str) -> bool:
     """Return whether the platform has templates in a language, by its page of November 2025."""
-    return normal(code) in _SUPPORTED
+    return normalize(code) in _SUPPORTED
 
 
 @lru_cache(4096)
@@ -191,23 +192,22 @@ def direction(code: str) -> Direction:
     return "rtl" if script(code) in _RIGHT_TO_LEFT else "ltr"
 
 
-# --- numbers, dates and times --------------------------------------------------------------
+# --- numbers and dates ----------------------------------------------------------------------
 
 
 class Conventions(NamedTuple):
-    """The form of numbers, dates and times of a language, in the digits 0 to 9."""
+    """The form of numbers and dates of a language, in the digits 0 to 9."""
 
     decimal: str
     group: str
     date: str  #: the order of day, month and year, and the sign between: "dmy."
-    noon: bool  #: whether times have am and pm
 
 
 @lru_cache(4096)
 def conventions(code: str) -> Conventions | None:
-    """Return how a language writes numbers, dates and times; None if CLDR does not have it."""
+    """Return how a language writes numbers and dates; None if CLDR does not have it."""
     try:
-        locale = Locale.parse(normal(code))
+        locale = Locale.parse(normalize(code))
     except (ValueError, UnknownLocaleError):
         return None
     symbols = locale.number_symbols.get("latn")
@@ -215,32 +215,7 @@ def conventions(code: str) -> Conventions | None:
         return None
     date = re.sub("[^dMy./-]", "", locale.date_formats["short"].pattern)
     order = "".join(dict.fromkeys(re.sub("[./-]", "", date).lower()))
-    sign = re.sub("[dMy]", "", date)[:1]
-    noon = "a" in re.sub("'[^']*'", "", locale.time_formats["short"].pattern)
-    return Conventions(symbols["decimal"], symbols["group"], order + sign, noon)
-
-
-@lru_cache(4096)
-def months(code: str) -> dict[str, int]:
-    """Return the numbers of the months by their names, long and short, without full stops."""
-    try:
-        widths = Locale.parse(normal(code)).months
-    except (ValueError, UnknownLocaleError):
-        return {}
-    return {
-        name.rstrip("."): number
-        for use in ("format", "stand-alone")
-        for width in ("abbreviated", "wide")
-        for number, name in widths[use][width].items()
-    }
-
-
-def format_day(code: str, month: int, day: int) -> str:
-    """Format a day of a month in a language that has `months`: 25. November."""
-    from babel.dates import format_skeleton  # only here: it takes long to import
-
-    locale = Locale.parse(normal(code))
-    return format_skeleton("MMMMd", datetime(2024, month, day, tzinfo=UTC), locale=locale)
+    return Conventions(symbols["decimal"], symbols["group"], order + re.sub("[dMy]", "", date)[:1])
 
 
 # --- locale tags: what a file format calls a language --------------------------------------
@@ -256,4 +231,4 @@ def is_tag(lang_code: str) -> bool:
 
 def bcp47_tag(lang_code: str) -> str:
     """Return a code as XLIFF writes it: en-US for en_US."""
-    return normal(lang_code).replace("_", "-")
+    return normalize(lang_code).replace("_", "-")

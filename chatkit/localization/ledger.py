@@ -29,7 +29,7 @@ from chatkit.bulk.journal import get_user_name
 from chatkit.bulk.stores import get_journal_folder
 from chatkit.errors import InputError, read_file_bytes
 from chatkit.localization import language
-from chatkit.localization.content import Contents, Entry, entries, group_with_source
+from chatkit.localization.content import Contents, Entry, group_with_source, read_entries
 from chatkit.localization.table import make_frame
 from chatkit.report import Report, ReportPart, marked, paragraph
 from chatkit.util.display import compare_words, many, values, visible
@@ -55,7 +55,7 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00")
 _CONFLICT = ("<<<<<<<", "=======", ">>>>>>>", "|||||||")
 
 
-def text_digest(text: str) -> str:
+def digest_text(text: str) -> str:
     """Return a digest of a text in twenty characters."""
     return blake2b(json.dumps(text).encode(), digest_size=10).hexdigest()
 
@@ -93,13 +93,13 @@ _TEXT_MARKS = {"same": "{}", "out": "[-{}-]", "in": "{{+{}+}}"}
 _HTML_MARKS = {"same": "{}", "out": "<del>{}</del>", "in": "<ins>{}</ins>"}
 
 
-def worded_changes(before: str, after: str) -> str:
+def format_changes(before: str, after: str) -> str:
     """Show the changes of a text in one line: [-what was taken out-] and {+what was put in+}."""
     changes = compare_words(before, after)
     return "".join(_TEXT_MARKS[kind].format(visible(text)) for kind, text in changes)
 
 
-def marked_changes(before: str, after: str, kinds: Collection[str] = tuple(_HTML_MARKS)) -> str:
+def draw_changes(before: str, after: str, kinds: Collection[str] = tuple(_HTML_MARKS)) -> str:
     """Show the changes of a text as HTML: all words, or only those of some kinds.
 
     Args:
@@ -170,9 +170,9 @@ class Ledger:
     def lines(self) -> set[str]:
         """Return the records as lines, without the source texts that they name."""
         return {
-            _format_line(kind, *place, *record)
+            _format_line(kind, *key, *record)
             for kind, records in self._records.items()
-            for place, record in records.items()
+            for key, record in records.items()
         }
 
     @classmethod
@@ -202,7 +202,7 @@ class Ledger:
         except (ValueError, RecursionError):
             return False
         match values:
-            case ["source", str(digest), str(text)] if text_digest(text) == digest:
+            case ["source", str(digest), str(text)] if digest_text(text) == digest:
                 self.sources[digest] = text
                 return True
             case [str(kind), *rest] if kind in _RECORD_KINDS:
@@ -216,30 +216,30 @@ class Ledger:
                 return True
         return False
 
-    def _keep_later(self, kind: str, place: tuple[str, ...], record: Origin | Annotation) -> None:
+    def _keep_later(self, kind: str, key: tuple[str, ...], record: Origin | Annotation) -> None:
         """Keep a record unless a later one of its place is known."""
-        known = self._records[kind].get(place)
+        known = self._records[kind].get(key)
         if known is None or known < record:
-            self._records[kind][place] = record
+            self._records[kind][key] = record
 
     def merge(self, other: Ledger) -> Ledger:
         """Return a ledger with the lines of both: for each translation the later line counts.
 
         The order of the two does not matter, nor how often they are merged.
         """
-        both = Ledger()
+        merged = Ledger()
         for each in (self, other):
-            both.sources |= each.sources
+            merged.sources |= each.sources
             for kind, records in each._records.items():
                 for place, record in records.items():
-                    both._keep_later(kind, place, record)
-        return both
+                    merged._keep_later(kind, place, record)
+        return merged
 
     # --- write down -------------------------------------------------------------------
 
     def add_source(self, source: str) -> str:
         """Add a source text, and return its digest."""
-        digest = text_digest(source)
+        digest = digest_text(source)
         self.sources[digest] = source
         return digest
 
@@ -260,7 +260,7 @@ class Ledger:
         """
         at, before = at or _now(), known.origins.get(key)
         if before is not None:
-            same = before.source == text_digest(source)
+            same = before.source == digest_text(source)
             if same and (how != "accept" or before.how == "accept"):
                 return
             if before.at >= at:
@@ -270,9 +270,9 @@ class Ledger:
             "made", key, Origin(at, self.add_source(source), how, run, get_user_name())
         )
 
-    def comment(self, place: tuple[str, str, str], text: str) -> None:
+    def comment(self, key: tuple[str, str, str], text: str) -> None:
         """Record the comment of a person on a text; an empty comment takes it back."""
-        self.comments[place] = Annotation(_now(), text, get_user_name())
+        self.comments[key] = Annotation(_now(), text, get_user_name())
 
     def silence(
         self,
@@ -284,8 +284,8 @@ class Ledger:
         off: bool = False,
     ) -> None:
         """Record that findings of a code are silenced, or not any more; empty means every one."""
-        place = code, language.normal(lang_code), template_code, field
-        self.silenced[place] = Annotation(_now(), "" if off else "yes", get_user_name())
+        key = code, language.normalize(lang_code), template_code, field
+        self.silenced[key] = Annotation(_now(), "" if off else "yes", get_user_name())
 
     # --- look up ----------------------------------------------------------------------
 
@@ -297,28 +297,28 @@ class Ledger:
         A record for the template counts over one for all, then one for the language, then one for
         the field.
         """
-        languages = language.normal(lang_code), ""
+        languages = language.normalize(lang_code), ""
         for template, lang, name in product((template_code, ""), languages, (field, "")):
             if annotation := self.silenced.get((code, lang, template, name)):
                 return bool(annotation.text)
         return False
 
-    def origin_of(
+    def find_origin(
         self, content: Entry | Unit, field: str, original: Entry, text: str
     ) -> Origin | None:
         """Return the record of a text of a content, and of its source; None if there is none."""
         if not self.origins:  # then the digests are left out, to save time
             return None
-        return self.origins.get(translation_key(content, field, original.lang_code, text))
+        return self.origins.get(make_translation_key(content, field, original.lang_code, text))
 
     def is_accepted(self, entry: Entry, field: str, original: Entry, text: str) -> bool:
         """Return whether a person accepted this text of a content as it is."""
-        origin = self.origin_of(entry, field, original, text)
+        origin = self.find_origin(entry, field, original, text)
         return origin is not None and origin.how == "accept"
 
     def silences(self) -> pd.DataFrame:
         """Return a DataFrame of what is silenced; an empty cell means every one."""
-        rows = [(*place, each.at) for place, each in sorted(self.silenced.items()) if each.text]
+        rows = [(*key, each.at) for key, each in sorted(self.silenced.items()) if each.text]
         return make_frame(rows, ("code", "lang_code", "template_code", "field", "at"))
 
     def provenance(self, entry: Entry, original: Entry) -> Provenance:
@@ -328,9 +328,9 @@ class Ledger:
             source = original.texts.get(field, "")
             if not text.strip():
                 continue
-            if origin := self.origin_of(entry, field, original, text):
+            if origin := self.find_origin(entry, field, original, text):
                 known += 1
-                if text_digest(source) != origin.source:
+                if digest_text(source) != origin.source:
                     before = self.sources.get(origin.source, "")
                     changes.append(SourceChange(field, name, before, source))
             elif source and source != text:  # a text that is the same in both was made from it
@@ -339,23 +339,23 @@ class Ledger:
 
     def is_structure_accepted(self, entry: Entry, original: Entry) -> bool:
         """Return whether somebody accepted that a content has another header or other buttons."""
-        origin = self.origin_of(entry, _STRUCTURE, original, _structure_of(entry))
-        return origin is not None and origin.source == text_digest(_structure_of(original))
+        origin = self.find_origin(entry, _STRUCTURE, original, _describe_structure(entry))
+        return origin is not None and origin.source == digest_text(_describe_structure(original))
 
 
-def translation_key(
+def make_translation_key(
     content: Entry | Unit, field: str, source_code: str, text: str
 ) -> TranslationKey:
     """Return the key of one translated text of a content."""
-    codes = language.normal(content.lang_code), field, language.normal(source_code)
-    return TranslationKey(content.template_code, *codes, text_digest(text))
+    codes = language.normalize(content.lang_code), field, language.normalize(source_code)
+    return TranslationKey(content.template_code, *codes, digest_text(text))
 
 
 #: The field of a record of which header and buttons a content has.
 _STRUCTURE = "headers and buttons"
 
 
-def _structure_of(entry: Entry) -> str:
+def _describe_structure(entry: Entry) -> str:
     """Return the types of header and buttons of a content as JSON, for comparison."""
     headers = [
         [values(header.get("type")), len(entry.placeholders.get(f"headers.{number}.text", ()))]
@@ -375,16 +375,16 @@ def accept_contents(
     Raises:
         InputError: None of them is in such a language, or there is no source.
     """
-    members = entries(contents)
+    members = read_entries(contents)
     named = select_languages(members, languages)
-    new, rows, sources, at = Ledger(), list[tuple[str, str, int, str]](), 0, _now()
+    new, rows, sources, time = Ledger(), list[tuple[str, str, int, str]](), 0, _now()
     for group, original in group_with_source(members, source):
         sources += original is not None
         order = language.sort_codes((entry.lang_code for entry in group), source)
         for entry in sorted(group, key=lambda each: order.index(each.lang_code)):
             if original is None or entry is original:
                 continue
-            if named is not None and language.normal(entry.lang_code) not in named:
+            if named is not None and language.normalize(entry.lang_code) not in named:
                 continue
             record = known.provenance(entry, original)
             before = "stale" if record.changes else "unknown" if record.unknown else "recorded"
@@ -394,14 +394,14 @@ def accept_contents(
                 if original.texts.get(field)
             }
             rows.append((entry.template_code, entry.lang_code, len(made), before))
-            structure = _structure_of(entry), _structure_of(original)
+            structure = _describe_structure(entry), _describe_structure(original)
             if structure[0] != structure[1] and not entry.is_draft:  # a draft may lack them for now
                 made[_STRUCTURE] = structure
             for field, (text, origin) in made.items():
-                key = translation_key(entry, field, original.lang_code, text)
-                new.record_source(key, origin, "accept", known, at=at)
+                key = make_translation_key(entry, field, original.lang_code, text)
+                new.record_source(key, origin, "accept", known, at=time)
     if not sources:
-        raise InputError(no_source_message(members, source))
+        raise InputError(make_no_source_message(members, source))
     return make_frame(rows, ("template_code", "lang_code", "texts", "before")), new
 
 
@@ -416,15 +416,15 @@ def select_languages(
     if languages is None:
         return None
     named = language.as_list(languages)
-    known = dict.fromkeys(language.normal(entry.lang_code) for entry in contents)
-    if strange := [code for code in named if language.normal(code) not in known]:
+    known = dict.fromkeys(language.normalize(entry.lang_code) for entry in contents)
+    if strange := [code for code in named if language.normalize(code) not in known]:
         asked = language.did_you_mean(strange[0], known)
         hint = f"; {asked}" if asked else f": they are in {', '.join(known)}."
         raise InputError(f"No content is in {visible(strange[0]):.20}{hint}")
-    return {language.normal(code) for code in named}
+    return {language.normalize(code) for code in named}
 
 
-def no_source_message(contents: Sequence[Entry], source: str) -> str:
+def make_no_source_message(contents: Sequence[Entry], source: str) -> str:
     """Return the message that no content is in the source language, with a suggestion."""
     asked = language.did_you_mean(source, (entry.lang_code for entry in contents))
     end = f"; {asked}" if asked else "."

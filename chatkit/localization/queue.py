@@ -16,18 +16,24 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 from chatkit.errors import InputError
 from chatkit.localization import language
 from chatkit.localization.audit import check_contents
-from chatkit.localization.content import Contents, Entry, entries, group_with_source, text_label
-from chatkit.localization.ledger import Ledger, LedgerFile, marked_changes, translation_key
+from chatkit.localization.content import (
+    Contents,
+    Entry,
+    group_with_source,
+    read_entries,
+    text_label,
+)
+from chatkit.localization.ledger import Ledger, LedgerFile, draw_changes, make_translation_key
 from chatkit.localization.rules import ContentFinding
 from chatkit.localization.table import make_frame
 from chatkit.localization.units import (
     UNIT_STATES,
     Unit,
     UnitState,
-    new_draft,
+    make_draft,
+    make_translator_note,
     pair_units,
     put_texts,
-    translator_note,
 )
 from chatkit.report import (
     LABEL,
@@ -90,7 +96,7 @@ class QueueItem:
     @property
     def note(self) -> str:
         """The note for the translator."""
-        return translator_note(self.unit.field, self.original)
+        return make_translator_note(self.unit.field, self.original)
 
     @property
     def text(self) -> str:
@@ -137,13 +143,13 @@ class Queue(Report):
         self._read_other_frame = read_other_frame
         self._reading_lock = Lock()  #: held while they are read
         self._other_contents: list[Entry] | None = [] if read_other_frame is None else None
-        self._contents = entries(frame)
+        self._contents = read_entries(frame)
         pairs, _ = pair_units(self._contents, source, languages, self._records)
         #: The texts, language by language, in the order of the templates.
         self.items = [QueueItem(*pair) for pair in pairs if pair[0].state in states]
-        order = list(dict.fromkeys(language.normal(unit.lang_code) for unit, *_ in pairs))
+        order = list(dict.fromkeys(language.normalize(unit.lang_code) for unit, *_ in pairs))
         ranks = {code: rank for rank, code in enumerate(order)}
-        self.items.sort(key=lambda item: ranks[language.normal(item.unit.lang_code)])
+        self.items.sort(key=lambda item: ranks[language.normalize(item.unit.lang_code)])
 
     def __len__(self) -> int:
         return len(self.items)
@@ -168,7 +174,7 @@ class Queue(Report):
         Raises:
             InputError: There is no such text, or it would be empty.
         """
-        item = self._item_at(number)
+        item = self._get_item(number)
         if not text.strip():
             raise InputError("A translation cannot be empty; skip(number) leaves it as it is.")
         if text == item.unit.target:
@@ -183,7 +189,7 @@ class Queue(Report):
         Raises:
             InputError: There is no such text, or it has no translation.
         """
-        item = self._item_at(number)
+        item = self._get_item(number)
         if not item.unit.target.strip():
             raise InputError(f"Text {number} has no translation yet: edit(number, text) writes it.")
         item.answer, item.new_translation = "accepted", ""
@@ -194,7 +200,7 @@ class Queue(Report):
         Raises:
             InputError: There is no such text.
         """
-        item = self._item_at(number)
+        item = self._get_item(number)
         item.answer, item.new_translation = "skipped", ""
 
     def comment(self, number: int, text: str) -> None:
@@ -203,11 +209,11 @@ class Queue(Report):
         Raises:
             InputError: There is no such text.
         """
-        item = self._item_at(number)
+        item = self._get_item(number)
         item.commented = item.commented or text.strip() != item.comment
         item.comment = text.strip()
 
-    def _item_at(self, number: int) -> QueueItem:
+    def _get_item(self, number: int) -> QueueItem:
         """Return the item with a number, or raise an error that has the range of numbers."""
         if not 0 <= number < len(self.items):
             last = len(self.items) - 1
@@ -224,10 +230,10 @@ class Queue(Report):
             number: The number of the text.
             text: Another translation; without it the answer.
         """
-        item = self._item_at(number)
+        item = self._get_item(number)
         original, entry, unit = item.original, item.entry, item.unit
-        fields = new_draft(original, unit.lang_code) if entry is None else entry.raw
-        changed = put_texts(fields, original, self._answered_texts(number, text))
+        fields = make_draft(original, unit.lang_code) if entry is None else entry.raw
+        changed = put_texts(fields, original, self._collect_answered_texts(number, text))
         return {**fields, **changed, "template_code": unit.template_code}
 
     def untranslated(self, number: int, text: str | None = None) -> list[str]:
@@ -237,13 +243,13 @@ class Queue(Report):
             number: The number of the text.
             text: Another translation; without it the answer.
         """
-        (content,) = entries(self.content(number, text))
+        (content,) = read_entries(self.content(number, text))
         entry = self.items[number].entry
         known = {} if entry is None else dict(entry.texts)
-        known |= self._answered_texts(number, text)
+        known |= self._collect_answered_texts(number, text)
         return [field for field in content.texts if field not in known]
 
-    def _answered_texts(self, number: int, text: str | None) -> dict[str, str]:
+    def _collect_answered_texts(self, number: int, text: str | None) -> dict[str, str]:
         """Return the edited texts of the content of a text, by field."""
         item = self.items[number]
         texts = {
@@ -261,7 +267,7 @@ class Queue(Report):
             number: The number of the text.
             text: Another translation; without it the answer.
         """
-        item = self._item_at(number)
+        item = self._get_item(number)
         if not (item.text if text is None else text).strip():
             return []
         pair = [item.original, self.content(number, text)]
@@ -275,7 +281,7 @@ class Queue(Report):
 
     def has_memory(self, number: int) -> bool:
         """Return whether the memory for suggestions in the language of a text is ready."""
-        return (self._item_at(number).unit.lang_code, self.has_other_contents) in self._memories
+        return (self._get_item(number).unit.lang_code, self.has_other_contents) in self._memories
 
     @property
     def has_other_contents(self) -> bool:
@@ -291,7 +297,7 @@ class Queue(Report):
         with self._reading_lock:
             if self._other_contents is None and self._read_other_frame is not None:
                 languages = dict.fromkeys(item.unit.lang_code for item in self.items)
-                self._other_contents = entries(self._read_other_frame(languages))
+                self._other_contents = read_entries(self._read_other_frame(languages))
 
     def suggestions(self, number: int, *, at_hand: bool = False) -> list[Suggestion]:
         """Return translations of this text, or of one much like it, in the account and here.
@@ -305,7 +311,7 @@ class Queue(Report):
             InputError: There is no such text.
             CallError: The other templates cannot be read; `at_hand=True` does without them.
         """
-        unit = self._item_at(number).unit
+        unit = self._get_item(number).unit
         if not at_hand:
             self.read_others()
         others = self._other_contents
@@ -347,10 +353,10 @@ class Queue(Report):
         for item in self.items:
             unit = item.unit
             if item.answer == "accepted":
-                key = translation_key(unit, unit.field, item.original.lang_code, unit.target)
+                key = make_translation_key(unit, unit.field, item.original.lang_code, unit.target)
                 new.record_source(key, unit.source, "accept", self._records)
             if item.commented:
-                lang_code = language.normal(unit.lang_code)
+                lang_code = language.normalize(unit.lang_code)
                 new.comment((unit.template_code, lang_code, unit.field), item.comment)
                 item.commented = False
         self._records = self._ledger_file.add(new)
@@ -375,7 +381,7 @@ class Queue(Report):
     def _reread_templates(self, edited: Iterable[QueueItem]) -> pd.DataFrame:
         """Read the templates with edits again, after an earlier plan has changed them."""
         frame = self._read_frame(list(dict.fromkeys(item.unit.template_code for item in edited)))
-        live = {(each.template_code, each.lang_code): each for each in entries(frame)}
+        live = {(each.template_code, each.lang_code): each for each in read_entries(frame)}
         for item in self.items:
             entry = live.get(item.unit.text_key[:2])
             if entry is not None:
@@ -408,17 +414,17 @@ class Queue(Report):
         return [ReportPart(lines, self._html)]
 
     def _html(self) -> str:
-        rows = [_html_row(number, item) for number, item in enumerate(self.items[:MANY])]
+        rows = [_draw_row(number, item) for number, item in enumerate(self.items[:MANY])]
         first, more = rows[:_FEW_TEXTS], rows[_FEW_TEXTS:]
         table = html_tables(_WIDTHS, first, more, len(self.items), "queue.frame()")
         return html_heading(self._heading()) + table
 
 
-def _html_row(number: int, item: QueueItem) -> str:
+def _draw_row(number: int, item: QueueItem) -> str:
     unit = item.unit
     source = marked(cut(unit.source, 2 * LABEL))
     if item.source_before:
-        source = marked_changes(item.source_before, unit.source)
+        source = draw_changes(item.source_before, unit.source)
     label = text_label(unit.field)
     cells = [str(number), cut(unit.template_code, LABEL), unit.lang_code, label, item.state]
     row = "".join(f'<td dir="auto">{marked(visible(cell))}</td>' for cell in cells)
@@ -475,7 +481,7 @@ class TranslationMemory:
         """
         best: dict[str, Suggestion] = {}
         for known in (unsaved, self._translations) if text.strip() else ():
-            for score, place in _most_similar(text, [one.source for one in known]):
+            for score, place in _find_most_similar(text, [one.source for one in known]):
                 one = known[place]
                 if besides != (one.template_code, one.field):
                     alike = 1.0 if one.source == text else round(min(score, 0.99), 2)
@@ -486,11 +492,11 @@ class TranslationMemory:
 
 
 def _find_translations(contents: Contents, lang_code: str, source: str) -> Iterator[Suggestion]:
-    for members, original in group_with_source(entries(contents), source):
+    for members, original in group_with_source(read_entries(contents), source):
         for entry in members:
             if original is None or entry is original:
                 continue
-            if not language.same(entry.lang_code, lang_code):
+            if not language.is_same(entry.lang_code, lang_code):
                 continue
             place, live = (entry.template_code, entry.lang_code), not entry.is_draft
             for field, _, translation in entry.pieces:
@@ -498,7 +504,7 @@ def _find_translations(contents: Contents, lang_code: str, source: str) -> Itera
                     yield Suggestion(translation, text, 1.0, *place, field, live)
 
 
-def _most_similar(text: str, others: Sequence[str]) -> list[tuple[float, int]]:
+def _find_most_similar(text: str, others: Sequence[str]) -> list[tuple[float, int]]:
     """Find the texts that are most similar to one; capitals do not count.
 
     The measure is twice the length of their longest common subsequence, as a share of the length
@@ -513,15 +519,17 @@ def _most_similar(text: str, others: Sequence[str]) -> list[tuple[float, int]]:
     for n, character in enumerate(text):
         bits[character] = bits.get(character, 0) | 1 << n
     alike = []
-    for place, other in enumerate(map(str.casefold, others)):
-        both = len(text) + len(other)
-        if 2 * min(len(text), len(other)) < _MIN_LIKENESS * both:
+    for position, other in enumerate(map(str.casefold, others)):
+        total = len(text) + len(other)
+        if 2 * min(len(text), len(other)) < _MIN_LIKENESS * total:
             continue
-        rest = whole = (1 << len(text)) - 1  # a bit of 0 for each character of the subsequence
+        unmatched = full_mask = (
+            1 << len(text)
+        ) - 1  # a bit of 0 for each character of the subsequence
         for character in other:
-            matches = rest & bits.get(character, 0)
-            rest = (rest + matches | rest - matches) & whole
-        share = 2 * (len(text) - rest.bit_count()) / both
+            matches = unmatched & bits.get(character, 0)
+            unmatched = (unmatched + matches | unmatched - matches) & full_mask
+        share = 2 * (len(text) - unmatched.bit_count()) / total
         if share >= _MIN_LIKENESS:
-            alike.append((share, place))
+            alike.append((share, position))
     return sorted(alike, key=lambda each: -each[0])[: 8 * MAX_SUGGESTIONS]

@@ -78,7 +78,7 @@ STRUCTURE = frozenset(("placeholders differ", "header differs", "buttons differ"
 AGREED = STRUCTURE - {"placeholders differ"}
 
 
-def rule_of(code: str, severity: Severity = "warning") -> Rule:
+def get_rule(code: str, severity: Severity = "warning") -> Rule:
     """Return the rule of a code; those of characters come from `chatkit.imports.characters`."""
     return RULES.get(code) or Rule(severity, _DATA["sources"]["UNICODE"], severity == "error")
 
@@ -99,12 +99,12 @@ class ContentFinding(Finding):
     @property
     def source(self) -> str:
         """The document that states the rule."""
-        return rule_of(self.code, self.severity).source
+        return get_rule(self.code, self.severity).source
 
     @property
     def refused(self) -> bool:
         """Return whether the documents say that such a content is refused."""
-        return self.severity != "note" and rule_of(self.code, self.severity).refused
+        return self.severity != "note" and get_rule(self.code, self.severity).refused
 
     @property
     def content(self) -> str:
@@ -136,7 +136,7 @@ class Flaw(NamedTuple):
         """Return this flaw as a finding in a content."""
         return ContentFinding(
             code=self.code,
-            severity=self.severity or rule_of(self.code).severity,
+            severity=self.severity or get_rule(self.code).severity,
             pointer="/" + escape_key(self.field).replace(".", "/"),
             message=self.message,
             hint=self.hint,

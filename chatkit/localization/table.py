@@ -14,7 +14,7 @@ _COUNT_COLUMNS = ("characters", "utf16", "limit", "templates", "texts", "words")
 _DTYPES = {"position": "Int64", "refused": "bool", "share": "float64"}
 
 
-def attribute_frame(objects: Iterable[Any], columns: Sequence[str]) -> pd.DataFrame:
+def make_attribute_frame(objects: Iterable[Any], columns: Sequence[str]) -> pd.DataFrame:
     """Make a DataFrame of these attributes of objects, a row for each."""
     return make_frame(([getattr(each, name) for name in columns] for each in objects), columns)
 
@@ -28,12 +28,12 @@ def make_frame(rows: Iterable[Sequence[Any]], columns: Sequence[str]) -> pd.Data
     return frame.astype({name: kinds.get(name, "str") for name in columns})
 
 
-def text_frame(rows: Sequence[Sequence[str | None]], columns: Sequence[str]) -> pd.DataFrame:
+def make_text_frame(rows: Sequence[Sequence[str | None]], columns: Sequence[str]) -> pd.DataFrame:
     """Make a DataFrame of rows of texts."""
     return pd.DataFrame(rows, columns=list(columns), dtype="str")
 
 
-def states_frame(
+def make_states_frame(
     states: Mapping[tuple[str, str], str], codes: Sequence[str], languages: Sequence[str]
 ) -> pd.DataFrame:
     """Make a DataFrame of states: a row for each template, a column for each language."""

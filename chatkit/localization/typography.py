@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from calendar import monthrange
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
@@ -26,7 +25,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from chatkit.imports.characters import check_text, find_both_directions
 from chatkit.localization import language
-from chatkit.localization.content import SLOT, Entry, part, slots, without_slots
+from chatkit.localization.content import SLOT, Entry, find_slots, read_text, remove_slots
 from chatkit.localization.language import Conventions
 from chatkit.localization.rules import LISTS, Case, Flaw, flaw
 from chatkit.util.display import cut, find_invisible_characters, is_right_to_left, values
@@ -40,12 +39,12 @@ def check_characters(case: Case) -> Iterator[Flaw]:
         yield from _check_emoji_count(text, field, name)
         yield from _check_script(text, field, name, entry.lang_code)
         if not text.isascii() and is_right_to_left(text):
-            if finding := find_both_directions(_without_names(text)):
+            if finding := find_both_directions(_remove_names(text)):
                 yield flaw("both directions", field, name=name, message=finding.message)
             if field == "text" or field.startswith("headers"):
                 yield from _check_direction(text, field, name, language.direction(entry.lang_code))
     for key, sample in entry.variables.items():
-        if isinstance(sample, str):
+        if isinstance(sample, str) and not _is_plain(sample):
             short = cut(str(key), 20)
             yield from _check_text_characters(sample, f"variables.{short}", f"the sample {short}")
 
@@ -53,10 +52,13 @@ def check_characters(case: Case) -> Iterator[Flaw]:
 _INVISIBLE_CODES = {"control characters", "invisible", "direction marks", "unknown characters"}
 
 
+def _is_plain(text: str) -> bool:
+    """Return whether a text has visible ASCII characters and line breaks alone."""
+    return text.isascii() and text.replace("\n", "").isprintable()
+
+
 def _check_text_characters(text: str, field: str, name: str) -> Iterator[Flaw]:
-    if text.isascii() and text.replace("\n", "").isprintable():
-        return
-    for finding in check_text(text):
+    for finding in [] if _is_plain(text) else check_text(text):
         places = find_invisible_characters(text) if finding.code in _INVISIBLE_CODES else []
         meant = finding.suggestion
         hint = "" if meant is None else f"It may be meant as {values(meant)}."
@@ -65,7 +67,7 @@ def _check_text_characters(text: str, field: str, name: str) -> Iterator[Flaw]:
 
 
 @lru_cache(100_000)
-def _letter_script(c: str) -> str:
+def _get_letter_script(c: str) -> str:
     """Return the script of a letter as Unicode names it, like LATIN; empty for other characters."""
     name = unicodedata.name(c, "").partition(" ")[0] if c.isalpha() else ""
     return name if name in language.KNOWN_LETTERS else ""
@@ -87,8 +89,8 @@ def find_emoji(text: str) -> re.Match[str] | None:
 def _check_emoji_count(text: str, field: str, name: str) -> Iterator[Flaw]:
     matches = [*_EMOJI.finditer(text)] if field == "text" and not text.isascii() else []
     if len(matches) > MAX_EMOJI:
-        at, count = matches[MAX_EMOJI].start(), len(matches)
-        yield flaw("emoji", field, at, count=count, name=name, most=MAX_EMOJI)
+        position, count = matches[MAX_EMOJI].start(), len(matches)
+        yield flaw("emoji", field, position, count=count, name=name, most=MAX_EMOJI)
 
 
 _ADDRESS_OR_TAG = re.compile(r"https?://\S+|www\.\S+|[^\s@]{1,64}@\S+|[#@]\w+", re.IGNORECASE)
@@ -97,17 +99,17 @@ _MIN_OTHER_LETTERS = 2  #: letters of another script that are no mere sign
 _MIN_SHARE = 0.5
 
 
-def _without_names(text: str) -> str:
+def _remove_names(text: str) -> str:
     """Return a text without what is in no language: placeholders, addresses, hashtags."""
-    return _ADDRESS_OR_TAG.sub(" ", without_slots(text))
+    return _ADDRESS_OR_TAG.sub(" ", remove_slots(text))
 
 
 def _check_script(text: str, field: str, name: str, code: str) -> Iterator[Flaw]:
     """Find letters of a script that the language does not use; names in Latin are no fault."""
     own = language.letters(code)
-    if not own or ("LATIN" in own and text.isascii()):
+    if not own or set(map(_get_letter_script, text)) <= own | {""}:
         return
-    count = Counter(filter(None, map(_letter_script, _without_names(text))))
+    count = Counter(filter(None, map(_get_letter_script, _remove_names(text))))
     total, mine = count.total(), sum(count[letter] for letter in own)
     others = [letter for letter, _ in count.most_common() if letter not in own]
     if not others or total < _MIN_LETTERS:
@@ -120,19 +122,19 @@ def _check_script(text: str, field: str, name: str, code: str) -> Iterator[Flaw]
         yield flaw("other script", field, **parts)
 
 
-def _check_direction(text: str, field: str, name: str, way: str) -> Iterator[Flaw]:
+def _check_direction(text: str, field: str, name: str, direction: str) -> Iterator[Flaw]:
     """Check that the first letter of a text has the direction of its language."""
-    for at, c in enumerate(text):
+    for position, c in enumerate(text):
         kind = unicodedata.bidirectional(c)
         if kind in ("L", "R", "AL"):
-            if (way == "ltr") != (kind == "L"):
-                mark = ", or with the mark U+200F" if way == "rtl" else ""
-                yield flaw("direction", field, at, name=name, letter=cut(c, 10), mark=mark)
+            if (direction == "ltr") != (kind == "L"):
+                mark = ", or with the mark U+200F" if direction == "rtl" else ""
+                yield flaw("direction", field, position, name=name, letter=cut(c, 10), mark=mark)
             return
 
 
 def check_typography(case: Case) -> Iterator[Flaw]:
-    """Check spaces, quotes, punctuation, numbers and dates, also against the source."""
+    """Check spaces, quotes, punctuation, numbers and addresses, also against the source."""
     entry, original = case.entry, case.original
     originals = {} if original is None else original.texts
     for field, name, text in entry.pieces:
@@ -141,11 +143,7 @@ def check_typography(case: Case) -> Iterator[Flaw]:
             for rule in (_check_spaces, _check_quotes, _check_punctuation):
                 yield from rule(line)
             if original is not None and (source := originals.get(field)):
-                for compare in (_compare_numbers, _compare_months):
-                    yield from compare(line, _mask_text(source), original.lang_code)
-            here = language.conventions(line.code)
-            if here is not None and not here.noon and (match := _CLOCK.search(line.text)):
-                yield line.flaw("date form/time", match, part=match[0].strip())
+                yield from _compare_numbers(line, _mask_text(source), original.lang_code)
     if original is not None:
         yield from _compare_addresses(entry, original)
     if language.direction(entry.lang_code) == "rtl":
@@ -209,7 +207,7 @@ def _check_spaces(line: _TextLine) -> Iterator[Flaw]:
         yield line.flaw("doubled spaces", match)
     if match := _EDGE.search(line.text):
         yield line.flaw("space at the edge", match)
-    french, form = line.base == "fr", language.normal(line.code)
+    french, form = line.base == "fr", language.normalize(line.code)
     tight = {"fr_CH": None, "fr_CA": _TIGHT_COLON}.get(form, _TIGHT) if french else None
     if match := (_BEFORE_COMMA if french else _BEFORE).search(line.text):
         yield line.flaw("punctuation/space", match, mark=match[0].strip())
@@ -226,7 +224,7 @@ _QUOTE = re.compile("[„“”«»‹›「」『』]|‚(?=\\w)|(?<!\\w)‘(?=
 
 
 def _check_quotes(line: _TextLine) -> Iterator[Flaw]:
-    own = _QUOTES.get(language.normal(line.code)) or _QUOTES.get(line.base, "“”‘")
+    own = _QUOTES.get(language.normalize(line.code)) or _QUOTES.get(line.base, "“”‘")
     others = (match for match in _QUOTE.finditer(line.text) if match[0] not in own)
     if match := next(others, None):
         yield line.flaw("quotes", match, mark=match[0], own=" ".join(own))
@@ -264,11 +262,11 @@ _NUMBER = re.compile(
     r"(?<![\w.,:/-])\d{1,3}(?:[.,\u00a0\u202f]\d{3})*(?:[.,]\d+)?(?![\w:/-]|[.,]\d)"
 )
 _DATE = re.compile(r"(?<![\w./-])\d{1,2}([./-])\d{1,2}\1\d{2}(?:\d{2})?(?![\w/-])")
-_CLOCK = re.compile(r"(?<![\w:.])\d{1,2}(?:[:.]\d{2})? ?[ap]\.?m\b\.?", re.IGNORECASE)
+_DATE_PARTS = {"d": "day", "m": "month", "y": "year"}
 
 
 def _compare_numbers(line: _TextLine, original: str, source: str) -> Iterator[Flaw]:
-    """Find numbers and dates of the source that are still written as in the source language."""
+    """Find a number and a date that are still written as in the source language."""
     here, source_form = language.conventions(line.code), language.conventions(source)
     if here is None or source_form is None:
         return
@@ -278,74 +276,23 @@ def _compare_numbers(line: _TextLine, original: str, source: str) -> Iterator[Fl
         if own and own != match[0] and match[0] in numbers:
             yield line.flaw("number form", match, lang=source, own=own)
             break
-    dates = (
-        {match[0] for match in _DATE.finditer(original)} if here.date != source_form.date else ()
-    )
-    for match in _DATE.finditer(line.text):
+    dates = {match[0] for match in _DATE.finditer(original)}
+    for match in _DATE.finditer(line.text) if here.date != source_form.date else ():
         if match[0] in dates:
-            yield line.flaw("date form/order", match, lang=source, own=_date_order(here.date))
-            break
+            own = (here.date[3:] or "/").join(_DATE_PARTS[part] for part in here.date[:3])
+            yield line.flaw("date form", match, lang=source, own=own)
+            return
 
 
 def _rewrite_number(number: str, source_form: Conventions, here: Conventions) -> str | None:
     """Return a number in the form of another language; None if it is none in its own."""
-    whole, decimal, rest = number.partition(source_form.decimal)
-    groups = whole.split(source_form.group)
-    if not all(part.isdecimal() for part in groups) or (decimal and not rest.isdecimal()):
+    integer, decimal, fraction = number.partition(source_form.decimal)
+    groups = integer.split(source_form.group)
+    if not all(part.isdecimal() for part in groups) or (decimal and not fraction.isdecimal()):
         return None
     if len(groups) == 1 and not decimal:
         return number
-    return here.group.join(groups) + (here.decimal + rest if decimal else "")
-
-
-def _date_order(order: str) -> str:
-    names = {"d": "day", "m": "month", "y": "year"}
-    sign = order[3:] or "/"
-    return sign.join(names.get(letter, letter) for letter in order[:3])
-
-
-@lru_cache(4096)
-def _day_pattern(code: str) -> re.Pattern[str] | None:
-    """Return the pattern of days with the name of a month; None where months have no names."""
-    names = [name for name in language.months(code) if len(name) > 2 and name.isalpha()]
-    if not names:
-        return None
-    month = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
-    day = r"\d{1,2}(?:st|nd|rd|th|º|er|\.)?"
-    letter = "A-Za-zÀ-ž"  # others may stand right beside it, as in Chinese and Japanese
-    return re.compile(
-        rf"(?<![{letter}0-9.:/-])(?:(?P<after>{day}) (?:of |de )?(?P<month>{month})(?![{letter}])|"
-        rf"(?P<name>{month})\.? (?P<before>{day})(?![{letter}0-9:%]|[.,]\d))"
-    )
-
-
-@lru_cache(4096)  # a source is compared with each of its translations
-def _find_days(original: str, source: str) -> dict[str, str]:
-    """Return the days of months in a source text, each with the name of its month."""
-    if (days := _day_pattern(source)) is None:
-        return {}
-    return {match[0]: match["month"] or match["name"] for match in days.finditer(original)}
-
-
-def _compare_months(line: _TextLine, original: str, source: str) -> Iterator[Flaw]:
-    """Find days of a month that are still written as in the source language."""
-    source_form, days = _find_days(original, source), _day_pattern(source)
-    own = language.months(line.code)
-    if not source_form or not own or days is None or line.base == language.base(source):
-        return
-    for match in days.finditer(line.text):
-        name = match["month"] or match["name"]
-        borrowed = name not in own and name in source_form.values()
-        if not borrowed and match[0] not in source_form:
-            continue
-        day = int(re.sub(r"\D", "", match["after"] or match["before"]))
-        month = language.months(source)[name]
-        if not 0 < day <= monthrange(2024, month)[1]:
-            continue
-        written = language.format_day(line.code, month, day)
-        if borrowed or written[0].isdigit() != bool(match["after"]):  # the day stands elsewhere
-            yield line.flaw("date form", match, lang=source, own=written)
-            return
+    return here.group.join(groups) + (here.decimal + fraction if decimal else "")
 
 
 _WEBSITE = "visit_website"
@@ -355,23 +302,29 @@ def _compare_addresses(entry: Entry, original: Entry) -> Iterator[Flaw]:
     """Find addresses that the source lacks, or that are missing; their language may differ."""
     codes = (entry.lang_code, original.lang_code)
     for number, pair in enumerate(zip(entry.buttons, original.buttons, strict=False)):
-        mine, other = (part(button, "value") for button in pair)
+        mine, other = (read_text(button, "value") for button in pair)
         if not mine or not other or not all(button.get("type") == _WEBSITE for button in pair):
             continue
-        alike = {slot.name for slot in slots(mine)} == {slot.name for slot in slots(other)}
-        if alike and _neutral_link(mine, codes) != _neutral_link(other, codes):
+        alike = {slot.name for slot in find_slots(mine)} == {
+            slot.name for slot in find_slots(other)
+        }
+        if alike and _neutralize_link(mine, codes) != _neutralize_link(other, codes):
             named = {"mine": cut(mine, 60), "other": cut(other, 60), "lang": codes[1]}
             field = f"buttons.{number}.value"
             yield flaw("addresses differ/button", field, number=number + 1, **named)
-    links = {_neutral_link(each.address, codes): each for each in reversed(_links(entry, original))}
-    known = {_neutral_link(each.address, codes): each for each in reversed(_links(original, entry))}
+    links = {
+        _neutralize_link(each.address, codes): each for each in reversed(_links(entry, original))
+    }
+    known = {
+        _neutralize_link(each.address, codes): each for each in reversed(_links(original, entry))
+    }
     lost = [known[address] for address in reversed(known) if address not in links][:1]
     more = [links[address] for address in reversed(links) if address not in known][:1]
     parts = [f"{cut(each.address, 60)} of {codes[1]} is not there" for each in lost]
     parts += [f"{cut(each.address, 60)} is not in {codes[1]}" for each in more]
     if parts:
-        field, at = (more[0].field, more[0].at) if more else (lost[0].field, None)
-        yield flaw("addresses differ", field, at, what=" and ".join(parts))
+        field, position = (more[0].field, more[0].at) if more else (lost[0].field, None)
+        yield flaw("addresses differ", field, position, what=" and ".join(parts))
 
 
 class _Link(NamedTuple):
@@ -392,9 +345,9 @@ def _links(entry: Entry, other: Entry) -> list[_Link]:
     ]
 
 
-def _neutral_link(link: str, codes: tuple[str, ...]) -> str:
+def _neutralize_link(link: str, codes: tuple[str, ...]) -> str:
     """Replace both language codes in an address by a star: /de/shop and /en/shop are equal."""
-    names = {form for code in codes for form in (language.normal(code), language.base(code))}
+    names = {form for code in codes for form in (language.normalize(code), language.base(code))}
     forms = sorted({*names, *(name.replace("_", "-") for name in names)}, key=len, reverse=True)
     either = "|".join(map(re.escape, forms))
     named = rf"(?<=[/=])(?:{either})(?=[/?&#]|\Z)|(?<=//)(?:{either})(?=\.)"
@@ -430,7 +383,7 @@ Tagged: TypeAlias = tuple[int, int, tuple[str, ...]]
 
 
 @cache
-def _sign_pattern(signs: str) -> re.Pattern[str]:
+def _make_sign_pattern(signs: str) -> re.Pattern[str]:
     """Return the pattern of text between two of these signs, each beside the end of a word."""
     fence = "```(?P<fence>[^`]+)```|" if "`" in signs else ""
     return re.compile(
@@ -439,15 +392,15 @@ def _sign_pattern(signs: str) -> re.Pattern[str]:
     )
 
 
-def tagged_parts(text: str, tags: tuple[str, ...] = (), offset: int = 0) -> Iterator[Tagged]:
+def split_by_markup(text: str, tags: tuple[str, ...] = (), offset: int = 0) -> Iterator[Tagged]:
     """Yield the parts of a text between its signs, each with the elements that it stands in."""
     open_ = "".join(sign for sign, tag in SIGNS.items() if tag not in tags)
     last = 0
-    for match in _sign_pattern(open_).finditer(text) if open_ and "code" not in tags else ():
+    for match in _make_sign_pattern(open_).finditer(text) if open_ and "code" not in tags else ():
         yield offset + last, offset + match.start(), tags
         name = "inner" if match["sign"] else "fence"
         inside = (*tags, SIGNS[match["sign"] or "`"])
-        yield from tagged_parts(match[name], inside, offset + match.start(name))
+        yield from split_by_markup(match[name], inside, offset + match.start(name))
         last = match.end()
     yield offset + last, offset + len(text), tags
 
@@ -536,7 +489,7 @@ _HINTS = {
 
 def _mask_signs(text: str) -> tuple[str, Counter[str]]:
     """Replace the signs that format a text by NUL; return the text and the count of each sign."""
-    parts = [*tagged_parts(text)]
+    parts = [*split_by_markup(text)]
     gaps = [text[one[1] : other[0]] for one, other in pairwise(parts)]
     rest = "".join(
         text[start:end] + "\0" * len(gap)
@@ -580,16 +533,16 @@ def _find_typed_markup(text: str, source: str, field: str) -> tuple[str, int, in
             if match[0].strip("*_~"):
                 return (kind, *match.span())
             if not _is_footnote(match, rest, field):
-                return kind, match.start(), _word_end(text, match.end())
+                return kind, match.start(), _find_word_end(text, match.end())
     expected = _mask_signs(source)[1]
     for at, sign in enumerate(rest.translate(_WIDE_SIGNS) if expected else ""):
         if count[sign] < expected[sign]:
-            return "source", at, _word_end(text, at)
+            return "source", at, _find_word_end(text, at)
     return None
 
 
-def _word_end(text: str, at: int) -> int:
-    return at + len(re.split(r"\s", text[at:], maxsplit=1)[0])
+def _find_word_end(text: str, position: int) -> int:
+    return position + len(re.split(r"\s", text[position:], maxsplit=1)[0])
 
 
 def _is_footnote(match: re.Match[str], text: str, field: str) -> bool:

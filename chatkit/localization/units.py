@@ -21,9 +21,15 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from chatkit.errors import InputError, Problem
 from chatkit.localization import language
-from chatkit.localization.checks import text_limit
-from chatkit.localization.content import Entry, entries, group_with_source, part, slots
-from chatkit.localization.ledger import Ledger, no_source_message, text_digest
+from chatkit.localization.checks import get_text_limit
+from chatkit.localization.content import (
+    Entry,
+    find_slots,
+    group_with_source,
+    read_entries,
+    read_text,
+)
+from chatkit.localization.ledger import Ledger, digest_text, make_no_source_message
 from chatkit.util.display import cut, has_half_character, visible
 
 if TYPE_CHECKING:
@@ -62,16 +68,18 @@ class Unit(NamedTuple):
         """The code, the language and the field of the text."""
         return self.template_code, self.lang_code, self.field
 
-    def cell_reference(self, column: str) -> str:
+    def format_cell_reference(self, column: str) -> str:
         """Return the cell of a column in brackets, like " (E4)"; empty outside of spreadsheets."""
         return f" ({self.cells[column]})" if column in self.cells else ""
 
     def with_stamp(self, source_code: str, at: str = "") -> Unit:
         """Return this unit with the stamp of its export at this time."""
-        key = stamp_key(*self.text_key, source_code)
-        return self._replace(stamp=str(Stamp(key, digest(self.source), digest(self.target), at)))
+        key = make_stamp_key(*self.text_key, source_code)
+        return self._replace(
+            stamp=str(Stamp(key, digest_texts(self.source), digest_texts(self.target), at))
+        )
 
-    def repair_steps(self, real: tuple[str, str, str]) -> list[str]:
+    def describe_repair(self, real: tuple[str, str, str]) -> list[str]:
         """Return what to write where in the file to restore the key that the unit had."""
         return [
             f"{visible(value)!r} into {self.cells.get(name, name)}"
@@ -92,20 +100,20 @@ class Stamp(NamedTuple):
         return ".".join(filter(None, self))
 
 
-def stamp_time() -> str:
+def format_stamp_time() -> str:
     """Return the present time in the form of stamps, which sorts by time."""
     return f"{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}"
 
 
 @lru_cache(1 << 12)  # a source goes into as many languages as there are
-def digest(*texts: str) -> str:
+def digest_texts(*texts: str) -> str:
     """Return a digest of these texts in ten characters."""
     return blake2b(json.dumps(texts).encode(), digest_size=5).hexdigest()
 
 
-def stamp_key(template_code: str, lang_code: str, field: str, source_code: str) -> str:
+def make_stamp_key(template_code: str, lang_code: str, field: str, source_code: str) -> str:
     """Return the digest that identifies a text and the language it is translated from."""
-    return digest(template_code, lang_code, field, source_code)
+    return digest_texts(template_code, lang_code, field, source_code)
 
 
 def parse_stamp(text: str) -> Stamp | None:
@@ -123,16 +131,17 @@ _ITEM_FIELD = re.compile(r"(headers|buttons)\.(\d+)\.(\w+)")
 _NOT_COPIED = ("id", "created_at", "updated_at")
 
 
-def translator_note(field: str, source: Entry) -> str:
+def make_translator_note(field: str, source: Entry) -> str:
     """Describe a text to a translator, its limit, and the placeholders that must stay in it."""
     kind = {"text": "The text of the message.", "footer": "The footer."}.get(field, "The header.")
     if field.startswith("buttons"):
         number = int(field.split(".")[1])
-        name = part(source.buttons[number], "type").replace("_", " ")
+        name = read_text(source.buttons[number], "type").replace("_", " ")
         kind = f"The label of button {number + 1} ({name})."
-    notes = [kind, f"At most {text_limit(field):,} characters."]
+    notes = [kind, f"At most {get_text_limit(field):,} characters."]
     if names := {
-        slot.name: part(source.variables, slot.name) for slot in slots(source.texts.get(field, ""))
+        slot.name: read_text(source.variables, slot.name)
+        for slot in find_slots(source.texts.get(field, ""))
     }:
         samples = [
             f"{{{{{name}}}}} (like {cut(sample, 40)})" if sample else f"{{{{{name}}}}}"
@@ -142,7 +151,7 @@ def translator_note(field: str, source: Entry) -> str:
     return " ".join(notes)
 
 
-def text_group(entry: Entry | None, source: Entry, field: str) -> str | None:
+def find_text_group(entry: Entry | None, source: Entry, field: str) -> str | None:
     """Return the group of texts that must be put into a content together with this field.
 
     Returns:
@@ -166,7 +175,7 @@ def text_group(entry: Entry | None, source: Entry, field: str) -> str | None:
     return field if items[number].get("type") == source_items[number].get("type") else None
 
 
-def new_draft(source: Entry, lang_code: str) -> dict[str, Any]:
+def make_draft(source: Entry, lang_code: str) -> dict[str, Any]:
     """Return the fields of a draft in another language, copied from its source."""
     fields = {k: deepcopy(v) for k, v in source.raw.items() if k not in _NOT_COPIED}
     return {**fields, "lang_code": lang_code, "is_draft": True}
@@ -188,9 +197,9 @@ def put_texts(raw: Mapping[str, Any], source: Entry, new: Mapping[str, str]) -> 
     return fields
 
 
-def group_fields(source: Entry, entry: Entry | None, name: str) -> list[str]:
-    """Return the fields of the source that are in this group of `text_group`."""
-    return [field for field in source.texts if text_group(entry, source, field) == name]
+def list_group_fields(source: Entry, entry: Entry | None, name: str) -> list[str]:
+    """Return the fields of the source that are in this group of `find_text_group`."""
+    return [field for field in source.texts if find_text_group(entry, source, field) == name]
 
 
 # --- characters that files and programs lose ----------------------------------------------
@@ -240,23 +249,23 @@ def collect_units(
         InputError: Nothing can be translated, or could not be brought back as it was.
     """
     known = Ledger() if ledger is None else ledger
-    pairs, unplaced = pair_units(entries(frame), source, languages, known)
-    at, units = stamp_time(), []
+    pairs, unplaced = pair_units(read_entries(frame), source, languages, known)
+    exported_at, units = format_stamp_time(), []
     for unit, original, _ in pairs:
-        noted = unit._replace(note=translator_note(unit.field, original))
-        units.append(noted.with_stamp(original.lang_code, at))
+        noted = unit._replace(note=make_translator_note(unit.field, original))
+        units.append(noted.with_stamp(original.lang_code, exported_at))
     return units, unplaced
 
 
 def _with_state(unit: Unit, original: Entry, entry: Entry | None, known: Ledger) -> Unit:
     """Return a unit with the state, the earlier source and the comment that the ledger has."""
-    place = unit.template_code, language.normal(unit.lang_code), unit.field
+    place = unit.template_code, language.normalize(unit.lang_code), unit.field
     annotation = known.comments.get(place)
-    origin = known.origin_of(unit, unit.field, original, unit.target)
+    origin = known.find_origin(unit, unit.field, original, unit.target)
     state, before = "draft" if entry is not None and entry.is_draft else "live", ""
     if not unit.target.strip():
         state = "missing"
-    elif origin is not None and origin.source != text_digest(unit.source):
+    elif origin is not None and origin.source != digest_text(unit.source):
         state, before = "stale", known.sources.get(origin.source, "")
     elif origin is None and unit.source != unit.target:
         state = "unknown"
@@ -280,31 +289,31 @@ def pair_units(
     templates = list(group_with_source(members, source))
     sources = {original.lang_code for _, original in templates if original}
     if not sources:
-        raise InputError(no_source_message(members, source))
+        raise InputError(make_no_source_message(members, source))
     languages_read = list(dict.fromkeys(entry.lang_code for entry in members))
-    written = {language.normal(code): code for code in reversed(languages_read)}
+    written = {language.normalize(code): code for code in reversed(languages_read)}
     named = (
         [code for code in languages_read if code not in sources] if languages is None else languages
     )
-    codes = list(dict.fromkeys(written.get(language.normal(code), code) for code in named))
+    codes = list(dict.fromkeys(written.get(language.normalize(code), code) for code in named))
     if languages is None:
         codes = language.sort_codes(codes, source)
     pairs: list[tuple[Unit, Entry, Entry | None]] = []
     unplaced: list[str] = []
     for group, original in templates:
         for lang_code in codes if original else ():
-            if original is None or language.same(lang_code, original.lang_code):
+            if original is None or language.is_same(lang_code, original.lang_code):
                 continue
-            alike = [entry for entry in group if language.same(entry.lang_code, lang_code)]
+            alike = [entry for entry in group if language.is_same(entry.lang_code, lang_code)]
             exact = [entry for entry in alike if entry.lang_code == lang_code]
             entry = next(iter([*exact, *alike]), None)
             code = lang_code if entry is None else entry.lang_code
             for field, text in original.texts.items():
-                if text_group(entry, original, field) is None:
+                if find_text_group(entry, original, field) is None:
                     unplaced.append(f"{original.template_code} {code} {field}")
                     continue
                 target = "" if entry is None else entry.texts.get(field, "")
-                limit = text_limit(field)
+                limit = get_text_limit(field)
                 unit = Unit(original.template_code, code, field, text, target, limit=limit)
                 pairs.append((_with_state(unit, original, entry, known), original, entry))
     _refuse_unexportable([unit for unit, *_ in pairs], source, languages_read)
@@ -317,7 +326,7 @@ def _refuse_unexportable(
     """Raise an error for codes and texts that an export would not preserve."""
     problems = []
     for code in dict.fromkeys([source, *(unit.lang_code for unit in units)]):
-        form, value = language.normal(code), visible(code)[:60] or "''"
+        form, value = language.normalize(code), visible(code)[:60] or "''"
         if not language.is_tag(code):
             problems.append(Problem("lang_code", value, "must be a code like en or en_US"))
         elif code not in languages_read and code != form:
@@ -325,8 +334,8 @@ def _refuse_unexportable(
     for unit in units:
         for text in (unit.source, unit.target):
             if has_half_character(text):
-                place = visible(f"{unit.template_code} {unit.lang_code}, {unit.field}")
-                problems.append(Problem(place, ascii(text)[:60], "holds half a character"))
+                text_label = visible(f"{unit.template_code} {unit.lang_code}, {unit.field}")
+                problems.append(Problem(text_label, ascii(text)[:60], "holds half a character"))
     if problems:
         raise InputError("This cannot be translated as it is:", problems)
 

@@ -133,7 +133,7 @@ class BulkTemplates:
         """
         from chatkit.localization import language
 
-        forms = {*map(language.normal, languages)}
+        forms = {*map(language.normalize, languages)}
         reader = self.reader(codes)
         languages_of: dict[str, list[str]] = {}
         for code, lang in reader.frame().index:
@@ -142,7 +142,7 @@ class BulkTemplates:
             (self.of(code), lang)
             for code, own in languages_of.items()
             for lang in own
-            if language.normal(lang) in forms or lang == language.find(source, own)
+            if language.normalize(lang) in forms or lang == language.find_code(source, own)
         ]
         return reader.contents(places)[1]
 

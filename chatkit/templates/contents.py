@@ -254,8 +254,8 @@ class ContentEndpoints(Endpoints[Content]):
         footers, headers and buttons: where those are written too, the source is read in full.
         """
         from chatkit.localization import language
-        from chatkit.localization.content import texts_in
-        from chatkit.localization.ledger import WrittenText, text_digest
+        from chatkit.localization.content import list_texts
+        from chatkit.localization.ledger import WrittenText, digest_text
 
         contents = _PlannedContents(changes, base, full)
         languages: dict[str, list[str]] = {}
@@ -264,8 +264,8 @@ class ContentEndpoints(Endpoints[Content]):
         new: dict[Place, dict[str, str]] = {}
         originals: dict[Place, Place] = {}
         for place, (_, change) in contents.edits.items():
-            original = language.find(self.source, languages[place[0]])
-            before, after = map(texts_in, (change.before, change.after))
+            original = language.find_code(self.source, languages[place[0]])
+            before, after = map(list_texts, (change.before, change.after))
             texts = {field: text for field, text in after.items() if before.get(field) != text}
             if texts and original and original != place[1]:
                 new[place], originals[place] = texts, (place[0], original)
@@ -279,16 +279,21 @@ class ContentEndpoints(Endpoints[Content]):
         written = []
         for place, texts in new.items():
             source_place = originals[place]
-            sources = texts_in(contents.after(source_place))
+            sources = list_texts(contents.after(source_place))
             # where texts are only replaced, each is as up to date as the one before
-            before = texts_in(contents.edits[place][1].before) if self.by_rule else {}
-            first = texts_in(contents.before.get(source_place, {}))
+            before = list_texts(contents.edits[place][1].before) if self.by_rule else {}
+            first = list_texts(contents.before.get(source_place, {}))
             written += [
                 WrittenText(
-                    *(place[0], language.normal(place[1]), field, language.normal(source_place[1])),
-                    *(text_digest(text), sources[field], self.how),
                     *(
-                        map(text_digest, (before[field], first[field]))
+                        place[0],
+                        language.normalize(place[1]),
+                        field,
+                        language.normalize(source_place[1]),
+                    ),
+                    *(digest_text(text), sources[field], self.how),
+                    *(
+                        map(digest_text, (before[field], first[field]))
                         if field in before and field in first
                         else ()
                     ),
@@ -452,7 +457,7 @@ class Contents(Resource[Content], endpoints=ContentEndpoints):
             {} if each is None else each.model_dump(include={*own}, exclude_unset=True)
             for each in (before, made)
         )
-        if known == now or language.same(made.lang_code, endpoints.source):
+        if known == now or language.is_same(made.lang_code, endpoints.source):
             return
         change = Change(
             row=0, kind="update", key=made.lang_code, label="",
@@ -629,11 +634,11 @@ class KnownLanguages:
         """
         from chatkit.localization import language
 
-        used = {language.normal(lang) for lang in self.used}
+        used = {language.normalize(lang) for lang in self.used}
         problems = [
             Problem("languages", values(lang), f"is not in the lookup of languages. {each.hint}")
             for lang in languages
-            if language.normal(lang) not in used
+            if language.normalize(lang) not in used
             for each in self.find_unknown(lang, code)
         ]
         if problems and self._refuses_unknown:

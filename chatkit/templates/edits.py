@@ -12,15 +12,15 @@ from chatkit.localization import language
 from chatkit.localization.content import (
     Entry,
     Slot,
-    entries,
+    find_slots,
     find_source,
     group_by_template,
-    part,
+    read_entries,
+    read_text,
     shorten_list,
-    slots,
 )
 from chatkit.localization.table import apply_edits
-from chatkit.localization.units import new_draft, put_texts
+from chatkit.localization.units import make_draft, put_texts
 from chatkit.util.display import cut, escaped, has_half_character, many, values, visible
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class Replacement:
     def frame(self, contents: pd.DataFrame) -> pd.DataFrame:
         """Return an edited copy of a frame of contents."""
         edits: dict[int, dict[str, Any]] = {}
-        for row, entry in enumerate(entries(contents)):
+        for row, entry in enumerate(read_entries(contents)):
             label, new = f"{entry.template_code}/{entry.lang_code}", dict[str, str]()
             for field, text in _replaceable_texts(entry):
                 if (after := self._replace_in(text, f"{label} {field}")) != text:
@@ -102,7 +102,7 @@ class Replacement:
 
     def _replace_in(self, text: str, place: str) -> str:
         """Return a text with the replacements; note its place if a placeholder would change."""
-        before = slots(text)
+        before = find_slots(text)
         parts, end, left = [], 0, False
         for match in re.finditer(re.escape(self._old), text):
             if not self._keeps_placeholders(match, before):
@@ -112,7 +112,7 @@ class Replacement:
                 end = match.end()
         after = "".join([*parts, text[end:]])
         # a new placeholder may arise from what stood beside each other
-        if _slot_counts(slots(after)) != _slot_counts(before):
+        if _slot_counts(find_slots(after)) != _slot_counts(before):
             after, parts, left = text, [], True
         if left and place not in self.skipped:
             self.skipped.append(place)
@@ -128,7 +128,7 @@ class Replacement:
                 inside.append(slot)
             elif max(start, slot.start) < min(end, slot.end):
                 return False
-        return _slot_counts(slots(self._new)) == _slot_counts(inside)
+        return _slot_counts(find_slots(self._new)) == _slot_counts(inside)
 
 
 def _replaceable_texts(entry: Entry) -> Iterator[tuple[str, str]]:
@@ -137,10 +137,10 @@ def _replaceable_texts(entry: Entry) -> Iterator[tuple[str, str]]:
     yield "footer", entry.footer
     for number, header in enumerate(entry.headers):
         for name in _HEADER:
-            yield f"headers.{number}.{name}", part(header, name)
+            yield f"headers.{number}.{name}", read_text(header, name)
     for number, button in enumerate(entry.buttons):
         for name in _BUTTONS.get(str(button.get("type")), ("label",)):
-            yield f"buttons.{number}.{name}", part(button, name)
+            yield f"buttons.{number}.{name}", read_text(button, name)
 
 
 def _slot_counts(placeholders: Iterable[Slot]) -> Counter[str]:
@@ -158,7 +158,7 @@ def languages_to_draft(languages: str | Iterable[str]) -> list[str]:
     """
     named, problems = language.as_list(languages), []
     for code in named:
-        form = language.normal(code) if isinstance(code, str) else ""
+        form = language.normalize(code) if isinstance(code, str) else ""
         if not isinstance(code, str) or not code.strip():
             problems.append(Problem("languages", values(code), "is not a language code"))
         elif not language.is_tag(code.strip()):
@@ -187,13 +187,13 @@ def add_drafts(
     Returns:
         The contents with the drafts, and notes that count these in words.
     """
-    templates = group_by_template(entries(contents))
+    templates = group_by_template(read_entries(contents))
     originals = {code: find_source(templates.get(code, []), source) for code in codes}
     rows = [
-        new_draft(original, lang)
+        make_draft(original, lang)
         for lang in languages
         for code, original in originals.items()
-        if original and not any(language.same(lang, each.lang_code) for each in templates[code])
+        if original and not any(language.is_same(lang, each.lang_code) for each in templates[code])
     ]
     notes = [f"Nothing is missing in {', '.join(map(repr, languages))}."]
     if rows:
@@ -274,13 +274,13 @@ def select_drafts(
     from chatkit.localization.ledger import select_languages
     from chatkit.localization.rules import AGREED, STRUCTURE
 
-    members = entries(contents)
+    members = read_entries(contents)
     named = select_languages(members, languages)
     states = board(members, source, ledger=ledger)
     drafts, live = list[_Draft](), 0
     # what is silenced holds back a draft, too
     for entry, original, findings in review_contents(members, source, glossary=glossary):
-        if named is not None and language.normal(entry.lang_code) not in named:
+        if named is not None and language.normalize(entry.lang_code) not in named:
             continue
         if not entry.is_draft:
             live += 1
@@ -325,7 +325,7 @@ def _untranslated_fields(
     for field, name, text in entry.pieces:
         words = text
         if glossary is not None:
-            words = glossary.without_kept_terms(text, entry.lang_code, lang_code)
+            words = glossary.remove_kept_terms(text, entry.lang_code, lang_code)
         accepted = ledger.is_accepted(entry, field, original, text)
         if field in same and not accepted and not may_be_same(field, words, lang_code):
             names.append(name)
@@ -353,13 +353,13 @@ class Publication(NamedTuple):
     @property
     def drawn(self) -> dict[str, str]:
         """The HTML of the messages as on a phone, by the note that shows each."""
-        from chatkit.localization.bubble import bubble, bubble_html
+        from chatkit.localization.bubble import draw_bubble, make_bubble
 
         drawn = {}
         for note, entry in list(self._live_messages.items())[:_MAX_MESSAGES]:
             place = f"{entry.template_code}/{entry.lang_code}"
             title = escaped(f"{place} ({language.name(entry.lang_code)})")
-            drawn[note] = f"<figcaption>{title}</figcaption>{bubble_html(bubble(entry, {}))}"
+            drawn[note] = f"<figcaption>{title}</figcaption>{draw_bubble(make_bubble(entry, {}))}"
         return drawn
 
     def frame(self) -> pd.DataFrame:

@@ -198,7 +198,12 @@ class Templates(metaclass=HelpPage):
             InputError: No code is named, or `since` is not a date.
         """
         from chatkit.bulk.stores import read_changes_since
-        from chatkit.localization.board import ContentChange, board, parse_time, recorded_changes
+        from chatkit.localization.board import (
+            ContentChange,
+            board,
+            list_recorded_changes,
+            parse_time,
+        )
 
         named = self._resolve_codes(codes)
         start = None if since is None else parse_time(since)
@@ -214,7 +219,7 @@ class Templates(metaclass=HelpPage):
                 )
                 for each in changes
             ]
-            changed += recorded_changes(ledger, start, runs)
+            changed += list_recorded_changes(ledger, start, runs)
             changed.sort(key=lambda each: (each.at, each.run))
         frame = self._bulk.reader(named).frame(full=True)
         return board(

@@ -10,11 +10,11 @@ import traitlets
 
 from chatkit.errors import ChatkitError, InputError, safe_repr
 from chatkit.localization import language
-from chatkit.localization.board import MEANINGS, SIGNS, STATES, Board, heading
+from chatkit.localization.board import MEANINGS, SIGNS, STATES, Board, format_heading
 from chatkit.templates.codes import Codes, template_codes
 from chatkit.util.display import cut
 from chatkit.widgets.contentform import ContentForm
-from chatkit.widgets.controls import Model, Panel, joined_module, style_sheet
+from chatkit.widgets.controls import Model, Panel, join_module, join_styles
 
 if TYPE_CHECKING:
     from chatkit.templates import Templates
@@ -30,8 +30,8 @@ class BoardTable(Model):
         height: How high the table may become, in pixels.
     """
 
-    _esm = joined_module(["keys.js", "side.js", "elements.js", "board/board.js"])
-    _css = style_sheet("board/board.css")
+    _esm = join_module(["keys.js", "side.js", "elements.js", "board/board.js"])
+    _css = join_styles("board/board.css")
 
     states: traitlets.List[Any] = traitlets.List().tag(sync=True)
     #: The templates, and the languages by code, name and direction.
@@ -151,15 +151,15 @@ class BoardGrid(Panel):
                 f"There is no {template_code} in {lang_code}: board.frame() lists the contents."
             )
             raise InputError(message) from None
-        lang = language.normal(cell.lang_code)
-        self._forms = {place: form for place, form in self._forms.items() if form.touched}
+        lang = language.normalize(cell.lang_code)
+        self._forms = {key: form for key, form in self._forms.items() if form.touched}
         form = self._forms.get((template_code, lang))
         if form is None:
             resource = self._templates(template_code)
             form = ContentForm(resource, cell.lang_code, self._source, saved=self._refresh_states)
             self._forms[template_code, lang] = form
         self.form = form
-        columns = list(map(language.normal, self.board.languages))
+        columns = list(map(language.normalize, self.board.languages))
         self._table.opened = [self.board.codes.index(template_code), columns.index(lang)]
         others = [
             f"{cut(code, 40)} in {lang}"
@@ -185,7 +185,7 @@ class BoardGrid(Panel):
 
     @safe_repr
     def __repr__(self) -> str:
-        return f"<board: {heading(self.board)}>"
+        return f"<board: {format_heading(self.board)}>"
 
     def _page(self) -> str:
         return self.board._repr_html_()

@@ -18,14 +18,14 @@ import ipywidgets as w
 from chatkit.errors import ChatkitError, InputError, safe_repr
 from chatkit.localization import language
 from chatkit.localization.audit import Audit
-from chatkit.localization.bubble import bubble, bubble_html
-from chatkit.localization.checks import FOOTER_LIMIT, NEAR, TEXT_LIMIT, Length, lengths
+from chatkit.localization.bubble import draw_bubble, make_bubble
+from chatkit.localization.checks import FOOTER_LIMIT, NEAR, TEXT_LIMIT, Length, measure_lengths
 from chatkit.localization.content import Entry
 from chatkit.localization.rules import ContentFinding
 from chatkit.resource import get_endpoints
 from chatkit.templates import Button, Contents, Header, checks_of
 from chatkit.util.display import cut, escaped, visible
-from chatkit.widgets.controls import boxed, style_sheet
+from chatkit.widgets.controls import join_styles, make_box
 from chatkit.widgets.fields import (
     Bodies,
     Fieldset,
@@ -38,7 +38,7 @@ from chatkit.widgets.fields import (
 from chatkit.widgets.form import OpenedRecord
 from chatkit.widgets.planview import TOOK_EFFECT, PlanPanel, PlanView
 from chatkit.widgets.preview import Preview
-from chatkit.widgets.table import finding_list
+from chatkit.widgets.table import draw_finding_list
 
 if TYPE_CHECKING:
     from chatkit.bulk.plan import Plan
@@ -80,7 +80,7 @@ class ContentForm(PlanPanel):
     {'create': 0, 'update': 1, 'delete': 0}
     """
 
-    _style = style_sheet("form.css", "content/content.css")
+    _style = join_styles("form.css", "content/content.css")
     _css_classes = ("chatkit-form", "cf-content")
 
     def __init__(
@@ -122,9 +122,9 @@ class ContentForm(PlanPanel):
     def _read_contents(self, source: str) -> None:
         """Read the content and its source, as far as the service has them."""
         codes = list(self._endpoints.base(None, now=True).frame.index)
-        mine = [code for code in codes if language.same(code, self.lang_code)]
+        mine = [code for code in codes if language.is_same(code, self.lang_code)]
         self.lang_code = self.lang_code if self.lang_code in mine else (mine or [self.lang_code])[0]
-        original = language.find(source, codes)
+        original = language.find_code(source, codes)
         self.new = not mine  #: whether the language has no content yet
         self.source = original if original != self.lang_code else None  #: the source language
         self._opened = OpenedRecord(self.resource, None if self.new else self.lang_code)
@@ -134,19 +134,19 @@ class ContentForm(PlanPanel):
     def _read_fields(self, lang_code: str) -> dict[str, Any]:
         return self._endpoints.visible_fields(self.resource.get(lang_code))
 
-    def _fill(self, mine: Mapping[str, Any] = MappingProxyType({})) -> None:
-        """Fill the fields with the content, and with the edits `mine`.
+    def _fill(self, edits: Mapping[str, Any] = MappingProxyType({})) -> None:
+        """Fill the fields with the content, and with the edits `edits`.
 
         A new language begins with what the source has that needs no translation.
         """
         self._fields.fill(self._live)
         if self.new:
             self._fields.fields["lang_code"].show(self.lang_code)
-            for name, value in initial_translation(self._original or {}).items():
+            for name, value in make_first_translation(self._original or {}).items():
                 if value is not None:
                     self._fields.fields[name].show(value)
         self._initial = self.content
-        for name, value in mine.items():
+        for name, value in edits.items():
             if name not in self._fields.fixed:
                 self._fields.fields[name].show(value)
         self._fields.show_samples()
@@ -216,9 +216,9 @@ class ContentForm(PlanPanel):
             self._merge_edits()
             raise
         except InputError as error:
-            left = self._fields.mark(error.problems)
+            unplaced = self._fields.mark(error.problems)
             text = "Nothing was planned: see above." if error.problems else str(error)
-            self._report("\n".join([text, *left]), wrong=True)
+            self._report("\n".join([text, *unplaced]), wrong=True)
             raise
         self._report("")
         return self._show_plan(plan, self.review, self._after_saving, self._lock)
@@ -254,13 +254,13 @@ class ContentForm(PlanPanel):
         if self._reload(self._fields.read()[0], "Somebody has changed it meanwhile"):
             self._report(str(ChangedMeanwhile()), wrong=True)
 
-    def _reload(self, mine: Mapping[str, Any], why: str) -> bool:
+    def _reload(self, edits: Mapping[str, Any], reason: str) -> bool:
         try:
             self._read_contents(self.source or self.lang_code)
         except ChatkitError as error:
-            self._report(f"{why}, but it cannot be read again: {error}", wrong=True)
+            self._report(f"{reason}, but it cannot be read again: {error}", wrong=True)
             return False
-        self._fill(mine)
+        self._fill(edits)
         return True
 
     # --- what is shown --------------------------------------------------------------
@@ -281,7 +281,7 @@ class ContentForm(PlanPanel):
             heads.insert(0, self.source)
             previews.append(Preview(self._original))
         head = FormGroup(
-            [Html(language_heading(code)) for code in heads], css="cf-pair cf-heads", row=True
+            [Html(draw_language_heading(code)) for code in heads], css="cf-pair cf-heads", row=True
         )
         rows = []
         right_to_left = " cf-rtl" if language.direction(self.lang_code) == "rtl" else ""
@@ -289,16 +289,19 @@ class ContentForm(PlanPanel):
             control = self._fields.fields[name]
             control.css += f" cf-edit{right_to_left}"
             original = self._original
-            source = [] if original is None else [Html(source_field_html(name, original))]
+            source = [] if original is None else [Html(draw_source_field(name, original))]
             rows.append(FormGroup([*source, control], css="cf-pair", row=True))
         draft = self._fields.fields["is_draft"]
         fields = [head, *rows, draft, self._fields.more, self._rest]
         controls = [self._title, *fields, bar, self._status]
         self._form = FormModel(FormGroup(controls, css="chatkit-form"))
         seen = zip(reversed(heads), previews, strict=True)
-        previewed = [one for code, it in seen for one in (w.HTML(language_heading(code)), it)]
-        columns = [boxed(w.VBox, "cf-fields", [self._form]), boxed(w.VBox, "cf-seen", previewed)]
-        self._panes = boxed(w.HBox, "cf-desk", columns)
+        previewed = [one for code, it in seen for one in (w.HTML(draw_language_heading(code)), it)]
+        columns = [
+            make_box(w.VBox, "cf-fields", [self._form]),
+            make_box(w.VBox, "cf-seen", previewed),
+        ]
+        self._panes = make_box(w.HBox, "cf-desk", columns)
 
     def _on_change(self) -> None:
         """Check the changed content, and whether the plan below is still of it."""
@@ -319,10 +322,10 @@ class ContentForm(PlanPanel):
         for each in self.audit:
             findings.setdefault(each.field.split(".")[0], []).append(each)
         for name in _PAIRED_FIELDS:
-            notes = lengths_html(name, entry) + findings_html(findings.pop(name, []))
+            notes = draw_lengths(name, entry) + draw_findings(findings.pop(name, []))
             self._fields.fields[name].notes = notes
         others = [each for some in findings.values() for each in some]
-        self._rest.value = findings_html(others, places=True)
+        self._rest.value = draw_findings(others, places=True)
         self._preview.show(content)
         made = "New language" if self.new else "Content"
         title = f"{made} · {visible(code)} · {language.name(self.lang_code)}"
@@ -339,7 +342,7 @@ class ContentForm(PlanPanel):
 
     def _page(self) -> str:
         contents = [one for one in (self._original, self.content) if one is not None]
-        parts = [self._title.value, *map(content_html, contents)]
+        parts = [self._title.value, *map(draw_content, contents)]
         return "".join([*parts, self.audit._repr_html_()])
 
 
@@ -347,15 +350,15 @@ _MAX_FINDINGS = 8  #: findings that are shown at one field
 _TEXT_LIMITS = {"text": TEXT_LIMIT, "footer": FOOTER_LIMIT}
 
 
-def lengths_html(name: str, entry: Entry) -> str:
+def draw_lengths(name: str, entry: Entry) -> str:
     """Return the lengths of a field as HTML, as shares of their limits; also of an empty field."""
-    measured = [one for one in lengths([entry]) if one.field.split(".")[0] == name]
+    measured = [one for one in measure_lengths([entry]) if one.field.split(".")[0] == name]
     if name in _TEXT_LIMITS and not measured:
         measured = [Length("", "", name, 0, 0, _TEXT_LIMITS[name])]
-    return "".join(map(_length_html, measured))
+    return "".join(map(_draw_length, measured))
 
 
-def field_place(field: str) -> str:
+def describe_field(field: str) -> str:
     """Return a place within a field in words: label of button 2."""
     name, *steps = field.split(".")
     numbered = [step for step in steps if step.isdecimal()]
@@ -366,17 +369,17 @@ def field_place(field: str) -> str:
     return " ".join(filter(None, [*parts, "of" if parts and what else "", what]))
 
 
-def _length_html(one: Length) -> str:
+def _draw_length(one: Length) -> str:
     share = one.share
     kind = "over" if share > 1 else "near" if share >= NEAR else ""
-    where = field_place(one.field)
+    where = describe_field(one.field)
     measure = f"{one.characters:,} of {one.limit:,} characters, {share:.0%}"
     text = f"{escaped(where)}: {measure}" if where else measure
     bar = f'<i style="width: {min(share, 1):.1%}"></i>'
     return f'<div class="cf-length {kind}"><span class="cf-share">{bar}</span>{text}</div>'
 
 
-def findings_html(findings: Sequence[ContentFinding], *, places: bool = False) -> str:
+def draw_findings(findings: Sequence[ContentFinding], *, places: bool = False) -> str:
     """Return findings as an HTML list: severity, message and hint.
 
     Args:
@@ -385,12 +388,12 @@ def findings_html(findings: Sequence[ContentFinding], *, places: bool = False) -
     """
     lines = []
     for each in findings[:_MAX_FINDINGS]:
-        where = each.field if places else field_place(each.field)
+        where = each.field if places else describe_field(each.field)
         grave = "refused" if each.refused and each.severity != "error" else each.severity
         lead = f"{where}: " if where else ""
         lines.append((each.severity, f"{lead}{each.message}.", each.hint, grave))
     more = len(findings) - _MAX_FINDINGS
-    return finding_list(lines) + (f"<p>… and {more:,} more</p>" if more > 0 else "")
+    return draw_finding_list(lines) + (f"<p>… and {more:,} more</p>" if more > 0 else "")
 
 
 #: The settings that a new translation takes over from its source.
@@ -402,27 +405,27 @@ _COPIED_SETTINGS = (
 )
 
 
-def language_heading(code: str) -> str:
+def draw_language_heading(code: str) -> str:
     """Return the name of a language with its code, as HTML."""
     name = language.name(code)
     suffix = f" <small>{escaped(code)}</small>" if name != code else ""
     return f"<p><strong>{escaped(name)}</strong>{suffix}</p>"
 
 
-def content_html(content: Mapping[str, Any]) -> str:
+def draw_content(content: Mapping[str, Any]) -> str:
     """Return a content under the name of its language as HTML, where no widget is live."""
     entry = Entry(content, "", str(content["lang_code"]))
-    return language_heading(entry.lang_code) + bubble_html(bubble(entry, {}))
+    return draw_language_heading(entry.lang_code) + draw_bubble(make_bubble(entry, {}))
 
 
-def source_field_html(name: str, original: Mapping[str, Any]) -> str:
+def draw_source_field(name: str, original: Mapping[str, Any]) -> str:
     """Return a field of the source as HTML, to be read beside its translation."""
     code = str(original["lang_code"])
     entry = Entry(original, "", code)
     if name == "variables":
         lines = [f"{{{{{cut(key, 20)}}}}} {text}" for key, text in entry.variables.items()]
     elif name in ("headers", "buttons"):
-        lines = [_describe_item(item) for item in items_of(original, name)]
+        lines = [_describe_item(item) for item in list_items(original, name)]
     else:
         lines = [entry.text if name == "text" else entry.footer]
     drawn = "".join(
@@ -443,22 +446,22 @@ def _describe_item(item: Mapping[str, Any]) -> str:
     return f"{text or ''} ({kind}{f': {value}' if value else ''})".strip()
 
 
-def items_of(original: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
+def list_items(original: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
     """Return the headers or buttons of a content."""
     value = original.get(name)
     listed = value if isinstance(value, list) else []
     return [item if isinstance(item, Mapping) else {} for item in listed]
 
 
-def initial_translation(original: Mapping[str, Any]) -> dict[str, Any]:
+def make_first_translation(original: Mapping[str, Any]) -> dict[str, Any]:
     """Return the first fields of a new language: those of its source without the words."""
     if not original:
         return {}
     draft = {name: original.get(name) for name in _COPIED_SETTINGS}
     draft["headers"] = [
-        _drop_fields(item, "text", "text_variable") for item in items_of(original, "headers")
+        _drop_fields(item, "text", "text_variable") for item in list_items(original, "headers")
     ]
-    draft["buttons"] = [_drop_fields(item, "label") for item in items_of(original, "buttons")]
+    draft["buttons"] = [_drop_fields(item, "label") for item in list_items(original, "buttons")]
     return {**draft, "is_draft": True}
 
 

@@ -51,26 +51,26 @@ export default {{ render }};
 """
 
 
-def joined_text(names: Iterable[str]) -> str:
+def join_files(names: Iterable[str]) -> str:
     """Join files of static/, without indents and comment lines."""
     texts = ((STATIC / name).read_text("utf-8") for name in names)
     omitted = re.compile(r"^ *//.*\n|^ +|^\n|^/\*.*\*/\n", re.MULTILINE)
     return "".join(omitted.sub("", text) for text in texts)
 
 
-def style_sheet(*names: str) -> str:
+def join_styles(*names: str) -> str:
     """Join style sheets after those that all widgets share."""
-    return joined_text(["tokens.css", "button.css", *names])
+    return join_files(["tokens.css", "button.css", *names])
 
 
-def joined_module(names: Iterable[str]) -> str:
+def join_module(names: Iterable[str]) -> str:
     """Join scripts into the module of a widget; the last one exports `render`."""
-    return joined_text(["hearing.js", *names])
+    return join_files(["hearing.js", *names])
 
 
-def packed_module(names: Iterable[str]) -> str:
+def pack_module(names: Iterable[str]) -> str:
     """Compress scripts into a module that unpacks itself: each widget in a notebook has a copy."""
-    packed = gzip.compress(joined_module(names).encode(), 9, mtime=0)
+    packed = gzip.compress(join_module(names).encode(), 9, mtime=0)
     return _UNPACK.format(text=base64.b64encode(packed).decode())
 
 
@@ -138,8 +138,8 @@ class ActionButton(ActsOnce, Model):
         kind: How it looks: `primary` does what the widget is for, `danger` cannot be taken back.
     """
 
-    _esm = joined_module(["keys.js", "button.js"])
-    _css = style_sheet()
+    _esm = join_module(["keys.js", "button.js"])
+    _css = join_styles()
 
     label = traitlets.Unicode().tag(sync=True)
     kind = traitlets.Enum(["primary", "danger", "plain"], "plain").tag(sync=True)
@@ -160,7 +160,7 @@ class ActionButton(ActsOnce, Model):
         self._act_once(message.get("token"))
 
 
-def saved_table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+def draw_saved_table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     """Return escaped cells as a table of HTML for a saved page."""
     head = "".join(f"<th {START}>{escape(name)}</th>" for name in heads)
     lines = ("".join(f'<td dir="auto" {START}>{cell}</td>' for cell in row) for row in rows)
@@ -174,36 +174,36 @@ _MAX_LINE = 88  #: columns from which on each argument has a line of its own
 class Code(Model):
     """Shows some Python, and copies it."""
 
-    _esm = joined_module(["keys.js", "elements.js", "codeview.js", "code.js"])
-    _css = style_sheet("code.css")
+    _esm = join_module(["keys.js", "elements.js", "codeview.js", "code.js"])
+    _css = join_styles("code.css")
 
     text = traitlets.Unicode().tag(sync=True)
 
 
-def call_code(function: str, *arguments: Any, **fields: Any) -> str:
+def write_call(function: str, *arguments: Any, **fields: Any) -> str:
     """Return a call as Python code, on one line if it is short."""
-    parts = [python_literal(value) for value in arguments]
-    parts += [f"{name}={python_literal(value)}" for name, value in fields.items()]
+    parts = [write_literal(value) for value in arguments]
+    parts += [f"{name}={write_literal(value)}" for name, value in fields.items()]
     line = f"{function}({', '.join(parts)})"
     if len(line) <= _MAX_LINE or not parts:
         return line
     return "\n".join([f"{function}(", *(f"    {part}," for part in parts), ")"])
 
 
-def python_literal(value: Any) -> str:
+def write_literal(value: Any) -> str:
     """Return a value as a Python literal, with texts in double quotes."""
     if isinstance(value, str):
         # with an apostrophe in it, and no double quote, repr chooses double quotes
         return repr(value) if '"' in value else '"' + repr("'" + value)[2:]
     if isinstance(value, Mapping):
-        items = [f"{python_literal(k)}: {python_literal(v)}" for k, v in value.items()]
+        items = [f"{write_literal(k)}: {write_literal(v)}" for k, v in value.items()]
         return "{" + ", ".join(items) + "}"
     if isinstance(value, list):
-        return f"[{', '.join(map(python_literal, value))}]"
+        return f"[{', '.join(map(write_literal, value))}]"
     return repr(value)
 
 
-def message_html(text: str, *, wrong: bool = False) -> str:
+def draw_message(text: str, *, wrong: bool = False) -> str:
     """Return the HTML of a message for screen readers too; "" for an empty text."""
     role, kind = ("alert", "wrong") if wrong else ("status", "done")
     lines = "<br>".join(escaped(line) for line in text.split("\n"))
@@ -227,10 +227,10 @@ class Message(w.HTML):  # type: ignore[misc]  # ipywidgets has no types
             text: One line or several.
             wrong: Whether somebody should do something about it.
         """
-        self.text, self.value = text, message_html(text, wrong=wrong)
+        self.text, self.value = text, draw_message(text, wrong=wrong)
 
 
-def boxed(kind: type[w.Box], css: str, children: Sequence[w.Widget]) -> w.Box:
+def make_box(kind: type[w.Box], css: str, children: Sequence[w.Widget]) -> w.Box:
     """Put controls into a box with CSS classes."""
     box = kind(children)
     for name in css.split():

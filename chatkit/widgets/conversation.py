@@ -13,7 +13,7 @@ from chatkit.errors import InputError, safe_repr
 from chatkit.inbox import Inbox, frames
 from chatkit.inbox.events import Event, parse_contact
 from chatkit.util.display import cut, escaped, many, visible
-from chatkit.widgets.controls import joined_module, style_sheet
+from chatkit.widgets.controls import join_module, join_styles
 from chatkit.widgets.following import Follower
 
 _MAX_TEXT = 10_000  #: characters of a message
@@ -47,8 +47,8 @@ class Conversation(Follower):
     Conversation with +447700900000: 0 messages, 0 of them ours.
     """
 
-    _esm = joined_module(["keys.js", "elements.js", "inbox/conversation.js"])
-    _css = style_sheet("inbox/conversation.css")
+    _esm = join_module(["keys.js", "elements.js", "inbox/conversation.js"])
+    _css = join_styles("inbox/conversation.css")
 
     #: What was there when it was made.
     first: traitlets.Dict[str, Any] = traitlets.Dict().tag(sync=True)
@@ -102,13 +102,13 @@ class Conversation(Follower):
         if state != self._state:
             events = self._inbox._read_events(contact=self.contact, verified=self._verified)
             self._events, self._state = list(events), state
-            self.thread = thread(self._events)
+            self.thread = combine_events(self._events)
 
     @safe_repr
     def __repr__(self) -> str:
-        ours = sum(message.outbound for message in self.thread)
+        outbound = sum(message.outbound for message in self.thread)
         count = many(len(self.thread), "message")
-        return f"Conversation with {visible(self.contact)}: {count}, {ours} of them ours."
+        return f"Conversation with {visible(self.contact)}: {count}, {outbound} of them ours."
 
     # --- the page -------------------------------------------------------------------
 
@@ -142,12 +142,12 @@ class Conversation(Follower):
                 day = message.at.date()
                 items.append([f"day {day}", f'<li class="cv-day">{day:%Y-%m-%d}, UTC</li>'])
             times[message.id] += 1
-            items.append([f"{message.id} {times[message.id]}", _bubble_html(message, known)])
+            items.append([f"{message.id} {times[message.id]}", _draw_bubble(message, known)])
         button = f"Show {min(older, _PAGE_SIZE)} older" if older > 0 else ""
         return {"title": title, "note": note, "older": button, "items": items}
 
 
-def _bubble_html(message: ThreadMessage, known: dict[str, ThreadMessage]) -> str:
+def _draw_bubble(message: ThreadMessage, known: dict[str, ThreadMessage]) -> str:
     parts = [f'<span class="cv-who">{"We" if message.outbound else "They"}: </span>']
     if message.reply_to:
         to = known.get(message.reply_to)
@@ -158,18 +158,18 @@ def _bubble_html(message: ThreadMessage, known: dict[str, ThreadMessage]) -> str
     elif message.type != "text":
         parts.append(f"<em>[{escaped(cut(str(message.type), 40))}]</em> ")
     if message.text:
-        parts.append(f'<div class="cv-text" dir="auto">{_folded_html(message.text)}</div>')
+        parts.append(f'<div class="cv-text" dir="auto">{_draw_folded(message.text)}</div>')
     if message.reactions:
         marks = " ".join(escaped(cut(mark, 12)) for mark in message.reactions[:20])
         parts.append(f'<div class="cv-marks" role="note" aria-label="Reactions">{marks}</div>')
     at = f"{message.at:%H:%M}" if message.at else "no time"
-    parts.append(f'<div class="cv-foot">{at}{_status_html(message)}</div>')
+    parts.append(f'<div class="cv-foot">{at}{_draw_status(message)}</div>')
     author = "ours" if message.outbound else "theirs"
     failed = " cv-failed" if message.status == "failed" else ""
     return f'<li class="{author}{failed}">{"".join(parts)}</li>'
 
 
-def _folded_html(text: str) -> str:
+def _draw_folded(text: str) -> str:
     """Return a text as HTML, with the rest of a long one folded."""
     lines = text.split("\n", _MAX_LINES)
     end = len(text) - len(lines[_MAX_LINES]) if len(lines) > _MAX_LINES else len(text)
@@ -177,19 +177,19 @@ def _folded_html(text: str) -> str:
         end = text.rfind(" ", _FOLD_AFTER // 2, _FOLD_AFTER) + 1 or _FOLD_AFTER
     seen, rest = text[:end], text[end:]
     if not rest.strip():
-        return _lines_html(text)
+        return _draw_lines(text)
     more = "…" if len(rest) > _MAX_TEXT else ""
     return (
-        f'{_lines_html(seen)}<details class="cv-rest"><summary>Show the rest: {len(rest):,} '
-        f"characters</summary>{_lines_html(rest[:_MAX_TEXT])}{more}</details>"
+        f'{_draw_lines(seen)}<details class="cv-rest"><summary>Show the rest: {len(rest):,} '
+        f"characters</summary>{_draw_lines(rest[:_MAX_TEXT])}{more}</details>"
     )
 
 
-def _lines_html(text: str) -> str:
+def _draw_lines(text: str) -> str:
     return "<br>".join(map(escaped, text.split("\n")))
 
 
-def _status_html(message: ThreadMessage) -> str:
+def _draw_status(message: ThreadMessage) -> str:
     if not message.outbound or not message.status:
         return ""
     name = cut(message.status, 20)
@@ -232,7 +232,7 @@ class ThreadMessage(NamedTuple):
         return self.type is not None
 
 
-def thread(events: Sequence[Event]) -> list[ThreadMessage]:
+def combine_events(events: Sequence[Event]) -> list[ThreadMessage]:
     """Combine the events of a contact into messages, oldest first.
 
     A message of which only the status came was sent elsewhere, by a program or a phone.
@@ -247,7 +247,7 @@ def thread(events: Sequence[Event]) -> list[ThreadMessage]:
         key, outbound = row["message_id"], bool(row["outbound"])
         words = (row["type"] or "unknown", row["text"], row["name"], row["reply_to"])
         # a customer's own message may be marked as read: that is no status of ours
-        status = _status_fields(statuses.get(key) if outbound else None)
+        status = _read_status(statuses.get(key) if outbound else None)
         reactions = tuple(marks.get(key, ()))
         messages.append(ThreadMessage(key, row["at"], outbound, *words, *status, reactions))
     delivered = {message.id for message in messages}
@@ -257,11 +257,11 @@ def thread(events: Sequence[Event]) -> list[ThreadMessage]:
         at = next((row[f"{step}_at"] for step in _STEPS if row[f"{step}_at"]), None)
         nothing = (None, None, None, None)
         reactions = tuple(marks.get(key, ()))
-        messages.append(ThreadMessage(key, at, True, *nothing, *_status_fields(row), reactions))
+        messages.append(ThreadMessage(key, at, True, *nothing, *_read_status(row), reactions))
     return sorted(messages, key=lambda message: message.at or _EPOCH)
 
 
-def _status_fields(row: Mapping[str, Any] | None) -> tuple[str | None, datetime | None, str | None]:
+def _read_status(row: Mapping[str, Any] | None) -> tuple[str | None, datetime | None, str | None]:
     """Return the status of a message, its time, and its error."""
     if row is None:
         return None, None, None

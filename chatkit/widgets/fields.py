@@ -27,7 +27,7 @@ from pydantic.fields import FieldInfo
 from chatkit.api.record import Body
 from chatkit.api.secret import Secret
 from chatkit.errors import InputError, Problem
-from chatkit.localization.content import part, slots
+from chatkit.localization.content import find_slots, read_text
 from chatkit.resource import Resource, get_endpoints
 from chatkit.util.display import cut, visible
 from chatkit.util.display import values as shortly
@@ -35,10 +35,10 @@ from chatkit.util.json import JsonFault, read_json
 from chatkit.widgets.controls import (
     ActsOnce,
     Model,
-    message_html,
-    packed_module,
-    saved_table,
-    style_sheet,
+    draw_message,
+    draw_saved_table,
+    join_styles,
+    pack_module,
 )
 
 _control_ids = count(1)
@@ -51,8 +51,8 @@ class FormModel(Model):
         root: The group of all of them.
     """
 
-    _esm = packed_module(["keys.js", "elements.js", "codeview.js", "fields.js"])
-    _css = style_sheet("fields.css", "form.css", "code.css")
+    _esm = pack_module(["keys.js", "elements.js", "codeview.js", "fields.js"])
+    _css = join_styles("fields.css", "form.css", "code.css")
 
     #: The control that the page puts the cursor into, once.
     focused = traitlets.Int(0).tag(sync=True)
@@ -200,7 +200,7 @@ class Status(Html):
             text: One line or several.
             wrong: Whether somebody should do something about it.
         """
-        self.text, self.value = text, message_html(text, wrong=wrong)
+        self.text, self.value = text, draw_message(text, wrong=wrong)
 
 
 class CodeText(Control):
@@ -730,7 +730,7 @@ class Bodies(Rows):
     def inputs(self) -> dict[str, Control]:
         """Make a row: one input for each field of the body."""
         made = {
-            name: input_for(name, field, nested=True)
+            name: make_input(name, field, nested=True)
             for name, field in self._body.model_fields.items()
         }
         if "type" in made:
@@ -762,7 +762,11 @@ class Bodies(Rows):
             if "type" in row.inputs:
                 values = {name: each.read() for name, each in row.inputs.items()}
                 used = {"type", *_FIELDS_OF_TYPE.get(str(values["type"]), ())}
-                used |= {n for n, of in _SAMPLES.items() if of in used and slots(part(values, of))}
+                used |= {
+                    n
+                    for n, of in _SAMPLES.items()
+                    if of in used and find_slots(read_text(values, of))
+                }
                 for name, each in row.inputs.items():
                     each.hidden = name not in used and values[name] in (None, "")
 
@@ -771,7 +775,7 @@ class Bodies(Rows):
 _MULTILINE = frozenset({"text", "flow_json_raw"})
 
 
-def input_for(name: str, field: FieldInfo, *, nested: bool = False) -> Control:
+def make_input(name: str, field: FieldInfo, *, nested: bool = False) -> Control:
     """Make the input for a field of a body, with its default value."""
     union = get_origin(field.annotation) in (Union, UnionType)
     members = get_args(field.annotation) if union else (field.annotation,)
@@ -840,7 +844,7 @@ class Fieldset:
         ticks = {name: Ticks(name, means) for name, means in endpoints.choices().items()}
         own = {**ticks, **inputs}
         self.fields = {
-            name: own.get(name) or input_for(name, field) for name, field in declared.items()
+            name: own.get(name) or make_input(name, field) for name, field in declared.items()
         }
         for name, each in self.fields.items():
             each.entered = partial(self._on_entry, name)
@@ -890,15 +894,15 @@ class Fieldset:
             ]
             each.help = " ".join(filter(None, help_texts))
             each.mark([])
-            self._first[name] = _comparable_value(each)
-            self._before[name] = _typed_text(each)
+            self._first[name] = _read_comparable(each)
+            self._before[name] = _get_typed_text(each)
         self.show_samples()
 
     def show_samples(self) -> None:
         """Show a line for the sample of each placeholder of the text."""
         for each in self.fields.values():
             if isinstance(each, Samples):
-                each.show_lines(slot.name for slot in slots(self.fields["text"].value))
+                each.show_lines(slot.name for slot in find_slots(self.fields["text"].value))
 
     def lock(self, *, locked: bool) -> None:
         """Lock or unlock the input."""
@@ -907,7 +911,7 @@ class Fieldset:
 
     def _on_entry(self, name: str) -> None:
         """Check a field that has changed, and distribute what was pasted into it."""
-        text = _typed_text(self.fields[name])
+        text = _get_typed_text(self.fields[name])
         pasted = len(text) - len(self._before[name]) >= _MIN_PASTED
         self._before[name] = text
         if not (pasted and self.redirect(name)):
@@ -918,12 +922,14 @@ class Fieldset:
     def redirect(self, name: str) -> bool:
         """Distribute text that was typed into one field, but belongs into several, if it does."""
         fixed = name in self.fixed
-        parts = {} if fixed else self._endpoints.redirect_text(name, _typed_text(self.fields[name]))
+        parts = (
+            {} if fixed else self._endpoints.redirect_text(name, _get_typed_text(self.fields[name]))
+        )
         if not parts or self.fixed.intersection(parts):
             return False
         for other, value in parts.items():
             self.fields[other].show(value)
-            self._before[other] = _typed_text(self.fields[other])
+            self._before[other] = _get_typed_text(self.fields[other])
             self._check_field(other)
         return True
 
@@ -933,7 +939,7 @@ class Fieldset:
         return [
             name
             for name, each in self.fields.items()
-            if name not in self.fixed and _comparable_value(each) != self._first[name]
+            if name not in self.fixed and _read_comparable(each) != self._first[name]
         ]
 
     @property
@@ -1024,7 +1030,7 @@ class Fieldset:
         for problem in problems:
             name = problem.field.split(".")[0]
             if name in reasons:
-                reasons[name].append(_problem_text(problem))
+                reasons[name].append(_format_problem(problem))
             else:
                 elsewhere.append(f"{problem.field}: {problem.reason}")
         for name, each in self.fields.items():
@@ -1041,10 +1047,10 @@ class Fieldset:
         """Return the fields as an HTML table for a saved page."""
         rows = []
         for name, each in self.fields.items():
-            kind, value = _comparable_value(each)
+            kind, value = _read_comparable(each)
             text = shortly(value) if kind == "value" else visible(value)
             rows.append([f"<strong>{name}</strong>", escape(text), escape(each.help)])
-        return saved_table(["field", "value", ""], rows)
+        return draw_saved_table(["field", "value", ""], rows)
 
     def _check_field(self, name: str) -> None:
         """Validate an edited field, and show its problem."""
@@ -1053,13 +1059,13 @@ class Fieldset:
             if name in self.edited:
                 self._endpoints.body.validate_create({name: self.fields[name].read()}, "", ())
         except InputError as error:
-            problem = "; ".join(map(_problem_text, error.problems))
+            problem = "; ".join(map(_format_problem, error.problems))
         except ValueError as error:
             problem = str(error)
         self.fields[name].mark([("error", problem)])
 
 
-def _comparable_value(control: Control) -> tuple[str, Any]:
+def _read_comparable(control: Control) -> tuple[str, Any]:
     """Return "value" and the value of a control, or "problem" and why it has none."""
     try:
         return "value", control.read()
@@ -1067,12 +1073,12 @@ def _comparable_value(control: Control) -> tuple[str, Any]:
         return "problem", str(error)
 
 
-def _typed_text(control: Control) -> str:
+def _get_typed_text(control: Control) -> str:
     """Return the text of a control; "" for controls without text."""
     return control.value if isinstance(control.value, str) else ""
 
 
-def _problem_text(problem: Problem) -> str:
+def _format_problem(problem: Problem) -> str:
     """Return a problem with its place within the field; items are counted from 1."""
     name, *steps = problem.field.split(".")
     place = [f"{name.removesuffix('s')} {int(p) + 1}" if p.isdigit() else p for p in steps]

@@ -18,11 +18,11 @@ from chatkit.util.display import cut, many, visible
 from chatkit.widgets.controls import (
     Exported,
     Model,
-    joined_module,
-    saved_table,
-    style_sheet,
+    draw_saved_table,
+    join_module,
+    join_styles,
 )
-from chatkit.widgets.table import marked_words
+from chatkit.widgets.table import draw_changed_words
 
 if TYPE_CHECKING:
     from chatkit.account.comparison import Comparable
@@ -58,8 +58,8 @@ class FolderView(Exported, Model):
     <folder view: account 1001 of the sandbox: 8 files.>
     """
 
-    _esm = joined_module(["keys.js", "elements.js", "folderview.js"])
-    _css = style_sheet("folderview.css")
+    _esm = join_module(["keys.js", "elements.js", "folderview.js"])
+    _css = join_styles("folderview.css")
 
     heading = traitlets.Unicode().tag(sync=True)
     states: traitlets.List[str] = traitlets.List(list(STATES)).tag(sync=True)
@@ -93,7 +93,7 @@ class FolderView(Exported, Model):
         self._paths: list[str] = sorted(self._files, key=lambda path: (path.count("/") > 0, path))
         with self.hold_sync():
             self.heading = self._summarize()
-            states = [_file_state(*self._files[path]) for path in self._paths]
+            states = [_compare_file(*self._files[path]) for path in self._paths]
             self.listed = [[cut(path, 200), n] for path, n in zip(self._paths, states, strict=True)]
             differing = [n for n, state in enumerate(states) if state != _SAME]
             same = [self._paths.index(before)] if before in self._files else []
@@ -111,7 +111,7 @@ class FolderView(Exported, Model):
 
     def files(self) -> dict[str, str]:
         """Return the files by path, and of each whether it is the same on both sides."""
-        return {path: STATES[_file_state(*self._files[path])] for path in self._paths}
+        return {path: STATES[_compare_file(*self._files[path])] for path in self._paths}
 
     def _show_file(self, n: int) -> None:
         with self.hold_sync():
@@ -119,14 +119,14 @@ class FolderView(Exported, Model):
             if n >= 0:
                 path = self._paths[n]
                 texts = self._files[path]
-                state = "" if self._sources[1] is None else STATES[_file_state(*texts)]
+                state = "" if self._sources[1] is None else STATES[_compare_file(*texts)]
                 title = f"{marked(visible(path))} <span>{state}</span>"
                 title = f'<div class="fv-title" dir="auto">{title}</div>'
                 self.difference = f"{title}{self._draw_table(path)}"
 
     def _draw_table(self, path: str) -> str:
         columns = list(zip(self._names, self._files[path], strict=True))
-        return _diff_table(columns[:1] if self._sources[1] is None else columns)
+        return _draw_diff_table(columns[:1] if self._sources[1] is None else columns)
 
     def _receive(self, message: Any) -> None:
         match message:
@@ -143,7 +143,7 @@ class FolderView(Exported, Model):
         left, right = (visible(name) for name in self._names)
         if self._sources[1] is None:
             return f"{left}: {count}."
-        differ = sum(_file_state(*texts) != _SAME for texts in self._files.values())
+        differ = sum(_compare_file(*texts) != _SAME for texts in self._files.values())
         of = f"{differ:,} of {count} {'differs' if differ == 1 else 'differ'}"
         return f"{left} beside {right}: {of if differ else f'{count}, all the same'}."
 
@@ -158,7 +158,7 @@ class FolderView(Exported, Model):
             for path, state in self.files().items()
             if alone or state != STATES[_SAME]
         ]
-        table = saved_table(["file", ""], rows) if rows else ""
+        table = draw_saved_table(["file", ""], rows) if rows else ""
         look = f"<style>{self._css}</style>"
         return (
             f'<div class="fv-page">{look}{html_heading(self.heading)}{table}{self.difference}</div>'
@@ -186,12 +186,14 @@ def _read_both(
     if isinstance(left, Folder):
         paths |= layout.FolderReader(left._read_files(contacts=False)).read().paths
     names = layout.PathNames(paths, paths.values())
-    texts = [_as_files(state, paths, names) for state in (first, second)]
+    texts = [_write_files(state, paths, names) for state in (first, second)]
     files = {path: (texts[0].get(path), texts[1].get(path)) for path in {**texts[0], **texts[1]}}
     return (first.origin, second.origin), files
 
 
-def _as_files(state: AccountState, paths: layout.Paths, names: layout.PathNames) -> dict[str, str]:
+def _write_files(
+    state: AccountState, paths: layout.Paths, names: layout.PathNames
+) -> dict[str, str]:
     """Return the texts of the files of an account, by path."""
     texts: dict[str, bytes] = {}
     for noun in layout.RECORD_FILES:
@@ -205,7 +207,7 @@ def _as_files(state: AccountState, paths: layout.Paths, names: layout.PathNames)
     return {path: text.decode() for path, text in texts.items()}
 
 
-def _file_state(left: str | None, right: str | None) -> int:
+def _compare_file(left: str | None, right: str | None) -> int:
     if left is None or right is None:
         return _LEFT if right is None else _RIGHT
     return _SAME if left == right else _DIFFERENT
@@ -218,7 +220,7 @@ def _file_state(left: str | None, right: str | None) -> int:
 _LinePair = tuple[tuple[int, str] | None, tuple[int, str] | None, bool]
 
 
-def _diff_table(columns: Sequence[tuple[str, str | None]]) -> str:
+def _draw_diff_table(columns: Sequence[tuple[str, str | None]]) -> str:
     """Draw texts in columns: differences are marked, long equal parts are folded.
 
     Args:
@@ -252,7 +254,7 @@ def _pair_lines(one: list[str], two: list[str]) -> Iterator[_LinePair]:
             if left is None or right is None or kind == "equal":
                 out, put = marked(visible(right or "")), marked(visible(left or ""))
             else:
-                out, put = marked_words(right, left)
+                out, put = draw_changed_words(right, left)
             yield (
                 None if left is None else (i + n + 1, put),
                 None if right is None else (k + n + 1, out),
@@ -263,9 +265,11 @@ def _pair_lines(one: list[str], two: list[str]) -> Iterator[_LinePair]:
 def _draw_bodies(lines: Sequence[_LinePair], width: int) -> Iterator[str]:
     """Draw pairs of lines as table bodies; long equal parts are folded, if anything differs."""
     differing = [n for n, (_, _, differs) in enumerate(lines) if differs]
-    near = {at for n in differing for at in range(n - _CONTEXT_LINES, n + _CONTEXT_LINES + 1)}
+    context = {
+        line for n in differing for line in range(n - _CONTEXT_LINES, n + _CONTEXT_LINES + 1)
+    }
     numbered = enumerate(lines)
-    for far, part in groupby(numbered, key=lambda line: bool(differing) and line[0] not in near):
+    for far, part in groupby(numbered, key=lambda line: bool(differing) and line[0] not in context):
         rows = [_draw_row(line, width) for _, line in part]
         if far and len(rows) > 1:
             summary = f"… {many(len(rows), 'line')} the same"

@@ -37,9 +37,9 @@ from chatkit.widgets.controls import (
     ActionButton,
     Exported,
     Panel,
-    boxed,
-    call_code,
-    style_sheet,
+    join_styles,
+    make_box,
+    write_call,
 )
 from chatkit.widgets.fields import (
     CodeText,
@@ -150,10 +150,10 @@ class Form(Exported, FormModel):
         """The Python code that does what the button does; "" if nothing is edited."""
         values, _ = self._fields.read()
         code, place = self._endpoints.code, self._endpoints.place
-        place = f"client.{call_code('templates', code)}" if code else place
+        place = f"client.{write_call('templates', code)}" if code else place
         if self.key is None:
-            return call_code(f"{place}.create", **values)
-        return call_code(f"{place}.update", self.key, **values) if values else ""
+            return write_call(f"{place}.create", **values)
+        return write_call(f"{place}.update", self.key, **values) if values else ""
 
     def new(self) -> None:
         """Empty the form for another new record, unless an answer was lost."""
@@ -248,11 +248,11 @@ class Form(Exported, FormModel):
         """Check that nobody has changed these fields since the form was opened."""
         live, old = self.resource.get(key), self._record_fields() or {}
         now = self._endpoints.visible_fields(live)
-        moved = [n for n in values if n in now and now[n] not in (old.get(n), values[n])]
+        changed = [n for n in values if n in now and now[n] not in (old.get(n), values[n])]
         self.record = self._with_secrets(live)
-        if moved:
+        if changed:
             reason = "somebody has changed this meanwhile, to {}; save again to write over it"
-            problems = [Problem(n, "", reason.format(shortly(now[n]))) for n in moved]
+            problems = [Problem(n, "", reason.format(shortly(now[n]))) for n in changed]
             raise InputError(f"Somebody has changed this {self._endpoints.noun}:", problems)
 
     def _look_up(self, outcome: UnconfirmedWrite) -> Record | None:
@@ -297,9 +297,9 @@ class Form(Exported, FormModel):
         label = f"Save {noun}" if editing else f"Create {noun}"
         self._button.label = label if self._unknown is None else "Look what came of it"
         self._button.disabled = editing and not self._fields.edited and self._unknown is None
-        left = bool(self._fields.edited)
+        is_edited = bool(self._fields.edited)
         self._new.label = f"New {noun}" if editing else "Empty the form"
-        self._new.hidden = not (editing or left) or self._unknown is not None
+        self._new.hidden = not (editing or is_edited) or self._unknown is not None
         self._code.value = self._ran or self.line
         self.draw()
 
@@ -351,21 +351,21 @@ class Form(Exported, FormModel):
     def _show_error(self, error: Exception) -> None:
         """Show an error at its fields, and as a message."""
         problems: Sequence[Problem] = ()
-        rest = str(error)
+        summary = str(error)
         if isinstance(error, InputError):
             problems = error.problems
-            rest = "Nothing was sent" if problems else f"Nothing was sent: {rest}"
+            summary = "Nothing was sent" if problems else f"Nothing was sent: {summary}"
         elif isinstance(error, Refused):
             problems = [Problem(field, "", reason) for field, reason in error.fields]
             if isinstance(error, Conflict) and not problems:
                 problems = [Problem(self._endpoints.natural_key[-1], "", error.reason)]
-            rest = "The service refused it, and nothing has changed"
+            summary = "The service refused it, and nothing has changed"
         if isinstance(error, CallError) and not problems:
-            rest = f"{error.reason}\n{error.advice}".strip()
-        left = self._fields.mark(problems)
+            summary = f"{error.reason}\n{error.advice}".strip()
+        unplaced = self._fields.mark(problems)
         if problems:
-            rest += ": see above." if len(left) < len(problems) else "."
-        self._status.write("\n".join([rest, *left]), wrong=True)
+            summary += ": see above." if len(unplaced) < len(problems) else "."
+        self._status.write("\n".join([summary, *unplaced]), wrong=True)
         self._update_controls()
 
 
@@ -425,14 +425,14 @@ class UnconfirmedWrite:
         row = Row(0, Change(0, "create", key, "", {}, self.sent, endpoints.code))
         reader = ThrottledReader(endpoints.transport, Throttle(8, None), lambda: False)
         search = Search(reader, endpoints)
-        verdict = search.find_verdicts([row], self._taken, thorough=not endpoints.unique)[0]
-        if verdict.what == "conflict":
-            raise Conflict(self.error.call, verdict.reason)
-        if verdict.what == "unknown":
-            raise UnknownOutcome(self.error.call, verdict.reason)
-        if verdict.record is None:
+        outcome = search.find_verdicts([row], self._taken, thorough=not endpoints.unique)[0]
+        if outcome.what == "conflict":
+            raise Conflict(self.error.call, outcome.reason)
+        if outcome.what == "unknown":
+            raise UnknownOutcome(self.error.call, outcome.reason)
+        if outcome.record is None:
             return None
-        record: Record = self._resource.get(getattr(verdict.record, endpoints.key))
+        record: Record = self._resource.get(getattr(outcome.record, endpoints.key))
         return record
 
 
@@ -579,7 +579,7 @@ class Registrations(Panel):
     3 webhooks of 10: ...
     """
 
-    _style = style_sheet("inbox/registrations.css")
+    _style = join_styles("inbox/registrations.css")
     _css_classes = ("chatkit-registrations",)
 
     def __init__(self, resource: Webhooks, *, quiet: float = 24) -> None:
@@ -590,7 +590,7 @@ class Registrations(Panel):
         self._boxes: dict[int, w.HBox] = {}  #: of each webhook: a button keeps the focus
         self._title, self._list = w.HTML(), w.VBox()
         again = ActionButton("Look again", self._refresh_list)
-        bar = boxed(w.HBox, "chatkit-actions chatkit-sticky", [self._title, again])
+        bar = make_box(w.HBox, "chatkit-actions chatkit-sticky", [self._title, again])
         super().__init__([bar, self._message, self._list, self.form])
         self.refresh()
 
@@ -626,9 +626,9 @@ class Registrations(Panel):
         if webhook not in self._boxes:
             edit = ActionButton(f"Edit {webhook}", lambda: self._attempt(self._edit, webhook))
             switch = ActionButton("", lambda: self._attempt(self._toggle, webhook))
-            self._boxes[webhook] = boxed(w.HBox, "rg-row", [w.HTML(), edit, switch])
+            self._boxes[webhook] = make_box(w.HBox, "rg-row", [w.HTML(), edit, switch])
         text, _, switch = self._boxes[webhook].children
-        text.value = _registration_html(row)
+        text.value = _draw_registration(row)
         switch.label = f"{'Deactivate' if row['is_active'] else 'Activate'} {webhook}"
         return self._boxes[webhook]
 
@@ -650,11 +650,11 @@ class Registrations(Panel):
         return f"{self._summary()}{': ' if states else '.'}{states}"
 
     def _page(self) -> str:
-        rows = "".join(f"<li>{_registration_html(row)}</li>" for row in self.rows)
+        rows = "".join(f"<li>{_draw_registration(row)}</li>" for row in self.rows)
         return f"<p>{escape(self._summary())}</p><ul>{rows}</ul>"
 
 
-def _registration_html(row: Mapping[str, Any]) -> str:
+def _draw_registration(row: Mapping[str, Any]) -> str:
     """Return one webhook as HTML in three lines."""
     health = row["health"]
     events = ", ".join(cut(str(kind), 60) for kind in row["events"] or ())

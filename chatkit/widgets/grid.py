@@ -29,14 +29,14 @@ from chatkit.widgets.controls import (
     ActionButton,
     Code,
     Model,
-    boxed,
-    call_code,
-    packed_module,
-    saved_table,
-    style_sheet,
+    draw_saved_table,
+    join_styles,
+    make_box,
+    pack_module,
+    write_call,
 )
 from chatkit.widgets.planview import TOOK_EFFECT, PlanPanel, PlanView
-from chatkit.widgets.sheet import EditedCell, ReplacedText, RowFilter, Sheet, View, cell_text
+from chatkit.widgets.sheet import EditedCell, ReplacedText, RowFilter, Sheet, View, format_cell
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,8 +55,8 @@ _OF_CELLS, _OF_PLACES = ("set", "dismiss", "whole", "decide"), ("clear", "paste"
 class GridTable(Model):
     """The table of a grid in the page, which sends what a person does."""
 
-    _esm = packed_module(["keys.js", "side.js", "gridpanels.js", "grid.js"])
-    _css = style_sheet("grid.css")
+    _esm = pack_module(["keys.js", "side.js", "gridpanels.js", "grid.js"])
+    _css = join_styles("grid.css")
 
     columns: traitlets.List[Any] = traitlets.List().tag(sync=True)
     #: The columns that are shown, in their order: name, and width in pixels or 0.
@@ -87,7 +87,7 @@ class Grid(PlanPanel):
     Grid of 250 contacts: 1 cell changed.
     """
 
-    _style = style_sheet("gridpanel.css")
+    _style = join_styles("gridpanel.css")
     _css_classes = ("chatkit-gridpanel",)
 
     def __init__(
@@ -110,7 +110,7 @@ class Grid(PlanPanel):
         self._table = GridTable(
             self._receive,
             columns=describe_columns(self._sheet),
-            column_layout=default_layout(self._sheet),
+            column_layout=make_default_layout(self._sheet),
             state=self._state(),
             height=height,
             noun=endpoints.noun,
@@ -181,12 +181,12 @@ class Grid(PlanPanel):
         if invalid and not skip_invalid:
             words = f"Leave out {many(invalid, 'row')} that cannot be planned"
             buttons.append(self._review_button(words, existing=existing, skip_invalid=True))
-        if kept := sum(change.kind == "skip" for change in plan.changes):
-            words = f"Update {many(kept, self._endpoints.noun)} that would be kept"
+        if unchanged := sum(change.kind == "skip" for change in plan.changes):
+            words = f"Update {many(unchanged, self._endpoints.noun)} that would be kept"
             buttons.append(self._review_button(words, existing="update", skip_invalid=skip_invalid))
         self._message.show("")
         if buttons:
-            self._below.children = [view, boxed(w.HBox, "chatkit-bar", buttons)]
+            self._below.children = [view, make_box(w.HBox, "chatkit-bar", buttons)]
         return view
 
     def _review_button(self, words: str, **options: Any) -> ActionButton:
@@ -215,13 +215,13 @@ class Grid(PlanPanel):
         """Filters and order as Python code, and the plan of the edits."""
         view, lines = self._view, list[str]()
         if filters := {name: value for name, value in view.filter._asdict().items() if value}:
-            lines.append(call_code("grid.filter", **filters))
+            lines.append(write_call("grid.filter", **filters))
         if view.column is not None:
             down = {"descending": True} if view.descending else {}
-            lines.append(call_code("grid.sort", view.column, **down))
+            lines.append(write_call("grid.sort", view.column, **down))
         if lines:
             lines.append("visible = grid.visible()")
-        if edits_summary(self._sheet):
+        if summarize_edits(self._sheet):
             lines.append("plan = grid.plan()")
         return "\n".join(lines)
 
@@ -279,7 +279,7 @@ class Grid(PlanPanel):
         """
         self._check_columns(column)
         replacements = [
-            one for one in self._replacements(text, by, column, case=case) if not one.reason
+            one for one in self._find_replacements(text, by, column, case=case) if not one.reason
         ]
         self._send_rows(self._sheet.write((one.row, one.name, one.after) for one in replacements))
         return len(replacements)
@@ -297,7 +297,7 @@ class Grid(PlanPanel):
         Raises:
             InputError: There is no row of such a label.
         """
-        rows = None if labels is None else set(self._rows_of_labels(labels))
+        rows = None if labels is None else set(self._find_rows(labels))
         cells = [at for at in self._sheet.conflicts() if rows is None or at[0] in rows]
         self._resolve_cells(cells, keep)
         return len(cells)
@@ -306,10 +306,10 @@ class Grid(PlanPanel):
         sheet = self._sheet
         with sheet.step():
             for row, name in cells:
-                mine = sheet.cell(row, name).typed
+                typed = sheet.cell(row, name).typed
                 sheet.dismiss(row, name)
                 if keep == "mine":
-                    sheet.write([(row, name, mine)])
+                    sheet.write([(row, name, typed)])
         self._send_rows({row for row, _ in cells})
 
     def add(self) -> Any:
@@ -324,11 +324,11 @@ class Grid(PlanPanel):
         Raises:
             InputError: There is no row of such a label; none is marked.
         """
-        self._mark_rows(self._rows_of_labels(labels), delete=True)
+        self._mark_rows(self._find_rows(labels), delete=True)
 
     def keep(self, labels: Any) -> None:
         """Remove the delete mark of rows. Raises `InputError` if there is no such row."""
-        self._mark_rows(self._rows_of_labels(labels), delete=False)
+        self._mark_rows(self._find_rows(labels), delete=False)
 
     def undo(self) -> bool:
         """Undo the last step: an entry, a pasted block, a mark. False if there is none."""
@@ -369,9 +369,9 @@ class Grid(PlanPanel):
         chosen = RowFilter(
             text,
             changed,
-            {name: cell_text(held) for name, held in contains.items() if held},
+            {name: format_cell(held) for name, held in contains.items() if held},
             {
-                name: sorted({*map(cell_text, [held] if _is_single(held) else held)})
+                name: sorted({*map(format_cell, [held] if _is_single(held) else held)})
                 for name, held in values.items()
             },
             dict(empty),
@@ -422,10 +422,10 @@ class Grid(PlanPanel):
             raise InputError(f"Row {label!r} is not shown now: grid.filter('') shows all rows.")
         return int(places[0])
 
-    def _rows_of_labels(self, labels: Any) -> list[int]:
+    def _find_rows(self, labels: Any) -> list[int]:
         return [self._sheet.row(label) for label in ([labels] if _is_single(labels) else labels)]
 
-    def _paste_cells(self, place: int, names: Sequence[str], cells: list[list[Any]]) -> None:
+    def _paste_cells(self, position: int, names: Sequence[str], cells: list[list[Any]]) -> None:
         """Enter a block from a shown position on, in these columns or those of its first line."""
         if len(cells) > 1 < len(cells[0]) and {*cells[0]} <= {*self._sheet.columns}:
             names, *cells = cells
@@ -436,7 +436,7 @@ class Grid(PlanPanel):
             )
         sheet = self._sheet
         with sheet.step():
-            rows = self._rows_at(place, len(cells))
+            rows = self._get_rows(position, len(cells))
             rows += sheet.add(len(cells) - len(rows))
             touched = sheet.write(
                 (row, name, value)
@@ -445,7 +445,7 @@ class Grid(PlanPanel):
             )
         self._send_rows(touched)
 
-    def _replacements(
+    def _find_replacements(
         self, text: str, by: str, column: str | None, *, case: bool
     ) -> list[ReplacedText]:
         if not text:
@@ -467,7 +467,7 @@ class Grid(PlanPanel):
     def _set_layout(self, layout: Sequence[Sequence[Any]]) -> None:
         """Show columns in this order with their widths; the default ones if none is named."""
         known = [[n, max(0, int(wide))] for n, wide in layout if n in self._sheet.columns]
-        self._table.column_layout = known or default_layout(self._sheet)
+        self._table.column_layout = known or make_default_layout(self._sheet)
 
     @property
     def _visible_columns(self) -> list[str]:
@@ -498,10 +498,10 @@ class Grid(PlanPanel):
                 result = result[result["state"].isin(TOOK_EFFECT)]
                 done = dict(zip(result.index.tolist(), result["key"].tolist(), strict=True))
             mine = view is self.plan_view
-            rows = {label: self._reviewed_row(label) for label in (done if mine else ())}
+            rows = {label: self._find_reviewed_row(label) for label in (done if mine else ())}
             applied = {row for row in rows.values() if row is not None}
             reviewed = self._is_planned()
-            keys = self._record_keys(read)
+            keys = self._find_record_keys(read)
             keys |= {row: done[label] for label, row in rows.items() if row is not None}
             sheet = Sheet(endpoints, self._select_frame(read, keys, done.values()))
             index = sheet.base.index
@@ -515,7 +515,7 @@ class Grid(PlanPanel):
             now = sheet.carry_over(old, places, cells)
             if mine and view.result is not None:
                 moved = view.result.index[view.result["state"] == "conflict"]
-                self._mark_moved(map(self._reviewed_row, moved), sheet, now)
+                self._mark_moved(map(self._find_reviewed_row, moved), sheet, now)
             self._reviewed = {
                 (now[row], name): sheet.cell(now[row], name)
                 for (row, name), cell in self._reviewed.items()
@@ -555,7 +555,7 @@ class Grid(PlanPanel):
                 wrong=True,
             )
 
-    def _reviewed_row(self, label: Any) -> int | None:
+    def _find_reviewed_row(self, label: Any) -> int | None:
         """Return the row of a label in the reviewed plan; None if it is not there."""
         if label in self._labels:
             return self._labels[label] if self._labels[label] >= 0 else None
@@ -564,7 +564,7 @@ class Grid(PlanPanel):
         except InputError:
             return None
 
-    def _record_keys(self, read: pd.DataFrame) -> dict[int, Any]:
+    def _find_record_keys(self, read: pd.DataFrame) -> dict[int, Any]:
         """Return the keys of the records by row, for rows that are records."""
         sheet, endpoints = self._sheet, self._endpoints
         rows = range(sheet.size)
@@ -612,7 +612,7 @@ class Grid(PlanPanel):
             "renewed": self._renewed,
             "rows": len(view.rows),
             "of": self._sheet.size + len(self._sheet.rows()),
-            "edits": edits_summary(self._sheet),
+            "edits": summarize_edits(self._sheet),
             "undo": undo > 0,
             "redo": redo > 0,
             "sort": [view.column, view.descending],
@@ -661,7 +661,7 @@ class Grid(PlanPanel):
                 self._table.send(answer)
 
     def _send_page(self, page: int, shows: int) -> dict[str, Any] | None:
-        rows = self._rows_at(page * _PAGE_ROWS, _PAGE_ROWS)
+        rows = self._get_rows(page * _PAGE_ROWS, _PAGE_ROWS)
         if shows != self._shows:
             return None
         return {"page": page, "shows": shows, "rows": describe_rows(self._sheet, rows)}
@@ -676,7 +676,7 @@ class Grid(PlanPanel):
         return {"note": f"Refused: {reason}"} if reason else None
 
     def _send_whole(self, row: int, column: str) -> dict[str, Any]:
-        text = cell_text(self._sheet.values(column, [row])[0])
+        text = format_cell(self._sheet.values(column, [row])[0])
         return {"whole": text, "row": row, "column": column}
 
     def _dismiss(self, row: int, column: str) -> None:
@@ -684,7 +684,7 @@ class Grid(PlanPanel):
         self._send_rows({row})
 
     def _clear(self, place: int, rows: int, columns: list[str]) -> None:
-        self._send_rows(self._sheet.clear(self._rows_at(place, rows), columns))
+        self._send_rows(self._sheet.clear(self._get_rows(place, rows), columns))
 
     def _paste_block(
         self, place: int, columns: list[str], text: str, rows: int, wide: int
@@ -699,7 +699,7 @@ class Grid(PlanPanel):
         return None
 
     def _delete_rows(self, place: int, rows: int, *, delete: bool) -> None:
-        self._mark_rows(self._rows_at(place, rows), delete=delete)
+        self._mark_rows(self._get_rows(place, rows), delete=delete)
 
     def _send_values(self, column: str) -> dict[str, Any]:
         values, others = self._view.count_values(column, _MAX_VALUES)
@@ -716,13 +716,13 @@ class Grid(PlanPanel):
         self._attempt(self.review)
         return {"reviewed": True}
 
-    def _rows_at(self, place: int, count: int) -> list[int]:
-        rows: list[int] = self._view.rows[place : place + count].tolist()
+    def _get_rows(self, position: int, count: int) -> list[int]:
+        rows: list[int] = self._view.rows[position : position + count].tolist()
         return rows
 
     def _preview(self, text: str, by: str, column: str | None, *, case: bool) -> dict[str, Any]:
         """Return a preview of a replacement: counts, and some cells that change or are refused."""
-        replacements = self._replacements(text, by, column, case=case)
+        replacements = self._find_replacements(text, by, column, case=case)
         lines = [
             [str(self._sheet.label(one.row)), one.name, one.before, one.after, one.reason]
             for one in sorted(replacements, key=lambda one: bool(one.reason))[:_PREVIEW_LINES]
@@ -735,12 +735,12 @@ class Grid(PlanPanel):
     @safe_repr
     def __repr__(self) -> str:
         about = f"Grid of {many(self._sheet.size, self._endpoints.noun)}"
-        summary = edits_summary(self._sheet)
+        summary = summarize_edits(self._sheet)
         return f"{about}: {summary}." if summary else f"{about}."
 
     def _page(self) -> str:
         below = "" if self.plan_view is None else self.plan_view._page()
-        return table_html(self._sheet, repr(self), self._visible_columns) + below
+        return draw_table(self._sheet, repr(self), self._visible_columns) + below
 
 
 _NO_CODE = "# nothing was filtered, sorted or edited yet"
@@ -779,7 +779,7 @@ def describe_columns(sheet: Sheet) -> list[dict[str, Any]]:
     sample = range(min(sheet.size, _SAMPLE_ROWS))
     described = []
     for column in sheet.columns.values():
-        texts = map(cell_text, sheet.original(column.name, sample))
+        texts = map(format_cell, sheet.original(column.name, sample))
         widths = sorted(min(len(text), _MAX_WIDTH) for text in texts) or [0]
         usual = widths[int(0.95 * (len(widths) - 1))]
         if not column.fixed:
@@ -789,7 +789,7 @@ def describe_columns(sheet: Sheet) -> list[dict[str, Any]]:
     return described
 
 
-def default_layout(sheet: Sheet) -> list[list[Any]]:
+def make_default_layout(sheet: Sheet) -> list[list[Any]]:
     """Return the columns that are shown at first, each with width 0, the usual one.
 
     The key is the first, then what can be written, then what cannot. What another column holds
@@ -812,7 +812,7 @@ def describe_rows(sheet: Sheet, numbers: Sequence[int]) -> list[dict[str, Any]]:
     values = zip(*(sheet.values(name, numbers) for name in names), strict=True)
     described = []
     for row, line in zip(numbers, values, strict=True):
-        sent: dict[str, Any] = {"n": row, "v": [_cell_value(value) for value in line]}
+        sent: dict[str, Any] = {"n": row, "v": [_convert_cell(value) for value in line]}
         if row >= sheet.size and line[0] is None:
             sent["v"][0] = str(sheet.label(row))
         cells = {n: cell for n, name in enumerate(names) if (cell := sheet.cells.get((row, name)))}
@@ -820,14 +820,14 @@ def describe_rows(sheet: Sheet, numbers: Sequence[int]) -> list[dict[str, Any]]:
             "c": [n for n, cell in cells.items() if not cell.reason and row < sheet.size],
             "e": {n: [_cut_text(c.typed), c.reason] for n, c in cells.items() if c.reason},
             "k": [n for n, cell in cells.items() if cell.conflict],
-            "l": [n for n, value in enumerate(line) if len(cell_text(value)) > _MAX_CELL],
+            "l": [n for n, value in enumerate(line) if len(format_cell(value)) > _MAX_CELL],
             "m": "new" if row >= sheet.size else "delete" if row in sheet.deleted else "",
         }
         described.append(sent | {name: mark for name, mark in marks.items() if mark})
     return described
 
 
-def edits_summary(sheet: Sheet) -> str:
+def summarize_edits(sheet: Sheet) -> str:
     """Return the counts of edits in a sheet as a text."""
     counts = {
         ("cell", "changed"): sum(row < sheet.size for row, _ in sheet.changed()),
@@ -839,7 +839,7 @@ def edits_summary(sheet: Sheet) -> str:
     return ", ".join(f"{many(n, noun)} {done}" for (noun, done), n in counts.items() if n)
 
 
-def table_html(sheet: Sheet, title: str, names: Sequence[str] = ()) -> str:
+def draw_table(sheet: Sheet, title: str, names: Sequence[str] = ()) -> str:
     """Return the edited rows, or else the first ones, as an HTML table.
 
     Args:
@@ -852,19 +852,19 @@ def table_html(sheet: Sheet, title: str, names: Sequence[str] = ()) -> str:
     edited = {row for row, _ in sheet.cells} | sheet.deleted | {*sheet.rows()}
     numbers = sorted(row for row in edited if not sheet.is_removed(row)) or list(range(sheet.size))
     rows = describe_rows(sheet, numbers[:_STATIC_ROWS])
-    table = saved_table([*(names or known), ""], (_row_cells(row, places) for row in rows))
+    table = draw_saved_table([*(names or known), ""], (_draw_cells(row, places) for row in rows))
     rest = len(numbers) - _STATIC_ROWS
     more = f"<p>… and {many(rest, 'more row')}.</p>" if rest > 0 else ""
     return f"<p>{escape(title)}</p>{table}{more}"
 
 
-def _cell_value(value: Any) -> str | bool | None:
+def _convert_cell(value: Any) -> str | bool | None:
     return value if value is None or isinstance(value, bool) else _cut_text(value)
 
 
 def _cut_text(value: Any) -> str:
     """Return a value as a text, of a long one the beginning."""
-    text = cell_text(value)
+    text = format_cell(value)
     return text if len(text) <= _MAX_CELL else text[:_MAX_CELL] + "…"
 
 
@@ -873,15 +873,15 @@ def _is_single(value: Any) -> bool:
     return isinstance(value, str) or not isinstance(value, Iterable)
 
 
-def _row_cells(row: Mapping[str, Any], places: Sequence[int]) -> list[str]:
+def _draw_cells(row: Mapping[str, Any], places: Sequence[int]) -> list[str]:
     """Return some cells of a row as escaped HTML, and the mark of the row."""
     cells = []
-    for place in places:
-        value = row["v"][place]
+    for position in places:
+        value = row["v"][position]
         text = "" if value is None else escape(cut(str(value), _MAX_WIDTH))
-        text = f"<strong>{text}</strong>" if place in row.get("c", ()) else text
-        if place in row.get("e", {}):
-            typed, why = row["e"][place]
+        text = f"<strong>{text}</strong>" if position in row.get("c", ()) else text
+        if position in row.get("e", {}):
+            typed, why = row["e"][position]
             text += f" <em>{escape(cut(typed, _MAX_WIDTH))} was refused: {escape(why)}</em>"
         cells.append(text)
     return [*cells, {"new": "added", "delete": "to delete"}.get(row.get("m", ""), "")]

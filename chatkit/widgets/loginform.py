@@ -9,7 +9,7 @@ from chatkit.api.secret import Secret, validate_access_token
 from chatkit.errors import ChatkitError, format_command, safe_repr
 from chatkit.profile import ServiceProfile
 from chatkit.util.display import escaped
-from chatkit.widgets.controls import Exported, message_html, style_sheet
+from chatkit.widgets.controls import Exported, draw_message, join_styles
 from chatkit.widgets.fields import Choice, FormButton, FormGroup, FormModel, Html, SecretText, Text
 
 _NOWHERE = "In a variable that I set in a terminal, before I start JupyterLab"
@@ -44,7 +44,7 @@ class LoginForm(Exported, FormModel):
         name: The name to keep the connection under.
     """
 
-    _css = style_sheet("fields.css", "form.css", "login.css")
+    _css = join_styles("fields.css", "form.css", "login.css")
 
     def __init__(self, name: str) -> None:
         self._name = settings.validate_name(name)
@@ -116,7 +116,7 @@ class LoginForm(Exported, FormModel):
         """Save the connection, and show the result."""
         token = self._token.take() or Secret("")
         without_token = self._place.read() == _NOWHERE
-        self._status.value = message_html("Asking the service …")
+        self._status.value = draw_message("Asking the service …")
         self.draw()
         try:
             secret = None if without_token else token
@@ -133,7 +133,7 @@ class LoginForm(Exported, FormModel):
         self._token.hidden = without_token
         self._button.label = "Keep address and account" if without_token else "Check and keep"
         self._fields.hidden = self.kept
-        status = message_html(self.message, wrong=not self.kept)
+        status = draw_message(self.message, wrong=not self.kept)
         if self.kept:
             line = escaped(f'client = chatkit.connect("{self._name}")')
             status += f'<pre tabindex="0">{line}</pre>'

@@ -56,15 +56,15 @@ from chatkit.report import (
     marked,
 )
 from chatkit.util.display import LONG, escaped, many, visible
-from chatkit.widgets.controls import ActionButton, Panel, boxed, style_sheet
+from chatkit.widgets.controls import ActionButton, Panel, join_styles, make_box
 from chatkit.widgets.table import (
     Item,
     PagedRows,
-    finding_list,
-    marked_words,
-    row_button,
-    saved_rows,
-    text_html,
+    draw_changed_words,
+    draw_finding_list,
+    draw_row_button,
+    draw_saved_rows,
+    draw_text,
 )
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ class PlanView(Panel):
     <plan view: Plan for 250 contacts: 1 update.>
     """
 
-    _style = STYLE + style_sheet("planview.css")
+    _style = STYLE + join_styles("planview.css")
     _css_classes = ("chatkit-planview",)
 
     def __init__(
@@ -125,14 +125,14 @@ class PlanView(Panel):
                 f"{type(plan).__name__}."
             )
         self.plan = plan
-        self._parts = parts_of(plan)
+        self._parts = list_plans(plan)
         self.result = result  #: what truly happened, once it was applied
         self.back: PlanView | None = None  #: the plan that takes it back, once asked for
         self._applied, self._lock = applied, lock
         self._is_current: Callable[[], bool] = lambda: True
         self._review: Callable[[], object] = self.recheck
         self._outdated = False  #: as it is shown
-        self._live = live or ("" if result is not None else _live_accounts(plan))
+        self._live = live or ("" if result is not None else _name_live_accounts(plan))
         self._summary = ""  #: what was said of its end
         self._undone_rows: set[int] = set()  #: the numbers of the rows that were taken back
         self._interrupt = Interrupt()
@@ -141,10 +141,10 @@ class PlanView(Panel):
         self._starting, self._painting = threading.Lock(), threading.RLock()
         self.running = False  #: whether it is being applied now
         self._drawn = self._began = 0.0
-        self._allowed = _required_overrides(plan)
+        self._allowed = _find_required_overrides(plan)
         self._allowed_here = False  #: whether somebody has typed here what allows it
         self._accounts = PagedRows(_ACCOUNTS, [], act=self._handle_action, label="Accounts")
-        self._rows = PagedRows(*plan_items(plan), act=self._handle_action)
+        self._rows = PagedRows(*make_plan_items(plan), act=self._handle_action)
         self._heading, self._notes = w.HTML(), w.HTML()
         self._meter = w.HTML()
         self._confirm = w.Text(description=f"Type {self.phrase} to allow it")
@@ -162,16 +162,16 @@ class PlanView(Panel):
         self._undo = ActionButton("Take it back …", lambda: self._attempt(self.undo))
         # Where Apply stood is no button then: a double click does not stop what it began.
         controls = [self._apply, self._again, self._meter, self._stop, self._undo]
-        actions = boxed(w.HBox, "chatkit-bar chatkit-sticky", [self._confirm, *controls])
+        actions = make_box(w.HBox, "chatkit-bar chatkit-sticky", [self._confirm, *controls])
         self._below = w.VBox()
-        self._head = heading_of(plan, run=result is not None)
+        self._head = format_heading(plan, run=result is not None)
         self._headings = {
             label: rendering.make_plan_heading(part) for label, part in self._parts.items()
         }
         self._fill_accounts()
         if result is None:
             warned = [f"It writes to {self._live}: live data."] if self._live else []
-            self._notes.value = _notes_html(plan, *warned) + html_list(
+            self._notes.value = _draw_notes(plan, *warned) + html_list(
                 "objections", "Blocked:", [_without_override(one) for one in plan.objections()]
             )
         else:
@@ -184,18 +184,18 @@ class PlanView(Panel):
     @safe_repr
     def __repr__(self) -> str:
         if self.result is None:
-            return f"<plan view: {heading_of(self.plan)}>"
+            return f"<plan view: {format_heading(self.plan)}>"
         return f"<plan view: {self.result.chatkit.summary()}>"
 
     def _page(self) -> str:
         if self.result is None:
             outdated = f"<p><strong>{_OUTDATED}</strong></p>" if self.outdated else ""
             return f"{outdated}{self.plan._repr_html_()}"
-        columns, items = result_items(self.plan, self.result, self._undone_rows, acts=False)
+        columns, items = make_result_items(self.plan, self.result, self._undone_rows, acts=False)
         parts = [
-            html_heading(heading_of(self.plan, run=True)),
+            html_heading(format_heading(self.plan, run=True)),
             f"<p>{escaped(self.result.chatkit.summary())}</p>",
-            saved_rows(columns, items, "view.result"),
+            draw_saved_rows(columns, items, "view.result"),
             "" if self.back is None else self.back._page(),
         ]
         look = f"<style>{self._style}</style>"
@@ -280,8 +280,10 @@ class PlanView(Panel):
                 raise PlanRefused(f"{_OUTDATED} Review it again.")
             if self.phrase and confirm.strip() != self.phrase:
                 raise PlanRefused(f"To allow it, confirm with {self.phrase!r}.")
-            if self._block_reasons():
-                raise PlanRefused("\n- ".join(["It cannot be applied:", *self._block_reasons()]))
+            if self._find_block_reasons():
+                raise PlanRefused(
+                    "\n- ".join(["It cannot be applied:", *self._find_block_reasons()])
+                )
             self._interrupt, self._error = Interrupt(), None
             self._allowed_here = True
             context = contextvars.copy_context()  # what it draws belongs to the same cell
@@ -329,7 +331,7 @@ class PlanView(Panel):
         self.wait()
         if self.back is not None and self.back.at_work:
             raise PlanRefused("It is being taken back already: wait until that is done.")
-        only = rows if rows is not None or not self._undone_rows else self._undoable_rows()
+        only = rows if rows is not None or not self._undone_rows else self._find_undoable_rows()
         result = self.result
         self.back = PlanView(self._make_undo_plan(only), self._on_undo_applied)
         self.back.bind(lambda: self.result is result, lambda: self.undo(rows))
@@ -342,7 +344,7 @@ class PlanView(Panel):
     def _make_undo_plan(self, only: Collection[int] | None) -> Plan | FleetPlan:
         """Make the plan that takes back some rows, or all."""
         rows_by_account: dict[str, Collection[int] | None] = {}
-        for label, _, places in row_ranges(self._parts):
+        for label, _, places in list_row_ranges(self._parts):
             if places and only is None:
                 rows_by_account[label] = None
             elif own := {n - places.start for n in only or () if n in places}:
@@ -370,14 +372,14 @@ class PlanView(Panel):
         """
         self._rows.choose(kind)
 
-    def _undoable_rows(self) -> set[int]:
+    def _find_undoable_rows(self) -> set[int]:
         """Return the rows that took effect, can be taken back, and were not."""
         if self.result is None:
             return set()
         states = list(self.result["state"])
         return {
             n
-            for _, part, places in row_ranges(self._parts)
+            for _, part, places in list_row_ranges(self._parts)
             for n, change in zip(places, part.changes, strict=True)
             if _can_take_back(change, states[n])
         } - self._undone_rows
@@ -393,10 +395,10 @@ class PlanView(Panel):
         """Do the action of the button of a row."""
         if act == "account":
             self._rows.choose(row)
-        if act == "back" and row.isdecimal() and int(row) in self._undoable_rows():
+        if act == "back" and row.isdecimal() and int(row) in self._find_undoable_rows():
             self._attempt(self.undo, {int(row)})
 
-    def _block_reasons(self) -> list[str]:
+    def _find_block_reasons(self) -> list[str]:
         """Return the reasons why it cannot be applied, whatever is typed."""
         blocked = self.plan.objections(**dict.fromkeys(self._allowed, True))
         return blocked or ([] if any(self.plan.counts.values()) else ["there is nothing to do"])
@@ -432,7 +434,7 @@ class PlanView(Panel):
         """Show the result, failed rows first."""
         assert self.result is not None  # noqa: S101  # whoever calls it has looked
         runs: dict[At | None, list[KeptRun]] = {}
-        for _, part, places in row_ranges(self._parts):
+        for _, part, places in list_row_ranges(self._parts):
             if not places:
                 continue
             # Where the journal was pruned meanwhile, what was taken back stays as it is known.
@@ -442,7 +444,7 @@ class PlanView(Panel):
                     runs[at] = list(list_runs(at))
                 back = find_undone_rows(part.id, read_rows(kept), runs[at])
                 self._undone_rows = self._undone_rows.difference(places) | {places[n] for n in back}
-        self._rows.fill(*result_items(self.plan, self.result, self._undone_rows), stay=stay)
+        self._rows.fill(*make_result_items(self.plan, self.result, self._undone_rows), stay=stay)
         summary = self.result.chatkit.summary()
         if self._undone_rows:
             summary += f" Taken back since: {many(len(self._undone_rows), 'row')}."
@@ -454,25 +456,29 @@ class PlanView(Panel):
 
     def _fill_accounts(self) -> None:
         """Update the table of accounts."""
-        self._accounts.fill(_ACCOUNTS, self._account_items(), stay=True)
+        self._accounts.fill(_ACCOUNTS, self._make_account_items(), stay=True)
 
-    def _account_items(self) -> Sequence[Item]:
+    def _make_account_items(self) -> Sequence[Item]:
         """Make a row for each account: its plan, and its progress or its outcome."""
         plan = self.plan
         if not isinstance(plan, FleetPlan):
             return []
         items = []
-        for label, part, places in row_ranges(plan.plans):
-            kind, looks, state = self._account_state(plan, label, places)
+        for label, part, places in list_row_ranges(plan.plans):
+            kind, looks, state = self._describe_account_state(plan, label, places)
             heading = self._headings[label]
-            drawn = partial(_draw_account, label, heading, state, looks, shows=bool(len(part)))
+            drawn = partial(_draw_account_row, label, heading, state, looks, shows=bool(len(part)))
             items.append(Item((kind,), f"{label} {heading} {state}", drawn))
         for label, why in plan.failed.items():
-            drawn = partial(_draw_account, label, "Could not be planned", why, "bad", shows=False)
+            drawn = partial(
+                _draw_account_row, label, "Could not be planned", why, "bad", shows=False
+            )
             items.append(Item(("could not be planned",), f"{label} {why}", drawn))
         return items
 
-    def _account_state(self, plan: FleetPlan, label: str, places: range) -> tuple[str, str, str]:
+    def _describe_account_state(
+        self, plan: FleetPlan, label: str, places: range
+    ) -> tuple[str, str, str]:
         """Return the state of an account: filter kind, CSS class and sentence."""
         if not places:
             return "without changes", "back", "without changes"
@@ -509,13 +515,15 @@ class PlanView(Panel):
     def _draw_meter(self, done: int, total: int) -> None:
         self._drawn = time.monotonic()
         passed = self._drawn - self._began
-        left = passed / done * (total - done) if done else 0.0
-        rest = f", about {many(round(left), 'second')} left" if left >= 2 else ""
+        seconds_left = passed / done * (total - done) if done else 0.0
+        estimate = (
+            f", about {many(round(seconds_left), 'second')} left" if seconds_left >= 2 else ""
+        )
         share = 100 * done / max(total, 1)
         self._meter.value = (
             f'<div class="meter" role="progressbar" aria-label="Rows done" aria-valuemin="0"'
             f' aria-valuemax="{total}" aria-valuenow="{done}"><i style="width: {share:.1f}%"></i>'
-            f"</div><span>{done:,} of {total:,}{rest}</span>"
+            f"</div><span>{done:,} of {total:,}{estimate}</span>"
         )
 
     # --- what is shown --------------------------------------------------------------
@@ -526,14 +534,19 @@ class PlanView(Panel):
             plan, result, idle = self.plan, self.result, not self.running
             fresh = result is None
             states = [] if result is None else list(result["state"])
-            left = sum(state in OPEN for state in states)  # the run can go on with these
+            remaining = sum(state in OPEN for state in states)  # the run can go on with these
             outdated = self._outdated = self.outdated
-            can_apply = idle and not outdated and not self._block_reasons() and (fresh or left > 0)
+            can_apply = (
+                idle
+                and not outdated
+                and not self._find_block_reasons()
+                and (fresh or remaining > 0)
+            )
             below = self.back is not None and (self.back.at_work or self.back.result is None)
             undoes = any(get_setting(part).undoes for part in self._parts.values())
             changes = many(sum(plan.counts.values()), "change")
             label = f"{'Take back' if undoes else 'Apply'} {changes}" if fresh else ""
-            self._apply.label = label or f"Go on with {left:,}"
+            self._apply.label = label or f"Go on with {remaining:,}"
             self._apply.label += f" in {self._live}" if self._live else ""
             self._apply.kind = self._apply.kind if fresh else "primary"
             self._apply.disabled = bool(self.phrase) and self._confirm.value.strip() != self.phrase
@@ -556,7 +569,7 @@ class PlanView(Panel):
                 (self._again, outdated),
                 (self._stop, self.running),
                 (self._meter, self.running),
-                (self._undo, idle and not below and bool(self._undoable_rows())),
+                (self._undo, idle and not below and bool(self._find_undoable_rows())),
             )
             # What is shown comes first: it takes the focus of what is hidden.
             for widget, seen in sorted(controls, key=lambda control: not control[1]):
@@ -604,17 +617,17 @@ class PlanPanel(Panel):
             self.plan_view.recheck()
 
 
-def _required_overrides(plan: Plan | FleetPlan) -> list[str]:
+def _find_required_overrides(plan: Plan | FleetPlan) -> list[str]:
     """Return the arguments of `apply` without which the plan is blocked."""
     before = len(plan.objections())
     names = ("many", "irreversible")
     return [name for name in names if len(plan.objections(**{name: True})) < before]
 
 
-def _live_accounts(plan: Plan | FleetPlan) -> str:
+def _name_live_accounts(plan: Plan | FleetPlan) -> str:
     """Return the names of the live accounts that a plan writes to; empty if there are none."""
     named = []
-    for label, part in parts_of(plan).items():
+    for label, part in list_plans(plan).items():
         connection = get_target(part).transport.connection
         if len(part) and is_live(connection.account):
             named.append(label or describe_account(connection.account, connection.name))
@@ -631,12 +644,12 @@ def _without_override(objection: str) -> str:
 _ACCOUNTS = {"account": 18, "plan": 38, "state": 34, "rows": 10}
 
 
-def parts_of(plan: Plan | FleetPlan) -> Mapping[str, Plan]:
+def list_plans(plan: Plan | FleetPlan) -> Mapping[str, Plan]:
     """Return the plans by account; the plan of a single account is under ""."""
     return plan.plans if isinstance(plan, FleetPlan) else {"": plan}
 
 
-def row_ranges(parts: Mapping[str, Plan]) -> Iterator[tuple[str, Plan, range]]:
+def list_row_ranges(parts: Mapping[str, Plan]) -> Iterator[tuple[str, Plan, range]]:
     """Yield each account with its plan and the range of its rows in the result."""
     first = 0
     for label, part in parts.items():
@@ -644,14 +657,14 @@ def row_ranges(parts: Mapping[str, Plan]) -> Iterator[tuple[str, Plan, range]]:
         first += len(part)
 
 
-def heading_of(plan: Plan | FleetPlan, *, run: bool = False) -> str:
+def format_heading(plan: Plan | FleetPlan, *, run: bool = False) -> str:
     """Return the headline of a plan, or of its run."""
     if isinstance(plan, FleetPlan):
         return describe_fleet_plan(plan, run=run)
     return rendering.make_run_heading(plan) if run else rendering.make_plan_heading(plan)
 
 
-def _notes_html(plan: Plan | FleetPlan, *more: str) -> str:
+def _draw_notes(plan: Plan | FleetPlan, *more: str) -> str:
     """Make the list of the notes of a plan, each once for all accounts that have it."""
     if not isinstance(plan, FleetPlan):
         return rendering.make_notes_html(plan, *more, rows=False)
@@ -667,13 +680,13 @@ def _notes_html(plan: Plan | FleetPlan, *more: str) -> str:
     return html_list("notes", "", [*named, *more])
 
 
-def _draw_account(
-    label: str, what: str, state: str, looks: str, *, shows: bool
+def _draw_account_row(
+    label: str, plan_heading: str, state: str, looks: str, *, shows: bool
 ) -> tuple[str, list[str]]:
     name = escaped(label)
-    button = row_button("account", label, "Show", f"Show the rows of {label}") if shows else ""
+    button = draw_row_button("account", label, "Show", f"Show the rows of {label}") if shows else ""
     line = (
-        f'<th scope="rowgroup" dir="auto">{name}</th><td dir="auto">{escaped(what)}</td>'
+        f'<th scope="rowgroup" dir="auto">{name}</th><td dir="auto">{escaped(plan_heading)}</td>'
         f'<td class="dot" dir="auto">{escaped(state)}</td><td>{button}</td>'
     )
     return looks, [line]
@@ -713,21 +726,25 @@ class Outcome(NamedTuple):
 Rows: TypeAlias = tuple[Mapping[str, int], Sequence[Item]]
 
 
-def plan_items(plan: Plan | FleetPlan) -> Rows:
+def make_plan_items(plan: Plan | FleetPlan) -> Rows:
     """Make the columns and the rows of a plan, and of what it refuses."""
     items: list[Item] = []
-    for label, part in parts_of(plan).items():
+    for label, part in list_plans(plan).items():
         losses = rendering.number_undo_losses(part)
         for n in rendering.order_by_kind(part):
             change = part.changes[n]
-            kinds = (change.kind, *_UNDO.get(change.undo, _NOT_EXACTLY), *_resource_filter(change))
-            drawn = partial(_draw_change, change, losses, None)
-            items.append(Item(kinds, _search_text(change), drawn, label))
-        items += _refused_items(part, label, outcome=False)
-    return _row_columns(plan, outcome=False), items
+            kinds = (
+                change.kind,
+                *_UNDO.get(change.undo, _NOT_EXACTLY),
+                *_name_resource_filter(change),
+            )
+            drawn = partial(_draw_change_row, change, losses, None)
+            items.append(Item(kinds, _make_search_text(change), drawn, label))
+        items += _make_refused_items(part, label, outcome=False)
+    return _choose_columns(plan, outcome=False), items
 
 
-def result_items(
+def make_result_items(
     plan: Plan | FleetPlan, result: pd.DataFrame, taken: Collection[int] = (), *, acts: bool = True
 ) -> Rows:
     """Make the columns and the rows of a result, those not applied first.
@@ -740,31 +757,31 @@ def result_items(
     """
     items: list[Item] = []
     states = list(zip(map(str, result["state"]), map(str, result["reason"]), strict=True))
-    for label, part, places in row_ranges(parts_of(plan)):
+    for label, part, places in list_row_ranges(list_plans(plan)):
         for n, change in zip(places, part.changes, strict=True):
             state, reason = ("taken back", states[n][1]) if n in taken else states[n]
             number = str(n) if acts and _can_take_back(change, state) else ""
             outcome = Outcome(state, reason, number)
             first = ("not applied",) if outcome.looks in ("open", "bad") else ()
-            drawn = partial(_draw_change, change, {}, outcome)
-            text = f"{state} {reason} {_search_text(change)}"
-            items.append(Item((*first, state, *_resource_filter(change)), text, drawn, label))
-        items += _refused_items(part, label, outcome=True)
+            drawn = partial(_draw_change_row, change, {}, outcome)
+            text = f"{state} {reason} {_make_search_text(change)}"
+            items.append(Item((*first, state, *_name_resource_filter(change)), text, drawn, label))
+        items += _make_refused_items(part, label, outcome=True)
     last = len(_STATE_ORDER)
     items.sort(key=lambda item: min(_STATE_ORDER.get(kind, last) for kind in item.kinds))
-    return _row_columns(plan, outcome=True), items
+    return _choose_columns(plan, outcome=True), items
 
 
-def _row_columns(plan: Plan | FleetPlan, *, outcome: bool) -> Mapping[str, int]:
+def _choose_columns(plan: Plan | FleetPlan, *, outcome: bool) -> Mapping[str, int]:
     """Return the columns of the rows, with their widths; with outcomes there are more."""
-    noun = next((rendering.get_record_noun(part) for part in parts_of(plan).values()), "record")
+    noun = next((rendering.get_record_noun(part) for part in list_plans(plan).values()), "record")
     if not outcome:
         return {"change": 9, noun: 19, "field": 12, "before": 30, "after": 30}
     columns = {"state": 10, "change": 9, noun: 17, "field": 12, "before": 21, "after": 21}
     return columns | {"action": 10}
 
 
-def _resource_filter(change: Change) -> tuple[str, ...]:
+def _name_resource_filter(change: Change) -> tuple[str, ...]:
     """Return the filter of a change by its resource, in a plan for the account."""
     return (f"{change.noun}s",) if change.noun else ()
 
@@ -773,7 +790,7 @@ def _can_take_back(change: Change, state: str) -> bool:
     return state in ("applied", "differs") and change.undo != "never"
 
 
-def _search_text(change: Change) -> str:
+def _make_search_text(change: Change) -> str:
     values = json.dumps([dict(change.before), dict(change.after)], ensure_ascii=False, default=str)
     return f"{change.row} {change.key} {change.code or ''} {change.label} {values}"
 
@@ -781,7 +798,7 @@ def _search_text(change: Change) -> str:
 _FIELDS = 8  #: fields of a change that are shown before somebody asks for all
 
 
-def _draw_change(
+def _draw_change_row(
     change: Change, losses: rendering.UndoLosses, outcome: Outcome | None
 ) -> tuple[str, list[str]]:
     """Draw a row of a plan or of its result: each field in full, with the findings below.
@@ -791,7 +808,9 @@ def _draw_change(
         losses: Why changes cannot be undone exactly.
         outcome: Its outcome, if its plan was applied.
     """
-    lines = [_draw_field(change, line) for line in rendering.make_change_lines(change, whole=True)]
+    lines = [
+        _draw_field_cells(change, line) for line in rendering.make_change_lines(change, whole=True)
+    ]
     lines = lines or ["<td></td>" * 3]
     lines[_FIELDS:] = [line.replace("<td", '<td class="ck-far"', 1) for line in lines[_FIELDS:]]
     label, note = rendering.make_change_label(change), rendering.make_footnote(change, losses)
@@ -800,7 +819,7 @@ def _draw_change(
         words = f'data-more aria-label="Show all of {escape(label)}" aria-expanded="false"'
         name += f'<button type="button" class="chatkit-button small" {words}>Show all</button>'
     kind = f'<td class="short">{rendering.make_kind_html(change)}</td>'
-    findings = finding_list(change.findings)
+    findings = draw_finding_list(change.findings)
     return _draw_row(kind, name, lines, findings, outcome, f"Take back {label}")
 
 
@@ -808,9 +827,9 @@ def _draw_row(
     kind: str,
     name: str,
     lines: Sequence[str],
-    below: str,
+    details: str,
     outcome: Outcome | None,
-    take_back: str = "",
+    button_name: str = "",
 ) -> tuple[str, list[str]]:
     """Draw a row in the columns of a plan, or with an outcome in those of a result."""
     head, looks, before, after = f'{kind}<th scope="rowgroup" dir="auto">{name}</th>', "", 2, 0
@@ -818,18 +837,20 @@ def _draw_row(
     if outcome is not None:
         head = f'<td class="dot short">{escaped(outcome.state)}</td>{head}'
         number = outcome.number
-        button = row_button("back", number, "Take back", take_back) if number else ""
+        button = draw_row_button("back", number, "Take back", button_name) if number else ""
         looks, before, after, end = outcome.looks, 3, 1, f"<td>{button}</td>"
-        below = f'<p dir="auto">{escaped(outcome.reason)}</p>{below}' if outcome.reason else below
+        details = (
+            f'<p dir="auto">{escaped(outcome.reason)}</p>{details}' if outcome.reason else details
+        )
     rows = [f"{head}{lines[0]}{end}"]
     rows += ["<td></td>" * before + line + "<td></td>" * after for line in lines[1:]]
-    if below:
+    if details:
         span = before + 2 + after
-        rows.append(f'<td></td><td class="below" colspan="{span}">{below}</td>')
+        rows.append(f'<td></td><td class="below" colspan="{span}">{details}</td>')
     return looks, rows
 
 
-def _draw_field(change: Change, line: rendering.Line) -> str:
+def _draw_field_cells(change: Change, line: rendering.Line) -> str:
     """Draw the cells of a field: its name and both values, long texts in full."""
     name = f'<td dir="auto">{marked(visible(line.field))}</td>'
     old, new = ("span", "span") if change.kind == "skip" else ("del", "ins")
@@ -837,23 +858,23 @@ def _draw_field(change: Change, line: rendering.Line) -> str:
     if max(map(len, texts)) <= LONG:
         return f"{name}{html_value(line.before, old)}{html_value(line.after, new)}"
     both = all(texts) and change.kind != "skip"
-    cells = marked_words(*texts) if both else map(text_html, texts)
+    cells = draw_changed_words(*texts) if both else map(draw_text, texts)
     return name + "".join(f'<td dir="auto">{cell}</td>' for cell in cells)
 
 
-def _refused_items(plan: Plan, label: str, *, outcome: bool) -> list[Item]:
+def _make_refused_items(plan: Plan, label: str, *, outcome: bool) -> list[Item]:
     """Make the rows of refused cells, in the columns of a plan or of a result."""
     items = []
     for cell in get_refused_cells(plan):
-        drawn = partial(_draw_refused, cell, outcome=outcome)
+        drawn = partial(_draw_refused_row, cell, outcome=outcome)
         items.append(Item(("refused",), " ".join(map(str, cell)), drawn, label))
     return items
 
 
-def _draw_refused(cell: RefusedCell, *, outcome: bool) -> tuple[str, list[str]]:
+def _draw_refused_row(cell: RefusedCell, *, outcome: bool) -> tuple[str, list[str]]:
     row, column, value = map(escaped, [format_row_label(cell.row), cell.column, cell.value])
     lines = [f'<td dir="auto">{column}</td><td></td><td dir="auto">{value}</td>']
-    why = finding_list([("error", f"{cell.reason}: {cell.next_step}")])
+    why = draw_finding_list([("error", f"{cell.reason}: {cell.next_step}")])
     kind, refused = '<td class="dot short">refused</td>', None
     if outcome:
         kind, refused = "<td></td>", Outcome("refused")

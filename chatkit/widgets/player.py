@@ -14,7 +14,7 @@ from chatkit.flowjson import parse
 from chatkit.flowjson.document import read_source
 from chatkit.frames.frame import make_json_frame
 from chatkit.util.display import cut, escaped, many
-from chatkit.widgets.controls import Exported, Model, packed_module, style_sheet
+from chatkit.widgets.controls import Exported, Model, join_styles, pack_module
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,8 +52,8 @@ class Player(Exported, Model):
     Player of 3 screens: SERVICE, DAY, CONFIRM.
     """
 
-    _esm = packed_module(SCRIPTS)
-    _css = style_sheet("player/player.css")
+    _esm = pack_module(SCRIPTS)
+    _css = join_styles("player/player.css")
 
     #: The document as JSON text.
     source = traitlets.Unicode("null").tag(sync=True)
@@ -111,7 +111,7 @@ class Player(Exported, Model):
         return f"{about}; {many(len(self.answers), 'answer')} sent."
 
     def _page(self) -> str:
-        return f"<p>{escaped(repr(self))}</p>" + screens_html(self._flow)
+        return f"<p>{escaped(repr(self))}</p>" + draw_screens(self._flow)
 
 
 def _dump_json(value: Any) -> str:
@@ -136,7 +136,7 @@ def list_screens(document: Any) -> list[Mapping[str, Any]]:
     return [one for one in listed if isinstance(one, Mapping)] if isinstance(listed, list) else []
 
 
-def screens_html(document: Any) -> str:
+def draw_screens(document: Any) -> str:
     """Write the screens of a document of any shape as an HTML list; empty without a document."""
     if isinstance(document, dict):  # a text could be the name of a file
         with suppress(InputError):  # it is nested too deeply

@@ -8,10 +8,10 @@ from typing import Any
 import traitlets
 
 from chatkit.errors import InputError, safe_repr
-from chatkit.localization.bubble import bubble, bubble_html, bubble_notes, plain_text
-from chatkit.localization.content import Contents, entries
+from chatkit.localization.bubble import draw_bubble, join_runs, make_bubble, make_bubble_notes
+from chatkit.localization.content import Contents, read_entries
 from chatkit.util.display import cut
-from chatkit.widgets.controls import Exported, Model, joined_module, style_sheet
+from chatkit.widgets.controls import Exported, Model, join_module, join_styles
 
 
 class Preview(Exported, Model):
@@ -30,8 +30,8 @@ class Preview(Exported, Model):
     <message en: Your bike is ready / Hello Amara, ...>
     """
 
-    _esm = joined_module(["elements.js", "preview/preview.js"])
-    _css = style_sheet("preview/preview.css")
+    _esm = join_module(["elements.js", "preview/preview.js"])
+    _css = join_styles("preview/preview.css")
 
     #: The message as JSON, for the page.
     message: traitlets.Dict[str, Any] = traitlets.Dict().tag(sync=True)
@@ -51,25 +51,28 @@ class Preview(Exported, Model):
         Raises:
             InputError: It is no content, or more than one.
         """
-        contents = entries(content)
+        contents = read_entries(content)
         if len(contents) != 1:
             raise InputError(
                 f"A preview shows one content, not {len(contents)}: pass one row, like "
                 "frame.loc[['en']]."
             )
         self._entry = contents[0]
-        self._bubble = bubble(self._entry, {})
+        self._bubble = make_bubble(self._entry, {})
         with self.hold_sync():
-            self.message, self.notes = self._bubble.to_json(), [*bubble_notes(self._bubble), *more]
+            self.message, self.notes = (
+                self._bubble.to_json(),
+                [*make_bubble_notes(self._bubble), *more],
+            )
 
     @safe_repr
     def __repr__(self) -> str:
         seen = self._bubble
         name = cut(f"{self._entry.template_code} {self._entry.lang_code}".strip(), 40)
-        parts = [seen.medium, plain_text(seen.header), plain_text(seen.body)]
+        parts = [seen.medium, join_runs(seen.header), join_runs(seen.body)]
         text = " ".join(" / ".join(filter(None, parts)).split())
-        buttons = "".join(f" [{cut(plain_text(tap.label), 25)}]" for tap in seen.buttons)
+        buttons = "".join(f" [{cut(join_runs(tap.label), 25)}]" for tap in seen.buttons)
         return f"<message{f' {name}' if name else ''}: {cut(text, 70)}{buttons}>"
 
     def _page(self) -> str:
-        return bubble_html(self._bubble)
+        return draw_bubble(self._bubble)

@@ -15,7 +15,7 @@ from chatkit.localization.queue import Queue, Suggestion
 from chatkit.localization.rules import ContentFinding
 from chatkit.util.display import compare_words, cut, visible
 from chatkit.util.progress import prefix_lines
-from chatkit.widgets.controls import ActionButton, Model, boxed, joined_module, style_sheet
+from chatkit.widgets.controls import ActionButton, Model, join_module, join_styles, make_box
 from chatkit.widgets.planview import PlanPanel, PlanView
 from chatkit.widgets.preview import Preview
 
@@ -36,8 +36,8 @@ class QueueCard(Model):
         on_answer: Called after each answer.
     """
 
-    _esm = joined_module(["keys.js", "elements.js", "content/queue.js"])
-    _css = style_sheet("content/queue.css")
+    _esm = join_module(["keys.js", "elements.js", "content/queue.js"])
+    _css = join_styles("content/queue.css")
 
     #: The answers so far, a letter for each text.
     answers = traitlets.Unicode().tag(sync=True)
@@ -197,7 +197,7 @@ class QueueView(PlanPanel):
         )
         columns = [self._card, *([self._preview] if self._preview else [])]
         row = w.HBox(columns, layout=w.Layout(**_ROW_LAYOUT))
-        bar = boxed(w.HBox, "chatkit-sticky", [self._review])
+        bar = make_box(w.HBox, "chatkit-sticky", [self._review])
         super().__init__([row, bar, self._message, self._below])
 
     def _show_preview(self, number: int, text: str | None) -> None:

@@ -13,9 +13,9 @@ from chatkit.bulk.endpoints import ACCOUNT
 from chatkit.errors import PlanRefused
 from chatkit.report import STYLE, html_heading
 from chatkit.util.display import escaped, many
-from chatkit.widgets.controls import ActionButton, Panel, boxed, style_sheet
+from chatkit.widgets.controls import ActionButton, Panel, join_styles, make_box
 from chatkit.widgets.planview import PlanView
-from chatkit.widgets.table import Item, PagedRows, row_button, saved_rows
+from chatkit.widgets.table import Item, PagedRows, draw_row_button, draw_saved_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,7 +41,7 @@ class RunsView(Panel):
         opened: Returns the plan of a run and its result so far.
     """
 
-    _style = STYLE + style_sheet("planview.css")
+    _style = STYLE + join_styles("planview.css")
     _css_classes = ("chatkit-planview", "chatkit-runs")
 
     def __init__(
@@ -58,7 +58,7 @@ class RunsView(Panel):
         self._again = ActionButton("Read again", self.read_again)
         self._close = ActionButton("Close this run", lambda: self._attempt(self.close_run))
         self._below = w.VBox()
-        bar = boxed(w.HBox, "chatkit-bar", [self._again, self._close])
+        bar = make_box(w.HBox, "chatkit-bar", [self._again, self._close])
         super().__init__([self._heading, self._rows, bar, self._message, self._below])
         self._fill_table(stay=False)
 
@@ -67,7 +67,7 @@ class RunsView(Panel):
 
     def _page(self) -> str:
         columns = {name: width for name, width in _COLUMNS.items() if name != "to do"}
-        table = saved_rows(columns, _run_items(self.runs, acts=False), "chatkit.runs()")
+        table = draw_saved_rows(columns, _make_run_items(self.runs, acts=False), "chatkit.runs()")
         parts = [f"<style>{self._style}</style>", html_heading(_summarize(self.runs)), table]
         below = "" if self.view is None else self.view._page()
         return f'<div class="chatkit-plan chatkit-planview">{"".join(parts)}</div>{below}'
@@ -90,9 +90,9 @@ class RunsView(Panel):
         self._check_idle()
         plan, result = self._open_plan(run)
         record: dict[str, Any] = self.runs.loc[run].to_dict()  # type: ignore[assignment]
-        live = _account_text(record) if _is_live(record) else ""
+        live = _format_account(record) if _is_live(record) else ""
         view = self.view = PlanView(plan, self._on_applied, result=result, live=live)
-        started = f"Run of {_local_time(record['started'])}, {_account_text(record)}"
+        started = f"Run of {_format_local_time(record['started'])}, {_format_account(record)}"
         title = escaped(f"{started}{', live data' if live else ''}")
         self._below.children = [w.HTML(f"<p><strong>{title}</strong></p>"), view]
         view.reveal()
@@ -140,7 +140,7 @@ class RunsView(Panel):
 
     def _fill_table(self, *, stay: bool) -> None:
         self._heading.value = f"<p><strong>{escaped(_summarize(self.runs))}</strong></p>"
-        self._rows.fill(_COLUMNS, _run_items(self.runs), stay=stay)
+        self._rows.fill(_COLUMNS, _make_run_items(self.runs), stay=stay)
         if self.view is None:
             self._close.layout.display = "none"
 
@@ -158,7 +158,7 @@ def _summarize(runs: pd.DataFrame) -> str:
     return f"{many(len(runs), 'run')}, the latest first{rest}."
 
 
-def _account_text(run: Mapping[str, Any]) -> str:
+def _format_account(run: Mapping[str, Any]) -> str:
     """Return the name of the account of a run; empty if its journal is damaged."""
     return describe_account(run["account"], run["connection"]) if run["account"] else ""
 
@@ -167,41 +167,43 @@ def _is_live(run: Mapping[str, Any]) -> bool:
     return bool(run["account"]) and is_live(run["account"])
 
 
-def _run_items(runs: pd.DataFrame, *, acts: bool = True) -> Sequence[Item]:
+def _make_run_items(runs: pd.DataFrame, *, acts: bool = True) -> Sequence[Item]:
     records: dict[str, dict[str, Any]] = runs.to_dict("index")  # type: ignore[assignment]
-    started = {name: _local_time(one["started"]) for name, one in records.items()}
+    started = {name: _format_local_time(one["started"]) for name, one in records.items()}
     items = []
     for name, one in records.items():
         undoes = started.get(one["undoes"], "")
-        account = _account_text(one)
+        account = _format_account(one)
         text = f"{started[name]} {account} {one['account']} {one['noun']} {one['state']} {name}"
         kinds = (one["state"], *(["in doubt"] if one["unknown"] else []))
-        drawn = partial(_draw_run, name, one, started[name], account, undoes, acts=acts)
+        drawn = partial(_draw_run_row, name, one, started[name], account, undoes, acts=acts)
         items.append(Item(kinds, text, drawn))
     return items
 
 
-def _draw_run(
+def _draw_run_row(
     name: str, run: Mapping[str, Any], started: str, account: str, undoes: str, *, acts: bool
 ) -> tuple[str, list[str]]:
     """Draw the row of a run, with buttons for the actions it allows."""
     state = run["state"]
     if state == "damaged":
-        why = "its journal cannot be read"
-        cells = [escaped(name), "", "", f"damaged<div>{why}</div>"]
+        reason = "its journal cannot be read"
+        cells = [escaped(name), "", "", f"damaged<div>{reason}</div>"]
     else:
         # a run for the account has changes of several resources
         noun = many(run["changes"], "change" if run["noun"] == ACCOUNT else run["noun"])
-        what = f"{escaped(noun)}<div>takes back the run of {escaped(undoes)}</div>"
+        changes = f"{escaped(noun)}<div>takes back the run of {escaped(undoes)}</div>"
         live = "<div>live data</div>" if _is_live(run) else ""
         cells = [
             escaped(started or name),
             f"{escaped(account)}{live}",
-            what if undoes else escaped(noun + (", takes back another" if run["undoes"] else "")),
-            f"{escaped(state)}<div>{escaped(_count_text(run))}</div>",
+            changes
+            if undoes
+            else escaped(noun + (", takes back another" if run["undoes"] else "")),
+            f"{escaped(state)}<div>{escaped(_format_counts(run))}</div>",
         ]
     if acts:
-        cells.append(_buttons(name, run, f"{started}, {account}"))
+        cells.append(_draw_buttons(name, run, f"{started}, {account}"))
     row = f'<th scope="rowgroup">{cells[0]}</th>'
     for n, cell in enumerate(cells[1:], 1):
         dot = ' class="dot"' if n == 3 else ""
@@ -209,7 +211,7 @@ def _draw_run(
     return _LOOKS.get(state, "back"), [row]
 
 
-def _buttons(name: str, run: Mapping[str, Any], about: str) -> str:
+def _draw_buttons(name: str, run: Mapping[str, Any], about: str) -> str:
     state = run["state"]
     can = {
         "open": ("Open", state != "damaged"),
@@ -217,23 +219,23 @@ def _buttons(name: str, run: Mapping[str, Any], about: str) -> str:
         "back": ("Take back …", bool(run["applied"]) and state not in ("taken back", "damaged")),
     }
     return " ".join(
-        row_button(act, name, label, f"{label}: {about}")
+        draw_row_button(act, name, label, f"{label}: {about}")
         for act, (label, seen) in can.items()
         if seen
     )
 
 
-def _count_text(run: Mapping[str, Any]) -> str:
+def _format_counts(run: Mapping[str, Any]) -> str:
     """Return the counts of the rows of a run in words."""
     parts = [f"{run['applied']:,} of {run['changes']:,} applied"]
     parts += [f"{run['unknown']:,} in doubt"] if run["unknown"] else []
     parts += [f"{run['not_sent']:,} not sent"] if run["not_sent"] else []
-    back = _local_time(run["taken_back"])
+    back = _format_local_time(run["taken_back"])
     parts += [f"taken back {back}"] if back else []
     return ", ".join(parts)
 
 
-def _local_time(time: Any) -> str:
+def _format_local_time(time: Any) -> str:
     """Return a time in words in the local time zone; empty for None and NaT."""
     if time is None or time != time:  # NaT differs from itself
         return ""

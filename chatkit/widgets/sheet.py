@@ -223,8 +223,8 @@ class Sheet:
             new = row >= self.size
             if value is None or is_same_value(was, value):
                 cells[row] = None
-            elif why := column.closed if new else column.fixed:
-                cells[row] = self._refused_cell(row, name, typed, why)
+            elif reason := column.closed if new else column.fixed:
+                cells[row] = self._refused_cell(row, name, typed, reason)
             else:
                 values[row] = value
         clears = [None if v == "" and column.kind != "text" else v for v in values.values()]
@@ -239,8 +239,8 @@ class Sheet:
                 cells[row] = self._refused_cell(row, name, entered[row], "; ".join(whys))
         return cells
 
-    def _refused_cell(self, row: int, name: str, typed: Any, why: str) -> EditedCell:
-        return EditedCell(self.cell(row, name).value, typed, why)
+    def _refused_cell(self, row: int, name: str, typed: Any, reason: str) -> EditedCell:
+        return EditedCell(self.cell(row, name).value, typed, reason)
 
     def write(
         self, entered: Iterable[tuple[int, str, Any]], *, whole_rows: bool = True
@@ -444,9 +444,9 @@ class Sheet:
             if row not in places:
                 (places[row],) = self.add()
         places = {row: place for row, place in places.items() if place >= 0}
-        whole = [row for row in places if row < old.size and places[row] >= self.size]
+        added_whole = [row for row in places if row < old.size and places[row] >= self.size]
         for name in set(old.columns) & set(self.columns):
-            entered = dict(zip(whole, old.values(name, whole), strict=True))
+            entered = dict(zip(added_whole, old.values(name, added_whole), strict=True))
             self.write(
                 (places[row], name, value)
                 for row, value in entered.items()
@@ -481,7 +481,7 @@ class Sheet:
         for row, name in self.changed():
             columns.setdefault(name, {})[place.get(row, row)] = self.cells[row, name].value
         for name, values in columns.items():
-            frame[name] = with_values(frame[name], values)
+            frame[name] = replace_values(frame[name], values)
         if marked:
             flags = pd.Series(False, index=range(len(frame)))
             flags.iloc[marked] = True
@@ -542,15 +542,15 @@ def describe_column(endpoints: Endpoints[Any], name: str, dtype: str, *, head: b
         if name == endpoints.key:
             fixed = "tells which row this is: add a row for another"
         return Column(name, kind, fixed, "")
-    why, step = explain_read_only(endpoints, name)
+    reason, step = explain_read_only(endpoints, name)
     if name in endpoints.instead:
-        why = f"{why}: {step}"
+        reason = f"{reason}: {step}"
     elif head and not name:
-        why = "only numbers the rows"
+        reason = "only numbers the rows"
     kind = _KIND_OF_DTYPE.get(dtype, "text")
     if name in record:
         kind = choose_column_kinds(endpoints.record, [name])[name]
-    return Column(name, kind, why, why, name in endpoints.instead)
+    return Column(name, kind, reason, reason, name in endpoints.instead)
 
 
 def parse_typed(typed: Any, kind: Kind) -> Any:
@@ -567,7 +567,7 @@ def parse_typed(typed: Any, kind: Kind) -> Any:
     return typed
 
 
-def with_values(cells: pd.Series[Any], values: dict[int, Any]) -> Any:
+def replace_values(cells: pd.Series[Any], values: dict[int, Any]) -> Any:
     """Return a column with other values, of another type if it cannot hold them."""
     rows, kinds = list(values), set(map(type, values.values()))
     holds: dict[str, set[type]] = {
@@ -594,7 +594,7 @@ Write: TypeAlias = Callable[[Any], str]
 _CHARACTERS = {"number": "0123456789-+.e", "time": "0123456789-:+. "}
 
 
-def cell_text(value: Any) -> str:
+def format_cell(value: Any) -> str:
     """Return a value as a person types it."""
     if isinstance(value, str):
         text = value
@@ -610,9 +610,9 @@ def cell_text(value: Any) -> str:
     return text.encode("utf-8", "replace").decode()  # half a character cannot be sent
 
 
-def folded_text(value: Any) -> str:
+def fold_text(value: Any) -> str:
     """Return a value as a text without case and accents: Garcia finds GARCÍA."""
-    text = cell_text(value)
+    text = format_cell(value)
     if text.isascii():
         return text.lower()
     parts = unicodedata.normalize("NFKD", text.casefold())
@@ -664,11 +664,11 @@ class View:
         sheet, chosen = self._sheet, self.filter
         mask = self._rows_with_text(chosen.text) if chosen.text else np.ones(sheet.size, bool)
         for name, text in chosen.contains.items():
-            mask &= _contains(self._current_texts(name, folded_text, typed=True), folded_text(text))
+            mask &= _match_text(self._current_texts(name, fold_text, typed=True), fold_text(text))
         for name, texts in chosen.values.items():
-            mask &= self._current_texts(name, cell_text).isin(texts).to_numpy(bool)
+            mask &= self._current_texts(name, format_cell).isin(texts).to_numpy(bool)
         for name, empty in chosen.empty.items():
-            mask &= (self._current_texts(name, cell_text) == "").to_numpy(bool) == empty
+            mask &= (self._current_texts(name, format_cell) == "").to_numpy(bool) == empty
         if chosen.changed:
             edited = {row for row, _ in sheet.cells} | sheet.deleted
             mask &= np.isin(np.arange(sheet.size), list(edited))
@@ -684,17 +684,17 @@ class View:
 
     def count_values(self, name: str, most: int) -> tuple[list[tuple[str, int]], int]:
         """Count the values of a column; return the most frequent, and the number of others."""
-        counts = Counter(self._current_texts(name, cell_text)).most_common()
+        counts = Counter(self._current_texts(name, format_cell)).most_common()
         return counts[:most], max(len(counts) - most, 0)
 
     def _rows_with_text(self, text: str) -> Mask:
         """Return a mask of the rows that have a text in any cell."""
-        sheet, text = self._sheet, folded_text(text)
+        sheet, text = self._sheet, fold_text(text)
         entered = {name for _, name in sheet.cells}
         mask = np.zeros(sheet.size, bool)
         for name, column in sheet.columns.items():
             if name in entered or {*text} <= {*_CHARACTERS.get(column.kind, text)}:
-                mask |= _contains(self._current_texts(name, folded_text, typed=True), text)
+                mask |= _match_text(self._current_texts(name, fold_text, typed=True), text)
         return mask
 
     def _current_texts(self, name: str, write: Write, *, typed: bool = False) -> pd.Series[Any]:
@@ -718,7 +718,7 @@ class View:
 
     def _sorted_rows(self, name: str) -> Rows:
         """Return all rows of the frame sorted by a column, empty cells last."""
-        keys = self._current_texts(name, folded_text)
+        keys = self._current_texts(name, fold_text)
         if (sheet := self._sheet).columns[name].kind in ("number", "time", "flag"):
             keys = pd.Series(sheet.values(name, range(sheet.size)), dtype=object)
         keys = keys.reset_index(drop=True)
@@ -727,6 +727,6 @@ class View:
         return rows
 
 
-def _contains(texts: pd.Series[Any], text: str) -> Mask:
+def _match_text(texts: pd.Series[Any], text: str) -> Mask:
     mask: Mask = texts.str.contains(text, regex=False).to_numpy(bool)
     return mask

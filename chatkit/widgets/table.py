@@ -12,7 +12,7 @@ import traitlets
 
 from chatkit.report import MANY, html_tables, marked
 from chatkit.util.display import compare_words, escaped, visible
-from chatkit.widgets.controls import ActionButton, Model, boxed, joined_module
+from chatkit.widgets.controls import ActionButton, Model, join_module, make_box
 
 PAGE = 10  #: rows that are shown at once
 _FOLD_AFTER = 600  #: characters of a text that are seen before somebody asks for all of it
@@ -21,7 +21,7 @@ _COMPARED = 20_000  #: characters of two texts that are compared word by word
 _SIGNS = {"error": "✗", "warning": "!", "note": "i"}
 
 
-def marked_words(before: str, after: str) -> tuple[str, str]:
+def draw_changed_words(before: str, after: str) -> tuple[str, str]:
     """Write two texts as HTML; the words that the other does not have are marked in each.
 
     Long parts are folded: what has the class `ck-far` is seen only within the class `whole`.
@@ -32,7 +32,7 @@ def marked_words(before: str, after: str) -> tuple[str, str]:
     cells = []
     for mine, tag in (("out", "del"), ("in", "ins")):
         texts = [
-            f"<{tag}>{text_html(text, blank=True)}</{tag}>" if kind == mine else _same_html(text)
+            f"<{tag}>{draw_text(text, blank=True)}</{tag}>" if kind == mine else _draw_same(text)
             for kind, text in parts
             if kind in ("same", mine) and text
         ]
@@ -40,7 +40,7 @@ def marked_words(before: str, after: str) -> tuple[str, str]:
     return cells[0], cells[1]
 
 
-def text_html(text: str, *, blank: bool = False) -> str:
+def draw_text(text: str, *, blank: bool = False) -> str:
     """Return a text as HTML with line breaks, and with the end of a long one folded.
 
     Args:
@@ -48,26 +48,26 @@ def text_html(text: str, *, blank: bool = False) -> str:
         blank: Whether spaces are seen where there is nothing else.
     """
     spelled = text.replace(" ", "␣") if blank and text.isspace() else text
-    html = _lines_html(spelled[:_FOLD_AFTER])
-    return html if len(spelled) <= _FOLD_AFTER else f"{html}{_folded_html(spelled[_FOLD_AFTER:])}"
+    html = _draw_lines(spelled[:_FOLD_AFTER])
+    return html if len(spelled) <= _FOLD_AFTER else f"{html}{_draw_folded(spelled[_FOLD_AFTER:])}"
 
 
-def _same_html(text: str) -> str:
+def _draw_same(text: str) -> str:
     if len(text) <= 3 * _AROUND:
-        return _lines_html(text)
-    middle = _folded_html(text[_AROUND:-_AROUND])
-    return f"{_lines_html(text[:_AROUND])}{middle}{_lines_html(text[-_AROUND:])}"
+        return _draw_lines(text)
+    middle = _draw_folded(text[_AROUND:-_AROUND])
+    return f"{_draw_lines(text[:_AROUND])}{middle}{_draw_lines(text[-_AROUND:])}"
 
 
-def _folded_html(text: str) -> str:
-    return f'<span class="ck-gap">…</span><span class="ck-far">{_lines_html(text)}</span>'
+def _draw_folded(text: str) -> str:
+    return f'<span class="ck-gap">…</span><span class="ck-far">{_draw_lines(text)}</span>'
 
 
-def _lines_html(text: str) -> str:
+def _draw_lines(text: str) -> str:
     return marked(visible(text)).replace("<mark>↵</mark>", "<mark>↵</mark><br>")
 
 
-def finding_list(findings: Iterable[tuple[str, ...]]) -> str:
+def draw_finding_list(findings: Iterable[tuple[str, ...]]) -> str:
     """Return findings as an HTML list with icons and severities; "" without any.
 
     Args:
@@ -113,7 +113,7 @@ class Item(NamedTuple):
         return f'<tbody class="{looks}"><tr>{"</tr><tr>".join(lines)}</tr></tbody>'
 
 
-def row_button(act: str, row: str, label: str, name: str) -> str:
+def draw_row_button(act: str, row: str, label: str, name: str) -> str:
     """Return the HTML of a button in a row.
 
     Args:
@@ -135,7 +135,7 @@ def _with_account_column(columns: Mapping[str, int], items: Sequence[Item]) -> M
     return {"account": 12} | {name: round(width * 0.88) for name, width in columns.items()}
 
 
-def saved_rows(columns: Mapping[str, int], items: Sequence[Item], where: str) -> str:
+def draw_saved_rows(columns: Mapping[str, int], items: Sequence[Item], where: str) -> str:
     """Return rows as HTML for a saved page, most of them folded.
 
     Args:
@@ -156,7 +156,7 @@ class RowsTable(Model):
         act: What a click calls, with what its button does and of which row.
     """
 
-    _esm = joined_module(["keys.js", "side.js", "elements.js", "planview.js"])
+    _esm = join_module(["keys.js", "side.js", "elements.js", "planview.js"])
 
     html = traitlets.Unicode().tag(sync=True)
     label = traitlets.Unicode().tag(sync=True)
@@ -200,8 +200,8 @@ class PagedRows(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         controls = [self.kind, self.search]
         for control in controls:
             control.observe(lambda _: self._turn(0), names="value")
-        self._filters = boxed(w.HBox, "chatkit-bar", controls)
-        self._pager = boxed(w.HBox, "chatkit-bar", [self._back, self._on, self._place])
+        self._filters = make_box(w.HBox, "chatkit-bar", controls)
+        self._pager = make_box(w.HBox, "chatkit-bar", [self._back, self._on, self._place])
         super().__init__([self._filters, self._table, self._pager])
         self.add_class("chatkit-plan")
         self.fill(columns, items)

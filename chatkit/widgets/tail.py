@@ -6,9 +6,7 @@ how far the messages of an inbox come.
 
 from __future__ import annotations
 
-import contextvars
 import json
-import threading
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
@@ -25,7 +23,7 @@ from chatkit.profile import ServiceProfile
 from chatkit.report import Report, ReportPart
 from chatkit.util.display import cut, many, visible
 from chatkit.webhooks import list_event_kinds
-from chatkit.widgets.controls import joined_module, saved_table, style_sheet
+from chatkit.widgets.controls import draw_saved_table, join_module, join_styles
 from chatkit.widgets.following import Follower
 
 if TYPE_CHECKING:
@@ -35,7 +33,6 @@ if TYPE_CHECKING:
 _SCAN_STEP = 2000  #: deliveries that are looked through at once, however many there are
 _SCAN_LIMIT = 50_000  #: deliveries that are looked through for what was asked for
 _STATIC_ROWS = 10  #: rows of the static form
-_ANSWER = 300  #: characters of an answer to what was sent again
 
 
 class _Filters(NamedTuple):
@@ -54,8 +51,7 @@ class Tail(Follower):
 
     Everything that came is in it, repeats and what is not verified too; what has failed is
     red, with the reason. Choose a row to see the delivery as a tree, why its signature was
-    right or wrong, and to send it again to this machine: `inbox.replay` signs it anew, and
-    sends it elsewhere.
+    right or wrong; `inbox.replay` sends it again.
 
     Args:
         inbox: Where the deliveries lie.
@@ -73,9 +69,8 @@ class Tail(Follower):
     Tail of the inbox: 0 rows.
     """
 
-    _esm = joined_module(["keys.js", "side.js", "elements.js", "inbox/tail.js"])
-    _css = style_sheet("inbox/tail.css")
-    _resending: threading.Thread | None = None
+    _esm = join_module(["keys.js", "side.js", "elements.js", "inbox/tail.js"])
+    _css = join_styles("inbox/tail.css")
 
     kind = traitlets.Unicode().tag(sync=True)
     contact = traitlets.Unicode().tag(sync=True)
@@ -99,7 +94,7 @@ class Tail(Follower):
     ) -> None:
         if not 1 <= limit <= 2000:
             raise InputError("limit= is from 1 to 2,000 rows, like limit=300.")
-        self._contact_names = names_by_number(contacts)  # by number
+        self._contact_names = read_names(contacts)  # by number
         self._names: dict[str, str] = {}
         self._rows: deque[dict[str, Any]] = deque(maxlen=limit)
         self._last_read = 0  #: the id of the last delivery that was looked at
@@ -155,12 +150,6 @@ class Tail(Follower):
                 self.send({"rows": sent, "seen": seen, "passed": passed})
             return seen
 
-    def close(self) -> None:
-        """Stop, and remove the widget from the page."""
-        if self._resending is not None:
-            self._resending.join()
-        super().close()
-
     # --- reading --------------------------------------------------------------------
 
     def _load_last(self) -> None:
@@ -187,7 +176,7 @@ class Tail(Follower):
         for delivery in self._inbox._select(
             since=begin, until=top, verified=None, repeats=True, **choice
         ):
-            if not body_holds(delivery.body, chosen.search):
+            if not has_words(delivery.body, chosen.search):
                 continue
             events = parse_events(delivery, self._inbox._profile)
             if contact is None or contact in {event.contact for event in events}:
@@ -196,7 +185,7 @@ class Tail(Follower):
         return [self._make_row(one, contact) for one in newest], seen
 
     def _make_row(self, delivery: Delivery, contact: str | None) -> dict[str, Any]:
-        row = delivery_line(delivery, parse_events(delivery, self._inbox._profile), contact)
+        row = describe_delivery(delivery, parse_events(delivery, self._inbox._profile), contact)
         if row["name"]:
             self._names[row["contact"]] = row["name"]
         return row
@@ -215,33 +204,10 @@ class Tail(Follower):
         match message:
             case {"open": int(delivery), "view": view}:
                 self.send({"opened": self._delivery_details(delivery), "view": view})
-            case {"resend": int(delivery), "to": str(url), "view": view}:
-                if self._resending is None or not self._resending.is_alive():
-                    context = contextvars.copy_context()
-                    self._resending = threading.Thread(
-                        target=context.run,
-                        args=(self._resend_and_report, delivery, url, view),
-                        name="chatkit-resend",
-                        daemon=True,
-                    )
-                    self._resending.start()
-
-    def _resend_and_report(self, delivery: int, url: str, view: Any) -> None:
-        """Send a delivery again, and send the answer to the page; runs in a thread."""
-        try:
-            got = self._inbox.replay(delivery, url)
-        except ChatkitError as error:
-            answer, good = str(error), False
-        else:
-            good = got.status is not None and 200 <= got.status < 300
-            answer = f"answered {got.status}" if got.status else "no answer"
-            answer += f": {got.answer}" if got.answer.strip() else ""
-        resent = {"id": delivery, "message": cut(answer.strip(), _ANSWER), "good": good}
-        self.send({"resent": resent, "view": view})
 
     def _delivery_details(self, delivery: int) -> dict[str, Any]:
         try:
-            return delivery_view(self._inbox.delivery(delivery), self._inbox._profile)
+            return describe_delivery_details(self._inbox.delivery(delivery), self._inbox._profile)
         except ChatkitError as error:
             return {"id": delivery, "problem": str(error)}
 
@@ -257,10 +223,10 @@ class Tail(Follower):
         return f"Tail of the inbox{chosen}: {many(len(rows), 'row')}{parts}."
 
     def _page(self) -> str:
-        return lines_html(self.rows[:_STATIC_ROWS], repr(self))
+        return draw_deliveries(self.rows[:_STATIC_ROWS], repr(self))
 
 
-def names_by_number(contacts: pd.DataFrame | None) -> dict[str, str]:
+def read_names(contacts: pd.DataFrame | None) -> dict[str, str]:
     """Return the names of a frame of contacts, by number in E.164 form.
 
     Raises:
@@ -283,7 +249,7 @@ _MAX_ROW_TEXT = 140  #: characters of a text
 _RED = 'style="color: var(--jp-error-color1, #c62828)"'
 
 
-def delivery_line(
+def describe_delivery(
     delivery: Delivery, events: Iterable[Event], contact: str | None = None
 ) -> dict[str, Any]:
     """Return the data of one row for a delivery.
@@ -303,15 +269,15 @@ def delivery_line(
         "id": delivery.id,
         "at": delivery.received_at.strftime("%H:%M:%S.") + f"{delivery.received_at:%f}"[:3],
         "when": delivery.received_at.isoformat(sep=" ", timespec="milliseconds"),
-        "kind": _short_text(delivery.kind),
-        "what": _short_text(sort),
+        "kind": _shorten(delivery.kind),
+        "what": _shorten(sort),
         "more": max(len(counted) - 1, 0),
-        "contact": _short_text(first and first.contact),
-        "name": _short_text(first and first.name),
-        "text": _short_text(first and first.text),
-        "failed": _short_text(failed and _failure_words(failed)),
+        "contact": _shorten(first and first.contact),
+        "name": _shorten(first and first.name),
+        "text": _shorten(first and first.text),
+        "failed": _shorten(failed and _describe_failure(failed)),
         "verified": delivery.verified,
-        "reason": _short_text(delivery.reason),
+        "reason": _shorten(delivery.reason),
     }
 
 
@@ -320,12 +286,12 @@ def _is_failed(event: Event) -> bool:
     return event.family == "status" and event.type == "failed"
 
 
-def _failure_words(event: Event) -> str:
+def _describe_failure(event: Event) -> str:
     """Return the error of a failed message as a text."""
     return ": ".join(filter(None, event.error or ())) or "the platform gives no reason"
 
 
-def body_holds(body: bytes, words: str) -> bool:
+def has_words(body: bytes, words: str) -> bool:
     """Return whether a body has these words, in any case, also if JSON has escaped them."""
     if not words:
         return True
@@ -341,20 +307,20 @@ def body_holds(body: bytes, words: str) -> bool:
     return json.dumps(words, ensure_ascii=False)[1:-1].casefold() in text
 
 
-def signature_words(row: dict[str, Any]) -> str:
+def describe_signature(row: dict[str, Any]) -> str:
     """Return the verdict on a signature as a text."""
     words = "verified" if row["verified"] else "not verified"
     return f"{words}: {row['reason']}" if row["reason"] else words
 
 
-def lines_html(rows: Sequence[dict[str, Any]], about: str) -> str:
+def draw_deliveries(rows: Sequence[dict[str, Any]], about: str) -> str:
     """Return rows as an HTML table, without times, which differ at each run."""
     heads = ("Delivery", "Kind", "What", "Contact", "Says", "Signature")
-    table = saved_table(heads, map(_row_cells, rows)) if rows else ""
+    table = draw_saved_table(heads, map(_draw_cells, rows)) if rows else ""
     return f'<div class="tex2jax_ignore mathjax_ignore"><p>{escape(about)}</p>{table}</div>'
 
 
-def _row_cells(row: dict[str, Any]) -> list[str]:
+def _draw_cells(row: dict[str, Any]) -> list[str]:
     more = f" (+ {many(row['more'], 'more event')})" if row["more"] else ""
     texts = (
         row["id"],
@@ -362,13 +328,13 @@ def _row_cells(row: dict[str, Any]) -> list[str]:
         row["what"] + more,
         f"{row['name']} {row['contact']}".strip(),
         row["failed"] or row["text"],
-        signature_words(row),
+        describe_signature(row),
     )
     cells = [escape(str(text)) for text in texts]
     return [f"<span {_RED}>{cell}</span>" for cell in cells] if row["failed"] else cells
 
 
-def _short_text(value: str | None) -> str:
+def _shorten(value: str | None) -> str:
     """Return a text cut and made visible for a row; "" for None."""
     return cut(value or "", _MAX_ROW_TEXT)
 
@@ -389,7 +355,7 @@ class _Pairs(list[tuple[str, Any]]):
     """An object as it is written in JSON, with repeated names."""
 
 
-def delivery_view(delivery: Delivery, profile: ServiceProfile) -> dict[str, Any]:
+def describe_delivery_details(delivery: Delivery, profile: ServiceProfile) -> dict[str, Any]:
     """Return the details of a delivery for the page."""
     failed = next(filter(_is_failed, islice(parse_events(delivery, profile), _MAX_EVENTS)), None)
     kind = delivery.kind or "no kind"
@@ -399,15 +365,15 @@ def delivery_view(delivery: Delivery, profile: ServiceProfile) -> dict[str, Any]
         "title": f"Delivery {delivery.id} · {cut(kind, _SHORT)}",
         "about": f"{delivery.received_at.isoformat(sep=' ', timespec='milliseconds')}, "
         f"{many(len(delivery.body), 'byte')}, at {cut(delivery.path, _SHORT)}",
-        "failed": cut(_failure_words(failed), _SHORT) if failed else "",
+        "failed": cut(_describe_failure(failed), _SHORT) if failed else "",
         "verified": delivery.verified,
-        "verdict": signature_words(about),
+        "verdict": describe_signature(about),
         "headers": [[cut(name, _SHORT), cut(value, _SHORT)] for name, value in delivery.headers],
-        "tree": body_html(delivery.body),
+        "tree": draw_body(delivery.body),
     }
 
 
-def body_html(body: bytes) -> str:
+def draw_body(body: bytes) -> str:
     """Return a body as an HTML tree; one that is no JSON as a single text."""
     try:
         value = json.loads(
@@ -418,41 +384,44 @@ def body_html(body: bytes) -> str:
             parse_constant=_Digits,
         )
     except (ValueError, RecursionError):
-        return _leaf_html("", "text", f'"{cut(body.decode("utf-8", "replace"), _MAX_BODY)}"')
-    return _node_html("", value, [_MAX_NODES], 0)
+        return _draw_leaf("", "text", f'"{cut(body.decode("utf-8", "replace"), _MAX_BODY)}"')
+    return _draw_node("", value, [_MAX_NODES], 0)
 
 
-def _node_html(name: str, value: Any, left: list[int], depth: int) -> str:
-    """Return a value and what is in it as HTML, until no more values are `left`."""
-    left[0] -= 1
+def _draw_node(name: str, value: Any, remaining: list[int], depth: int) -> str:
+    """Return a value and what is in it as HTML, until no more values are `remaining`."""
+    remaining[0] -= 1
     if isinstance(value, _Digits):
-        return _leaf_html(name, "value", value[:_MAX_TEXT])
+        return _draw_leaf(name, "value", value[:_MAX_TEXT])
     if isinstance(value, str):
-        return _leaf_html(name, "text", f'"{cut(value, _MAX_TEXT)}"')
+        return _draw_leaf(name, "text", f'"{cut(value, _MAX_TEXT)}"')
     if not isinstance(value, list):
-        return _leaf_html(name, "value", json.dumps(value))
+        return _draw_leaf(name, "value", json.dumps(value))
     parts: list[str] = []
-    for n, one in enumerate(value):
-        if depth == _MAX_DEPTH or left[0] <= 0:
+    for n, item in enumerate(value):
+        if depth == _MAX_DEPTH or remaining[0] <= 0:
             more = f"{many(len(value) - n, 'more value')}, not shown"
             more = "too deep to be shown" if depth == _MAX_DEPTH else more
-            parts.append(_leaf_html("", "rest", more))
+            parts.append(_draw_leaf("", "rest", more))
             break
-        key, inner = one if isinstance(value, _Pairs) else (str(n), one)
-        parts.append(_node_html(cut(key, _SHORT), inner, left, depth + 1))
+        key, inner = item if isinstance(value, _Pairs) else (str(n), item)
+        parts.append(_draw_node(cut(key, _SHORT), inner, remaining, depth + 1))
     count = f"{{{len(value)}}}" if isinstance(value, _Pairs) else f"[{len(value)}]"
     unfolded = " open" if depth < _OPEN_DEPTH and len(parts) <= 20 else ""
     return (
-        f'<details{unfolded}><summary>{_key(name)}<span class="tl-size">{count}</span></summary>'
+        f"<details{unfolded}><summary>{_draw_name(name)}"
+        f'<span class="tl-size">{count}</span></summary>'
         f'<div class="tl-inside">{"".join(parts)}</div></details>'
     )
 
 
-def _leaf_html(name: str, kind: str, text: str) -> str:
-    return f'<div class="tl-leaf">{_key(name)}<bdi class="tl-{kind}">{escape(text)}</bdi></div>'
+def _draw_leaf(name: str, kind: str, text: str) -> str:
+    return (
+        f'<div class="tl-leaf">{_draw_name(name)}<bdi class="tl-{kind}">{escape(text)}</bdi></div>'
+    )
 
 
-def _key(name: str) -> str:
+def _draw_name(name: str) -> str:
     return f'<span class="tl-name" dir="auto">{escape(name)}: </span>' if name else ""
 
 
@@ -497,7 +466,7 @@ def funnel(statuses: pd.DataFrame) -> Funnel:
     return Funnel(f"Where {many(total, 'message')} got to", counts)
 
 
-def _share(count: int, total: int) -> str:
+def _format_share(count: int, total: int) -> str:
     return f"{count / total:.1%}" if total else "–"
 
 
@@ -519,7 +488,7 @@ class Funnel(Report):
     def _parts(self) -> Iterable[ReportPart]:
         lines = [self.title, "status     messages   share"]
         for status, count in self._counts.items():
-            lines.append(f"{status:<9}  {count:>8,}  {_share(count, self._total):>6}")
+            lines.append(f"{status:<9}  {count:>8,}  {_format_share(count, self._total):>6}")
         return [ReportPart(lines, self._html)]
 
     def _html(self) -> str:
@@ -531,7 +500,7 @@ class Funnel(Report):
                 f'<tr><th scope="row" style="text-align: left">{escape(status)}</th>'
                 '<td style="width: 24em"><div style="height: 1.1em; '
                 f'width: {width:.1f}%; background: var(--jp-{colour}-color1, {_BARS[colour]})">'
-                f"</div></td><td>{count:,}</td><td>{_share(count, self._total)}</td></tr>"
+                f"</div></td><td>{count:,}</td><td>{_format_share(count, self._total)}</td></tr>"
             )
         return (
             '<table><caption style="text-align: left">'

@@ -27,7 +27,7 @@ INPUTS = "input, select, textarea, .fp-date"
 #: What there is to know of one input, or nothing after the last.
 ABOUT = f"""(body, number) => {{
     const one = body.querySelectorAll("{INPUTS}")[number];
-    const group = one?.closest("fieldset") ?? one?.parentElement;
+    const group = one?.find_closest_name("fieldset") ?? one?.parentElement;
     return one && {{
         open: one.checkVisibility() && !one.disabled, kind: one.type, value: one.value,
         max: one.max, min: one.min, keys: one.inputMode, label: one.labels[0]?.textContent,
@@ -144,7 +144,7 @@ class Bare:
         )
         page.add_style_tag(content=player._css)
         state: dict[str, Any] = {name: getattr(player, name) for name in STATE}
-        page.evaluate(MODEL, [controls.packed_module(SCRIPTS), state])
+        page.evaluate(MODEL, [controls.pack_module(SCRIPTS), state])
         self.phone = Phone(page.locator(".fp-player"))
 
     def state(self, name: str) -> Any:

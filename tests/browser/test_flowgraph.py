@@ -52,7 +52,7 @@ def test_a_flow_is_drawn_compared_and_upgraded(
     notebook = open_notebook(write(lab, "flowgraph.ipynb", cells))
 
     drawn = run(notebook, 0)
-    picture = drawn.get_by_role("img", name="5 screens of a flow and the ways between them")
+    picture = drawn.get_by_role("img", name="5 screens of a flow and the edges between them")
     expect(picture).to_be_visible(timeout=20_000)
     expect(picture.locator(".title").first).to_contain_text("<img src=x")  # as text
     expect(drawn.locator("img, script")).to_have_count(0)

@@ -12,7 +12,7 @@ from browser import story
 from browser.lab import Lab, OpenNotebook
 from playwright.sync_api import Locator, Page, expect
 
-from chatkit.widgets.editor.edits import new_flow
+from chatkit.widgets.editor.edits import make_flow
 
 CELLS = [
     """import chatkit
@@ -59,7 +59,7 @@ def output(notebook: OpenNotebook, n: int) -> Locator:
 def test_a_flow_is_built_and_a_content_translated_by_keyboard_alone(
     lab: Lab, open_notebook: Callable[[str], OpenNotebook]
 ) -> None:
-    document = new_flow()
+    document = make_flow()
     document["screens"][0].pop("terminal")
     document["screens"][0].pop("success")
     (lab.root / "keyboard.json").write_text(json.dumps(document))

@@ -22,7 +22,7 @@ from widgets.showcase import DOCUMENT, field, footer, screen
 
 from chatkit.flowjson.rules.expression import ExpressionError
 from chatkit.widgets import Player
-from chatkit.widgets.controls import joined_text
+from chatkit.widgets.controls import join_files
 
 EVIL = "<img src=x onerror=alert(1)>"
 SEND = footer("Send", "complete", {"x": "${form.x}"})
@@ -583,7 +583,7 @@ def test_the_page_works_expressions_out_as_flowjson_does(browser: Browser) -> No
     made = [" ".join(dice.choices(PIECES, k=dice.randint(1, 8))) for _ in range(6000)]
     cases = [*WRITTEN, *(f"`{text}`" for text in made)]
     page = browser.new_page()
-    result = page.evaluate(WORK, [joined_text(["player/expression.js"]), cases, SCOPE])
+    result = page.evaluate(WORK, [join_files(["player/expression.js"]), cases, SCOPE])
     page.close()
     read = 0
     for text, both in zip(cases, result, strict=True):

@@ -14,7 +14,7 @@ from bulk.wayward import (
     deletion,
     flow,
     number_of,
-    renaming,
+    patch_key,
     webhook,
 )
 
@@ -120,7 +120,7 @@ OPERATIONS = [
         _concurrent_call("POST", "/contacts", **_CONTACT),
     ),
     Operation(
-        "contact", "update", lambda s: renaming(1, _contact(s)), [(number_of(1), "Zoë")],
+        "contact", "update", lambda s: patch_key(1, _contact(s)), [(number_of(1), "Zoë")],
         _concurrent_call("PUT", "/contacts/{id}", **_CONTACT),
     ),
     Operation(

@@ -21,8 +21,8 @@ from bulk.wayward import (
     flow,
     lost,
     number_of,
+    patch_key,
     plan_of,
-    renaming,
     right,
     slow,
     unreachable,
@@ -96,7 +96,7 @@ def events_elsewhere(plan):
 def test_an_intent_is_durable_before_the_first_byte_is_sent() -> None:
     with wayward() as service, service.client() as client:
         key = service.caller.contact(number_of(0), name="Ana Cruz")
-        plan = plan_of(client.contacts, [renaming(0, key), contact(1), contact(2)])
+        plan = plan_of(client.contacts, [patch_key(0, key), contact(1), contact(2)])
         seen = []
         service.arrival = lambda sent: seen.append((sent.method, events_elsewhere(plan)))
         service.on("POST", "contacts", dropped)
@@ -297,7 +297,7 @@ def test_one_row_that_reads_back_otherwise_stops_a_long_plan() -> None:
         service.on("GET", f"contacts/{keys[0]}", right)
         changed = first_then(service, keys[0])
         service.on("PUT", f"contacts/{keys[0]}", changed)
-        result = plan_of(client.contacts, [renaming(n, key) for n, key in enumerate(keys)]).apply()
+        result = plan_of(client.contacts, [patch_key(n, key) for n, key in enumerate(keys)]).apply()
         assert result.state.value_counts().to_dict() == {"not sent": 96, "applied": 4, "differs": 1}
         assert result.state[0] == "differs"
 
@@ -328,7 +328,7 @@ def test_a_long_plan_sends_five_of_each_kind_before_the_others_of_it(rows: int) 
         changes = [contact(n) for n in range(rows - 16)]
         for n in range(rows - 16, rows):
             key = service.caller.contact(number_of(n), name="Ana Cruz")
-            changes.insert(0, (renaming, deletion)[n % 2](n, key))
+            changes.insert(0, (patch_key, deletion)[n % 2](n, key))
         done: Counter[str] = Counter()
         when = []  # how many of its kind were done as the sixth arrived
 
@@ -393,7 +393,7 @@ def test_every_row_is_counted_once_however_it_ends() -> None:
         service.on("POST", number_of(101), answers(422))
         service.on("POST", number_of(102), lost)
         service.on("POST", number_of(103), dropped)
-        changes = [renaming(n, key) for n, key in enumerate(keys)]
+        changes = [patch_key(n, key) for n, key in enumerate(keys)]
         changes += [contact(n) for n in range(100, 106)]
         changes.append(Change(200, "update", "01", "01", {}, {"name": "No id"}))  # type: ignore[arg-type]
         seen: list[tuple[int, int]] = []

@@ -20,7 +20,7 @@ from bulk.planning import (  # noqa: F401
 import chatkit
 from chatkit.bulk import rendering
 from chatkit.bulk.apply import Interrupt
-from chatkit.widgets.planview import plan_items
+from chatkit.widgets.planview import make_plan_items
 
 
 def edited(sandbox, client, count=60):
@@ -75,7 +75,7 @@ def test_the_view_of_a_plan_shows_each_row(sandbox, client):
     order = rendering.order_by_kind(plan)
     output = [change for kind in rendering.group_by_kind(plan) for change in kind]
     assert [plan.changes[n] for n in order] == output
-    _, items = plan_items(plan)
+    _, items = make_plan_items(plan)
     output = [change.label for kind in rendering.group_by_kind(plan) for change in kind]
     assert len(items) == len(output) == 80
     texts = [item.html() for item in items]

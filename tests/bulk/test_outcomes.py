@@ -19,8 +19,8 @@ from bulk.wayward import (
     hiding,
     lost,
     number_of,
+    patch_key,
     plan_of,
-    renaming,
     right,
     slow,
     wayward,
@@ -56,7 +56,7 @@ def test_a_change_in_doubt_that_cannot_be_read_stays_unknown(verb, answer) -> No
         service.on("PUT", "contacts", lost)
         service.on("DELETE", "contacts", lost)
         service.on("GET", f"contacts/{key}", right, *[answer] * 9)
-        change = renaming(1, key) if verb == "update" else deletion(1, key)
+        change = patch_key(1, key) if verb == "update" else deletion(1, key)
         result = settled(plan_of(client.contacts, [change]).apply, settle=0)
         assert result.state[1] in ("unknown", "applied"), result.reason[1]
         service.on("GET", f"contacts/{key}")
@@ -231,7 +231,7 @@ def test_an_answer_about_another_record_proves_nothing(other_records: str) -> No
             return 200, JSON, service.caller("GET", f"/contacts/{other}").body
 
         service.on("PUT", f"contacts/{key}", mixed_up)
-        result = settled(plan_of(client.contacts, [renaming(1, key)]).apply, settle=0)
+        result = settled(plan_of(client.contacts, [patch_key(1, key)]).apply, settle=0)
         outcome = result.loc[1, ["state", "evidence"]].tolist()
         assert outcome == (["conflict", ""] if other_records else ["applied", "adopted"])
         assert other_records in result.reason[1]
@@ -244,7 +244,7 @@ def test_somebody_elses_change_meanwhile_is_a_conflict_with_both_values() -> Non
             lambda: service.caller("PUT", f"/contacts/{key}", {"name": "Bo"}), right
         )
         service.on("GET", f"contacts/{key}", other_records)
-        result = plan_of(client.contacts, [renaming(1, key)]).apply()
+        result = plan_of(client.contacts, [patch_key(1, key)]).apply()
         assert result.state[1] == "conflict"
         assert all(name in result.reason[1] for name in ("Ana Cruz", "Bo", "Zoë Li"))
         assert service.writes() == []

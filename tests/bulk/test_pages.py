@@ -23,7 +23,7 @@ from chatkit.bulk import apply
 ROWS = 150
 
 
-def renaming(client, rows, name="Zoë"):
+def patch_key(client, rows, name="Zoë"):
     frame = client.contacts.frame()
     frame.iloc[:rows, frame.columns.get_loc("name")] = name
     return client.contacts.plan(frame)
@@ -41,7 +41,7 @@ def calls_of(sandbox, work):
 
 def test_many_updates_are_read_one_by_one_and_read_back_by_pages(sandbox, client):
     contacts(sandbox, ROWS)
-    plan = renaming(client, ROWS)
+    plan = patch_key(client, ROWS)
     report = calls_of(sandbox, lambda: plan.apply(many=True))
     assert report == {"GET": ROWS + 5, "PUT": ROWS, "page": 2}  # the canary: five rows
     assert {record["first_name"] for record in active(sandbox, "contacts").values()} == {"Zoë"}
@@ -49,14 +49,14 @@ def test_many_updates_are_read_one_by_one_and_read_back_by_pages(sandbox, client
 
 def test_few_rows_of_many_are_read_one_by_one(sandbox, client):
     contacts(sandbox, ROWS)
-    plan = renaming(client, 3)
+    plan = patch_key(client, 3)
     report = calls_of(sandbox, plan.apply)
     assert report == {"GET": 6, "PUT": 3}
 
 
 def test_what_reads_back_otherwise_is_asked_for_alone_before_it_is_said(sandbox, client):
     ids = contacts(sandbox, 40)
-    plan = renaming(client, 40)
+    plan = patch_key(client, 40)
     done = []
 
     def watch(rows, of):
@@ -70,16 +70,16 @@ def test_what_reads_back_otherwise_is_asked_for_alone_before_it_is_said(sandbox,
 
 def test_an_undo_is_read_back_by_pages_too(sandbox, client):
     contacts(sandbox, 40)
-    undo = chatkit.undo(renaming(client, 40).apply(many=True), client)
+    undo = chatkit.undo(patch_key(client, 40).apply(many=True), client)
     report = calls_of(sandbox, undo.apply)
     assert report == {"GET": 40, "PUT": 40, "page": 1}
 
 
 def test_the_calls_of_a_plan_are_estimated(sandbox, client):
     contacts(sandbox, ROWS)
-    plan = renaming(client, ROWS)
+    plan = patch_key(client, ROWS)
     assert plan.calls() == 2 * ROWS + 2
-    assert renaming(client, 3).calls() == 9
+    assert patch_key(client, 3).calls() == 9
 
 
 def test_where_a_list_shows_no_name_records_are_read_one_by_one(sandbox):
@@ -94,7 +94,7 @@ def test_where_a_list_shows_no_name_records_are_read_one_by_one(sandbox):
 
     contacts(sandbox, 30)
     with chatkit.connect(Bent(sandbox, after=hide)) as client:
-        plan = renaming(client, 30)
+        plan = patch_key(client, 30)
         hidden.append(True)
         report = calls_of(sandbox, lambda: plan.apply(many=True))
     assert report["PUT"] == 30
@@ -113,7 +113,7 @@ def test_a_record_that_a_list_shows_in_part_keeps_no_other_from_being_sent(sandb
                         record.pop(part, None)
 
     with chatkit.connect(Bent(sandbox, after=hide)) as client:
-        plan = renaming(client, 30)
+        plan = patch_key(client, 30)
         hidden.append(ids[20])
         result = plan.apply(many=True)
     assert states(result) == ["applied"] * 30
@@ -133,7 +133,7 @@ def test_a_short_last_page_is_no_reason_to_read_beyond_it():
         service = Bent(sandbox, before=note)
         service.profile = chatkit.ServiceProfile()  # its user has not heard of it
         with chatkit.connect(service) as client:
-            plan = renaming(client, 90)
+            plan = patch_key(client, 90)
             asked.clear()
             for number in ids[60:]:
                 call(sandbox, "DELETE", f"contacts/{number}")
@@ -145,7 +145,7 @@ def test_a_short_last_page_is_no_reason_to_read_beyond_it():
 def test_what_was_written_is_read_back_after_a_batch_of_rows(sandbox, client, monkeypatch):
     monkeypatch.setattr(apply, "BATCH", 10)
     contacts(sandbox, 60)
-    plan = renaming(client, 60)
+    plan = patch_key(client, 60)
     before = len(log(sandbox))
     result = plan.apply(many=True, concurrency=1)
     assert set(result["evidence"]) == {"read back"}

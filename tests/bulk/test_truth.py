@@ -30,8 +30,8 @@ from bulk.wayward import (
     flow,
     lost,
     number_of,
+    patch_key,
     plan_of,
-    renaming,
     wayward,
     webhook,
 )
@@ -211,7 +211,7 @@ def test_an_undo_accounts_for_every_row_of_its_run(tmp_path: Any) -> None:
         service.caller("PUT", f"/contacts/{keys[4]}", {"name": "Zo\u00eb Li"})
         hidden = first(lambda: service.caller("PUT", f"/contacts/{keys[5]}", {"name": "Cy"}), lost)
         service.on("PUT", f"contacts/{keys[5]}", slow_down(service, keys[5], hidden))
-        changes = [renaming(n, key) for n, key in keys.items()]
+        changes = [patch_key(n, key) for n, key in keys.items()]
         result = settled(plan_of(client.contacts, changes).apply, settle=0)
         assert list(result.state) == [
             "applied", "failed", "conflict", "unchanged", "conflict", "not sent",
@@ -253,7 +253,7 @@ def test_a_row_that_reads_back_otherwise_is_taken_back() -> None:
             return answer
 
         service.on("PUT", f"contacts/{key}", capitals)
-        result = plan_of(client.contacts, [renaming(1, key)]).apply()
+        result = plan_of(client.contacts, [patch_key(1, key)]).apply()
         assert list(result.state) == ["differs"]
         back = chatkit.undo(result, client)
         assert accounted(back, result) and back.changes[0].before == {"name": "ZO\u00cb LI"}
@@ -422,7 +422,7 @@ def test_a_bad_answer_to_what_reads_back_is_asked_for_again() -> None:
     with wayward() as service, service.client() as client:
         key = service.caller.contact(number_of(1), name="Ana Cruz")
         service.on("GET", f"contacts/{key}", html, lambda do: do(), html, html)
-        result = plan_of(client.contacts, [renaming(1, key)]).apply()
+        result = plan_of(client.contacts, [patch_key(1, key)]).apply()
         assert report(result) == [("applied", "read back")]
 
 
@@ -463,10 +463,10 @@ def test_no_row_is_compared_with_the_record_of_another() -> None:
         other = service.caller.contact(number_of(2), name="Zo\u00eb Li")
         wrong: Fault = lambda do: _answer(service, f"contacts/{other}")  # noqa: E731
         service.on("GET", f"contacts/{key}", *[wrong] * 3)
-        result = plan_of(client.contacts, [renaming(1, key)]).apply()
+        result = plan_of(client.contacts, [patch_key(1, key)]).apply()
         assert list(result.state) == ["applied"]
         service.on("GET", f"contacts/{key}", forever=wrong)
-        result = plan_of(client.contacts, [renaming(1, key, "Ana", "Zo\u00eb Li")]).apply()
+        result = plan_of(client.contacts, [patch_key(1, key, "Ana", "Zo\u00eb Li")]).apply()
         assert list(result.state) == ["not sent"]
         assert "about the contact" in result.reason.item()
         assert len(service.writes()) == 1

@@ -282,7 +282,7 @@ def content(n: int, lang: str = "en", code: str = "greeting", text: str = "Hello
     return Change(n, "create", lang, f"{code}/{lang}", {}, after, code)
 
 
-def renaming(n: int, key: int, name: str = "Zoë Li", was: str = "Ana Cruz") -> Change:
+def patch_key(n: int, key: int, name: str = "Zoë Li", was: str = "Ana Cruz") -> Change:
     return Change(n, "update", key, number_of(n), {"name": was}, {"name": name})
 
 

@@ -62,7 +62,7 @@ def test_a_cycle_begins_with_its_first_screen() -> None:
 
 def test_the_text_is_stable() -> None:
     assert repr(graph(booking())) == (
-        "3 screens, 2 ways.\n"
+        "3 screens, 2 edges.\n"
         '  START "Welcome" (entry)\n'
         '    → PAY, navigate "Go on"\n'
         "    → HELP, routing_model\n"

@@ -31,7 +31,7 @@ properties = [
 USE = """
 import json
 from chatkit import flowjson
-from chatkit.widgets.editor.edits import new_component
+from chatkit.widgets.editor.edits import make_component
 stars = flowjson.Rating("stars", "How was it?", stars=12)
 done = flowjson.Footer("Send", flowjson.Complete({"stars": stars}))
 flow = flowjson.Flow([flowjson.Screen("RATE", "Rate", [stars, done], terminal=True)])
@@ -43,7 +43,7 @@ print(json.dumps({
     "code": 'Rating("stars", "How was it?", stars=12)' in flowjson.to_code(flow),
     "read": flowjson.parse(flow.to_json())["RATE"]["stars"].stars,
     "texts": flowjson.texts(flow).text.tolist(),
-    "added": new_component("Rating"),
+    "added": make_component("Rating"),
 }))
 """
 

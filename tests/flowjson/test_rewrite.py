@@ -34,7 +34,7 @@ def test_3_0_takes_the_endpoint_out_of_the_document() -> None:
     rewrite.run()
     assert report(rewrite) == [("/data_channel_uri", "https://example.com", MISSING)]
     assert "data_channel_uri" not in document
-    assert ["https://example.com" in one.what for one in rewrite.todo] == [True]
+    assert ["https://example.com" in one.task for one in rewrite.todo] == [True]
 
 
 def test_4_0_demands_a_label_and_a_guess_is_marked() -> None:
@@ -45,7 +45,7 @@ def test_4_0_demands_a_label_and_a_guess_is_marked() -> None:
     labelled = group | {"label": "Pay"}
     assert not report(rewritten("3.1", "7.3", labelled))
     nameless = {"type": "CheckboxGroup", "data-source": []}
-    assert [one.what for one in rewritten("3.1", "4.0", nameless).todo] == [
+    assert [one.task for one in rewritten("3.1", "4.0", nameless).todo] == [
         "Put in a label. 4.0 demands it."
     ]
 
@@ -70,7 +70,7 @@ def test_5_0_writes_dates() -> None:
         (f"{day}/unavailable-dates/1", "2023-09-01"),
         (f"{CHILD}/init-values/day", "2023-09-01"),
     ]
-    assert {one.pointer: one.what.split(":")[0] for one in rewrite.todo} == {
+    assert {one.pointer: one.task.split(":")[0] for one in rewrite.todo} == {
         f"{day}/unavailable-dates/1": "Look at the day",  # noon: which day is it there?
         f"{day}/max-date": "Send ${data.last} as YYYY-MM-DD, no longer in milliseconds.",
         day: "What is picked arrives as YYYY-MM-DD, no longer in milliseconds",
@@ -112,7 +112,7 @@ def test_6_0_reads_backticks_and_takes_smaller_pictures() -> None:
         "/screens/0/layout/children/1/data-source/0/image",
         f"{CHILD}/text",
     ]
-    assert "150 KB, 100 KB" in rewrite.todo[0].what
+    assert "150 KB, 100 KB" in rewrite.todo[0].task
 
 
 def test_6_0_demands_a_layout() -> None:
@@ -171,7 +171,7 @@ def test_7_3_sends_what_the_next_screen_asks_for() -> None:
     assert go["payload"] == sent
     pointer = "/screens/0/layout/children/1/on-click-action/payload"
     assert report(rewrite) == [(pointer, MISSING, sent)]
-    assert [(one.pointer, "price" in one.what) for one in rewrite.todo] == [(pointer, True)]
+    assert [(one.pointer, "price" in one.task) for one in rewrite.todo] == [(pointer, True)]
 
 
 def test_7_0_leaves_a_form_in_a_branch_where_it_is() -> None:

@@ -71,13 +71,13 @@ def test_what_is_missing_is_found_where_it_should_stand() -> None:
 def test_a_key_twice_is_found_at_the_second_place() -> None:
     source = read_source('{"a": {"b": 1, "c": 2,\n"b": 3}}')
     assert source.value == {"a": {"b": 3, "c": 2}}
-    assert list(source.duplicate_keys()) == [("/a/b", LineColumn(2, 1))]
+    assert list(source.find_duplicate_keys()) == [("/a/b", LineColumn(2, 1))]
 
 
 def test_without_a_key_twice_none_is_looked_for() -> None:
     source = read_source('{"a": [{"b": 1}, {"b": 2}]}')
     assert not source.has_duplicates
-    assert list(source.duplicate_keys()) == []
+    assert list(source.find_duplicate_keys()) == []
 
 
 def test_a_byte_that_is_no_text_is_a_fault_with_its_place() -> None:

@@ -88,7 +88,7 @@ def test_the_same_version_is_left_alone() -> None:
 
 
 def test_a_frozen_target_is_marked() -> None:
-    assert "cannot be published" in upgrade(booking(version="4.0"), to="5.0").todo[-1].what
+    assert "cannot be published" in upgrade(booking(version="4.0"), to="5.0").todo[-1].task
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_what_the_new_rules_refuse_is_left_to_a_person() -> None:
     foot["on-click-action"] = onward  # from a last screen
     done = upgrade(document, to="7.3")
     present = "/screens/1/layout/children/2/on-click-action/name"
-    assert [one.what for one in done.todo if one.pointer == present] != []
+    assert [one.task for one in done.todo if one.pointer == present] != []
     assert present not in [one.pointer for one in done.changes]
 
 

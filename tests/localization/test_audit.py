@@ -13,7 +13,7 @@ from localization.contents import CONTENT, button, content, demo, frame, naughty
 
 from chatkit.errors import InputError
 from chatkit.localization.audit import Audit, check_contents, review_contents
-from chatkit.localization.content import Contents, entries
+from chatkit.localization.content import Contents, read_entries
 from chatkit.localization.rules import RULES, STRUCTURE, ContentFinding
 
 
@@ -129,7 +129,7 @@ def deciding(result: Iterable[ContentFinding]) -> list[ContentFinding]:
 
 def for_states(contents: Contents) -> Iterator[ContentFinding]:
     """Return the findings of a board."""
-    for _, _, result in review_contents(entries(contents), "en", ("content", "state")):
+    for _, _, result in review_contents(read_entries(contents), "en", ("content", "state")):
         yield from result
 
 

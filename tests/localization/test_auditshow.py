@@ -10,8 +10,8 @@ from chatkit.localization.audit import (
     Audit,
     SharedFinding,
     check_contents,
+    format_heading,
     group_by_code,
-    heading,
     merge_languages,
 )
 from chatkit.localization.rules import ContentFinding
@@ -98,7 +98,7 @@ def test_groups_hold_every_finding_once():
     result = many_languages()
     listed = [str(each) for group in group_by_code(result) for each in group]
     assert sorted(listed) == sorted(map(str, result))
-    assert heading(result).startswith("1 template, 11 contents: ")
+    assert format_heading(result).startswith("1 template, 11 contents: ")
 
 
 def test_html_escapes_what_strangers_wrote_and_spells_out_what_is_not_seen():

@@ -6,12 +6,12 @@ import pytest
 from localization.contents import GOOD, content, frame
 
 from chatkit.errors import InputError
-from chatkit.localization.content import Entry, entries, group_by_template, part
+from chatkit.localization.content import Entry, group_by_template, read_entries, read_text
 from chatkit.templates import Content, ContentBody
 
 
 def only(values) -> Entry:
-    (entry,) = entries(values)
+    (entry,) = read_entries(values)
     return entry
 
 
@@ -42,7 +42,7 @@ def test_a_field_that_was_not_given_is_not_known():
 
 def test_a_hole_in_a_nested_column_is_no_null():
     joined = pd.concat([frame(content()), frame({"lang_code": "de", "text": "Hallo"})])
-    first, second = entries(joined)
+    first, second = read_entries(joined)
     assert "buttons" in first.raw
     assert "buttons" not in second.raw
     assert second.footer == ""
@@ -52,7 +52,7 @@ def test_numbers_and_flags_of_pandas_become_plain_ones():
     values = frame(content(validity_period_seconds=600), content(lang_code="de"))
     values["validity_period_seconds"] = values["validity_period_seconds"].astype("Float64")
     values["is_draft"] = values["is_draft"].astype("boolean")
-    first, second = entries(values)
+    first, second = read_entries(values)
     assert first.fields.get("validity_period_seconds") == 600
     assert second.fields.get("validity_period_seconds") is None
     assert first.fields.get("is_draft") is False
@@ -90,7 +90,7 @@ def test_what_is_of_another_type_is_named_and_not_looked_at(field, value):
 def test_items_that_are_no_objects_keep_their_place():
     entry = only(content(buttons=["x", {"type": "custom", "label": "Go"}]))
     assert set(entry.wrong_types) == {"buttons.0"}
-    assert part(entry.buttons[1], "label") == "Go"
+    assert read_text(entry.buttons[1], "label") == "Go"
 
 
 def test_the_texts_a_customer_reads_are_pieces():
@@ -111,12 +111,12 @@ def test_the_texts_a_customer_reads_are_pieces():
 @pytest.mark.parametrize("values", [5, None, "text", [None], [[5]]])
 def test_what_is_no_content_is_refused_with_what_would_be(values):
     with pytest.raises(InputError, match="pass a frame of contents"):
-        entries(values)
+        read_entries(values)
 
 
 def test_a_frame_without_languages_is_refused():
     with pytest.raises(InputError, match="called lang_code"):
-        entries(pd.DataFrame({"text": ["x"]}))
+        read_entries(pd.DataFrame({"text": ["x"]}))
 
 
 def test_of_two_columns_of_one_name_the_first_counts():
@@ -125,7 +125,7 @@ def test_of_two_columns_of_one_name_the_first_counts():
 
 
 def test_templates_are_grouped_in_the_order_of_their_first():
-    values = entries(pd.concat([frame(content(), template=t) for t in ("b", "a", "b")]))
+    values = read_entries(pd.concat([frame(content(), template=t) for t in ("b", "a", "b")]))
     assert [(code, len(members)) for code, members in group_by_template(values).items()] == [
         ("b", 2),
         ("a", 1),

@@ -7,21 +7,21 @@ from hypothesis import given, settings
 from localization.contents import CONTENT, button, content, website
 from localization.translator import ENGLISH, GERMAN
 
-from chatkit.localization.content import entries
+from chatkit.localization.content import read_entries
 from chatkit.localization.units import (
-    group_fields,
-    new_draft,
+    find_text_group,
+    list_group_fields,
+    make_draft,
+    make_translator_note,
     put_texts,
-    text_group,
-    translator_note,
 )
 
 
 def entry(**fields):
-    return entries(content(**fields))[0]
+    return read_entries(content(**fields))[0]
 
 
-SOURCE = entries(ENGLISH)[0]
+SOURCE = read_entries(ENGLISH)[0]
 
 
 def test_every_text_that_a_customer_reads_is_found():
@@ -40,15 +40,15 @@ def test_what_is_blank_or_no_text_is_left_out():
 
 
 def test_a_note_says_what_it_is_how_long_and_what_must_stay():
-    assert translator_note("text", SOURCE) == (
+    assert make_translator_note("text", SOURCE) == (
         "The text of the message. At most 1,024 characters. "
         "Keep {{1}} (like Ana), {{2}} (like A-17), in this order."
     )
-    assert translator_note("buttons.1.label", SOURCE) == (
+    assert make_translator_note("buttons.1.label", SOURCE) == (
         "The label of button 2 (visit website). At most 25 characters."
     )
-    assert translator_note("footer", SOURCE) == "The footer. At most 60 characters."
-    assert translator_note("headers.0.text", SOURCE) == "The header. At most 60 characters."
+    assert make_translator_note("footer", SOURCE) == "The footer. At most 60 characters."
+    assert make_translator_note("headers.0.text", SOURCE) == "The header. At most 60 characters."
 
 
 def test_each_text_is_put_into_its_place_and_nothing_else_changes():
@@ -63,7 +63,7 @@ def test_each_text_is_put_into_its_place_and_nothing_else_changes():
     fields = put_texts(GERMAN, SOURCE, new)
     assert before == GERMAN
     after = {**GERMAN, **fields}
-    assert {k: entries(after)[0].texts[k] for k in new} == new
+    assert {k: read_entries(after)[0].texts[k] for k in new} == new
     assert [b["type"] for b in after["buttons"]] == ["custom", "visit_website"]
     assert {k: v for k, v in after.items() if k not in fields} == {
         k: v for k, v in GERMAN.items() if k not in fields
@@ -73,14 +73,14 @@ def test_each_text_is_put_into_its_place_and_nothing_else_changes():
 @settings(max_examples=60)
 @given(raw=CONTENT)
 def test_whatever_stands_in_a_content_its_own_texts_put_back_change_nothing(raw):
-    result = entries(raw)[0]
-    new = {f: t for f, t in result.texts.items() if text_group(result, result, f) == f}
+    result = read_entries(raw)[0]
+    new = {f: t for f, t in result.texts.items() if find_text_group(result, result, f) == f}
     for name, value in put_texts(result.raw, result, new).items():
         assert value == result.raw[name]
 
 
 def test_a_new_content_is_a_draft_like_its_source():
-    begun = new_draft(entries({**ENGLISH, "id": 7, "updated_at": "x"})[0], "de_AT")
+    begun = make_draft(read_entries({**ENGLISH, "id": 7, "updated_at": "x"})[0], "de_AT")
     assert begun == {**ENGLISH, "lang_code": "de_AT", "is_draft": True}
     begun["buttons"][0]["label"] = "changed"
     assert ENGLISH["buttons"][0]["label"] == "On my way"
@@ -88,13 +88,13 @@ def test_a_new_content_is_a_draft_like_its_source():
 
 def test_texts_come_together_where_half_of_them_would_be_worse_than_none():
     bare = entry(headers=[], buttons=[button("custom", "Da")])
-    assert text_group(None, SOURCE, "footer") == ""
-    assert text_group(bare, SOURCE, "footer") == "footer"
-    assert text_group(bare, SOURCE, "buttons.0.label") == "buttons.0.label"
-    assert text_group(bare, SOURCE, "buttons.1.label") == "buttons"
-    assert text_group(bare, SOURCE, "headers.0.text") == "headers"
-    assert list(group_fields(SOURCE, bare, "buttons")) == ["buttons.1.label"]
-    assert set(group_fields(SOURCE, None, "")) == set(SOURCE.texts)
+    assert find_text_group(None, SOURCE, "footer") == ""
+    assert find_text_group(bare, SOURCE, "footer") == "footer"
+    assert find_text_group(bare, SOURCE, "buttons.0.label") == "buttons.0.label"
+    assert find_text_group(bare, SOURCE, "buttons.1.label") == "buttons"
+    assert find_text_group(bare, SOURCE, "headers.0.text") == "headers"
+    assert list(list_group_fields(SOURCE, bare, "buttons")) == ["buttons.1.label"]
+    assert set(list_group_fields(SOURCE, None, "")) == set(SOURCE.texts)
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_texts_come_together_where_half_of_them_would_be_worse_than_none():
     ],
 )
 def test_what_has_something_else_in_a_place_takes_no_text_there(other):
-    assert text_group(other, SOURCE, "buttons.1.label") is None
+    assert find_text_group(other, SOURCE, "buttons.1.label") is None
 
 
 def test_a_button_that_is_missing_is_a_copy_of_the_source():

@@ -7,7 +7,7 @@ import pytest
 from localization.translator import FORMATS, unit
 
 from chatkit.errors import InputError
-from chatkit.localization.files import FileFormat, encode_units, file_format, read_units
+from chatkit.localization.files import FileFormat, encode_units, get_file_format, read_units
 
 UNITS = [unit("a", "b"), unit("a", "c", lang_code="pt_BR"), unit("d", field="footer")]
 
@@ -46,10 +46,10 @@ def test_files_of_one_language_have_it_in_their_name(tmp_path, form):
 
 
 def test_the_name_says_the_format():
-    forms = {name: file_format(Path(name)) for name in ("a.XLSX", "a.csv", "a.po", "a.xliff")}
+    forms = {name: get_file_format(Path(name)) for name in ("a.XLSX", "a.csv", "a.po", "a.xliff")}
     assert forms == {"a.XLSX": "xlsx", "a.csv": "csv", "a.po": "po", "a.xliff": "xliff"}
     with pytest.raises(InputError, match="its name must end in"):
-        file_format(Path("a.doc"))
+        get_file_format(Path("a.doc"))
 
 
 def test_a_po_file_is_told_by_its_name_where_its_beginning_is_a_long_comment(tmp_path):

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from localization.contents import content
 
-from chatkit.localization.content import entries
+from chatkit.localization.content import read_entries
 from chatkit.localization.rules import ContentFinding, Flaw
 
 
@@ -22,7 +22,7 @@ def finding(
 
 
 def test_a_flaw_becomes_a_finding_in_its_content():
-    (entry,) = entries({**content(), "template_code": "hello"})
+    (entry,) = read_entries({**content(), "template_code": "hello"})
     first = Flaw("placeholder edge", "text", "it stands first", "Move it.", 0).to_finding(entry)
     second = Flaw("garbled", "footer", "it is garbled", severity="note").to_finding(entry)
     assert first == finding(

@@ -19,8 +19,8 @@ from localization.contents import audit, button, codes, content, frame, website
 
 from chatkit.imports.characters import check_text
 from chatkit.localization.audit import check_contents
-from chatkit.localization.checks import lengths, utf16
-from chatkit.localization.content import Slot, count_words, slots, without_slots
+from chatkit.localization.checks import count_utf16_units, measure_lengths
+from chatkit.localization.content import Slot, count_words, find_slots, remove_slots
 from chatkit.localization.language import SUPPORTED
 
 
@@ -96,7 +96,7 @@ def test_a_text_that_grows_too_long_with_its_samples_is_warned_of() -> None:
 
 def test_lengths_are_measured_as_a_share_of_their_limit() -> None:
     contents = frame(content(footer="x" * 30), content(lang_code="de", footer="👍" * 6))
-    result = {(each.lang_code, each.field): each for each in lengths(contents)}
+    result = {(each.lang_code, each.field): each for each in measure_lengths(contents)}
     assert result["en", "footer"].share == 0.5
     assert result["de", "footer"][3:] == (6, 12, 60)
     assert result["en", "text"].limit == 1024
@@ -107,9 +107,9 @@ def test_lengths_are_measured_as_a_share_of_their_limit() -> None:
 
 
 def test_placeholders_have_their_places_and_words_are_counted_without_them() -> None:
-    assert slots("Hi {{1}}, {{02}}.") == [Slot("1", 3, 8, 1), Slot("02", 10, 16, None)]
-    assert slots("no { } here") == []
-    assert without_slots("a {{1}} b") == "a   b"
+    assert find_slots("Hi {{1}}, {{02}}.") == [Slot("1", 3, 8, 1), Slot("02", 10, 16, None)]
+    assert find_slots("no { } here") == []
+    assert remove_slots("a {{1}} b") == "a   b"
     assert count_words("नमस्ते {{1}}, ठीक - हो गई।") == 4
 
 
@@ -120,12 +120,12 @@ def test_a_long_text_without_an_end_mark_is_read_once() -> None:
 
 @given(st.text(st.characters(), max_size=20))
 def test_utf16_units_are_those_of_the_encoding(text: str) -> None:
-    assert utf16(text) == len(text.encode("utf-16-le", "surrogatepass")) // 2
+    assert count_utf16_units(text) == len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 @given(st.text(alphabet="{}1 a\u0661｛\0", max_size=40))
 def test_any_braces_can_be_read(text: str) -> None:
-    assert all(text[slot.start : slot.end] == str(slot) for slot in slots(text))
+    assert all(text[slot.start : slot.end] == str(slot) for slot in find_slots(text))
     for result in audit(text=text).of(code="placeholder braces"):
         assert result.position is not None
         assert text[result.position] in "{}｛｝"

@@ -31,7 +31,7 @@ def glossary(text: str = CSV) -> Glossary:
 
 
 def output(lang: str, source: str, target: str, text: str = CSV) -> list[tuple[str, int | None]]:
-    result = glossary(text).breaches(source, target, lang, "en")
+    result = glossary(text).find_breaches(source, target, lang, "en")
     return [(each.code, each.position) for each in result]
 
 
@@ -90,7 +90,7 @@ def test_files_frames_and_rows_say_the_same(tmp_path: Path) -> None:
     for source in (file, str(tmp_path / "terms.xlsx"), rows, pd.read_csv(file), glossary()):
         made = Glossary(source)
         assert repr(made) == "<glossary: 8 rows, 5 languages>"
-        assert len(made.breaches("bike", "Velo", "de", "en")) == 1
+        assert len(made.find_breaches("bike", "Velo", "de", "en")) == 1
 
 
 def test_all_bad_rows_are_told_at_once_and_none_is_taken() -> None:
@@ -163,6 +163,6 @@ def test_a_file_that_is_none_is_named(tmp_path: Path) -> None:
 )
 def test_how_people_are_addressed(lang: str, address: str, text: str, report: str) -> None:
     words = Glossary([{"language": language.base(lang), "address": address}])
-    result = words.breaches("Your bike", text, lang, "en")
+    result = words.find_breaches("Your bike", text, lang, "en")
     assert [each.code for each in result] == (["formality"] if report else [])
     assert report in "".join(each.message.lower() for each in result)

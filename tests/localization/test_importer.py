@@ -22,7 +22,7 @@ from localization.translator import (
 from volume import volume
 
 import chatkit
-from chatkit.localization.content import entries
+from chatkit.localization.content import read_entries
 from chatkit.localization.files import encode_csv, export, read_units
 from chatkit.localization.importer import ReturnedText, Translations, import_units
 from chatkit.localization.ledger import Ledger
@@ -50,7 +50,7 @@ def same(one, other):
     assert one.index.equals(other.index)
     assert one.columns.equals(other.columns)
     assert one.dtypes.equals(other.dtypes)
-    return [e.raw for e in entries(one)] == [e.raw for e in entries(other)]
+    return [e.raw for e in read_entries(one)] == [e.raw for e in read_entries(other)]
 
 
 def reasons(result):
@@ -104,7 +104,7 @@ def translations(draw):
 @given(edges=translations())
 @example(edges=({"text": "=1"}, {"text": "⟨U+000D⟩\r\n'=2 "}))
 def test_what_a_translator_writes_comes_back_exactly(tmp_path, form, edges):
-    words = {**entries(ENGLISH)[0].texts, "text": "Hello"}
+    words = {**read_entries(ENGLISH)[0].texts, "text": "Hello"}
     source, target = ({**words, **edge} for edge in edges)
     frame = full(
         content(
@@ -121,7 +121,7 @@ def test_what_a_translator_writes_comes_back_exactly(tmp_path, form, edges):
     translate(paths, lambda field, _: target[field])
     result = imported(paths, frame, any_order=True, broken=True)
     assert result.rejected.empty, result
-    made = next(e for e in entries(result.frame) if e.lang_code == "pt_BR")
+    made = next(e for e in read_entries(result.frame) if e.lang_code == "pt_BR")
     assert made.texts == target
     assert made.raw["is_draft"] is True
     assert made.buttons[1]["value"] == "https://shop.example/en"
@@ -526,7 +526,7 @@ def test_translations_become_a_plan_and_are_there_afterwards(tmp_path, form):
         assert len(plan) == result.new == 6
         plan.apply()
         after = client.templates.frame(DEMO, full=True)
-        made = [e for e in entries(after) if e.lang_code == "it"]
-        expected = [e for e in entries(result.frame) if e.lang_code == "it"]
+        made = [e for e in read_entries(after) if e.lang_code == "it"]
+        expected = [e for e in read_entries(result.frame) if e.lang_code == "it"]
         assert [e.texts for e in made] == [e.texts for e in expected]
         assert len(client.templates.plan(imported(paths, after).frame)) == 0

@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from localization.translator import ANY
 
-from chatkit.localization.files import element_text, encode_inline, parse_xml
+from chatkit.localization.files import encode_inline, parse_xml, read_element_text
 
 
 def element(text, codes):
@@ -15,7 +15,7 @@ def element(text, codes):
 def test_no_two_have_the_same_id_and_the_same_code_has_it_in_both(source, target):
     codes = {}
     edges = [element(text, codes) for text in (source, target)]
-    assert [element_text(edge, {}) for edge in edges] == [source, target]
+    assert [read_element_text(edge, {}) for edge in edges] == [source, target]
     codes = [{part.get("id"): part.text for part in edge} for edge in edges]
     assert [len(edge) for edge in edges] == [len(each) for each in codes]
     assert all(codes[0][name] == codes[1][name] for name in codes[0].keys() & codes[1].keys())

@@ -18,7 +18,7 @@ import chatkit
 from chatkit.bulk.journal import get_user_name
 from chatkit.errors import InputError
 from chatkit.localization.board import board
-from chatkit.localization.content import entries
+from chatkit.localization.content import read_entries
 from chatkit.localization.importer import ReturnedText, Translations
 from chatkit.localization.ledger import (
     Annotation,
@@ -27,9 +27,9 @@ from chatkit.localization.ledger import (
     TranslationKey,
     WrittenText,
     accept_contents,
+    digest_text,
+    make_translation_key,
     record_written,
-    text_digest,
-    translation_key,
 )
 from chatkit.localization.units import Stamp, Unit
 from chatkit.resource import get_endpoints
@@ -253,9 +253,9 @@ def test_what_a_colleague_changed_is_seen_once_their_ledger_is_merged(
     at, run = "2026-11-05T10:00:00.000000+00:00", "20261105-100000-abcdef"
     others, place = Ledger(), ("order_ready", "de")
     for field in ("buttons.0.label", "buttons.1.label", "text"):
-        key = TranslationKey(*place, field, "en", text_digest(field))
+        key = TranslationKey(*place, field, "en", digest_text(field))
         others.record_source(key, "Hello", "import", others, at=at, run=run)
-    key = TranslationKey("order_ready", "fr", "text", "en", text_digest("fr"))
+    key = TranslationKey("order_ready", "fr", "text", "en", digest_text("fr"))
     others.record_source(key, "Hello", "accept", others, at=at)  # changes nothing
     (tmp_path / "hers.jsonl").write_text(str(others), encoding="utf-8")
     client.templates.ledger.merge(tmp_path / "hers.jsonl")
@@ -305,7 +305,7 @@ def test_each_line_says_who_recorded_it(monkeypatch):
     at, key = "2026-11-01T10:00:00.000000+00:00", TranslationKey("a", "de", "text", "en", "0" * 20)
     old = [
         f'["comment","a","de","text","{at}","too long",""]',
-        f'["made","a","de","text","en","{"0" * 20}","{at}","{text_digest("Hello")}","apply","",""]',
+        f'["made","a","de","text","en","{"0" * 20}","{at}","{digest_text("Hello")}","apply","",""]',
         f'["silenced","quotes","","","","{at}","yes",""]',
     ]
     known = Ledger.from_text("\n".join(old))
@@ -471,10 +471,10 @@ def test_of_two_notes_of_a_translation_the_later_counts_and_the_same_is_not_note
     assert len(again) == 0
     again.record_source(key, "Hi", "accept", known, at=noon)
     assert again.origins[key].at == noon.replace("00:00.000000", "00:00.000001")
-    assert known.merge(again).origins[key].source == text_digest("Hi")
+    assert known.merge(again).origins[key].source == digest_text("Hi")
     later = Ledger()
     later.record_source(key, "Hi", "accept", known, at=one)
-    assert later.origins[key] == Origin(one, text_digest("Hi"), "accept", "", get_user_name())
+    assert later.origins[key] == Origin(one, digest_text("Hi"), "accept", "", get_user_name())
 
 
 def test_what_a_person_accepts_is_noted_once_although_a_run_wrote_it():
@@ -493,23 +493,23 @@ def test_what_a_person_accepts_is_noted_once_although_a_run_wrote_it():
 def test_what_a_run_writes_is_noted_with_its_name_and_how():
     known, new = Ledger(), Ledger()
     place = ("a", "de", "text", "en")
-    made_from = text_digest("Old")
-    known.record_source(TranslationKey(*place, text_digest("alt")), "Old", "apply", known)
+    made_from = digest_text("Old")
+    known.record_source(TranslationKey(*place, digest_text("alt")), "Old", "apply", known)
     written = [
-        WrittenText(*place, text_digest("neu"), "New", "import"),
-        WrittenText(*place, text_digest("odd"), "New", "by magic"),
-        WrittenText(*place, text_digest("alt!"), "Old!", "import", text_digest("alt"), made_from),
-        WrittenText(*place, text_digest("x"), "New!", "import", text_digest("alt"), "other"),
-        WrittenText(*place, text_digest("y"), "New!", "import", text_digest("nobody's"), "other"),
+        WrittenText(*place, digest_text("neu"), "New", "import"),
+        WrittenText(*place, digest_text("odd"), "New", "by magic"),
+        WrittenText(*place, digest_text("alt!"), "Old!", "import", digest_text("alt"), made_from),
+        WrittenText(*place, digest_text("x"), "New!", "import", digest_text("alt"), "other"),
+        WrittenText(*place, digest_text("y"), "New!", "import", digest_text("nobody's"), "other"),
     ]
     record_written(new, known, written, "run-1")
     outcome = {key.target: (origin.how, new.sources[origin.source], origin.run)
              for key, origin in new.origins.items()}  # fmt: skip
     assert outcome == {
-        text_digest("neu"): ("import", "New", "run-1"),
-        text_digest("odd"): ("apply", "New", "run-1"),
-        text_digest("alt!"): ("import", "Old!", "run-1"),
-        text_digest("x"): ("import", "Old", "run-1"),
+        digest_text("neu"): ("import", "New", "run-1"),
+        digest_text("odd"): ("apply", "New", "run-1"),
+        digest_text("alt!"): ("import", "Old!", "run-1"),
+        digest_text("x"): ("import", "Old", "run-1"),
     }
 
 
@@ -584,13 +584,13 @@ def test_what_somebody_else_writes_is_read_and_what_a_reader_changes_is_not(clie
 
 
 def test_a_clock_that_is_ahead_elsewhere_does_not_make_an_acceptance_old():
-    (english, german) = entries(frame(content(), content(lang_code="de", text=GERMAN)))
-    key = translation_key(german, "text", "en", GERMAN)
+    (english, german) = read_entries(frame(content(), content(lang_code="de", text=GERMAN)))
+    key = make_translation_key(german, "text", "en", GERMAN)
     ahead = Ledger()
     origin = Origin("2099-01-01T00:00:00.000000+00:00", ahead.add_source("Old"), "apply")
     ahead.origins[key] = origin
     new = accept_contents([english, german], None, "en", ahead)[1]
-    assert ahead.merge(new).origins[key].source == text_digest(english.text)
+    assert ahead.merge(new).origins[key].source == digest_text(english.text)
 
 
 WRITER = """

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from chatkit.localization import checks
-from chatkit.localization.rules import RULES, STRUCTURE, rule_of
+from chatkit.localization.rules import RULES, STRUCTURE, get_rule
 from chatkit.localization.typography import CODES
 
 PACKAGE = Path(checks.__file__).parent
@@ -86,6 +86,6 @@ def test_only_what_the_api_document_states_is_an_error():
 
 def test_every_rule_names_a_source():
     assert all(len(rule.source) > 10 for rule in RULES.values())
-    assert rule_of("garbled", "warning").source
-    assert rule_of("half a character", "error").refused
+    assert get_rule("garbled", "warning").source
+    assert get_rule("half a character", "error").refused
     assert RULES.keys() >= STRUCTURE

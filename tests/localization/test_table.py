@@ -5,12 +5,17 @@ import pytest
 from localization.contents import content, frame
 
 from chatkit.localization.checks import Length
-from chatkit.localization.table import apply_edits, attribute_frame, make_frame, states_frame
+from chatkit.localization.table import (
+    apply_edits,
+    make_attribute_frame,
+    make_frame,
+    make_states_frame,
+)
 
 
 def test_numbers_are_numbers_and_all_else_is_text():
     rows = [Length("01", "en", "text", 5, 6, 1024)]
-    table = attribute_frame(rows, ("template_code", "characters", "share"))
+    table = make_attribute_frame(rows, ("template_code", "characters", "share"))
     assert list(table.columns) == ["template_code", "characters", "share"]
     assert table.template_code.dtype == "str"
     assert table.characters.dtype == "int64"
@@ -20,10 +25,10 @@ def test_numbers_are_numbers_and_all_else_is_text():
 
 def test_states_have_a_row_for_each_template_and_a_column_for_each_language():
     states = {("a", "en"): "live", ("a", "de"): "missing"}
-    table = states_frame(states, ["a"], ["en", "de"])
+    table = make_states_frame(states, ["a"], ["en", "de"])
     assert table.loc["a"].to_dict() == {"en": "live", "de": "missing"}
     assert (table.index.name, table.columns.name) == ("template_code", "lang_code")
-    assert states_frame({}, [], []).empty
+    assert make_states_frame({}, [], []).empty
 
 
 @pytest.mark.parametrize("keys", [["template_code", "lang_code"], ["lang_code"], ["row"], []])

@@ -5,13 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from localization.translator import unit
 
-from chatkit.localization.units import Stamp, digest, parse_stamp, stamp_key
+from chatkit.localization.units import Stamp, digest_texts, make_stamp_key, parse_stamp
 
 
 def test_a_stamp_is_read_as_it_was_put_on():
     stamp = parse_stamp(unit("Hello", "Hallo").stamp)
-    key = stamp_key("order_ready", "de", "text", "en")
-    assert stamp == Stamp(key, digest("Hello"), digest("Hallo"))
+    key = make_stamp_key("order_ready", "de", "text", "en")
+    assert stamp == Stamp(key, digest_texts("Hello"), digest_texts("Hallo"))
 
 
 @pytest.mark.parametrize(
@@ -23,8 +23,8 @@ def test_what_is_no_stamp_is_told(text):
 
 @given(st.lists(st.text(), min_size=4, max_size=4), st.lists(st.text(), min_size=4, max_size=4))
 def test_another_place_has_another_key(one, other):
-    assert (stamp_key(*one) == stamp_key(*other)) == (one == other)
+    assert (make_stamp_key(*one) == make_stamp_key(*other)) == (one == other)
 
 
 def test_texts_that_meet_are_not_the_same_as_one_that_is_joined():
-    assert digest("ab", "c") != digest("a", "bc")
+    assert digest_texts("ab", "c") != digest_texts("a", "bc")

@@ -3,7 +3,7 @@
 import pytest
 
 from chatkit.errors import InputError
-from chatkit.localization.files import codes_by_id, element_text, parse_xml, read_xliff
+from chatkit.localization.files import parse_xml, read_codes, read_element_text, read_xliff
 
 LAUGHS = (
     b'<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "ha">'
@@ -34,7 +34,7 @@ def test_what_is_no_xml_is_said(data):
 
 
 def text(inner: str, codes: dict[str, str] | None = None) -> str:
-    return element_text(parse_xml(f"<target>{inner}</target>".encode()), codes or {})
+    return read_element_text(parse_xml(f"<target>{inner}</target>".encode()), codes or {})
 
 
 def test_marks_that_a_program_put_around_words_are_not_text():
@@ -49,8 +49,8 @@ def test_a_code_is_what_it_holds_or_what_the_source_says_or_what_it_shows():
 
 
 def test_no_element_is_no_text():
-    assert element_text(None, {}) == ""
-    assert codes_by_id(None) == {}
+    assert read_element_text(None, {}) == ""
+    assert read_codes(None) == {}
 
 
 def test_elements_are_found_whatever_the_prefix_of_their_namespace():

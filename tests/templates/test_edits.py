@@ -10,7 +10,7 @@ from localization.contents import DEMO, button, content, demo, frame, naughty, w
 from volume import volume
 
 from chatkit.errors import InputError
-from chatkit.localization.content import slots
+from chatkit.localization.content import find_slots
 from chatkit.templates.edits import Replacement, add_drafts, languages_to_draft
 
 __all__ = ["demo"]
@@ -201,7 +201,7 @@ def test_whatever_is_replaced_every_text_keeps_its_placeholders(one, two, old, n
     after = replaced(old, new, content(**fields))[1].iloc[0]
     texts = [after.text, after.headers[0]["text"], after.buttons[0]["value"]]
     for was, now in zip((one, two, one), texts, strict=True):
-        assert Counter(s.name for s in slots(was)) == Counter(s.name for s in slots(now))
+        assert Counter(s.name for s in find_slots(was)) == Counter(s.name for s in find_slots(now))
 
 
 @settings(max_examples=volume(24, 600))

@@ -14,17 +14,17 @@ from chatkit.widgets.player import SCRIPTS
 
 
 def test_a_module_holds_the_scripts_as_they_are_read():
-    text = re.search(r'atob\("([A-Za-z0-9+/=]+)"\)', controls.packed_module(SCRIPTS))
+    text = re.search(r'atob\("([A-Za-z0-9+/=]+)"\)', controls.pack_module(SCRIPTS))
     assert text
-    assert gzip.decompress(base64.b64decode(text[1])).decode() == controls.joined_module(SCRIPTS)
+    assert gzip.decompress(base64.b64decode(text[1])).decode() == controls.join_module(SCRIPTS)
 
 
 def test_the_same_scripts_make_the_same_module():
-    assert controls.packed_module(SCRIPTS) == controls.packed_module(SCRIPTS)
+    assert controls.pack_module(SCRIPTS) == controls.pack_module(SCRIPTS)
 
 
 def test_indents_and_comment_lines_are_left_out_and_no_line_of_code():
-    text = controls.joined_text(SCRIPTS)
+    text = controls.join_files(SCRIPTS)
     assert not re.search("^( |//|$)", text[:-1], re.MULTILINE)
     code = [
         line.strip()
@@ -36,8 +36,8 @@ def test_indents_and_comment_lines_are_left_out_and_no_line_of_code():
 
 
 def test_what_each_player_puts_into_a_notebook_is_small():
-    assert len(controls.packed_module(SCRIPTS)) < 30_000
-    assert len(controls.joined_text(["player/player.css"])) < 16_000
+    assert len(controls.pack_module(SCRIPTS)) < 30_000
+    assert len(controls.join_files(["player/player.css"])) < 16_000
 
 
 # --- one design ------------------------------------------------------------------------------

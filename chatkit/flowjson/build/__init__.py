@@ -149,7 +149,7 @@ _TYPES: dict[Kind, Any] = {
 _COMPLETE = {*_TEXTS, "base64", "date", "boolean", "integer", "number", "reference", "action"}
 
 
-def _component_classes() -> dict[str, Any]:
+def _make_component_classes() -> dict[str, Any]:
     """Make the classes of all components and of the objects in them, by name."""
     classes: dict[Shape, type[Piece]] = {}
 
@@ -195,7 +195,7 @@ def _component_classes() -> dict[str, Any]:
 
 
 #: The classes by their names; `chatkit.flowjson` shows them.
-CLASSES = _component_classes()
+CLASSES = _make_component_classes()
 
 
 # --- screens and flows ----------------------------------------------------------------------
@@ -311,15 +311,15 @@ class Flow(Piece):
         Raises:
             InputError: One object stands on two screens.
         """
-        homes: dict[int, str] = {}
+        screen_ids: dict[int, str] = {}
         for screen, block in self.blocks():
-            home = homes.setdefault(id(block), screen.id)
-            if home != screen.id:
+            screen_id = screen_ids.setdefault(id(block), screen.id)
+            if screen_id != screen.id:
                 raise InputError(
-                    f"One {type(block).__name__} object stands on two screens, {home} and "
+                    f"One {type(block).__name__} object stands on two screens, {screen_id} and "
                     f"{screen.id}: make another one for the second, for example with copy.copy()."
                 )
-        return homes
+        return screen_ids
 
     def _validate(self) -> None:
         self._screens_by_block()
@@ -429,7 +429,7 @@ class _ModuleWriter(CodeWriter):
         if rebuild_json(flow, self.context) != document:
             flow_node = self.imported_call("parse", [self.value_node(document)])
         else:
-            names = _variable_names([screen.id for screen in flow.screens])
+            names = _make_variable_names([screen.id for screen in flow.screens])
             for name, screen in zip(names, flow.screens, strict=True):
                 self.context = self.context._replace(screen=screen.id)
                 lines.append(self.statement(name, self.piece_node(screen)))
@@ -454,7 +454,7 @@ class _ModuleWriter(CodeWriter):
         )
 
 
-def _variable_names(ids: Iterable[object]) -> list[str]:
+def _make_variable_names(ids: Iterable[object]) -> list[str]:
     """Make a variable name from the id of each screen: welcome from WELCOME."""
     taken = set(_RESERVED_NAMES)
     names = []

@@ -45,7 +45,7 @@ from pydantic_core import CoreSchema, ErrorDetails, core_schema
 
 from chatkit.errors import HelpPage, InputError, Problem
 from chatkit.flowjson.components import SCREEN, ComponentShape, Shape
-from chatkit.flowjson.nodes import closest
+from chatkit.flowjson.nodes import find_closest_name
 
 _FEW = 8  # values of an enumeration that a signature shows
 
@@ -520,7 +520,7 @@ def construction_error(name: str, names: Sequence[str], error: ValidationError) 
 
 def suggest_name(name: object, names: Iterable[str]) -> str:
     """Return a question for a similar name, to end a message; empty without one."""
-    like = closest(str(name), names)
+    like = find_closest_name(str(name), names)
     return f"; did you mean {like}?" if like else ""
 
 
@@ -571,9 +571,9 @@ def _write_payload_value(item: Any, context: WriteContext) -> Any:
     entered = getattr(item, "entered", None)
     if entered is None:
         return write_value(item, context)
-    home = context.homes.get(id(item), context.screen)
-    screen = "" if home == context.screen else f"screen.{home}."
-    return f"${{{screen}form.{entered}}}"
+    screen_id = context.homes.get(id(item), context.screen)
+    prefix = "" if screen_id == context.screen else f"screen.{screen_id}."
+    return f"${{{prefix}form.{entered}}}"
 
 
 class Block(Piece):

@@ -20,27 +20,27 @@ from chatkit.flowjson.nodes import (
     Reference,
     ScreenNode,
     Target,
-    closest,
-    input_types,
+    find_closest_name,
+    get_input_types,
     is_compatible,
     is_expression,
     is_misspelled_reference,
+    join_type_names,
     parse_reference,
-    resolve,
-    schema_types,
-    type_names,
+    read_schema_types,
+    resolve_reference,
 )
 from chatkit.flowjson.rules import error, rule, warning
-from chatkit.flowjson.rules.expression import expression_types
+from chatkit.flowjson.rules.expression import infer_expression_types
 from chatkit.flowjson.rules.reference import (
     MOST_FILES,
     SCHEMA_TYPES,
-    json_types,
+    find_json_types,
+    find_schema_mismatches,
     report_comparison,
     report_faults,
-    schema_mismatches,
 )
-from chatkit.flowjson.rules.shape import renaming, respelling, suggest
+from chatkit.flowjson.rules.shape import patch_key, patch_spelling, suggest_word
 from chatkit.report import Finding, Severity
 from chatkit.util.json import PatchOperation, append_to_pointer, escape_key, make_removal_patch
 
@@ -89,7 +89,7 @@ def check_endpoint(flow: FlowNode, _: FlowNode) -> Iterator[Finding]:
             return
 
 
-def allowed_actions(flow: FlowNode, action: ActionNode) -> tuple[str, ...] | None:
+def find_allowed_actions(flow: FlowNode, action: ActionNode) -> tuple[str, ...] | None:
     """Return the names of actions allowed at the place of an action; None if not known."""
     shape: Shape | None = action.owner.shape
     if shape is not None and action.item is not None:
@@ -103,28 +103,28 @@ def allowed_actions(flow: FlowNode, action: ActionNode) -> tuple[str, ...] | Non
 
 
 def _is_allowed(flow: FlowNode, action: ActionNode) -> bool:
-    names = allowed_actions(flow, action)
+    names = find_allowed_actions(flow, action)
     return names is None or action.name in names
 
 
 def _check_name(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
     pointer = f"{action.pointer}/name"
     if "name" not in action.value:
-        yield _missing_property(pointer, "The action has no name.", "For example navigate.")
+        yield _report_missing_property(pointer, "The action has no name.", "For example navigate.")
     elif action.name is None:
-        yield _wrong_type(pointer, "The name of an action", "string", action.value["name"])
+        yield _report_wrong_type(pointer, "The name of an action", "string", action.value["name"])
     else:
-        names = allowed_actions(flow, action)
+        names = find_allowed_actions(flow, action)
         if names is None:
             names = tuple(name for name, each in ACTIONS.items() if each.since <= flow.version)
         if action.name not in names:
-            why, known = "", ACTIONS.get(action.name)
+            reason, known = "", ACTIONS.get(action.name)
             if known is not None and known.since > flow.version:
-                why = f": it is known from version {known.since}"
-            message = f"{action.name} cannot stand in {action.key} here{why}."
-            like = action.name not in ACTIONS and closest(action.name, names)
+                reason = f": it is known from version {known.since}"
+            message = f"{action.name} cannot stand in {action.key} here{reason}."
+            like = action.name not in ACTIONS and find_closest_name(action.name, names)
             hint = f"Did you mean {like}?" if like else f"Use one of: {', '.join(names)}."
-            patch = respelling(pointer, action.name, names) if like else ()
+            patch = patch_spelling(pointer, action.name, names) if like else ()
             yield error("INVALID_ENUM_VALUE", pointer, message, hint, patch)
 
 
@@ -134,27 +134,31 @@ def _check_keys(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
     selecting = action.key != "on-click-action" and _is_allowed(flow, action)
     for key in action.value:
         if key not in _KNOWN_KEYS or (key in ("next", "url") and selecting):
-            at, known = (
+            pointer, known = (
                 f"{action.pointer}/{escape_key(key)}",
                 shape.by_name if shape else _KNOWN_KEYS,
             )
-            yield _unknown_key(at, f"An action knows no {key}.", action.value, known)
+            yield _report_unknown_key(pointer, f"An action knows no {key}.", action.value, known)
         elif key == "url" and flow.version < (6, 0):
             message, hint = "url is known from version 6.0.", f'Write "version": "{RECOMMENDED}".'
             yield error("INVALID_PROPERTY_KEY", f"{action.pointer}/url", message, hint)
         elif shape is not None and key not in shape.by_name:
-            at = f"{action.pointer}/{key}"
+            pointer = f"{action.pointer}/{key}"
             code = "NOT_KEYWORD_SCHEMA_VALIDATION_FAILED"
             yield error(
-                code, at, f"{action.name} takes no {key}.", "Remove it.", make_removal_patch(at)
+                code,
+                pointer,
+                f"{action.name} takes no {key}.",
+                "Remove it.",
+                make_removal_patch(pointer),
             )
     for prop in shape.properties if shape is not None else ():
         if prop.name not in action.value and prop.is_required(flow.version):
             message = f"{action.name} has no {prop.name}."
-            yield _missing_property(f"{action.pointer}/{prop.name}", message, prop.about)
+            yield _report_missing_property(f"{action.pointer}/{prop.name}", message, prop.about)
     payload = action.value.get("payload")
     if "payload" in action.value and not isinstance(payload, dict):
-        yield _wrong_type(f"{action.pointer}/payload", "The payload", "object", payload)
+        yield _report_wrong_type(f"{action.pointer}/payload", "The payload", "object", payload)
 
 
 def _check_next(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
@@ -162,21 +166,21 @@ def _check_next(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
     pointer = f"{action.pointer}/next"
     if not isinstance(following, dict):
         if "next" in action.value:
-            yield _wrong_type(pointer, "next", "object", following)
+            yield _report_wrong_type(pointer, "next", "object", following)
         return
     for key in following:
         if str(key) not in NEXT.by_name:
             message = f"next knows no {key}."
-            yield _unknown_key(
+            yield _report_unknown_key(
                 f"{pointer}/{escape_key(str(key))}", message, following, NEXT.by_name
             )
     for key in ("name", "type"):
         if key not in following:
             message = f"next has no {key}."
             hint = 'Write {"type": "screen", "name": "SECOND"}.'
-            yield _missing_property(f"{pointer}/{key}", message, hint)
+            yield _report_missing_property(f"{pointer}/{key}", message, hint)
         elif not isinstance(following[key], str):
-            yield _wrong_type(f"{pointer}/{key}", f"{key} of next", "string", following[key])
+            yield _report_wrong_type(f"{pointer}/{key}", f"{key} of next", "string", following[key])
     kind = following.get("type")
     if isinstance(kind, str) and kind != "screen":
         hint = 'Only "screen" is documented.'
@@ -186,8 +190,8 @@ def _check_next(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
         return
     if name not in flow.by_id:
         ids = [each for each in flow.by_id if each != action.screen.id]
-        patch = respelling(f"{pointer}/name", name, ids)
-        hint = suggest(name, ids) if patch else "Correct the name, or add the screen."
+        patch = patch_spelling(f"{pointer}/name", name, ids)
+        hint = suggest_word(name, ids) if patch else "Correct the name, or add the screen."
         yield error(_NO_SCREEN, f"{pointer}/name", f"There is no screen {name}.", hint, patch)
     elif name == action.screen.id:
         message = f"{name} navigates to itself."
@@ -203,7 +207,7 @@ def _check_url(action: ActionNode) -> Iterator[Finding]:
     if "url" not in action.value:
         return
     if not isinstance(url, str):
-        yield _wrong_type(pointer, "url", "string", url)
+        yield _report_wrong_type(pointer, "url", "string", url)
     elif parse_reference(url) is None and not is_expression(url):
         if not _URL.fullmatch(url):
             hint = "Write it in full: https://…"
@@ -227,8 +231,8 @@ def check_ending_footer(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]
                 message = f"The Footer of a terminal screen cannot {action.name}: "
                 message += "the flow would not end."
                 hint = "Use complete, or data_exchange with an endpoint."
-                at = f"{action.pointer}/name"
-                yield Finding("INVALID_PROPERTY_VALUE", severity, at, message, hint)
+                pointer = f"{action.pointer}/name"
+                yield Finding("INVALID_PROPERTY_VALUE", severity, pointer, message, hint)
             return
 
 
@@ -247,21 +251,23 @@ def check_repeated_actions(flow: FlowNode, screen: ScreenNode) -> Iterator[Findi
         yield error("INVALID_UPDATE_DATA_ACTION_PAYLOAD", action.pointer, message, hint)
 
 
-def _missing_property(pointer: str, message: str, hint: str) -> Finding:
+def _report_missing_property(pointer: str, message: str, hint: str) -> Finding:
     return error("MISSING_REQUIRED_PROPERTY", pointer, message, hint)
 
 
-def _unknown_key(
+def _report_unknown_key(
     pointer: str, message: str, value: Mapping[str, Any], known: Collection[str]
 ) -> Finding:
-    patch, hint = renaming(pointer, value, known), suggest(pointer.rpartition("/")[2], known)
+    patch, hint = patch_key(pointer, value, known), suggest_word(pointer.rpartition("/")[2], known)
     if not patch:
         patch, hint = make_removal_patch(pointer), "Remove it."
     return error("INVALID_PROPERTY_KEY", pointer, message, hint, patch)
 
 
-def _wrong_type(pointer: str, what: str, expected: str, value: object) -> Finding:
-    message = f"{what} must be of type {expected}, not {type_names(json_types(value))}."
+def _report_wrong_type(pointer: str, subject: str, expected: str, value: object) -> Finding:
+    message = (
+        f"{subject} must be of type {expected}, not {join_type_names(find_json_types(value))}."
+    )
     return error("INVALID_PROPERTY_TYPE", pointer, message, f"Write a value of type {expected}.")
 
 
@@ -309,11 +315,11 @@ def _check_picker_files(flow: FlowNode, action: ActionNode) -> Iterator[Finding]
         if action.name == "navigate":
             message = f"The files of a {picker.type} cannot be handed to a screen."
             hint = "Refer to it where it is sent: ${screen.ID.form.name}."
-            yield _payload_finding(binding.pointer, message, hint)
+            yield _report_payload(binding.pointer, message, hint)
         elif not _is_payload_value(action, binding):
             message = f"The files of a {picker.type} stand alone: not inside a list or an object."
             hint = "Give them a key of their own in the payload."
-            yield _payload_finding(binding.pointer, message, hint)
+            yield _report_payload(binding.pointer, message, hint)
         else:
             used.append(picker)
     if action.name == "complete" and used:
@@ -325,32 +331,30 @@ def _check_files(
 ) -> Iterator[Finding]:
     """Check the number and the size of the files in an answer."""
     pointer = f"{action.pointer}/payload"
-    files = [_picker_limit(each, PICKERS[each.type or ""], DEFAULT_FILES) for each in pickers]
-    sizes = [_picker_limit(each, "max-file-size-kb", DEFAULT_FILE_KB) for each in pickers]
+    files = [_read_picker_limit(each, PICKERS[each.type or ""], DEFAULT_FILES) for each in pickers]
+    sizes = [_read_picker_limit(each, "max-file-size-kb", DEFAULT_FILE_KB) for each in pickers]
     if flow.version < (5, 0):
         if sum(files) > 1:
-            yield _payload_finding(pointer, "An answer may hold one file.", "Allow one.", "warning")
+            yield _report_payload(pointer, "An answer may hold one file.", "Allow one.", "warning")
         return
     if sum(files) > MOST_FILES:
         message = f"An answer holds at most {MOST_FILES} files; its pickers allow {sum(files):g}."
         hint = f"Lower {PICKERS[pickers[0].type or '']} ({DEFAULT_FILES} when it is not set)."
-        yield _payload_finding(pointer, message, hint)
+        yield _report_payload(pointer, message, hint)
     size = sum(count * each for count, each in zip(files, sizes, strict=True))
     if size > MOST_ANSWER_KB:
         stated = all("max-file-size-kb" in each.value for each in pickers)
         message = f"An answer holds at most {MOST_ANSWER_KB} KB; its pickers allow {size:g}."
         hint = f"Lower max-file-size-kb ({DEFAULT_FILE_KB} when it is not set)."
-        yield _payload_finding(pointer, message, hint, "error" if stated else "warning")
+        yield _report_payload(pointer, message, hint, "error" if stated else "warning")
 
 
-def _picker_limit(picker: ComponentNode, key: str, default: int) -> float:
+def _read_picker_limit(picker: ComponentNode, key: str, default: int) -> float:
     value = picker.value.get(key, default)
     return value if isinstance(value, int | float) and not isinstance(value, bool) else 0
 
 
-def _payload_finding(
-    pointer: str, message: str, hint: str, severity: Severity = "error"
-) -> Finding:
+def _report_payload(pointer: str, message: str, hint: str, severity: Severity = "error") -> Finding:
     return Finding("INVALID_ON_CLICK_ACTION_PAYLOAD", severity, pointer, message, hint)
 
 
@@ -382,27 +386,27 @@ def _check_navigate_payload(flow: FlowNode, action: ActionNode) -> Iterator[Find
             hint = f"Read it where it is needed: ${{screen.{origin.screen.id}.form.{origin.name}}}."
             if flow.version < (4, 0):
                 hint = "Let people enter it as text."
-            at = f"{action.pointer}/payload/{escape_key(key)}"
-            yield warning("INVALID_NAVIGATE_ACTION_PAYLOAD", at, message, hint)
+            pointer = f"{action.pointer}/payload/{escape_key(key)}"
+            yield warning("INVALID_NAVIGATE_ACTION_PAYLOAD", pointer, message, hint)
 
 
 def _find_number_input(
     flow: FlowNode, screen: ScreenNode, reference: Reference | None, depth: int = 8
 ) -> ComponentNode | None:
     """Return the input whose number a reference reads, over any number of screens, or None."""
-    home = flow.screen_of(screen, reference) if reference else None
-    if reference is None or home is None or len(reference.path) > 1 or not depth:
+    source = flow.find_screen(screen, reference) if reference else None
+    if reference is None or source is None or len(reference.path) > 1 or not depth:
         return None
     name = reference.path[0]
     if reference.store == "form":
-        component = home.fields.get(name)
-        return component if component and "number" in input_types(component) else None
-    if (key := (id(home), name, depth)) not in flow.number_inputs:
-        is_number = "number" in schema_types(home.data.get(name))
+        component = source.fields.get(name)
+        return component if component and "number" in get_input_types(component) else None
+    if (key := (id(source), name, depth)) not in flow.number_inputs:
+        is_number = "number" in read_schema_types(source.data.get(name))
         origins = (
             _find_number_input(flow, action.screen, parse_reference(value), depth - 1)
             for action in (flow.actions if is_number else ())
-            if action.name == "navigate" and action.target == home.id
+            if action.name == "navigate" and action.target == source.id
             if isinstance(value := (action.payload or {}).get(name), str)
         )
         flow.number_inputs[key] = next(filter(None, origins), None)
@@ -423,9 +427,9 @@ def _check_update_payload(flow: FlowNode, action: ActionNode) -> Iterator[Findin
         if reference is None or (reference.store, *reference.path) != ("data", key):
             continue
         if reference.screen in (None, action.screen.id):
-            at = f"{action.pointer}/payload/{escape_key(key)}"
+            pointer = f"{action.pointer}/payload/{escape_key(key)}"
             message = f"{key} is updated with its own value."
-            yield error(code, at, message, "Give another value, or leave it out.")
+            yield error(code, pointer, message, "Give another value, or leave it out.")
 
 
 def _check_payload_values(
@@ -439,27 +443,31 @@ def _check_payload_values(
     for key, value in (action.payload or {}).items():
         reference = parse_reference(value) if isinstance(value, str) else None
         if key not in target.data:
-            at = append_to_pointer(f"{action.pointer}/payload", key)
+            pointer = append_to_pointer(f"{action.pointer}/payload", key)
             # From 6.0 to 7.2 the platform looks at written-out values only.
             fixed = reference is None and "data" in target.value
             message = f"{target.id or 'The screen'} declares no data field {key}."
-            left = [name for name in target.data if name not in (action.payload or {})]
-            patch = renaming(at, {}, left)
-            hint = suggest(str(key), left) if patch else "Declare it there, or leave it out."
+            remaining = [name for name in target.data if name not in (action.payload or {})]
+            patch = patch_key(pointer, {}, remaining)
+            hint = (
+                suggest_word(str(key), remaining) if patch else "Declare it there, or leave it out."
+            )
             level: Severity = "error" if fixed else severity
-            yield Finding(code, level, at, message, hint, patch=patch)
+            yield Finding(code, level, pointer, message, hint, patch=patch)
             continue
         schema = target.data[key]
-        for where, problem in _value_problems(flow, action.screen, value, reference, schema):
-            at = append_to_pointer(f"{action.pointer}/payload", key) + where
-            below = where and code == "INVALID_NAVIGATE_ACTION_PAYLOAD"
+        for inner_pointer, problem in _find_value_problems(
+            flow, action.screen, value, reference, schema
+        ):
+            pointer = append_to_pointer(f"{action.pointer}/payload", key) + inner_pointer
+            below = inner_pointer and code == "INVALID_NAVIGATE_ACTION_PAYLOAD"
             code_below = "INVALID_NAVIGATE_ACTION_STATIC_DATA" if below else code
             screen = target.id or "the screen"
             message = f"{key} does not fit the data model of {screen}: {problem}."
-            yield error(code_below, at, message, "Change the value, or the type there.")
+            yield error(code_below, pointer, message, "Change the value, or the type there.")
 
 
-def _value_problems(
+def _find_value_problems(
     flow: FlowNode,
     screen: ScreenNode,
     value: object,
@@ -467,43 +475,50 @@ def _value_problems(
     schema: object,
 ) -> Iterator[tuple[str, str]]:
     if reference is not None:
-        target = resolve(flow, screen, reference)
+        target = resolve_reference(flow, screen, reference)
         picker = target.component is not None and target.component.type in PICKERS
         problem = "" if target.problem or picker else describe_difference(target, schema)
         if problem:
             yield "", problem
     elif isinstance(value, str) and is_expression(value):
-        types = expression_types(flow, screen, value) if flow.version >= (6, 0) else frozenset()
-        expected = schema_types(schema)
+        types = (
+            infer_expression_types(flow, screen, value) if flow.version >= (6, 0) else frozenset()
+        )
+        expected = read_schema_types(schema)
         if not is_compatible(types, expected):
-            yield "", f"expected {type_names(expected)}, the expression is {type_names(types)}"
+            yield (
+                "",
+                f"expected {join_type_names(expected)}, the expression is {join_type_names(types)}",
+            )
     else:
-        yield from schema_mismatches(value, schema, bindings=True)
+        yield from find_schema_mismatches(value, schema, bindings=True)
 
 
 def describe_difference(target: Target, declared: object) -> str:
     """Describe how the target of a reference differs from a declared field; empty if not."""
-    if not is_compatible(target.types, schema_types(declared)):
-        return f"expected {type_names(schema_types(declared))}, it is {type_names(target.types)}"
+    types, expected = target.types, read_schema_types(declared)
+    if not is_compatible(types, expected):
+        return f"expected {join_type_names(expected)}, it is {join_type_names(types)}"
     schema: object = target.schema
     if target.component is not None and target.types == {"array"}:
         schema = {"type": "array", "items": {"type": "string"}}
     waiting: list[tuple[str, object, object, int]] = [("", schema, declared, 0)]
     while waiting:
-        place, have, want, depth = waiting.pop()
+        path, have, want, depth = waiting.pop()
         if not isinstance(have, dict) or not isinstance(want, dict) or depth > MAX_DEPTH:
             continue
-        types, expected = schema_types(have), schema_types(want)
+        types, expected = read_schema_types(have), read_schema_types(want)
         if expected <= SCHEMA_TYPES and not is_compatible(types, expected):
-            return f"expected {type_names(expected)} at {place or 'it'}, found {type_names(types)}"
-        waiting.append((f"{place}[]", have.get("items"), want.get("items"), depth + 1))
+            words = f"expected {join_type_names(expected)} at {path or 'it'}"
+            return f"{words}, found {join_type_names(types)}"
+        waiting.append((f"{path}[]", have.get("items"), want.get("items"), depth + 1))
         properties, expected_properties = have.get("properties"), want.get("properties")
         if isinstance(properties, dict) and isinstance(expected_properties, dict):
             different = sorted(str(key) for key in properties.keys() ^ expected_properties.keys())
             if different and "object" in expected:
                 return f"only one of both declares {', '.join(different)}"
             waiting += [
-                (f"{place}.{key}", properties[key], expected_properties[key], depth + 1)
+                (f"{path}.{key}", properties[key], expected_properties[key], depth + 1)
                 for key in properties
             ]
     return ""

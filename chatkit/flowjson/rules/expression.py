@@ -22,13 +22,13 @@ from chatkit.flowjson.nodes import (
     ScreenNode,
     Types,
     correct_references,
+    find_possible_values,
+    find_reference_faults,
     is_expression,
+    join_type_names,
     parse_reference,
-    possible_values,
-    reference_faults,
-    resolve,
+    resolve_reference,
     suggest_id,
-    type_names,
 )
 from chatkit.flowjson.rules import rule, warning
 from chatkit.report import Finding, Severity
@@ -123,7 +123,11 @@ def parse_expression(text: str) -> tuple[ExpressionStep, ...]:
             problem = "the brackets are empty" if empty else f"{part} has nothing before it"
             raise ExpressionError(problem, at)
     if not complete:
-        what = f"{_sign(waiting[-1][0])} has nothing after it" if waiting else "it is empty"
+        what = (
+            f"{_get_operator_sign(waiting[-1][0])} has nothing after it"
+            if waiting
+            else "it is empty"
+        )
         raise ExpressionError(what, len(text.rstrip()))
     apply(0)
     if waiting:
@@ -131,7 +135,7 @@ def parse_expression(text: str) -> tuple[ExpressionStep, ...]:
     return tuple(steps)
 
 
-def _sign(operator: str) -> str:
+def _get_operator_sign(operator: str) -> str:
     return next((sign for sign, name in _UNARY.items() if name == operator), operator)
 
 
@@ -155,18 +159,18 @@ def _parse_operand(kind: str, token: str, at: int) -> ExpressionStep:
 
 def _tokenize(text: str) -> Iterator[tuple[str, str, int]]:
     """Yield the kind, text and position of each token."""
-    place, end = 0, len(text.rstrip())
-    while place < end:
-        match = _TOKEN.match(text, place)
+    offset, end = 0, len(text.rstrip())
+    while offset < end:
+        match = _TOKEN.match(text, offset)
         if match is None:
-            raise _syntax_error(text, place)
+            raise _describe_syntax_error(text, offset)
         kind = str(match.lastgroup)
         yield kind, match[kind], match.start(kind)
-        place = match.end()
+        offset = match.end()
 
 
-def _syntax_error(text: str, place: int) -> ExpressionError:
-    at = place + len(text[place:]) - len(text[place:].lstrip())
+def _describe_syntax_error(text: str, offset: int) -> ExpressionError:
+    at = offset + len(text[offset:]) - len(text[offset:].lstrip())
     if text[at] in "'\"":
         return ExpressionError("a text has no closing quote", at)
     if text.startswith("${", at):
@@ -200,7 +204,9 @@ def infer_types(steps: Iterable[ExpressionStep], types: TypeLookup) -> tuple[Typ
         elif step.kind == "unary":
             expected = _BOOLEAN if step.value == "not" else _NUMBER
             if _is_mismatch(stack.pop(), expected):
-                mistakes.append(("error", f"{_sign(step.value)} takes a {min(expected)}"))
+                mistakes.append(
+                    ("error", f"{_get_operator_sign(step.value)} takes a {min(expected)}")
+                )
             stack.append(expected)
         else:
             right, left = stack.pop(), stack.pop()
@@ -244,13 +250,13 @@ _LEADING = re.compile(r"0[0-9]")
 _SYNTAX = "Texts stand in single quotes; && || ! == != < <= > >= + - * / % and brackets are known."
 
 
-def expression_types(flow: FlowNode, screen: ScreenNode, text: str) -> Types:
+def infer_expression_types(flow: FlowNode, screen: ScreenNode, text: str) -> Types:
     """Return the JSON types of the result of an expression; empty if unknown."""
     try:
         steps = parse_expression(text[1:-1])
     except ExpressionError:
         return frozenset()
-    return infer_types(steps, lambda each: resolve(flow, screen, each).types)[0]
+    return infer_types(steps, lambda each: resolve_reference(flow, screen, each).types)[0]
 
 
 _QUOTE_HINT = "Close the single quote before a reference, and open it again after it."
@@ -269,7 +275,7 @@ def _analyze_expression(
     flow: FlowNode, screen: ScreenNode, text: str
 ) -> tuple[tuple[ExpressionStep, ...], Types, list[_Problem]]:
     """Return the steps, the types and the problems of an expression."""
-    faults = reference_faults(flow, screen, text)
+    faults = find_reference_faults(flow, screen, text)
     try:
         steps = parse_expression(text)
     except ExpressionError as exception:
@@ -284,7 +290,7 @@ def _analyze_expression(
         severity: Severity = "error" if is_read else "warning"
         message, mends = fault.message.rstrip("."), bool(hint) and is_read
         problems.append(_Problem(severity, message, hint if is_read else _QUOTE_HINT, mends))
-    types, mistakes = infer_types(steps, lambda each: resolve(flow, screen, each).types)
+    types, mistakes = infer_types(steps, lambda each: resolve_reference(flow, screen, each).types)
     problems += [_Problem(*mistake) for mistake in mistakes]
     return steps, types, [*problems, *_find_impossible_values(flow, screen, steps)]
 
@@ -293,12 +299,12 @@ def _find_impossible_values(
     flow: FlowNode, screen: ScreenNode, steps: Iterable[ExpressionStep]
 ) -> Iterator[_Problem]:
     """Find comparisons of an answer with a value that it can never have."""
-    for operator, operands in operations(steps):
+    for operator, operands in pair_operands(steps):
         by_kind = {each.kind: each.value for each in operands if each is not None}
         if operator.value not in EQUALITIES or by_kind.keys() != {"reference", "value"}:
             continue
         reference, value = by_kind["reference"], by_kind["value"]
-        values = possible_values(flow, screen, reference)
+        values = find_possible_values(flow, screen, reference)
         if values and isinstance(value, str) and value and value not in values:
             never = "never" if operator.value == "==" else "always"
             message = f"{reference.text} is never {cut(value, 40)!r}: this is {never} true"
@@ -309,7 +315,7 @@ def _make_findings(
     flow: FlowNode, screen: ScreenNode, pointer: str, text: str, problems: Iterable[_Problem]
 ) -> Iterator[Finding]:
     """Convert problems to findings, with the patch that corrects the references."""
-    better = correct_references(text, reference_faults(flow, screen, text))
+    better = correct_references(text, find_reference_faults(flow, screen, text))
     patch = (PatchOperation("replace", pointer, better),)
     for severity, message, hint, is_corrected in dict.fromkeys(problems):
         message, mend = f"{message[:1].upper()}{message[1:]}.", patch if is_corrected else ()
@@ -346,8 +352,8 @@ def check_expression(flow: FlowNode, binding: Binding) -> Iterator[Finding]:
     expected = frozenset(prop.json_types(flow.version))
     is_text = "string" in expected
     if prop.kind != "reference" and types.isdisjoint(expected):
-        message = f"The expression comes to a {type_names(types)}, "
-        message += f"{binding.property} takes {type_names(expected)}."
+        message = f"The expression comes to a {join_type_names(types)}, "
+        message += f"{binding.property} takes {join_type_names(expected)}."
         hint = "Put a text beside it to make it one." if is_text else "Compare something."
         severity = "warning" if is_text else worst
         yield Finding("INVALID_PROPERTY_VALUE", severity, pointer, message, hint)
@@ -371,7 +377,7 @@ def check_condition(flow: FlowNode, component: ComponentNode) -> Iterator[Findin
         if not any(step.kind == "reference" for step in steps):
             messages = ["It compares nothing: it has no ${…}"]
         elif types and "boolean" not in types:
-            messages.append(f"It comes to a {type_names(types)}, not to true or false")
+            messages.append(f"It comes to a {join_type_names(types)}, not to true or false")
         mixed = [] if has_backticks else list(_find_missing_brackets(expression))
         problems = [
             *(_Problem("error", message) for message in messages),
@@ -382,7 +388,7 @@ def check_condition(flow: FlowNode, component: ComponentNode) -> Iterator[Findin
         yield replace(each, hint=each.hint or _CONDITION_HINT)
 
 
-def operations(
+def pair_operands(
     steps: Iterable[ExpressionStep],
 ) -> Iterator[tuple[ExpressionStep, list[ExpressionStep | None]]]:
     """Yield each operator with its operands; None for an operand that is computed."""
@@ -398,7 +404,7 @@ def operations(
 
 def _find_condition_faults(steps: tuple[ExpressionStep, ...], text: str) -> Iterator[str]:
     """Yield the faults of a condition without backticks, where less is allowed."""
-    operands = dict(operations(steps))
+    operands = dict(pair_operands(steps))
     for step in steps:
         is_fixed = [each is not None and each.kind == "value" for each in operands.get(step, ())]
         if step.kind == "value" and text[step.at] == '"':

@@ -1,8 +1,9 @@
 """Rules of data models, and of the references to data fields and inputs.
 
-Each data field is a JSON Schema with a `type` and an `__example__` beside it; `schema_mismatches`
-compares a value with such a schema, also for the payloads of actions. Expressions in backticks and
-the conditions of If belong to `expression`, the payloads of actions to `action`.
+Each data field is a JSON Schema with a `type` and an `__example__` beside it;
+`find_schema_mismatches` compares a value with such a schema, also for the payloads of actions.
+Expressions in backticks and the conditions of If belong to `expression`, the payloads of actions to
+`action`.
 """
 
 from __future__ import annotations
@@ -21,15 +22,15 @@ from chatkit.flowjson.nodes import (
     FlowNode,
     ScreenNode,
     Types,
-    closest,
     correct_references,
+    find_closest_name,
+    find_reference_faults,
     find_references,
     is_compatible,
     is_misspelled_reference,
+    join_type_names,
     parse_reference,
-    reference_faults,
-    schema_types,
-    type_names,
+    read_schema_types,
 )
 from chatkit.flowjson.rules import Patch, error, rule, warning
 from chatkit.flowjson.rules.expression import (
@@ -40,7 +41,7 @@ from chatkit.flowjson.rules.expression import (
     ExpressionError,
     parse_expression,
 )
-from chatkit.flowjson.rules.shape import is_binding, renaming, respelling, suggest
+from chatkit.flowjson.rules.shape import is_binding, patch_key, patch_spelling, suggest_word
 from chatkit.report import Finding, Severity
 from chatkit.util.display import cut
 from chatkit.util.json import PatchOperation, append_to_pointer, escape_key, unescape_key
@@ -57,14 +58,14 @@ _JSON_TYPES: dict[type, Types] = {
 }
 
 
-def json_types(value: object) -> Types:
+def find_json_types(value: object) -> Types:
     """Return the names that a schema may give the JSON type of a value."""
     if isinstance(value, float):
         return frozenset(("integer", "number") if value.is_integer() else ("number",))
     return _JSON_TYPES.get(type(value), frozenset())
 
 
-def schema_mismatches(
+def find_schema_mismatches(
     value: object, schema: object, *, bindings: bool = False, pointer: str = ""
 ) -> Iterator[tuple[str, str]]:
     """Compare a value with a schema: yield the pointer of each mismatch and its description.
@@ -79,19 +80,21 @@ def schema_mismatches(
         return
     if bindings and isinstance(value, str) and (parse_reference(value) or value[:1] == "`"):
         return
-    stated, types = schema.get("type"), json_types(value)
+    stated, types = schema.get("type"), find_json_types(value)
     names = stated if isinstance(stated, list) else [stated]
     expected = frozenset(each for each in names if isinstance(each, str))
     if expected & SCHEMA_TYPES and types.isdisjoint(expected):
-        kind = "an integer" if "integer" in types else type_names(types)
-        yield pointer, f"expected {type_names(expected)}, found {kind}"
+        kind = "an integer" if "integer" in types else join_type_names(types)
+        yield pointer, f"expected {join_type_names(expected)}, found {kind}"
     else:
         required = schema.get("required")
         if isinstance(value, dict) and isinstance(required, list):
             missing = [key for key in required if isinstance(key, str) and key not in value]
             yield from ((pointer, f"{key} is missing") for key in missing[:1])
-        for place, inner, declared in _declared_values(pointer, value, schema):
-            yield from schema_mismatches(inner, declared, bindings=bindings, pointer=place)
+        for inner_pointer, inner, declared in _select_declared_values(pointer, value, schema):
+            yield from find_schema_mismatches(
+                inner, declared, bindings=bindings, pointer=inner_pointer
+            )
     allowed = schema.get("enum")
     if isinstance(allowed, list) and isinstance(value, _SCALAR) and value not in allowed:
         yield pointer, "it is not one of the values in enum"
@@ -100,7 +103,7 @@ def schema_mismatches(
 _SCALAR = (str, int, float, type(None))
 
 
-def _declared_values(
+def _select_declared_values(
     pointer: str, value: object, schema: dict[str, Any]
 ) -> Iterator[tuple[str, object, object]]:
     """Yield the pointer, value and schema of each property or item that a schema declares."""
@@ -128,7 +131,7 @@ def check_data_model(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
         if EXAMPLE not in schema:
             message = f"The data field {name} has no {EXAMPLE}."
             hint = "Give a value of its type: the preview shows it."
-            patch = _misspelled_key_patch(pointer, schema, EXAMPLE)
+            patch = _patch_misspelled_key(pointer, schema, EXAMPLE)
             yield error("MISSING_REQUIRED_PROPERTY", f"{pointer}/{EXAMPLE}", message, hint, patch)
         else:
             yield from _check_example(name, pointer, schema)
@@ -136,24 +139,30 @@ def check_data_model(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
 
 def _check_schemas(name: str, pointer: str, schema: dict[str, Any]) -> Iterator[Finding]:
     """Check the schema of a data field and those in it: their types, items and examples."""
-    for place, declared, is_value in _inner_schemas(pointer, schema):
+    for schema_pointer, declared, is_value in _iterate_schemas(pointer, schema):
         if is_value and not isinstance(declared, dict | bool):
             hint = 'For example {"type": "string"}.'
-            yield error(_DATA_CODE, place, f"items of {name} must be an object.", hint)
+            yield error(_DATA_CODE, schema_pointer, f"items of {name} must be an object.", hint)
         if not isinstance(declared, dict):
             continue
-        if EXAMPLE in declared and place != pointer:
+        if EXAMPLE in declared and schema_pointer != pointer:
             message = f"An {EXAMPLE} inside {name}: it stands only at the top of a field."
             hint = "Move its value into the example of the field."
-            yield error(_DATA_CODE, f"{place}/{EXAMPLE}", message, hint)
+            yield error(_DATA_CODE, f"{schema_pointer}/{EXAMPLE}", message, hint)
         if "type" in declared:
-            yield from _check_stated_type(name, place, declared, is_value=is_value)
+            yield from _check_stated_type(name, schema_pointer, declared, is_value=is_value)
         elif is_value:
-            patch = _misspelled_key_patch(place, declared, "type")
-            yield error(_DATA_CODE, place, f"The data field {name} has no type.", _TYPE_HINT, patch)
+            patch = _patch_misspelled_key(schema_pointer, declared, "type")
+            yield error(
+                _DATA_CODE,
+                schema_pointer,
+                f"The data field {name} has no type.",
+                _TYPE_HINT,
+                patch,
+            )
 
 
-def _inner_schemas(pointer: str, schema: Any) -> Iterator[tuple[str, Any, bool]]:
+def _iterate_schemas(pointer: str, schema: Any) -> Iterator[tuple[str, Any, bool]]:
     """Yield the pointer of a schema and of each in it; True for that of the field or an item."""
     deepest = pointer.count("/") + MAX_DEPTH
     waiting: list[tuple[str, Any, bool]] = [(pointer, schema, True)]
@@ -178,39 +187,41 @@ def _inner_schemas(pointer: str, schema: Any) -> Iterator[tuple[str, Any, bool]]
 
 
 def _check_stated_type(
-    name: str, place: str, declared: dict[str, Any], *, is_value: bool
+    name: str, schema_pointer: str, declared: dict[str, Any], *, is_value: bool
 ) -> Iterator[Finding]:
-    stated, at = declared["type"], f"{place}/type"
+    stated, at = declared["type"], f"{schema_pointer}/type"
     names = stated if isinstance(stated, list) and stated and not is_value else [stated]
     if is_value and not isinstance(stated, str):
         yield error(_DATA_CODE, at, f"The type of {name} must be a text.", _TYPE_HINT)
     elif not all(isinstance(each, str) and each in SCHEMA_TYPES for each in names):
         word = str(stated)[:40]
-        patch = respelling(at, word, SCHEMA_TYPES)
-        hint = suggest(word, SCHEMA_TYPES) if patch else _TYPE_HINT
+        patch = patch_spelling(at, word, SCHEMA_TYPES)
+        hint = suggest_word(word, SCHEMA_TYPES) if patch else _TYPE_HINT
         yield error(_DATA_CODE, at, f"{name}: there is no type {word}.", hint, patch)
     elif is_value and stated == "array" and declared.get("items") is None:
         message = f"The array {name} does not say what its items are."
-        yield error(_DATA_CODE, place, message, 'Add items, for example {"type": "string"}.')
+        yield error(
+            _DATA_CODE, schema_pointer, message, 'Add items, for example {"type": "string"}.'
+        )
 
 
 _VALUE_KEYS = (EXAMPLE, "enum", "const", "default", "examples")  # keys whose values are no schemas
 _DATA_CODE = "INVALID_SCREEN_DATA"
 
 
-def _misspelled_key_patch(pointer: str, schema: dict[str, Any], key: str) -> Patch:
+def _patch_misspelled_key(pointer: str, schema: dict[str, Any], key: str) -> Patch:
     """Return the patch that renames a misspelled key of a schema; empty without one."""
     strange = [name for name in schema if name not in (EXAMPLE, "type", "items", "properties")]
-    like = closest(key, strange, ALIKE)
-    return renaming(f"{pointer}/{escape_key(like)}", {}, (key,)) if like else ()
+    like = find_closest_name(key, strange, ALIKE)
+    return patch_key(f"{pointer}/{escape_key(like)}", {}, (key,)) if like else ()
 
 
 _TYPE_HINT = "Use string, number, integer, boolean, object or array."
 
 
 def _check_example(name: str, pointer: str, schema: dict[str, Any]) -> Iterator[Finding]:
-    for below, problem in schema_mismatches(schema[EXAMPLE], schema):
-        if schema_types(schema) - SCHEMA_TYPES:
+    for below, problem in find_schema_mismatches(schema[EXAMPLE], schema):
+        if read_schema_types(schema) - SCHEMA_TYPES:
             return  # the type itself is wrong, which has its own finding
         where = f" at {below}" if below else ""
         message = f"The {EXAMPLE} of {name} does not fit{where}: {problem}."
@@ -260,7 +271,7 @@ def report_faults(
     flow: FlowNode, screen: ScreenNode, text: str, pointer: str, code: str, severity: Severity
 ) -> Iterator[Finding]:
     """Report the faulty references of a text, with a patch for those that can be corrected."""
-    faults = reference_faults(flow, screen, text)
+    faults = find_reference_faults(flow, screen, text)
     is_computed = parse_reference(text) is None and _BRACED.fullmatch(text.strip()) is not None
     expression = _suggest_backticks(flow, text, _OPERATORS) if is_computed else ""
     patch = (PatchOperation("replace", pointer, correct_references(text, faults)),)
@@ -306,11 +317,11 @@ def _correct_syntax(match: re.Match[str]) -> str:
     return {"===": "==", "!==": "!="}.get(match[0], match[0])
 
 
-def report_comparison(flow: FlowNode, binding: Binding, what: str) -> Iterator[Finding]:
+def report_comparison(flow: FlowNode, binding: Binding, verb: str) -> Iterator[Finding]:
     """Find comparisons that lack their backticks, and so are sent or shown as text."""
     hint = _suggest_backticks(flow, binding.text, EQUALITIES | LOGIC)
     if hint and not _BRACED.fullmatch(binding.text.strip()):
-        message = f"This comparison is {what} as the text that it is."
+        message = f"This comparison is {verb} as the text that it is."
         yield warning("INVALID_PROPERTY_VALUE", binding.pointer, message, hint)
 
 
@@ -322,7 +333,7 @@ def _check_property(flow: FlowNode, binding: Binding) -> Iterator[Finding]:
     if binding.is_expression and flow.version >= (6, 0):
         return
     if not binding.is_direct or prop is None:
-        yield from _check_references(flow, binding, _init_value_types(flow, binding))
+        yield from _check_references(flow, binding, _find_init_value_types(flow, binding))
         return
     expected = frozenset(prop.json_types(flow.version))
     is_alone = prop.kind == "reference" or "string" not in expected  # no text may stand there
@@ -334,7 +345,7 @@ def _check_property(flow: FlowNode, binding: Binding) -> Iterator[Finding]:
     yield from _check_references(flow, binding, expected, prop)
 
 
-def _init_value_types(flow: FlowNode, binding: Binding) -> Types:
+def _find_init_value_types(flow: FlowNode, binding: Binding) -> Types:
     """Return the types of the input whose init-value in a Form a text is; empty for other texts."""
     steps = binding.pointer.removeprefix(f"{binding.owner.pointer}/").split("/")
     if binding.property != "init-values" or len(steps) != 2:
@@ -353,7 +364,7 @@ def _report_mixed_text(flow: FlowNode, binding: Binding) -> Finding:
     begins = flow.version < (6, 0) and text.startswith(tuple(r.text for r in binding.references))
     is_value = binding.about is not None and binding.about.kind != "reference"
     is_read = begins and is_value and is_binding(text)
-    better = correct_references(text, reference_faults(flow, binding.owner.screen, text))
+    better = correct_references(text, find_reference_faults(flow, binding.owner.screen, text))
     is_meant = better != text and parse_reference(better) is not None
     hint = f"Did you mean {better}?" if is_meant else _suggest_backticks(flow, text, _OPERATORS)
     if not hint:
@@ -373,15 +384,15 @@ def _check_references(
     code = "INVALID_SCREEN_DYNAMIC_DATA"
     is_text = not expected or "string" in expected
     is_looked_at = alone is not None or is_misspelled_reference(binding.text) or not is_text
-    severity = _reference_severity(flow, binding) if is_looked_at else "warning"
+    severity = _choose_severity(flow, binding) if is_looked_at else "warning"
     yield from report_faults(flow, screen, binding.text, binding.pointer, code, severity)
     if "string" in expected:
         yield from report_comparison(flow, binding, "shown")
     for reference, target in zip(binding.references, binding.targets, strict=True):
         if alone is not None and not target.problem:
             if not is_compatible(target.types, expected):
-                message = f"{reference.text} is of type {type_names(target.types)}, "
-                message += f"{binding.property} takes {type_names(expected)}."
+                message = f"{reference.text} is of type {join_type_names(target.types)}, "
+                message += f"{binding.property} takes {join_type_names(expected)}."
                 hint = "Bind a value of the right type, or change the type in the data model."
                 yield Finding(code, severity, binding.pointer, message, hint)
             elif prop is not None and prop.item is not None:
@@ -391,7 +402,7 @@ def _check_references(
             yield warning(code, binding.pointer, f"{reference.text} names its own screen.", hint)
 
 
-def _reference_severity(flow: FlowNode, binding: Binding) -> Severity:
+def _choose_severity(flow: FlowNode, binding: Binding) -> Severity:
     """Return the severity of a faulty reference: lists, and early maps, are not checked."""
     if binding.is_direct or binding.action is not None:
         return "error"
@@ -409,18 +420,18 @@ def _check_items(
     if not isinstance(items, dict):
         return
     properties = items.get("properties")
-    types = schema_types(items)
+    types = read_schema_types(items)
     wrong: list[str] = []
     if types and "object" not in types:
-        wrong.append(f"its items are of type {type_names(types)}, not object")
+        wrong.append(f"its items are of type {join_type_names(types)}, not object")
     elif isinstance(properties, dict):
         for prop in shape.properties:
             expected = frozenset(prop.json_types(flow.version))
             if prop.name not in properties:
                 if prop.is_required(flow.version):
                     wrong.append(f"its items declare no {prop.name}")
-            elif not is_compatible(schema_types(properties[prop.name]), expected):
-                wrong.append(f"{prop.name} of its items is not {type_names(expected)}")
+            elif not is_compatible(read_schema_types(properties[prop.name]), expected):
+                wrong.append(f"{prop.name} of its items is not {join_type_names(expected)}")
     for problem in wrong:
         message = f"{binding.text} does not fit {binding.property}: {problem}."
         hint = "Correct the items of that field in the data model."
@@ -438,10 +449,12 @@ def _check_rich_text(flow: FlowNode, binding: Binding) -> Iterator[Finding]:
         yield from _check_references(flow, binding, frozenset(("string", "array")))
     elif binding.references:
         code = "INVALID_PROPERTY_VALUE"
-        at = binding.pointer
+        pointer = binding.pointer
         message = "A RichText is written out, or is one reference: it mixes both."
         hint = "Bind the whole text to one field of the data model."
-        yield Finding(code, "error" if flow.version >= (6, 0) else "warning", at, message, hint)
+        yield Finding(
+            code, "error" if flow.version >= (6, 0) else "warning", pointer, message, hint
+        )
 
 
 @rule("flow")
@@ -451,7 +464,7 @@ def check_unused_fields(flow: FlowNode, _: FlowNode) -> Iterator[Finding]:
     A consent is given by its tick, and an input that is not shown or disabled takes no answer.
     That no navigate action fills a field of the data model is for `action` to report.
     """
-    used = _used_names(flow)
+    used = _find_used_names(flow)
     lost = {  # the store of a screen that a wrong reference reads: one of its names may be meant
         (reference.screen or binding.owner.screen.id, reference.store)
         for binding in flow.bindings
@@ -466,7 +479,7 @@ def check_unused_fields(flow: FlowNode, _: FlowNode) -> Iterator[Finding]:
                 yield warning(
                     "UNUSED_DATA", f"{screen.pointer}/data/{escape_key(name)}", message, hint
                 )
-    for component, patch in unsent_inputs(flow):
+    for component, patch in find_unsent_inputs(flow):
         if component.type != "OptIn" and not _is_disabled(component):
             reference = f"${{form.{component.name}}}"
             read = parse_reference(reference)
@@ -498,7 +511,7 @@ def _suggest_use(screen: ScreenNode, name: str) -> str:
     if "error" in name.casefold():
         schema: Any = screen.data[name]
         parts = schema.get("properties") if isinstance(schema, dict) else None
-        if screen.forms and schema_types(schema) == {"object"}:
+        if screen.forms and read_schema_types(schema) == {"object"}:
             return f'Bind it to "error-messages" of the Form: ${{data.{name}}}.'
         if not screen.forms:
             path = f"{name}.{next(iter(parts))}" if isinstance(parts, dict) and parts else name
@@ -506,7 +519,7 @@ def _suggest_use(screen: ScreenNode, name: str) -> str:
     return f"Show it with ${{data.{name}}}, or remove it."
 
 
-def _used_names(flow: FlowNode) -> set[tuple[str | None, str, str]]:
+def _find_used_names(flow: FlowNode) -> set[tuple[str | None, str, str]]:
     """Return the screen, store and name of each reference in a flow."""
     texts = [(each.owner.screen, each.references) for each in flow.bindings]
     texts += [(screen, find_references(str(screen.value.get("title")))) for screen in flow.screens]
@@ -517,14 +530,14 @@ def _used_names(flow: FlowNode) -> set[tuple[str | None, str, str]]:
     }
 
 
-def unsent_inputs(flow: FlowNode) -> Iterator[tuple[ComponentNode, Patch]]:
+def find_unsent_inputs(flow: FlowNode) -> Iterator[tuple[ComponentNode, Patch]]:
     """Yield each input that nothing sends or reads, with the patch that sends it."""
-    used, planned = _used_names(flow), set[str]()
+    used, planned = _find_used_names(flow), set[str]()
     for screen in flow.screens:
         for name, component in screen.fields.items():
             is_input = component.shape is not None and component.shape.is_input
             if is_input and (screen.id, "form", name) not in used:
-                yield component, tuple(_sending_patch(flow, component, planned))
+                yield component, tuple(_patch_payloads(flow, component, planned))
 
 
 def _is_disabled(component: ComponentNode | None) -> bool:
@@ -535,12 +548,12 @@ def _is_disabled(component: ComponentNode | None) -> bool:
     return any(each in (False, "`false`") for each in states) or _is_disabled(component.parent)
 
 
-def _sending_patch(
+def _patch_payloads(
     flow: FlowNode, component: ComponentNode, planned: set[str]
 ) -> Iterator[PatchOperation]:
     """Yield the operations that send an input when its screen is left, or when the flow ends."""
     name, screen = component.name or "", component.screen
-    is_late, senders = flow.version >= (4, 0), _sending_actions(flow)
+    is_late, senders = flow.version >= (4, 0), _find_sending_actions(flow)
     own = [each for each in senders if each.screen is screen]
     text, ends = f"${{form.{name}}}", own
     if own and not is_late and component.form is not own[0].owner.form:
@@ -563,7 +576,7 @@ def _can_be_sent(component: ComponentNode) -> bool:
     return not is_picker or any(isinstance(n, int) and n <= MOST_FILES for n in counts)
 
 
-def _sending_actions(flow: FlowNode) -> list[ActionNode]:
+def _find_sending_actions(flow: FlowNode) -> list[ActionNode]:
     """Return the actions of Footers that send answers to the business."""
     return [
         action

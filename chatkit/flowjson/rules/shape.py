@@ -27,10 +27,10 @@ from chatkit.flowjson.nodes import (
     ALIKE,
     ComponentNode,
     FlowNode,
-    closest,
-    option_titles,
+    find_closest_name,
+    find_possible_values,
     parse_reference,
-    possible_values,
+    read_option_titles,
     suggest_id,
 )
 from chatkit.flowjson.rules import Patch, error, rule, warning
@@ -69,7 +69,7 @@ _TYPE_WORDS = {str: "text", bool: "true or false", int: "a number", float: "a nu
 _TYPE_WORDS |= {list: "a list", dict: "an object", type(None): "null"}
 
 
-def type_words(value: object) -> str:
+def describe_type(value: object) -> str:
     """Return the JSON type of a value in words."""
     return _TYPE_WORDS.get(type(value), type(value).__name__)
 
@@ -84,23 +84,23 @@ def has_binding(text: str) -> bool:
     return "${" in text or "`" in text
 
 
-def suggest(word: str, known: Collection[str]) -> str:
+def suggest_word(word: str, known: Collection[str]) -> str:
     """Return a hint: the known word similar to a word, or a list of the known ones."""
-    if like := closest(word, known):
+    if like := find_closest_name(word, known):
         return f"Did you mean {like}?"
     return f"Use one of {', '.join(known)}." if 0 < len(known) <= 24 else ""
 
 
-def respelling(pointer: str, word: str, known: Iterable[str]) -> Patch:
+def patch_spelling(pointer: str, word: str, known: Iterable[str]) -> Patch:
     """Return the patch that replaces a word by a known one, if one is very similar."""
-    like = closest(word, known, ALIKE)
+    like = find_closest_name(word, known, ALIKE)
     return (PatchOperation("replace", pointer, like),) if like else ()
 
 
-def renaming(pointer: str, value: Mapping[str, Any], known: Iterable[str]) -> Patch:
+def patch_key(pointer: str, value: Mapping[str, Any], known: Iterable[str]) -> Patch:
     """Return the patch that renames a key to a known one, if one is very similar and free."""
     parent, _, last = pointer.rpartition("/")
-    like = closest(unescape_key(last), known, ALIKE)
+    like = find_closest_name(unescape_key(last), known, ALIKE)
     if not like or like in value:
         return ()
     return (PatchOperation("move", f"{parent}/{escape_key(like)}", pointer),)
@@ -126,7 +126,7 @@ def is_of_kind(kind: Kind, value: object) -> bool:
 
 def report_wrong_type(prop: Property, kind: Kind, value: object, pointer: str) -> Iterator[Finding]:
     """Report a value of a wrong type; a text is reported as no binding too."""
-    message = f"{prop.name} takes {_KIND_WORDS.get(kind, 'text')}, not {type_words(value)}."
+    message = f"{prop.name} takes {_KIND_WORDS.get(kind, 'text')}, not {describe_type(value)}."
     bare = isinstance(value, str) and kind in ("boolean", "integer", "number")
     is_bound = isinstance(value, str) and has_binding(value)  # for the rules of `reference`
     hint = "Write it without quotes." if bare and not is_bound else ""
@@ -248,7 +248,7 @@ def _check_choice(prop: Property, value: str, pointer: str, version: Version) ->
     bound = prop.binding and is_binding(value) and (version >= STRICT or "${" in value)
     if value not in prop.enum and not bound:
         message = f"{prop.name} is {value[:40]!r}, which is not one of its values."
-        hint, patch = suggest(value, prop.enum), respelling(pointer, value, prop.enum)
+        hint, patch = suggest_word(value, prop.enum), patch_spelling(pointer, value, prop.enum)
         yield error("INVALID_ENUM_VALUE", pointer, message, hint, patch)
 
 
@@ -317,12 +317,12 @@ def _check_cases(
     if not value:
         yield error("INVALID_PROPERTY_VALUE", pointer, "A Switch needs at least one case.")
     for case, inner in value.items():
-        place = f"{pointer}/{escape_key(str(case))}"
+        inner_pointer = f"{pointer}/{escape_key(str(case))}"
         if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_\-]*", str(case)):
             message = f"The case {str(case)[:40]!r} needs a name of letters, digits, - and _."
-            yield error("PROPERTY_NAME_MISMATCH", place, message, "Begin it with a letter.")
+            yield error("PROPERTY_NAME_MISMATCH", inner_pointer, message, "Begin it with a letter.")
         if not isinstance(inner, list):
-            yield from report_wrong_type(prop, "components", inner, place)
+            yield from report_wrong_type(prop, "components", inner, inner_pointer)
 
 
 #: The check of each kind, for a value of its JSON type.
@@ -372,26 +372,26 @@ def check_shape(
     version = context.version
     for prop in shape.properties:
         if prop.is_required(version) and prop.name not in value and prop.name != "type":
-            message = f"{_shape_label(shape)} needs {prop.name}."
+            message = f"{_format_shape_label(shape)} needs {prop.name}."
             yield error("MISSING_REQUIRED_PROPERTY", f"{pointer}/{prop.name}", message, prop.about)
     taken = dict(value)  # and the names to which misspelled keys are corrected
     for key, inner in value.items():
         known = shape.property(key)
         if known is None or not known.is_known(version):
-            place = f"{pointer}/{escape_key(key)}"
-            finding = _unknown_key(shape, str(key), taken, place, version)
+            inner_pointer = f"{pointer}/{escape_key(key)}"
+            finding = _report_unknown_key(shape, str(key), taken, inner_pointer, version)
             taken |= {op.path.rpartition("/")[2]: None for op in finding.patch if op.op == "move"}
             yield finding
             continue
         if key == "type":
             continue
-        place = f"{pointer}/{key}"
-        refusal = _check_place(shape, known, place, context)
+        inner_pointer = f"{pointer}/{key}"
+        refusal = _check_place(shape, known, inner_pointer, context)
         if refusal is not None:
             yield refusal
             if refusal.severity == "error":
                 continue
-        yield from check_value(known, known.kinds(version), inner, place, context)
+        yield from check_value(known, known.kinds(version), inner, inner_pointer, context)
 
 
 def check_value(
@@ -432,7 +432,7 @@ def _report_wrong_kind(
         yield finding
 
 
-def _shape_label(shape: Shape) -> str:
+def _format_shape_label(shape: Shape) -> str:
     """Return the name of a shape for the beginning of a sentence."""
     return shape.name if shape.name[0].isupper() else f"This {shape.name}"
 
@@ -464,25 +464,25 @@ def _check_range(
             message = f"{prop.name} has no {end}."
             yield error("MISSING_CALENDAR_PICKER_RANGE_MODE_PROP", pointer, message, f"Add {end}.")
     for key, inner in value.items():
-        place = f"{pointer}/{escape_key(str(key))}"
+        inner_pointer = f"{pointer}/{escape_key(str(key))}"
         if key not in _RANGE_KEYS:
             message = f"{prop.name} takes only start-date and end-date."
-            yield error("UNEXPECTED_CALENDAR_PICKER_RANGE_MODE_PROP", place, message)
+            yield error("UNEXPECTED_CALENDAR_PICKER_RANGE_MODE_PROP", inner_pointer, message)
         elif not is_binding(inner):
             if not is_of_kind(prop.part, inner):
-                yield from report_wrong_type(prop, prop.part, inner, place)
+                yield from report_wrong_type(prop, prop.part, inner, inner_pointer)
             elif (check := CHECKS.get(prop.part)) is not None:
-                yield from check(prop, inner, place, context.version)
+                yield from check(prop, inner, inner_pointer, context.version)
 
 
-def _unknown_key(
+def _report_unknown_key(
     shape: Shape, key: str, taken: Mapping[str, Any], pointer: str, version: Version
 ) -> Finding:
     prop = shape.property(key)
     if prop is None:
         known = tuple(p.name for p in shape.properties if p.is_known(version))
-        message = f"{_shape_label(shape)} has no {key[:60]}."
-        hint, patch = suggest(key, known), renaming(pointer, taken, known)
+        message = f"{_format_shape_label(shape)} has no {key[:60]}."
+        hint, patch = suggest_word(key, known), patch_key(pointer, taken, known)
         return error("INVALID_PROPERTY_KEY", pointer, message, hint, patch)
     if prop.until is not None and prop.until <= version:
         message = f"{key} is not known any more since version {prop.until}; this is {version}."
@@ -523,7 +523,7 @@ _BOUNDS = (
 )
 
 
-def _number_or_none(value: object) -> float | None:
+def _read_number(value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return value
@@ -532,41 +532,41 @@ def _number_or_none(value: object) -> float | None:
 @rule("component")
 def check_bounds(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
     """Check that a minimum is not above its maximum, nor above the number of options."""
-    value, at, code = component.value, component.pointer, "MIN_VALUE_GREATER_THAN_MAX"
+    value, pointer, code = component.value, component.pointer, "MIN_VALUE_GREATER_THAN_MAX"
     for least, most in _BOUNDS:
-        low, high = _number_or_none(value.get(least)), _number_or_none(value.get(most))
+        low, high = _read_number(value.get(least)), _read_number(value.get(most))
         if low is not None and high is not None and low > high:
-            yield error(code, at, f"{least} is {low}, above {most}, {high}.", "Swap them.")
-    least, low = "min-selected-items", _number_or_none(value.get("min-selected-items")) or 0
-    source, high = value.get("data-source"), _number_or_none(value.get("max-selected-items"))
+            yield error(code, pointer, f"{least} is {low}, above {most}, {high}.", "Swap them.")
+    least, low = "min-selected-items", _read_number(value.get("min-selected-items")) or 0
+    source, high = value.get("data-source"), _read_number(value.get("max-selected-items"))
     if isinstance(source, list) and (high is None or low <= high):
         disabled = sum(isinstance(each, dict) and each.get("enabled") is False for each in source)
         if low > len(source) - disabled:
             message = f"{least} is {low}; {many(len(source) - disabled, 'option')} can be chosen."
             hint = f"Nobody can answer this: lower {least}, or add options."
-            yield warning(code, f"{at}/{least}", message, hint)
-    low = _number_or_none(value.get("min-chars")) or 0
+            yield warning(code, f"{pointer}/{least}", message, hint)
+    low = _read_number(value.get("min-chars")) or 0
     if low > _MOST_CHARS and "max-chars" not in value:
         message = f"min-chars is {low}; without max-chars at most {_MOST_CHARS} can be written."
-        yield warning(code, f"{at}/min-chars", message, "Add max-chars.")
+        yield warning(code, f"{pointer}/min-chars", message, "Add max-chars.")
 
 
 @rule("component")
 def check_initial_choice(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
     """Check that init-value names the ids of options."""
-    ids, at = option_titles(component), f"{component.pointer}/init-value"
+    ids, pointer = read_option_titles(component), f"{component.pointer}/init-value"
     values, form = component.value.get("init-value"), component.form
     if form is not None and component.name is not None:
         of_all = form.value.get("init-values")
-        at = f"{form.pointer}/init-values/{escape_key(component.name)}"
+        pointer = f"{form.pointer}/init-values/{escape_key(component.name)}"
         values = of_all.get(component.name) if isinstance(of_all, dict) else None
-    places = [(at, values)]
+    places = [(pointer, values)]
     if isinstance(values, list):
-        places = [(f"{at}/{n}", each) for n, each in enumerate(values)]
-    for place, value in places:
+        places = [(f"{pointer}/{n}", each) for n, each in enumerate(values)]
+    for value_pointer, value in places:
         if ids and isinstance(value, str) and value and value not in ids and not has_binding(value):
             message = f"{value[:60]!r} is not the id of an option: nothing is chosen at first."
-            yield warning("INVALID_PROPERTY_VALUE", place, message, suggest_id(value, ids))
+            yield warning("INVALID_PROPERTY_VALUE", value_pointer, message, suggest_id(value, ids))
 
 
 @rule("Switch")
@@ -574,28 +574,28 @@ def check_switch_cases(flow: FlowNode, component: ComponentNode) -> Iterator[Fin
     """Check that the cases of a Switch are values that its reference can have."""
     switched, cases = component.value.get("value"), component.value.get("cases")
     reference = parse_reference(switched) if isinstance(switched, str) else None
-    ids = possible_values(flow, component.screen, reference) if reference else {}
+    ids = find_possible_values(flow, component.screen, reference) if reference else {}
     for case in cases if ids and isinstance(cases, dict) else ():
         if case not in ids and case != "default":
             message = f"{switched} is never {case[:60]!r}: this case is never shown."
-            at = f"{component.pointer}/cases/{escape_key(case)}"
-            yield warning("INVALID_PROPERTY_VALUE", at, message, suggest_id(case, ids))
+            pointer = f"{component.pointer}/cases/{escape_key(case)}"
+            yield warning("INVALID_PROPERTY_VALUE", pointer, message, suggest_id(case, ids))
 
 
 @rule("TextInput")
 def check_text_input(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
     """Check the properties that go with a pattern."""
-    value, at = component.value, component.pointer
+    value, pointer = component.value, component.pointer
     if "pattern" not in value or flow.version < (6, 2):
         return
     if "helper-text" not in value:
         message = "pattern goes with helper-text: a person must know what is asked for."
-        yield warning("INVALID_DEPENDENCIES", at, message, "Add helper-text.")
+        yield warning("INVALID_DEPENDENCIES", pointer, message, "Add helper-text.")
     kind = value.get("input-type", "text")
     if isinstance(kind, str) and not is_binding(kind) and kind not in _PATTERN_TYPES:
         message = f"pattern does not go with input-type {kind[:40]!r}."
         hint = f"Use {', '.join(_PATTERN_TYPES)}, or remove pattern."
-        yield error("INVALID_ENUM_VALUE", f"{at}/input-type", message, hint)
+        yield error("INVALID_ENUM_VALUE", f"{pointer}/input-type", message, hint)
 
 
 @rule("CheckboxGroup", "RadioButtonsGroup", "Dropdown", "ChipsSelector")
@@ -604,45 +604,45 @@ def check_options(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]
     source = component.value.get("data-source")
     if not isinstance(source, list):
         return
-    at = f"{component.pointer}/data-source"
+    pointer = f"{component.pointer}/data-source"
     options = [each for each in source if isinstance(each, dict)]
     pictures = sum("image" in each for each in options)
     if pictures and any("color" in each for each in options):
         message = "Some options have an image, others a color."
         code = "DATA_SOURCE_ITEMS_HAVE_BOTH_IMAGE_AND_COLOR"
-        yield error(code, at, message, "Use one of both for all.")
+        yield error(code, pointer, message, "Use one of both for all.")
     if component.type == "Dropdown" and pictures and len(options) > _MOST_WITH_PICTURES:
         message = f"{len(options)} options with pictures; {_MOST_WITH_PICTURES} are documented."
-        yield warning("MAX_ITEMS_REQUIRED", at, message)
-    seen: set[str] = set()
+        yield warning("MAX_ITEMS_REQUIRED", pointer, message)
+    known_ids: set[str] = set()
     for index, each in enumerate(source):
         id = each.get("id") if isinstance(each, dict) else None
         if isinstance(id, str):
-            if id in seen and not has_binding(id):
+            if id in known_ids and not has_binding(id):
                 message = f"There is an option {id[:60]!r} already: answers cannot be told apart."
-                yield warning("DUPLICATE_OPTION_IDS", f"{at}/{index}/id", message)
-            seen.add(id)
+                yield warning("DUPLICATE_OPTION_IDS", f"{pointer}/{index}/id", message)
+            known_ids.add(id)
 
 
 @rule("Footer")
 def check_captions(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
     """Check the combination of captions."""
-    value, at = component.value, component.pointer
+    value, pointer = component.value, component.pointer
     left, center, right = (f"{place}-caption" in value for place in ("left", "center", "right"))
     if left != right:
         present, missing = ("left", "right") if left else ("right", "left")
         message = f"{present}-caption comes together with {missing}-caption."
-        yield error("INVALID_DEPENDENCIES", at, message, f"Add {missing}-caption.")
+        yield error("INVALID_DEPENDENCIES", pointer, message, f"Add {missing}-caption.")
     if center and (left or right):
         message = "center-caption stands without left-caption and right-caption."
         code = "NOT_KEYWORD_SCHEMA_VALIDATION_FAILED"
-        yield error(code, at, message, "Remove one or the others.")
+        yield error(code, pointer, message, "Remove one or the others.")
 
 
 # --- days -------------------------------------------------------------------------------
 
 
-def _written_days(value: object) -> Iterator[tuple[str, date]]:
+def _find_dates(value: object) -> Iterator[tuple[str, date]]:
     """Yield the dates in a value, each with its pointer below it."""
     if isinstance(value, list):
         parts = [(f"/{index}", each) for index, each in enumerate(value)]
@@ -650,53 +650,57 @@ def _written_days(value: object) -> Iterator[tuple[str, date]]:
         parts = [(f"/{escape_key(str(key))}", each) for key, each in value.items()]
     else:
         parts = [("", value)]
-    for rest, each in parts:
-        written = parse_day(each)
-        if written is not None:
-            yield rest, written
+    for inner_pointer, each in parts:
+        day = parse_day(each)
+        if day is not None:
+            yield inner_pointer, day
 
 
-def _report_swapped(code: str, at: str, keys: Iterable[str], message: str) -> Iterator[Finding]:
+def _report_swapped(
+    code: str, pointer: str, keys: Iterable[str], message: str
+) -> Iterator[Finding]:
     """Report a minimum above its maximum, at each of these properties."""
-    return (error(code, f"{at}/{key}", message, "Swap them.") for key in keys)
+    return (error(code, f"{pointer}/{key}", message, "Swap them.") for key in keys)
 
 
 @rule("DatePicker", "CalendarPicker")
 def check_date_bounds(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
     """Check that dates are within their bounds."""
-    value, at = component.value, component.pointer
+    value, pointer = component.value, component.pointer
     first, last = parse_day(value.get("min-date")), parse_day(value.get("max-date"))
     if first is not None and last is not None and first > last:
         message = f"min-date {first} is after max-date {last}."
-        yield from _report_swapped("INVALID_DATE_RANGE", at, ("min-date", "max-date"), message)
+        yield from _report_swapped("INVALID_DATE_RANGE", pointer, ("min-date", "max-date"), message)
         return
     for key in ("init-value", "unavailable-dates"):
-        for rest, written in _written_days(value.get(key)):
-            if (first is not None and written < first) or (last is not None and written > last):
-                message = f"{written} is not between min-date and max-date."
-                yield error("INVALID_DATE_RANGE", f"{at}/{key}{rest}", message)
+        for inner_pointer, day in _find_dates(value.get(key)):
+            if (first is not None and day < first) or (last is not None and day > last):
+                message = f"{day} is not between min-date and max-date."
+                yield error("INVALID_DATE_RANGE", f"{pointer}/{key}{inner_pointer}", message)
 
 
 @rule("CalendarPicker")
 def check_date_range(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
     """Check the number of days and the order of the two dates of a range."""
-    value, at = component.value, component.pointer
-    least, most = _number_or_none(value.get("min-days")), _number_or_none(value.get("max-days"))
+    value, pointer = component.value, component.pointer
+    least, most = _read_number(value.get("min-days")), _read_number(value.get("max-days"))
     if least is not None and most is not None and least > most:
         message = f"min-days is {least}, above max-days, {most}."
-        yield from _report_swapped("INVALID_MIN_MAX_DAYS", at, ("min-days", "max-days"), message)
+        yield from _report_swapped(
+            "INVALID_MIN_MAX_DAYS", pointer, ("min-days", "max-days"), message
+        )
     ends = value.get("init-value")
     if isinstance(ends, dict):
         start, end = parse_day(ends.get("start-date")), parse_day(ends.get("end-date"))
         if start is not None and end is not None and start > end:
             message = f"start-date {start} is after end-date {end}."
-            yield from _report_swapped("INVALID_DATE_RANGE", at, ("init-value",), message)
+            yield from _report_swapped("INVALID_DATE_RANGE", pointer, ("init-value",), message)
 
 
 # --- Form and NavigationList --------------------------------------------------------------
 
 
-def _form_inputs(form: ComponentNode) -> dict[str, ComponentNode]:
+def _find_form_inputs(form: ComponentNode) -> dict[str, ComponentNode]:
     """Return the inputs in a Form by their names; the first one of each name."""
     return {
         each.name: each
@@ -708,25 +712,25 @@ def _form_inputs(form: ComponentNode) -> dict[str, ComponentNode]:
 @rule("Form")
 def check_form_keys(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
     """Find misspelled names of inputs in the init-values and error-messages of a Form."""
-    fields = _form_inputs(component)
+    fields = _find_form_inputs(component)
     for key in ("init-values", "error-messages"):
         values = component.value.get(key)
         is_error = key == "init-values" and flow.version >= _TYPED_SINCE
         for name in values if isinstance(values, dict) else ():
-            at = f"{component.pointer}/{key}/{escape_key(str(name))}"
-            if str(name) not in fields and (patch := renaming(at, values or {}, fields)):
+            pointer = f"{component.pointer}/{key}/{escape_key(str(name))}"
+            if str(name) not in fields and (patch := patch_key(pointer, values or {}, fields)):
                 message = f"The Form has no input {str(name)[:60]!r}."
-                report, hint = error if is_error else warning, suggest(str(name), fields)
-                yield report("INVALID_PROPERTY_VALUE", at, message, hint, patch)
+                report, hint = error if is_error else warning, suggest_word(str(name), fields)
+                yield report("INVALID_PROPERTY_VALUE", pointer, message, hint, patch)
 
 
 @rule("Form")
 def check_init_values(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
     """Check that init-values are of inputs in the Form, and of their types."""
-    fields, values = _form_inputs(component), component.value.get("init-values")
+    fields, values = _find_form_inputs(component), component.value.get("init-values")
     wrong: list[str] = []
     for name, value in values.items() if isinstance(values, dict) else ():
-        at = f"{component.pointer}/init-values/{escape_key(str(name))}"
+        pointer = f"{component.pointer}/init-values/{escape_key(str(name))}"
         field = fields.get(str(name))
         if field is None:
             wrong.append(f"the Form has no input {str(name)[:60]!r}")
@@ -734,23 +738,23 @@ def check_init_values(flow: FlowNode, component: ComponentNode) -> Iterator[Find
             code = "NATIVE_COMPONENT_IN_FORM_INIT_VALUES"
             yield error(
                 code,
-                at,
+                pointer,
                 f"{field.type} takes no first value.",
                 "Remove it.",
-                make_removal_patch(at),
+                make_removal_patch(pointer),
             )
         elif not _is_init_value(field, value, flow.version):
-            kind = type_words(value)
+            kind = describe_type(value)
             wrong.append(f"{str(name)[:60]!r} is {kind}, which {field.type} does not take")
         elif field.type == "CalendarPicker":
             prop = COMPONENTS["CalendarPicker"].by_name["init-value"]
             context = Context(flow.version, range_mode=is_in_range_mode(field))
-            yield from check_value(prop, prop.kinds(flow.version), value, at, context)
+            yield from check_value(prop, prop.kinds(flow.version), value, pointer, context)
     if wrong:  # the platform tells it of all of them together, at init-values
-        at, message = f"{component.pointer}/init-values", f"{'; '.join(wrong)}."
+        pointer, message = f"{component.pointer}/init-values", f"{'; '.join(wrong)}."
         message = message[0].upper() + message[1:]
         report = error if flow.version >= _TYPED_SINCE else warning
-        yield report("INVALID_PROPERTY_VALUE", at, message, "Check names and values.")
+        yield report("INVALID_PROPERTY_VALUE", pointer, message, "Check names and values.")
 
 
 def _is_init_value(field: ComponentNode, value: Any, version: Version) -> bool:
@@ -770,43 +774,53 @@ def check_carousel_images(flow: FlowNode, component: ComponentNode) -> Iterator[
     most = COMPONENTS["ImageCarousel"].by_name["images"].most or 0
     if isinstance(images, list) and len(images) > most:
         message = f"An ImageCarousel shows at most {most} pictures."
-        at = f"{component.pointer}/images"
-        yield error("INVALID_PROPERTY_VALUE", at, message, "Remove some.")
+        pointer = f"{component.pointer}/images"
+        yield error("INVALID_PROPERTY_VALUE", pointer, message, "Remove some.")
 
 
 @rule("NavigationList")
 def check_item_actions(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
     """Check that on-click-action stands on the list, or on every item."""
-    at, items = component.pointer, _list_items(component)
-    own = [place for place, item in items if "on-click-action" in item]
+    pointer, items = component.pointer, _list_items(component)
+    own = [item_pointer for item_pointer, item in items if "on-click-action" in item]
     if "on-click-action" in component.value:
         message = "on-click-action stands on the list and on its items."
         code = "DUPLICATE_PROPETY_FOR_CONDITION"
-        for place in (at, *own) if own else ():
-            yield error(code, f"{place}/on-click-action", message, "Keep it in one of both places.")
+        for item_pointer in (pointer, *own) if own else ():
+            yield error(
+                code, f"{item_pointer}/on-click-action", message, "Keep it in one of both places."
+            )
     elif len(own) < len(items):
-        place = next(place for place, _ in items if place not in own) if own else at
+        item_pointer = (
+            next(item_pointer for item_pointer, _ in items if item_pointer not in own)
+            if own
+            else pointer
+        )
         message = "on-click-action stands on the list, or on every item."
-        yield error("MISSING_REQUIRED_PROPERTY", f"{place}/on-click-action", message, "Add it.")
+        yield error(
+            "MISSING_REQUIRED_PROPERTY", f"{item_pointer}/on-click-action", message, "Add it."
+        )
 
 
 @rule("NavigationList")
 def check_list_items(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
     """Check the badges and the ends of the items of a NavigationList."""
-    at, items = component.pointer, _list_items(component)
-    badges = [place for place, item in items if "badge" in item]
+    pointer, items = component.pointer, _list_items(component)
+    badges = [item_pointer for item_pointer, item in items if "badge" in item]
     if len(badges) > 1:
-        hint = f"Keep that of {badges[0].removeprefix(f'{at}/')}."
-        yield error("MAX_ITEMS_REQUIRED", at, f"{len(badges)} items have a badge; one may.", hint)
-    ends = [(place, item["end"]) for place, item in items if "end" in item]
+        hint = f"Keep that of {badges[0].removeprefix(f'{pointer}/')}."
+        yield error(
+            "MAX_ITEMS_REQUIRED", pointer, f"{len(badges)} items have a badge; one may.", hint
+        )
+    ends = [(item_pointer, item["end"]) for item_pointer, item in items if "end" in item]
     if ends and component.value.get("media-size") == "large":
         message = "media-size large leaves no space for the end of an item."
         code = "INVALID_PROPERTY_VALUE_FOR_CONDITION"
-        yield error(code, at, message, "Use regular, or remove end.")
-    for place, end in ends:
+        yield error(code, pointer, message, "Use regular, or remove end.")
+    for item_pointer, end in ends:
         if isinstance(end, dict) and not 1 <= len(end) <= 2:
             message = "end holds one or two of title, description and metadata."
-            yield error("DUPLICATE_PROPETY_FOR_CONDITION", f"{place}/end", message)
+            yield error("DUPLICATE_PROPETY_FOR_CONDITION", f"{item_pointer}/end", message)
 
 
 def _list_items(component: ComponentNode) -> list[tuple[str, dict[str, Any]]]:

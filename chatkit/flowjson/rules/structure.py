@@ -36,11 +36,11 @@ from chatkit.flowjson.rules import Patch, error, rule, warning
 from chatkit.flowjson.rules.shape import (
     Context,
     check_shape,
+    describe_type,
     is_in_range_mode,
-    renaming,
-    respelling,
-    suggest,
-    type_words,
+    patch_key,
+    patch_spelling,
+    suggest_word,
 )
 from chatkit.report import Finding, Severity
 from chatkit.util.json import PatchOperation, escape_key, make_removal_patch
@@ -56,7 +56,7 @@ _RESERVED_IDS = ("success", "SUCCESS")
 def check_document(flow: FlowNode, _: FlowNode) -> Iterator[Finding]:
     """Check the document itself, and that each of its screens is an object."""
     if not isinstance(flow.value, dict):
-        message = f"A flow document is an object, not {type_words(flow.value)}."
+        message = f"A flow document is an object, not {describe_type(flow.value)}."
         yield error("INVALID_FLOW_JSON", "", message)
         return
     yield from _check_version(flow.value)
@@ -64,31 +64,37 @@ def check_document(flow: FlowNode, _: FlowNode) -> Iterator[Finding]:
     screens = flow.value.get("screens")
     for index, each in enumerate(screens if isinstance(screens, list) else ()):
         if not isinstance(each, dict):
-            message = f"Here stands a screen, an object, not {type_words(each)}."
+            message = f"Here stands a screen, an object, not {describe_type(each)}."
             yield error("INVALID_PROPERTY_TYPE", f"/screens/{index}", message)
     yield from _check_terminals(flow)
 
 
 def _check_version(value: dict[str, Any]) -> Iterator[Finding]:
-    at, hint = "/version", f'Write "version": "{RECOMMENDED}".'
+    pointer, hint = "/version", f'Write "version": "{RECOMMENDED}".'
     if "version" not in value:
-        newest = (PatchOperation("add", at, str(RECOMMENDED)),)
-        yield error("MISSING_FLOW_JSON_VERSION", at, "The document names no version.", hint, newest)
+        newest = (PatchOperation("add", pointer, str(RECOMMENDED)),)
+        yield error(
+            "MISSING_FLOW_JSON_VERSION", pointer, "The document names no version.", hint, newest
+        )
         return
     text = value["version"]
     version, name = Version.parse(text), f"Version {str(text)[:40]}"
     if version in RETIRED:
-        yield error("UNSUPPORTED_FLOW_JSON_VERSION", at, f"{name} is no longer supported.", hint)
+        yield error(
+            "UNSUPPORTED_FLOW_JSON_VERSION", pointer, f"{name} is no longer supported.", hint
+        )
     elif version in INTERNAL:
-        yield error("UNAVAILABLE_FLOW_JSON_VERSION", at, f"{name} is not open to accounts.", hint)
+        yield error(
+            "UNAVAILABLE_FLOW_JSON_VERSION", pointer, f"{name} is not open to accounts.", hint
+        )
     elif version in UNANNOUNCED:
         message = f"{name} was never announced; your account may not have it."
-        yield warning("UNAVAILABLE_FLOW_JSON_VERSION", at, message, hint)
+        yield warning("UNAVAILABLE_FLOW_JSON_VERSION", pointer, message, hint)
     elif version is None or version not in RELEASED or str(version) != text:
-        yield error("INVALID_FLOW_JSON_VERSION", at, f"{name} does not exist.", hint)
+        yield error("INVALID_FLOW_JSON_VERSION", pointer, f"{name} does not exist.", hint)
     elif version in FROZEN:
         message = f"{name} can be sent, but not published since {FROZEN[version]}."
-        yield warning("INVALID_FLOW_JSON_VERSION_STATE", at, message, hint)
+        yield warning("INVALID_FLOW_JSON_VERSION_STATE", pointer, message, hint)
 
 
 def _check_document_keys(value: dict[str, Any], version: Version) -> Iterator[Finding]:
@@ -138,57 +144,64 @@ def check_screen(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
         if isinstance(name, str) and name not in names:
             message = f"The screen has no field {name[:60]!r}."
             place = f"{at}/sensitive/{index}"
-            hint, patch = suggest(name, screen.fields), respelling(place, name, screen.fields)
+            hint, patch = (
+                suggest_word(name, screen.fields),
+                patch_spelling(place, name, screen.fields),
+            )
             yield error("INVALID_SENSITIVE_FIELD", place, message, hint, patch)
 
 
-def _check_layout(value: dict[str, Any], at: str, version: Version) -> Iterator[Finding]:
-    place = f"{at}/layout"
+def _check_layout(
+    value: dict[str, Any], screen_pointer: str, version: Version
+) -> Iterator[Finding]:
+    pointer = f"{screen_pointer}/layout"
     if "layout" not in value:
         message = "The screen needs a layout."
         needed = SCREEN.by_name["layout"].is_required(version)
         severity: Severity = "error" if needed else "warning"
-        yield Finding("MISSING_REQUIRED_PROPERTY", severity, place, message, _LAYOUT_HINT)
+        yield Finding("MISSING_REQUIRED_PROPERTY", severity, pointer, message, _LAYOUT_HINT)
         return
     layout = value["layout"]
     if not isinstance(layout, dict):
         code = "INVALID_PROPERTY_VALUE" if isinstance(layout, str) else "INVALID_PROPERTY_TYPE"
-        yield error(code, place, f"layout takes an object, not {type_words(layout)}.", _LAYOUT_HINT)
+        yield error(
+            code, pointer, f"layout takes an object, not {describe_type(layout)}.", _LAYOUT_HINT
+        )
         return
-    yield from check_shape(LAYOUT, layout, place, Context(version))
+    yield from check_shape(LAYOUT, layout, pointer, Context(version))
     if "type" not in layout:
         message = "The layout needs its type, SingleColumnLayout."
-        only = (PatchOperation("add", f"{place}/type", "SingleColumnLayout"),)
-        yield error("MISSING_REQUIRED_TYPE_PROPERTY", f"{place}/type", message, patch=only)
+        only = (PatchOperation("add", f"{pointer}/type", "SingleColumnLayout"),)
+        yield error("MISSING_REQUIRED_TYPE_PROPERTY", f"{pointer}/type", message, patch=only)
     elif layout["type"] != "SingleColumnLayout":
         message = "The only layout is SingleColumnLayout."
-        patch = respelling(f"{place}/type", str(layout["type"]), ["SingleColumnLayout"])
-        yield error("INVALID_PROPERTY_VALUE", f"{place}/type", message, patch=patch)
+        patch = patch_spelling(f"{pointer}/type", str(layout["type"]), ["SingleColumnLayout"])
+        yield error("INVALID_PROPERTY_VALUE", f"{pointer}/type", message, patch=patch)
 
 
 @rule("screen")
 def check_screen_id(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
     """Check the id of a screen."""
-    at, id = f"{screen.pointer}/id", screen.id
+    pointer, id = f"{screen.pointer}/id", screen.id
     if id is None:
         return
     if not id:
-        yield error("MIN_CHARS_REQUIRED", at, "The id is empty.", "Write letters.")
+        yield error("MIN_CHARS_REQUIRED", pointer, "The id is empty.", "Write letters.")
         return
     if not re.fullmatch(r"[A-Za-z_,]+", id):
         message = f"The id {id[:60]!r} holds more than letters and underscores."
         hint = f"Write {re.sub(r'[^A-Za-z_]+', '_', id).strip('_')[:60] or 'START'}."
-        yield error("PATTERN_MISMATCH", at, message, hint)
+        yield error("PATTERN_MISMATCH", pointer, message, hint)
     elif flow.version >= (7, 0) and ("," in id or not id.strip("_")):
         message = f"From 7.0 the id {id[:60]!r} may be refused: use letters and underscores."
-        yield warning("PATTERN_MISMATCH", at, message)
+        yield warning("PATTERN_MISMATCH", pointer, message)
     if id in _RESERVED_IDS:
         message = f"{id} is what an endpoint answers to end the flow; no screen may be called so."
-        yield error("SCREEN_ID_IS_RESERVED_KEYWORD", at, message, "Choose another id.")
+        yield error("SCREEN_ID_IS_RESERVED_KEYWORD", pointer, message, "Choose another id.")
     count = sum(each.id == id for each in flow.screens)
     if count > 1:
         message = f"{count} screens have the id {id[:60]!r}."
-        yield error("DUPLICATE_SCREEN_IDS", at, message, "Choose another id.")
+        yield error("DUPLICATE_SCREEN_IDS", pointer, message, "Choose another id.")
 
 
 def _has_layout(screen: ScreenNode, version: Version) -> bool:
@@ -214,16 +227,16 @@ def _check_terminals(flow: FlowNode) -> Iterator[Finding]:
     if all(screen.value.get("success") is False for screen in terminals):
         for screen in terminals:
             message = "Every end of this flow is a failure; one must be a success."
-            at = f"{screen.pointer}/success"
-            yield error("INVALID_PROPERTY_VALUE", at, message, "Remove success.")
+            pointer = f"{screen.pointer}/success"
+            yield error("INVALID_PROPERTY_VALUE", pointer, message, "Remove success.")
     for screen in terminals:
         unknown = any(component.shape is None for component in screen.components)
         if unknown or not _has_layout(screen, flow.version):
             continue  # reported at the component, or at its layout
         if not any(component.type == "Footer" for component in screen.components):
             message = "A terminal screen needs a Footer: nothing else ends the flow."
-            at = screen.pointer
-            yield error("MISSING_FOOTER_ON_TERMINAL_SCREEN", at, message, "Add a Footer.")
+            pointer = screen.pointer
+            yield error("MISSING_FOOTER_ON_TERMINAL_SCREEN", pointer, message, "Add a Footer.")
 
 
 # --- components -------------------------------------------------------------------------
@@ -232,33 +245,36 @@ def _check_terminals(flow: FlowNode) -> Iterator[Finding]:
 @rule("component")
 def check_component(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
     """Check the type of a component, and its keys."""
-    value, at, version = component.value, component.pointer, flow.version
-    place = f"{at}/type"
+    value, pointer, version = component.value, component.pointer, flow.version
+    type_pointer = f"{pointer}/type"
     if "type" not in value:
-        yield error("MISSING_REQUIRED_TYPE_PROPERTY", place, "A component needs its type.")
+        yield error("MISSING_REQUIRED_TYPE_PROPERTY", type_pointer, "A component needs its type.")
         return
     if component.type is None:
-        message = f"type takes the name of a component, not {type_words(value['type'])}."
-        yield error("INVALID_PROPERTY_TYPE", place, message)
+        message = f"type takes the name of a component, not {describe_type(value['type'])}."
+        yield error("INVALID_PROPERTY_TYPE", type_pointer, message)
         return
     shape = component.shape
     if shape is None:
         message = f"There is no component {component.type[:60]!r}."
         known = tuple(COMPONENTS)
-        hint, patch = suggest(component.type, known), respelling(place, component.type, known)
-        yield error("INVALID_PROPERTY_VALUE", place, message, hint, patch)
+        hint, patch = (
+            suggest_word(component.type, known),
+            patch_spelling(type_pointer, component.type, known),
+        )
+        yield error("INVALID_PROPERTY_VALUE", type_pointer, message, hint, patch)
         return
     if version < shape.since:
         since = shape.announced or shape.since
         message = f"{shape.name} is known from version {since}; this is {version}."
         hint = f'Write "version": "{max(since, RECOMMENDED)}".'
-        yield error("INVALID_PROPERTY_VALUE", place, message, hint)
+        yield error("INVALID_PROPERTY_VALUE", type_pointer, message, hint)
         return
     if shape.announced is not None and version < shape.announced:
         message = f"{shape.name} is documented from version {shape.announced}; this is {version}."
-        yield warning("UNAVAILABLE_FLOW_JSON_VERSION", place, message)
+        yield warning("UNAVAILABLE_FLOW_JSON_VERSION", type_pointer, message)
     context = Context(version, component.form is not None, is_in_range_mode(component))
-    yield from check_shape(shape, value, at, context)
+    yield from check_shape(shape, value, pointer, context)
 
 
 _FREE_INPUTS_SINCE = Version(4, 0)  # before, every input stands in a Form
@@ -281,14 +297,14 @@ def check_parent(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
     if parent is None or not parent.children:
         return
     since = parent.children.get(shape.name)
-    at = f"{component.pointer}/type"
+    pointer = f"{component.pointer}/type"
     if since is None or since > version:
         message = f"{shape.name} may not stand in {parent.name}"
         message += f" before version {since}; this is {version}." if since else "."
-        yield error("INVALID_PROPERTY_VALUE", at, message, "Move it out.")
-    elif shape.name == "Footer" and _branch_depth(component) > 1:
+        yield error("INVALID_PROPERTY_VALUE", pointer, message, "Move it out.")
+    elif shape.name == "Footer" and _count_branches(component) > 1:
         message = "A Footer stands in an If or Switch of the first level only."
-        yield error("INVALID_PROPERTY_VALUE", at, message, "Move it out.")
+        yield error("INVALID_PROPERTY_VALUE", pointer, message, "Move it out.")
 
 
 @rule("screen")
@@ -312,7 +328,7 @@ def check_nesting(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
         yield error("MAXIMUM_IF_NESTING", at, message, "Join conditions with &&, or use a Switch.")
 
 
-def _branch_depth(component: ComponentNode) -> int:
+def _count_branches(component: ComponentNode) -> int:
     """Count the If and Switch around a component."""
     count, around = 0, component.branch
     while around is not None:
@@ -353,9 +369,9 @@ def check_unique_names(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
     for name, components in named.items():
         for component in components if len(components) > 1 else ():
             message = f"{len(components)} components of the screen have the name {name[:60]!r}."
-            at = f"{component.pointer}/name"
+            pointer = f"{component.pointer}/name"
             hint = "Names are unique on a screen, in all branches."
-            yield error("DUPLICATE_FORM_COMPONENT_NAMES", at, message, hint)
+            yield error("DUPLICATE_FORM_COMPONENT_NAMES", pointer, message, hint)
 
 
 # --- counts -----------------------------------------------------------------------------
@@ -380,25 +396,25 @@ def _count_visible(components: list[ComponentNode]) -> Counter[str]:
 def check_screen_counts(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
     """Find more components on a screen than may be visible at once."""
     counts = _count_visible(screen.top_components)
-    code, at = "COMPONENT_TYPE_MAX_NUMBER_PER_SCREEN", screen.pointer
+    code, pointer = "COMPONENT_TYPE_MAX_NUMBER_PER_SCREEN", screen.pointer
     for name, count in counts.items():
         shape = COMPONENTS.get(name)
         if shape is None or shape.per_screen is None or flow.version < shape.per_screen_since:
             continue
         if count > shape.per_screen:
             message = f"The screen has {count} {name}; {shape.per_screen} is the most."
-            yield error(code, at, message, "Remove one, or use another screen.")
+            yield error(code, pointer, message, "Remove one, or use another screen.")
     if all(counts[name] for name in _PICKERS):
         message = "PhotoPicker and DocumentPicker exclude each other on a screen."
-        yield error(code, at, message, "Move one of them to another screen.")
+        yield error(code, pointer, message, "Move one of them to another screen.")
     total = sum(component.type != "Form" for component in screen.components)
     code = "MAX_ALLOWED_COMPONENTS_PER_SCREEN"
     if total > MOST_COMPONENTS:
         message = f"The screen has {total} components; {MOST_COMPONENTS} are the most."
-        yield error(code, at, message, "Split the screen.")
+        yield error(code, pointer, message, "Split the screen.")
     elif total > ADVISED_COMPONENTS:
         message = f"The screen has {total} components; {ADVISED_COMPONENTS} are documented."
-        yield warning(code, at, message, "Split the screen.")
+        yield warning(code, pointer, message, "Split the screen.")
 
 
 @rule("flow")
@@ -414,8 +430,8 @@ def check_flow_counts(flow: FlowNode, _: FlowNode) -> Iterator[Finding]:
             message = f"The flow has more than {shape.per_flow} {shape.name}."
             code = "COMPONENT_TYPE_MAX_NUMBER_PER_SCREEN"
             yield error(code, component.screen.pointer, message, "Remove one.")
-            at = component.pointer  # the platform's checker gives it this code
-            yield error("INVALID_PROPERTY_VALUE", at, message, "Remove one.")
+            pointer = component.pointer  # the platform's checker gives it this code
+            yield error("INVALID_PROPERTY_VALUE", pointer, message, "Remove one.")
 
 
 # --- Footers in branches, and those that stand alone --------------------------------------
@@ -432,13 +448,13 @@ def check_branch_footers(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding
         if not with_footer:
             continue
         branching.append(component)
-        at = component.pointer.rpartition("/")[0]
+        pointer = component.pointer.rpartition("/")[0]
         if component.type == "If":
             if with_footer != {"/then", "/else"}:
                 missing = "else" if "/then" in with_footer else "then"
                 message = f"One branch of the If has a Footer, {missing} has none."
                 code = "MISSING_FOOTER_IN_IF_ELSE_BRANCHES"
-                yield error(code, at, message, f"Add a Footer to {missing}.")
+                yield error(code, pointer, message, f"Add a Footer to {missing}.")
         else:
             cases = component.value.get("cases")
             names = [str(case) for case in cases] if isinstance(cases, dict) else []
@@ -446,19 +462,19 @@ def check_branch_footers(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding
             if without:
                 message = f"Some cases of the Switch have a Footer, {without[0][:60]!r} has none."
                 code = "MISSING_FOOTER_IN_SWITCH_BRANCHES"
-                yield error(code, at, message, "Add a Footer to each case.")
+                yield error(code, pointer, message, "Add a Footer to each case.")
     outside = [c for c in screen.components if c.type == "Footer" and c.branch is None]
     if branching and (outside or len(branching) > 1):
         message = "A Footer stands in branches, and another outside of them."
-        at = branching[0].pointer.rpartition("/")[0]
-        yield error("MORE_THAN_ONE_FOOTER", at, message, "Keep those in the branches.")
+        pointer = branching[0].pointer.rpartition("/")[0]
+        yield error("MORE_THAN_ONE_FOOTER", pointer, message, "Keep those in the branches.")
 
 
 @rule("screen")
 def check_exclusive_components(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
     """Check components that stand alone on their screen."""
     types = {component.type for component in screen.components if component.type in COMPONENTS}
-    at = screen.pointer
+    pointer = screen.pointer
     if "RichText" in types:
         companions = {"Footer"} if flow.version >= _RICH_FOOTER_SINCE else set()
         rich = sum(component.type == "RichText" for component in screen.components)
@@ -468,15 +484,15 @@ def check_exclusive_components(flow: FlowNode, screen: ScreenNode) -> Iterator[F
             code = "INVALID_COMPONENT_PLACEMENT"
             if flow.version < STRICT:
                 code = "INVALID_RICHTEXT_PLACEMENT"
-            yield error(code, at, message, "Move the others to another screen.")
+            yield error(code, pointer, message, "Move the others to another screen.")
     if "NavigationList" in types:
         if types - {"NavigationList", "Form"}:
             message = "NavigationList stands alone on its screen."
             hint = "Move the others to another screen."
-            yield error("INVALID_COMPONENT_PLACEMENT", at, message, hint)
+            yield error("INVALID_COMPONENT_PLACEMENT", pointer, message, hint)
         if screen.terminal:
             message = "A screen with a NavigationList cannot be terminal."
-            yield error("INVALID_PROPERTY_KEY", f"{at}/terminal", message, "Remove terminal.")
+            yield error("INVALID_PROPERTY_KEY", f"{pointer}/terminal", message, "Remove terminal.")
 
 
 # --- routes -------------------------------------------------------------------------------
@@ -485,7 +501,7 @@ _MOST_TARGETS = 10
 _ROUTING = "/routing_model"
 
 
-def stated_routes(flow: FlowNode) -> dict[str, list[str]]:
+def read_stated_routes(flow: FlowNode) -> dict[str, list[str]]:
     """Return the routing model without what is not a list of texts."""
     model = flow.routing or {}
     return {
@@ -495,7 +511,7 @@ def stated_routes(flow: FlowNode) -> dict[str, list[str]]:
     }
 
 
-def _navigate_targets(flow: FlowNode) -> dict[str, list[str]]:
+def _find_navigate_targets(flow: FlowNode) -> dict[str, list[str]]:
     """Return the targets of the navigate actions of each screen."""
     targets_of: dict[str, dict[str, None]] = {
         screen.id: {} for screen in flow.screens if screen.id is not None
@@ -513,7 +529,7 @@ def check_routes(flow: FlowNode, _: FlowNode) -> Iterator[Finding]:
     if flow.endpoint and document.get("routing_model") is None:
         message = "A flow with data_api_version needs a routing_model."
         hint = 'Write one line for each screen: {"FIRST": ["SECOND"], "SECOND": []}.'
-        made = PatchOperation("add", _ROUTING, _navigate_targets(flow))
+        made = PatchOperation("add", _ROUTING, _find_navigate_targets(flow))
         yield error("MISSING_REQUIRED_PROPERTY", _ROUTING, message, hint, (made,))
     if not flow.by_id:
         return
@@ -523,19 +539,19 @@ def check_routes(flow: FlowNode, _: FlowNode) -> Iterator[Finding]:
         yield from _check_navigate_targets(flow)
 
 
-def _type_error(pointer: str, message: str) -> Finding:
+def _report_type(pointer: str, message: str) -> Finding:
     return error("INVALID_PROPERTY_TYPE", pointer, message, 'For example ["SECOND"].')
 
 
 def _check_stated_routes(flow: FlowNode) -> Iterator[Finding]:
     """Check a routing model, and that it has a route for every navigate action."""
     model = flow.routing or {}
-    stated = stated_routes(flow)
-    navigated = _navigate_targets(flow)
+    stated = read_stated_routes(flow)
+    navigated = _find_navigate_targets(flow)
     for source, targets in model.items():
         yield from _check_route(flow, str(source), targets)
     yield from _check_backward_routes(stated)
-    unstated = _unstated_targets(flow, stated, navigated)
+    unstated = _find_unstated_targets(flow, stated, navigated)
     reached = {target for targets in stated.values() for target in targets}
     for screen in flow.by_id.values():
         if screen.id not in model and screen.id not in reached and not screen.terminal:
@@ -545,14 +561,14 @@ def _check_stated_routes(flow: FlowNode) -> Iterator[Finding]:
                 f"{_ROUTING}/{escape_key(screen.id or '')}",
             )
             patch = (PatchOperation("add", line, unstated.get(screen.id or "", [])),)
-            yield _finding(f"{screen.pointer}/id", message, hint, patch=patch)
+            yield _report_routing(f"{screen.pointer}/id", message, hint, patch=patch)
     entered = set(reached)
     if flow.version >= (7, 3):
         entered.update(target for targets in navigated.values() for target in targets)
     if entered.issuperset(flow.by_id):
         message = "No screen can be the first: each of them is the target of a route."
         hint = "Remove the routes back to the first screen; going back needs no route."
-        yield _finding(_ROUTING, message, hint)
+        yield _report_routing(_ROUTING, message, hint)
     yield from _check_connected(flow, stated)
     for source, targets in unstated.items():
         line = f"{_ROUTING}/{escape_key(source)}"
@@ -562,66 +578,68 @@ def _check_stated_routes(flow: FlowNode) -> Iterator[Finding]:
             # a line that is missing is added with all its targets, whichever finding is fixed last
             to, value = (f"{line}/-", target) if source in stated else (line, targets)
             patch = (PatchOperation("add", to, value),)
-            yield _finding(f"{flow.by_id[source].pointer}/id", message, hint, patch=patch)
+            yield _report_routing(f"{flow.by_id[source].pointer}/id", message, hint, patch=patch)
 
 
 def _check_route(flow: FlowNode, source: str, targets: object) -> Iterator[Finding]:
     """Check one screen of a routing model: that its targets exist, and are not too many."""
     pointer = f"{_ROUTING}/{escape_key(source)}"
     if source not in flow.by_id:
-        left = [each for each in flow.by_id if each not in (flow.routing or {})]
-        patch = renaming(pointer, {}, left)
-        hint = suggest(source, left) if patch else "Correct or remove it."
-        yield _finding(pointer, f"{source} is not a screen of this flow.", hint, patch=patch)
+        remaining = [each for each in flow.by_id if each not in (flow.routing or {})]
+        patch = patch_key(pointer, {}, remaining)
+        hint = suggest_word(source, remaining) if patch else "Correct or remove it."
+        yield _report_routing(pointer, f"{source} is not a screen of this flow.", hint, patch=patch)
     if not isinstance(targets, list):
-        yield _type_error(pointer, f"The routes of {source} must be a list of screen ids.")
+        yield _report_type(pointer, f"The routes of {source} must be a list of screen ids.")
         return
     if len(targets) > _MOST_TARGETS:
-        yield _too_many_targets(pointer, source, len(targets))
+        yield _report_too_many_targets(pointer, source, len(targets))
     if source in targets:
         itself = make_removal_patch(f"{pointer}/{targets.index(source)}")
-        yield _finding(pointer, f"{source} leads to itself.", "Remove that route.", patch=itself)
+        yield _report_routing(
+            pointer, f"{source} leads to itself.", "Remove that route.", patch=itself
+        )
     for index, target in enumerate(targets):
         if not isinstance(target, str):
             message = f"Route {index + 1} of {source} must be text."
-            yield _type_error(f"{pointer}/{index}", message)
+            yield _report_type(f"{pointer}/{index}", message)
         elif target not in flow.by_id:
             message = f"{source} leads to {target}, which is not a screen of this flow."
-            left = [each for each in flow.by_id if each not in (source, *targets)]
-            patch = respelling(f"{pointer}/{index}", target, left)
-            hint = suggest(target, left) if patch else "Correct or remove it."
-            yield _finding(f"{pointer}/{index}", message, hint, patch=patch)
+            remaining = [each for each in flow.by_id if each not in (source, *targets)]
+            patch = patch_spelling(f"{pointer}/{index}", target, remaining)
+            hint = suggest_word(target, remaining) if patch else "Correct or remove it."
+            yield _report_routing(f"{pointer}/{index}", message, hint, patch=patch)
 
 
-def _check_backward_routes(ways: dict[str, list[str]]) -> Iterator[Finding]:
+def _check_backward_routes(routes: dict[str, list[str]]) -> Iterator[Finding]:
     """Find routes back, and longer cycles."""
-    order = {source: index for index, source in enumerate(ways)}
-    sets = {source: set(targets) for source, targets in ways.items()}
-    back_ways: set[tuple[str, str]] = set()
-    for source, targets in ways.items():
+    order = {source: index for index, source in enumerate(routes)}
+    sets = {source: set(targets) for source, targets in routes.items()}
+    backward_routes: set[tuple[str, str]] = set()
+    for source, targets in routes.items():
         for index, target in enumerate(targets):
-            back = source in sets.get(target, ())
-            if back and source != target and order[target] < order[source]:
-                back_ways.add((source, target))
+            is_backward = source in sets.get(target, ())
+            if is_backward and source != target and order[target] < order[source]:
+                backward_routes.add((source, target))
                 message = f"{source} leads back to {target}, which leads to it."
                 hint = "State forward routes only; going back needs none."
-                at = f"{_ROUTING}/{escape_key(source)}/{index}"
-                yield _finding(at, message, hint, patch=make_removal_patch(at))
+                pointer = f"{_ROUTING}/{escape_key(source)}/{index}"
+                yield _report_routing(pointer, message, hint, patch=make_removal_patch(pointer))
     forward = {
-        source: [target for target in targets if (source, target) not in back_ways]
-        for source, targets in ways.items()
+        source: [target for target in targets if (source, target) not in backward_routes]
+        for source, targets in routes.items()
     }
     start = _find_cycle(forward)
     if start is not None:
         message = f"The routes of {start} lead back to it over other screens."
         hint = "State forward routes only; going back needs none."
-        yield _finding(f"{_ROUTING}/{escape_key(start)}", message, hint, "warning")
+        yield _report_routing(f"{_ROUTING}/{escape_key(start)}", message, hint, "warning")
 
 
-def _find_cycle(ways: dict[str, list[str]]) -> str | None:
+def _find_cycle(routes: dict[str, list[str]]) -> str | None:
     """Return a screen of a cycle of two or more; None without a cycle."""
-    before: dict[str, list[str]] = {source: [] for source in ways}
-    for source, targets in ways.items():
+    before: dict[str, list[str]] = {source: [] for source in routes}
+    for source, targets in routes.items():
         for target in targets:
             if target in before and target != source:
                 before[target].append(source)
@@ -634,71 +652,75 @@ def _find_cycle(ways: dict[str, list[str]]) -> str | None:
 
 def _check_navigate_targets(flow: FlowNode) -> Iterator[Finding]:
     """Check the navigate actions of a flow without endpoint, which are its only routes."""
-    moves = _navigate_targets(flow)
+    navigated = _find_navigate_targets(flow)
     for screen in flow.by_id.values():
-        targets = moves.get(screen.id or "", [])
+        targets = navigated.get(screen.id or "", [])
         if len(targets) > _MOST_TARGETS:
-            yield _too_many_targets(screen.pointer, str(screen.id), len(targets))
+            yield _report_too_many_targets(screen.pointer, str(screen.id), len(targets))
     listed = any(component.type == "NavigationList" for component in flow.components)
     entered = {
-        target for source, targets in moves.items() for target in targets if target != source
+        target for source, targets in navigated.items() for target in targets if target != source
     }
     if not listed and entered.issuperset(flow.by_id):
         message = "No screen can be the first: a navigate action leads to every one of them."
         hint = "Remove the navigation back to the first screen; going back needs none."
-        yield _finding("/screens", message, hint)
+        yield _report_routing("/screens", message, hint)
     if not listed and len(flow.by_id) > 1:
-        yield from _check_connected(flow, moves)
+        yield from _check_connected(flow, navigated)
 
 
-def _connected_screens(flow: FlowNode, ways: Mapping[str, list[str]]) -> set[str]:
+def _find_connected_screens(flow: FlowNode, routes: Mapping[str, list[str]]) -> set[str]:
     """Return the screens connected with the first one, by routes in either direction."""
     neighbours: dict[str, set[str]] = {}
-    for source, targets in ways.items():
+    for source, targets in routes.items():
         for target in targets:
             neighbours.setdefault(source, set()).add(target)
             neighbours.setdefault(target, set()).add(source)
-    return _reachable_screens(next(iter(flow.by_id)), neighbours)
+    return _find_reachable_screens(next(iter(flow.by_id)), neighbours)
 
 
-def _reachable_screens(first: str, ways: Mapping[str, Iterable[str]]) -> set[str]:
+def _find_reachable_screens(first: str, routes: Mapping[str, Iterable[str]]) -> set[str]:
     """Return a screen and all that routes reach from it."""
-    seen, waiting = {first}, [first]
+    reached, waiting = {first}, [first]
     while waiting:
-        for each in ways.get(waiting.pop(), ()):
-            if each not in seen:
-                seen.add(each)
+        for each in routes.get(waiting.pop(), ()):
+            if each not in reached:
+                reached.add(each)
                 waiting.append(each)
-    return seen
+    return reached
 
 
-def _check_connected(flow: FlowNode, ways: dict[str, list[str]]) -> Iterator[Finding]:
+def _check_connected(flow: FlowNode, routes: dict[str, list[str]]) -> Iterator[Finding]:
     """Find screens not connected with the first one, if every route leads to a known screen."""
-    joined = _connected_screens(flow, ways) if _has_known_targets(flow, ways) else set(flow.by_id)
+    joined = (
+        _find_connected_screens(flow, routes)
+        if _has_known_targets(flow, routes)
+        else set(flow.by_id)
+    )
     for name, screen in flow.by_id.items():
         if name not in joined:
             message = f"{name} is not connected with the other screens."
             hint = "Add a route to it." if flow.endpoint else "Let an action navigate to it."
             # an endpoint may end a flow on a terminal screen that no route names
             severity: Severity = "warning" if flow.endpoint and screen.terminal else "error"
-            yield _finding(f"{screen.pointer}/id", message, hint, severity)
+            yield _report_routing(f"{screen.pointer}/id", message, hint, severity)
 
 
-def _has_known_targets(flow: FlowNode, ways: Mapping[str, list[str]]) -> bool:
+def _has_known_targets(flow: FlowNode, routes: Mapping[str, list[str]]) -> bool:
     """Return whether every route leads to a screen of the flow; others are reported themselves."""
-    return all(target in flow.by_id for targets in ways.values() for target in targets)
+    return all(target in flow.by_id for targets in routes.values() for target in targets)
 
 
-def _unstated_targets(
-    flow: FlowNode, ways: dict[str, list[str]], moves: dict[str, list[str]]
+def _find_unstated_targets(
+    flow: FlowNode, routes: dict[str, list[str]], navigated: dict[str, list[str]]
 ) -> dict[str, list[str]]:
     """Return the targets of navigate actions without a route in either direction, by screen."""
-    joined = {(source, target) for source, targets in ways.items() for target in targets}
+    joined = {(source, target) for source, targets in routes.items() for target in targets}
     lists: set[str | None] = set()  # the platform does not look at the routes of such a screen
     if flow.version >= (6, 2):
         lists = {each.screen.id for each in flow.components if each.type == "NavigationList"}
     unstated: dict[str, list[str]] = {}
-    for source, targets in moves.items():
+    for source, targets in navigated.items():
         for target in targets if source not in lists else ():
             known = target in flow.by_id and target != source  # else `action` reports it
             if known and joined.isdisjoint(((source, target), (target, source))):
@@ -706,12 +728,12 @@ def _unstated_targets(
     return unstated
 
 
-def _too_many_targets(pointer: str, name: str, count: int) -> Finding:
+def _report_too_many_targets(pointer: str, name: str, count: int) -> Finding:
     message = f"{name} leads to {count} screens; {_MOST_TARGETS} are allowed."
-    return _finding(pointer, message, "Let some of them follow another screen.")
+    return _report_routing(pointer, message, "Let some of them follow another screen.")
 
 
-def _finding(
+def _report_routing(
     pointer: str,
     message: str,
     hint: str,
@@ -727,17 +749,19 @@ def check_reachable(flow: FlowNode, _: FlowNode) -> Iterator[Finding]:
     """Find screens that no route reaches, which the platform accepts."""
     if flow.endpoint:  # it may open the flow at any screen
         return
-    ways = _navigate_targets(flow) if flow.routing is None else stated_routes(flow)
-    if not _has_known_targets(flow, ways):
+    routes = _find_navigate_targets(flow) if flow.routing is None else read_stated_routes(flow)
+    if not _has_known_targets(flow, routes):
         return
-    entered = {target for source, targets in ways.items() for target in targets if target != source}
+    entered = {
+        target for source, targets in routes.items() for target in targets if target != source
+    }
     first = next((name for name in flow.by_id if name not in entered), None)
     if first is None:  # reported by `check_routes`, like those that nothing joins to the others
         return
-    joined, reached = _connected_screens(flow, ways), _reachable_screens(first, ways)
+    joined, reached = _find_connected_screens(flow, routes), _find_reachable_screens(first, routes)
     for name, screen in flow.by_id.items():
         if name not in reached and name in joined:
             hint = "Let an action lead to it, or remove it. (A message can open a flow at any "
             hint += "screen: if one of yours does, leave it.)"
-            at = f"{screen.pointer}/id"
-            yield warning("UNREACHED_SCREEN", at, f"Nothing leads to {name}.", hint)
+            pointer = f"{screen.pointer}/id"
+            yield warning("UNREACHED_SCREEN", pointer, f"Nothing leads to {name}.", hint)

@@ -13,11 +13,11 @@ from chatkit.errors import InputError, Problem, safe_repr
 from chatkit.flowjson.lint import Findings
 from chatkit.report import SEVERITIES, Finding
 from chatkit.util.display import cut, escaped, many, visible
-from chatkit.widgets.controls import Model, boxed, joined_module, packed_module, style_sheet
-from chatkit.widgets.editor.edits import additions_at, new_flow, with_addition
+from chatkit.widgets.controls import Model, join_module, join_styles, make_box, pack_module
+from chatkit.widgets.editor.edits import list_additions, make_flow, with_addition
 from chatkit.widgets.editor.inspector import Inspector
 from chatkit.widgets.editor.state import DocumentState
-from chatkit.widgets.editor.tree import Tree, TreeRow, nearest_pointer, tree_rows
+from chatkit.widgets.editor.tree import Tree, TreeRow, find_nearest_pointer, make_tree_rows
 from chatkit.widgets.fields import (
     Checkbox,
     FormButton,
@@ -29,7 +29,7 @@ from chatkit.widgets.fields import (
 )
 from chatkit.widgets.form import OpenedRecord
 from chatkit.widgets.planview import TOOK_EFFECT, PlanPanel, PlanView
-from chatkit.widgets.player import Player, screens_html
+from chatkit.widgets.player import Player, draw_screens
 
 if TYPE_CHECKING:
     from chatkit.bulk.endpoints import Key
@@ -62,7 +62,7 @@ class Editor(PlanPanel):
     Editor of 3 screens: SERVICE, DAY, CONFIRM; no findings.
     """
 
-    _style = style_sheet("form.css", "editor/editor.css")
+    _style = join_styles("form.css", "editor/editor.css")
     _css_classes = ("chatkit-editor",)
 
     def __init__(
@@ -76,7 +76,7 @@ class Editor(PlanPanel):
         self._opened: OpenedRecord | None = None  #: the flow of the account as it was opened
         live = self._open_flow(flow)
         if document is None:
-            document = new_flow() if flow is None else live
+            document = make_flow() if flow is None else live
         if document is None:
             raise InputError(f"The service does not show the document of flow {flow}: name one.")
         self.state = DocumentState(document)  #: the document, its text, and each step back
@@ -114,10 +114,10 @@ class Editor(PlanPanel):
 
     def _arrange_widgets(self) -> list[w.Widget]:
         """Arrange tree, form and phone side by side, the bar of buttons, and the plan below."""
-        left = boxed(w.VBox, "ce-left", [self._tree])
-        middle = boxed(w.VBox, "ce-middle", [self._message, self._tabs, self._findings])
-        right = boxed(w.VBox, "ce-right", [self._preview])
-        main = boxed(w.HBox, "ce-main", [left, middle, right])
+        left = make_box(w.VBox, "ce-left", [self._tree])
+        middle = make_box(w.VBox, "ce-middle", [self._message, self._tabs, self._findings])
+        right = make_box(w.VBox, "ce-right", [self._preview])
+        main = make_box(w.HBox, "ce-main", [left, middle, right])
         return [main, self._bar, self._below]
 
     @safe_repr
@@ -130,7 +130,7 @@ class Editor(PlanPanel):
     def _page(self) -> str:
         about = f"<p>{escaped(repr(self))}</p>"
         findings = self.state.findings
-        return about + screens_html(self.document) + (findings._repr_html_() if findings else "")
+        return about + draw_screens(self.document) + (findings._repr_html_() if findings else "")
 
     # --- content --------------------------------------------------------------------
 
@@ -152,7 +152,7 @@ class Editor(PlanPanel):
 
     def select(self, pointer: str) -> None:
         """Select the row at a pointer, or the nearest one around it."""
-        self._selected = nearest_pointer(pointer, self._rows)
+        self._selected = find_nearest_pointer(pointer, self._rows)
         self.state.settle()
         self._show_open_tab()
         self._message.show("")
@@ -234,7 +234,7 @@ class Editor(PlanPanel):
             InputError: Nothing stands there.
         """
         known = list(self._rows)
-        place = known.index(nearest_pointer(pointer, known))
+        place = known.index(find_nearest_pointer(pointer, known))
         self.state.remove(pointer)
         self._read_rows()
         self._selected = pointer if pointer in self._rows else [*self._rows][max(place - 1, 0)]
@@ -323,7 +323,7 @@ class Editor(PlanPanel):
     def _on_tree_action(self, action: str, **arguments: Any) -> None:
         """Run the method that the tree asks for."""
         if action == "add":
-            self._selected = nearest_pointer(arguments.pop("pointer"), self._rows)
+            self._selected = find_nearest_pointer(arguments.pop("pointer"), self._rows)
         self._attempt(partial(getattr(self, action), **arguments))
 
     def _show_open_tab(self) -> None:
@@ -364,10 +364,10 @@ class Editor(PlanPanel):
     def _read_rows(self, typed_at: str = "") -> None:
         """Read the rows again, and keep the selected one, or else select the one typed at."""
         findings = self.state.findings
-        rows = tree_rows(self.document, () if self.state.broken else tuple(findings))
+        rows = make_tree_rows(self.document, () if self.state.broken else tuple(findings))
         self._rows = {row.pointer: row for row in rows}
         gone = typed_at and self._selected not in self._rows
-        self._selected = nearest_pointer(typed_at if gone else self._selected, self._rows)
+        self._selected = find_nearest_pointer(typed_at if gone else self._selected, self._rows)
 
     def _selected_screen_id(self) -> str:
         """Return the id of the screen of the selected row; empty without one."""
@@ -393,7 +393,7 @@ class Editor(PlanPanel):
                 state.value if is_object else state.text.encode("utf-8", "replace")
             )
             self._played_value = state.value
-        offers = additions_at(state.value, row)
+        offers = list_additions(state.value, row)
         self._tree.show(
             self._rows.values(), row, self._selected_screen_id(), offers, locked=state.broken
         )
@@ -401,7 +401,11 @@ class Editor(PlanPanel):
             self._inspector.show(row)
         if not state.broken:
             self._inspector.mark(
-                [one for one in findings if nearest_pointer(one.pointer, self._rows) == row.pointer]
+                [
+                    one
+                    for one in findings
+                    if find_nearest_pointer(one.pointer, self._rows) == row.pointer
+                ]
             )
         if focus:
             self._inspector.focus(focus)
@@ -437,8 +441,8 @@ class SourceView(Model):
         typed: Called with the text when somebody has typed.
     """
 
-    _esm = packed_module(["keys.js", "elements.js", "editor/source.js"])
-    _css = style_sheet("editor/source.css")
+    _esm = pack_module(["keys.js", "elements.js", "editor/source.js"])
+    _css = join_styles("editor/source.css")
 
     text = traitlets.Unicode().tag(sync=True)
     #: The findings: line, column, severity and text.
@@ -486,8 +490,8 @@ class FindingList(Model):
         fix: Called with the number of a finding whose button is clicked.
     """
 
-    _esm = joined_module(["keys.js", "elements.js", "editor/findings.js"])
-    _css = style_sheet("editor/findings.css")
+    _esm = join_module(["keys.js", "elements.js", "editor/findings.js"])
+    _css = join_styles("editor/findings.css")
 
     summary = traitlets.Unicode().tag(sync=True)
     listed: traitlets.List[Any] = traitlets.List().tag(sync=True)

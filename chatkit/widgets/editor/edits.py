@@ -23,7 +23,7 @@ from chatkit.flowjson.components import (
 )
 from chatkit.flowjson.nodes import parse_reference, read_nodes
 from chatkit.flowjson.rules.action import PICKERS
-from chatkit.flowjson.rules.reference import unsent_inputs
+from chatkit.flowjson.rules.reference import find_unsent_inputs
 from chatkit.util.json import (
     PatchOperation,
     append_to_pointer,
@@ -57,7 +57,7 @@ _GROUPS = {
 Offer = tuple[str, list[tuple[str, str]]]
 
 
-def additions_at(document: Any, row: TreeRow) -> list[Offer]:
+def list_additions(document: Any, row: TreeRow) -> list[Offer]:
     """Return what can be added at a row of the tree, in groups."""
     if row.kind == "odd":
         return []
@@ -65,14 +65,14 @@ def additions_at(document: Any, row: TreeRow) -> list[Offer]:
     value = get_value(document, row.pointer)
     if row.kind == "item" and row.shape:
         return [("Here", [(row.shape.name.capitalize(), row.shape.about)])]
-    if shape := _item_shape(row):
+    if shape := _find_item_shape(row):
         offers.append(("Inside", [(shape.name.capitalize(), shape.about)]))
     if row.name == "If" and row.kind == "component" and "else" not in value:
         offers.append(("Inside", [(_ELSE, "What stands here when the condition does not hold.")]))
     if row.name == "Switch" and row.kind == "component":
         offers.append(("Inside", [(_CASE, "What stands here for one more value.")]))
     if row.kind != "flow":
-        version, container = _document_version(document), _container_at(document, row)
+        version, container = _read_version(document), _find_container(document, row)
         allowed = [
             one
             for one in COMPONENTS.values()
@@ -90,18 +90,18 @@ def with_addition(document: Any, row: TreeRow, rows: list[TreeRow], what: str) -
     Raises:
         InputError: It cannot stand there.
     """
-    pointer, index, value = addition_for(document, row, rows, what)
+    pointer, index, value = plan_addition(document, row, rows, what)
     if index is None:
         return apply_patch(document, [PatchOperation("add", pointer, value)]), pointer
     place = f"{pointer}/{index}"
-    new_list = [] if _list_at(document, pointer) else [PatchOperation("add", pointer, [])]
+    new_list = [] if _read_list(document, pointer) else [PatchOperation("add", pointer, [])]
     edited = apply_patch(document, [*new_list, PatchOperation("add", place, value)])
     if what == _SCREEN:
         return _link_screen(edited, index), place
     return _with_answers_sent(edited, f"{place}/name"), place
 
 
-def addition_for(
+def plan_addition(
     document: Any, row: TreeRow, rows: list[TreeRow], what: str
 ) -> tuple[str, int | None, dict[str, Any] | list[Any]]:
     """Return the pointer and the index (of a list) at which to add something, and its value.
@@ -109,55 +109,55 @@ def addition_for(
     Raises:
         InputError: It cannot stand there.
     """
-    if what not in {name for _, names in additions_at(document, row) for name, _ in names}:
+    if what not in {name for _, names in list_additions(document, row) for name, _ in names}:
         raise InputError(f"{what} cannot be added here.")
-    taken, version = names_in(document), _document_version(document)
+    taken, version = list_names(document), _read_version(document)
     if what == _SCREEN:
         screens = document.get("screens")
         path = row.pointer.split("/")
         count = len(screens) if isinstance(screens, list) else 0
-        return "/screens", int(path[2]) + 1 if len(path) > 2 else count, new_screen(taken)
+        return "/screens", int(path[2]) + 1 if len(path) > 2 else count, make_screen(taken)
     if what == _ELSE:
-        return append_to_pointer(row.pointer, "else"), None, [new_component("TextBody")]
+        return append_to_pointer(row.pointer, "else"), None, [make_component("TextBody")]
     if what == _CASE:
         cases = get_value(document, row.pointer).get("cases")
-        name = unused_name("value", set(cases if isinstance(cases, dict) else ()))
+        name = make_unused_name("value", set(cases if isinstance(cases, dict) else ()))
         return (
             append_to_pointer(append_to_pointer(row.pointer, "cases"), name),
             None,
-            [new_component("TextBody")],
+            [make_component("TextBody")],
         )
     around, _, index = row.pointer.rpartition("/")
     if what not in COMPONENTS:
-        shape = row.shape if row.kind == "item" else _item_shape(row)
+        shape = row.shape if row.kind == "item" else _find_item_shape(row)
         if row.kind == "item" and shape:
-            return around, int(index) + 1, new_item(shape, taken, version)
-        items = _list_at(document, row.into)
-        return row.into, len(items), new_item(shape or Shape("", "", ()), taken, version)
-    field = _input_reference(document, row)
+            return around, int(index) + 1, make_item(shape, taken, version)
+        items = _read_list(document, row.into)
+        return row.into, len(items), make_item(shape or Shape("", "", ()), taken, version)
+    field = _find_input_reference(document, row)
     others = (one for one in rows if one.kind == "screen" and one.pointer != row.pointer)
     target = next((one.name for one in others), "")
-    component = new_component(what, taken, version, field=field, target=target)
+    component = make_component(what, taken, version, field=field, target=target)
     if row.kind in ("screen", "slot") or row.name == "Form":
-        items = _list_at(document, row.into)
+        items = _read_list(document, row.into)
         last = items[-1] if items and what != "Footer" else None
         before_footer = isinstance(last, dict) and last.get("type") == "Footer"
         return row.into, len(items) - before_footer, component
     return around, int(index) + 1, component
 
 
-def _document_version(document: Any) -> Version:
+def _read_version(document: Any) -> Version:
     stated = document.get("version") if isinstance(document, dict) else None
     return Version.parse(stated) or RECOMMENDED
 
 
-def _item_shape(row: TreeRow) -> Shape | None:
+def _find_item_shape(row: TreeRow) -> Shape | None:
     """Return the shape of the items that a component lists, or None."""
     prop = row.shape.property(row.into.rpartition("/")[2]) if row.shape and row.into else None
     return prop.item if prop and prop.kind == "items" and row.kind == "component" else None
 
 
-def _list_at(document: Any, pointer: str) -> list[Any]:
+def _read_list(document: Any, pointer: str) -> list[Any]:
     try:
         value = get_value(document, pointer)
     except LookupError:
@@ -165,7 +165,7 @@ def _list_at(document: Any, pointer: str) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _container_at(document: Any, row: TreeRow) -> ComponentShape | None:
+def _find_container(document: Any, row: TreeRow) -> ComponentShape | None:
     """Return the shape of the container into which a component is added at a row, or None."""
     if row.kind == "screen":
         return None
@@ -180,9 +180,9 @@ def _container_at(document: Any, row: TreeRow) -> ComponentShape | None:
     return None
 
 
-def _input_reference(document: Any, row: TreeRow) -> str:
+def _find_input_reference(document: Any, row: TreeRow) -> str:
     """Return a reference to the first text input of a screen, for an If or a Switch."""
-    for one in _objects_in(get_value(document, "/".join(row.pointer.split("/")[:3]))):
+    for one in _iterate_objects(get_value(document, "/".join(row.pointer.split("/")[:3]))):
         kind, name = one.get("type"), one.get("name")
         shape = COMPONENTS.get(kind) if isinstance(kind, str) else None
         if shape and shape.value == "string" and isinstance(name, str):
@@ -209,7 +209,7 @@ _SAMPLE_TEXTS = {
 }
 
 
-def new_component(
+def make_component(
     kind: str,
     taken: Iterable[str] = (),
     version: Version = RECOMMENDED,
@@ -232,34 +232,36 @@ def new_component(
         if prop.name == "type" or not prop.is_required(version):
             continue
         if prop.name == "name":
-            made["name"] = unused_name(_snake_case(kind), set(taken))
+            made["name"] = make_unused_name(_to_snake_case(kind), set(taken))
         else:
-            made[prop.name] = _initial_value(shape, prop, version, field or "${data.name}", target)
+            made[prop.name] = _make_initial_value(
+                shape, prop, version, field or "${data.name}", target
+            )
     if kind in PICKERS:
         made[PICKERS[kind]] = 1  # as many as may be by default are more than an answer may hold
     if kind == "NavigationList":
-        made["on-click-action"] = new_action("navigate", _next_screen(target))
+        made["on-click-action"] = make_action("navigate", _make_next(target))
     return made
 
 
-def new_item(
+def make_item(
     shape: Shape, taken: Iterable[str] = (), version: Version = RECOMMENDED
 ) -> dict[str, Any]:
     """Make an option, a target or a picture with its required properties."""
     known, made = set(taken), dict[str, Any]()
     for prop in shape.properties:
         if prop.is_required(version):
-            made[prop.name] = _initial_value(shape, prop, version)
+            made[prop.name] = _make_initial_value(shape, prop, version)
             if prop.name == "id":
-                made["id"] = unused_name(shape.name.replace(" ", "_"), known)
+                made["id"] = make_unused_name(shape.name.replace(" ", "_"), known)
     return made
 
 
-def new_screen(taken: Iterable[str] = ()) -> dict[str, Any]:
+def make_screen(taken: Iterable[str] = ()) -> dict[str, Any]:
     """Make a screen that ends the flow."""
-    foot = {"type": "Footer", "label": "Done", "on-click-action": new_action("complete")}
+    foot = {"type": "Footer", "label": "Done", "on-click-action": make_action("complete")}
     return {
-        "id": unused_name("SCREEN", set(taken), letters=True),
+        "id": make_unused_name("SCREEN", set(taken), letters=True),
         "title": "New screen",
         "terminal": True,
         "success": True,
@@ -267,30 +269,30 @@ def new_screen(taken: Iterable[str] = ()) -> dict[str, Any]:
     }
 
 
-def new_flow() -> dict[str, Any]:
+def make_flow() -> dict[str, Any]:
     """Make a flow to begin with: one screen with a heading and a Footer."""
-    first = new_screen() | {"id": "WELCOME", "title": "Welcome"}
-    first["layout"]["children"].insert(0, new_component("TextHeading"))
+    first = make_screen() | {"id": "WELCOME", "title": "Welcome"}
+    first["layout"]["children"].insert(0, make_component("TextHeading"))
     return {"version": str(RECOMMENDED), "screens": [first]}
 
 
-def new_action(name: str, before: object = None) -> dict[str, Any]:
+def make_action(name: str, before: object = None) -> dict[str, Any]:
     """Make an action of this name that keeps the properties it shares with the one before."""
     kept = before if isinstance(before, dict) else {}
     made: dict[str, Any] = {"name": name}
     if name == "navigate":
-        made["next"] = kept.get("next", _next_screen("")["next"])
+        made["next"] = kept.get("next", _make_next("")["next"])
     if name == "open_url":
         return made | {"url": kept.get("url", "https://example.com")}
     return made | {"payload": kept.get("payload", {})}
 
 
-def _next_screen(screen: str) -> dict[str, Any]:
+def _make_next(screen: str) -> dict[str, Any]:
     """Return the property of an action that navigates to a screen."""
     return {"next": {"type": "screen", "name": screen}}
 
 
-def _initial_value(
+def _make_initial_value(
     shape: Shape, prop: Property, version: Version, field: str = "", target: str = ""
 ) -> Any:
     """Return the first value of a required property."""
@@ -299,19 +301,19 @@ def _initial_value(
             most = 2 if shape.name == "ChipsSelector" else prop.least or 1
             made: list[dict[str, Any]] = []
             for number in range(1, most + 1):
-                made.append(new_item(prop.item, [one.get("id", "") for one in made], version))
+                made.append(make_item(prop.item, [one.get("id", "") for one in made], version))
                 if "title" in made[-1]:
                     made[-1]["title"] = f"Option {number}"
             return made
         case "object" if prop.item is not None:
-            return new_item(prop.item, (), version)
+            return make_item(prop.item, (), version)
         case "action":
             name = "complete" if shape.name == "Footer" else prop.allowed_actions(version)[-1]
-            return new_action(name, _next_screen(target))
+            return make_action(name, _make_next(target))
         case "components":
-            return [new_component("TextBody")] if prop.name == "then" else []
+            return [make_component("TextBody")] if prop.name == "then" else []
         case "cases":
-            return {"yes": [new_component("TextBody")]}
+            return {"yes": [make_component("TextBody")]}
         case "condition":
             return f"{field} != ''"
         case "reference":
@@ -322,14 +324,14 @@ def _initial_value(
             return _SAMPLE_TEXTS.get(shape.name, "Choose" if shape.name in COMPONENTS else "New")
 
 
-def _snake_case(kind: str) -> str:
+def _to_snake_case(kind: str) -> str:
     """Convert TextInput to text_input."""
     return "".join(f"_{c.lower()}" if c.isupper() else c for c in kind).strip("_")
 
 
 def _with_answers_sent(document: Any, pointer: str | None = None) -> Any:
     """Return the document with the input of a name's pointer sent, or all inputs that are not."""
-    for component, patch in [*unsent_inputs(read_nodes(document))]:
+    for component, patch in [*find_unsent_inputs(read_nodes(document))]:
         if pointer in (None, f"{component.pointer}/name"):
             document = apply_patch(document, patch)
     return document
@@ -342,11 +344,11 @@ def _link_screen(document: Any, index: int) -> Any:
     footers = [each for each in before.actions if each.owner.type == "Footer"] if before else []
     if before is None or before.id is None or len(footers) != 1 or flow.version < (4, 0):
         return document  # before 4.0 no screen can read what an earlier one asked
-    here = f"${{screen.{before.id}."
-    moved = _map_values(footers[0].value, lambda text: _OWN_REFERENCE.sub(lambda _: here, text))
-    to_new_screen = new_action("navigate", _next_screen(new["id"]))
+    prefix = f"${{screen.{before.id}."
+    action = _map_values(footers[0].value, lambda text: _OWN_REFERENCE.sub(lambda _: prefix, text))
+    to_new_screen = make_action("navigate", _make_next(new["id"]))
     patch = [
-        PatchOperation("add", f"{new_pointer}/layout/children/0/on-click-action", moved),
+        PatchOperation("add", f"{new_pointer}/layout/children/0/on-click-action", action),
         PatchOperation("add", footers[0].pointer, to_new_screen),
         PatchOperation("add", f"{footers[0].owner.pointer}/label", _SAMPLE_TEXTS["Footer"]),
     ]
@@ -372,7 +374,7 @@ def with_action(document: Any, pointer: str, name: str) -> Any:
         before = get_value(document, pointer)
     except LookupError:
         before = None
-    edited = apply_patch(document, [PatchOperation("add", pointer, new_action(name, before))])
+    edited = apply_patch(document, [PatchOperation("add", pointer, make_action(name, before))])
     footers = [each for each in read_nodes(edited).actions if each.owner.type == "Footer"]
     action = next((each for each in footers if each.pointer == pointer), None)
     if action is None:
@@ -394,15 +396,15 @@ def without_part(document: Any, pointer: str) -> Any:
     before = read_nodes(document)
     edited = apply_patch(document, make_removal_patch(pointer))
     after = read_nodes(edited)
-    gone = {(one.id, name) for one in before.screens for name in one.fields}
-    gone -= {(one.id, name) for one in after.screens for name in one.fields}
+    removed = {(one.id, name) for one in before.screens for name in one.fields}
+    removed -= {(one.id, name) for one in after.screens for name in one.fields}
     dangling: list[PatchOperation] = []
     for action in after.actions:
         for key, value in (action.payload or {}).items():
             reference = parse_reference(value) if isinstance(value, str) else None
             if reference and reference.store == "form":
                 home = action.screen.id if reference.screen is None else reference.screen
-                if (home, reference.path[0]) in gone:
+                if (home, reference.path[0]) in removed:
                     dangling += make_removal_patch(f"{action.pointer}/payload/{escape_key(key)}")
     return apply_patch(edited, dangling)
 
@@ -442,7 +444,7 @@ def _rename_screen(document: Any, index: int, old: object, new: str) -> Any:
             return {**value, "name": new}
         return value
 
-    made = _map_values(document, _reference_renamer("${screen.", old, new), rename_target)
+    made = _map_values(document, _make_reference_renamer("${screen.", old, new), rename_target)
     routes = made.get("routing_model")
     if isinstance(routes, dict) and (new not in routes or new == old):
         made["routing_model"] = {
@@ -456,13 +458,15 @@ def _rename_screen(document: Any, index: int, old: object, new: str) -> Any:
 
 def _rename_input(document: Any, screen: int, path: list[str], old: object, new: str) -> Any:
     """Rename an input, also in the references to it unless another of the screen has its name."""
-    inputs = [one.get("name") for one in _objects_in(document["screens"][screen]) if "type" in one]
+    inputs = [
+        one.get("name") for one in _iterate_objects(document["screens"][screen]) if "type" in one
+    ]
     _require_free(new, inputs, old)
     document = _change_at(document, [*path, "name"], lambda _: new)
     if not isinstance(old, str) or not old:
         return document
     own = document["screens"][screen]
-    if any(one.get("name") == old for one in _objects_in(own) if "type" in one):
+    if any(one.get("name") == old for one in _iterate_objects(own) if "type" in one):
         return document  # another input has it too: references may be to that one
 
     def rename_in(key: str, value: Any) -> Any:
@@ -473,14 +477,14 @@ def _rename_input(document: Any, screen: int, path: list[str], old: object, new:
             return [new if one == old else one for one in value]
         return value
 
-    renamer = _reference_renamer("${form.", old, new)
+    renamer = _make_reference_renamer("${form.", old, new)
     made = _change_at(document, path[:2], lambda one: _map_values(one, renamer, rename_in))
     if not isinstance(own.get("id"), str):
         return made
-    return _map_values(made, _reference_renamer(f"${{screen.{own['id']}.form.", old, new))
+    return _map_values(made, _make_reference_renamer(f"${{screen.{own['id']}.form.", old, new))
 
 
-def _reference_renamer(prefix: str, old: str, new: str) -> Callable[[str], str]:
+def _make_reference_renamer(prefix: str, old: str, new: str) -> Callable[[str], str]:
     """Return a function that renames, in a text, the references that begin with a prefix."""
     pattern = re.compile(rf"({re.escape(prefix)}){re.escape(old)}(?=[.}}])")
     return lambda text: pattern.sub(lambda match: match[1] + new, text)
@@ -507,9 +511,9 @@ def _change_at(value: Any, path: list[str], change: Callable[[Any], Any]) -> Any
     )
 
 
-def copy_of(value: Any, document: Any) -> Any:
+def copy_with_new_names(value: Any, document: Any) -> Any:
     """Return a copy of a screen, component or option with ids and names of its own."""
-    return _copy_renamed(value, set(names_in(document)))
+    return _copy_renamed(value, set(list_names(document)))
 
 
 def _copy_renamed(value: Any, taken: set[str]) -> Any:
@@ -517,9 +521,9 @@ def _copy_renamed(value: Any, taken: set[str]) -> Any:
         return value
     made = dict(value)
     if isinstance(made.get("id"), str):
-        made["id"] = unused_name(made["id"], taken, letters="layout" in made)
+        made["id"] = make_unused_name(made["id"], taken, letters="layout" in made)
     elif isinstance(made.get("name"), str) and isinstance(made.get("type"), str):
-        made["name"] = unused_name(made["name"], taken)
+        made["name"] = make_unused_name(made["name"], taken)
     if "layout" not in made:  # on a screen of their own the names of components may stay
         for key in ("children", "then", "else"):
             if isinstance(made.get(key), list):
@@ -527,18 +531,18 @@ def _copy_renamed(value: Any, taken: set[str]) -> Any:
     return made
 
 
-def unused_name(name: str, taken: set[str], *, letters: bool = False) -> str:
+def make_unused_name(name: str, taken: set[str], *, letters: bool = False) -> str:
     """Return a name that is not taken, with a number or `letters` appended, and take it."""
     stem, count = _NUMBERED.sub("", name) or name, 2
     made = name
     while made in taken:
-        made = f"{stem}_{_letter_suffix(count) if letters else count}"
+        made = f"{stem}_{_make_letter_suffix(count) if letters else count}"
         count += 1
     taken.add(made)
     return made
 
 
-def _letter_suffix(count: int) -> str:
+def _make_letter_suffix(count: int) -> str:
     """Convert a number to letters, B for 2, since ids of screens hold no digits."""
     text = ""
     while count:
@@ -547,13 +551,13 @@ def _letter_suffix(count: int) -> str:
     return text
 
 
-def names_in(value: Any) -> list[str]:
+def list_names(value: Any) -> list[str]:
     """Return all ids and names of a document of any shape."""
-    held = (one.get(key) for one in _objects_in(value) for key in ("id", "name"))
+    held = (one.get(key) for one in _iterate_objects(value) for key in ("id", "name"))
     return [name for name in held if isinstance(name, str)]
 
 
-def _objects_in(value: Any) -> Iterator[dict[str, Any]]:
+def _iterate_objects(value: Any) -> Iterator[dict[str, Any]]:
     """Yield all objects in a value, outer ones first."""
     waiting = deque([value])
     while waiting:

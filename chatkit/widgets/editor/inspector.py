@@ -21,9 +21,9 @@ from chatkit.flowjson.nodes import read_nodes
 from chatkit.report import Finding
 from chatkit.util.display import cut, escaped, visible
 from chatkit.util.json import append_to_pointer, get_value, split_pointer
-from chatkit.widgets.editor.edits import new_item
+from chatkit.widgets.editor.edits import make_item
 from chatkit.widgets.editor.state import DocumentState, is_identical
-from chatkit.widgets.editor.tree import TreeRow, nearest_pointer
+from chatkit.widgets.editor.tree import TreeRow, find_nearest_pointer
 from chatkit.widgets.fields import (
     ABSENT,
     Choice,
@@ -84,11 +84,11 @@ class Inspector(FormModel):
         self._refused = {  # refused entries stay while the value in the document does
             place: (reason, control, held)
             for place, (reason, control, held) in self._refused.items()
-            if is_identical(self._current_value(place), held)
+            if is_identical(self._read_current_value(place), held)
         }
         self.fields, self._findings, self._row = {}, {}, row
         value = get_value(document, row.pointer) if row.kind != "odd" or row.pointer else document
-        main: list[Control] = [Html(_heading_html(row))]
+        main: list[Control] = [Html(_draw_heading(row))]
         folded: list[Control] = []
         if isinstance(value, dict) and row.kind != "slot":
             for prop in self._properties(row, value):
@@ -96,7 +96,7 @@ class Inspector(FormModel):
                 unfolded = prop.name in value or prop.is_required(self._version)
                 (main if unfolded else folded).append(control)
         elif "/cases/" in row.pointer and row.kind == "slot":
-            main.append(self._case_field(row))
+            main.append(self._make_case_field(row))
         fold = [Fold(folded, f"{len(folded)} more properties")] if folded else []
         self._status.write("")
         self.root.children = [*main, *fold, self._status]
@@ -108,7 +108,7 @@ class Inspector(FormModel):
         """Show findings at their fields."""
         self._findings = {}
         for each in findings:
-            if place := nearest_pointer(each.pointer, self.fields):
+            if place := find_nearest_pointer(each.pointer, self.fields):
                 self._findings.setdefault(place, []).append(each)
         for place in self.fields:
             self._mark_field(place)
@@ -116,7 +116,7 @@ class Inspector(FormModel):
 
     def focus(self, pointer: str) -> None:
         """Put the cursor into the field nearest to a pointer."""
-        if place := nearest_pointer(pointer, self.fields):
+        if place := find_nearest_pointer(pointer, self.fields):
             self.focus_on(self.fields[place])
 
     def _mark_field(self, place: str) -> None:
@@ -153,7 +153,7 @@ class Inspector(FormModel):
         place = append_to_pointer(pointer, prop.name)
         nested = value is ABSENT or isinstance(value, dict)
         if prop.kind == "action" and nested:
-            return self._action_fields(prop, place, value)
+            return self._make_action_fields(prop, place, value)
         if prop.kind == "object" and prop.item and prop.name != "next" and nested:
             inside = value if isinstance(value, dict) else {}
             parts = [
@@ -164,7 +164,7 @@ class Inspector(FormModel):
             group = FormGroup(parts, prop.name, "ce-group")
             group.help = prop.about
             return group
-        control = property_input_for(prop, self._version, value, self._screens)
+        control = make_property_input(prop, self._version, value, self._screens)
         names = prop.name in ("id", "name") and pointer == self._row.pointer
         rename = names and bool(self._row.shape) and self._row.kind in ("screen", "component")
         return self._add_field(place, prop, control, rename=rename)
@@ -177,11 +177,11 @@ class Inspector(FormModel):
             control = self._refused[place][1]
         else:
             control.entered = lambda: self._take_input(place, rename=rename)
-        control.help, control.required = help_text(prop), prop.is_required(self._version)
+        control.help, control.required = make_help_text(prop), prop.is_required(self._version)
         self.fields[place] = control
         return control
 
-    def _action_fields(self, prop: Property, place: str, value: Any) -> Control:
+    def _make_action_fields(self, prop: Property, place: str, value: Any) -> Control:
         """Make the fields of an action: its name and its properties."""
         inside = value if isinstance(value, dict) else {}
         name = inside.get("name", ABSENT)
@@ -189,7 +189,7 @@ class Inspector(FormModel):
         if isinstance(name, str):
             allowed.setdefault(name, name)
         choice = Property("action", "choice", prop.about, required=prop.required, binding=False)
-        pick = property_choice(choice, allowed)
+        pick = make_property_choice(choice, allowed)
         if isinstance(name, str):
             pick.show(name)
         parts = [self._add_field(place, choice, pick)]
@@ -206,7 +206,7 @@ class Inspector(FormModel):
             parts.append(self._make_field(one, place, inside.get(one.name, ABSENT)))
         return FormGroup(parts, prop.name, "ce-group")
 
-    def _case_field(self, row: TreeRow) -> Control:
+    def _make_case_field(self, row: TreeRow) -> Control:
         """Make the field of the value of a case."""
         name = split_pointer(row.pointer)[-1]
         prop = Property("id", "name", "It is shown when the value of the Switch is this.")
@@ -232,7 +232,7 @@ class Inspector(FormModel):
             else:
                 self._set_property(place, value)
         except (ValueError, ChatkitError) as error:
-            self._refused[place] = str(error), control, self._current_value(place)
+            self._refused[place] = str(error), control, self._read_current_value(place)
             self._mark_field(place)
 
     def _set_property(self, place: str, value: Any) -> None:
@@ -247,7 +247,7 @@ class Inspector(FormModel):
         again = place == "/version" or place.endswith(("/mode", "-action"))
         self._refresh(typed=not again, focus=place if again else "")
 
-    def _current_value(self, place: str) -> Any:
+    def _read_current_value(self, place: str) -> Any:
         """Return the value at a pointer in the document, or ABSENT."""
         return self._document.find(place) if self._document.has(place) else ABSENT
 
@@ -263,7 +263,7 @@ class Inspector(FormModel):
             self._status.write(str(error), wrong=True)
 
 
-def _heading_html(row: TreeRow) -> str:
+def _draw_heading(row: TreeRow) -> str:
     shape = row.shape
     about = shape.about if shape else _SLOT_HELP.get(row.name, "")
     name = shape.name if isinstance(shape, ComponentShape) else row.name
@@ -288,7 +288,7 @@ _REFERENCE_HINT = "${data.…}, ${form.…} or `an expression`"
 _LONG_TEXT = 80  #: documented characters from which on a text gets several lines
 
 
-def property_input_for(
+def make_property_input(
     prop: Property, version: Version, value: Any, screens: Sequence[str] = ()
 ) -> Control:
     """Make the input for a property; a value of another kind is shown as JSON."""
@@ -296,15 +296,15 @@ def property_input_for(
     match prop:
         case Property(name="version"):
             released = (str(one) for one in sorted(RELEASED, reverse=True))
-            made = property_choice(prop, {one: one for one in released})
+            made = make_property_choice(prop, {one: one for one in released})
         case Property(name="data_api_version"):
-            made = property_choice(prop, {one: one for one in data_api_versions(version)})
+            made = make_property_choice(prop, {one: one for one in data_api_versions(version)})
         case Property(name="next", kind="object"):
-            made = screen_choice(screens, value)
+            made = make_screen_choice(screens, value)
         case Property(kind="boolean"):
-            made = property_choice(prop, {"yes": True, "no": False})
+            made = make_property_choice(prop, {"yes": True, "no": False})
         case Property(kind="choice"):
-            made = property_choice(prop, {one: one for one in prop.enum})
+            made = make_property_choice(prop, {one: one for one in prop.enum})
         case Property(kind="integer" | "number"):
             fraction = prop.kind == "number"
             made = NumberText(prop.name, fraction=fraction, nothing=ABSENT, reference=prop.binding)
@@ -313,17 +313,17 @@ def property_input_for(
         case Property(kind="items"):
             made = ItemsInput(prop, version)
         case Property(kind="map" | "range" | "action" | "object" | "components" | "cases"):
-            made = json_input(prop, value)
+            made = make_json_input(prop, value)
         case _:
             made = TextProperty(prop, version, value)
     try:
         made.show(value)
     except TypeError:
-        made = json_input(prop, value)
+        made = make_json_input(prop, value)
     return made
 
 
-def json_input(prop: Property, value: Any) -> Json:
+def make_json_input(prop: Property, value: Any) -> Json:
     """Make an input of JSON, with as many lines as the value needs."""
     made = Json(prop.name, 4, ABSENT)
     made.show(value)
@@ -332,7 +332,7 @@ def json_input(prop: Property, value: Any) -> Json:
     return made
 
 
-def property_choice(prop: Property, values: Mapping[str, Any]) -> Choice:
+def make_property_choice(prop: Property, values: Mapping[str, Any]) -> Choice:
     """Make a choice of the values of a property; showing another raises `TypeError`."""
     default = {True: "yes", False: "no"}.get(prop.default, prop.default)  # type: ignore[call-overload]
     unset = "not set" if default is None else f"not set: {default}"
@@ -340,7 +340,7 @@ def property_choice(prop: Property, values: Mapping[str, Any]) -> Choice:
     return Choice(prop.name, values, ABSENT, unset, others=False, reference=reference)
 
 
-def screen_choice(screens: Sequence[str], value: Any) -> Choice:
+def make_screen_choice(screens: Sequence[str], value: Any) -> Choice:
     """Make a choice of the screens to navigate to; it keeps a target that does not exist."""
     targets = {visible(one): {"type": "screen", "name": one} for one in dict.fromkeys(screens)}
     name = value.get("name") if isinstance(value, dict) else None
@@ -393,7 +393,7 @@ class ItemsInput(Rows):
     def first(self) -> dict[str, Any]:
         """Return a new item with its required properties."""
         taken = [row.inputs["id"].value for row in self.rows if "id" in row.inputs]
-        return new_item(self._item, taken, self._version)
+        return make_item(self._item, taken, self._version)
 
     def arrange(self) -> None:
         """Lay out the rows, and the reference below them."""
@@ -423,7 +423,7 @@ class ItemsInput(Rows):
         self.fill(listed)
 
 
-def help_text(prop: Property) -> str:
+def make_help_text(prop: Property) -> str:
     """Return the help of a property: its purpose, its limits and its default."""
     parts = [prop.about]
     if prop.length:

@@ -26,7 +26,7 @@ from chatkit.util.json import (
     set_item,
     split_pointer,
 )
-from chatkit.widgets.editor.edits import copy_of, with_action, with_name, without_part
+from chatkit.widgets.editor.edits import copy_with_new_names, with_action, with_name, without_part
 
 _TOO_DEEP = f"The flow document is nested more than {DEEPEST} levels deep."
 _MOST_STEPS = 200  #: steps that can be taken back
@@ -44,7 +44,7 @@ class _State:
 
     @cached_property
     def text(self) -> str:
-        return document_text(self.value) if self.typed is None else self.typed
+        return write_document(self.value) if self.typed is None else self.typed
 
     @cached_property
     def findings(self) -> Findings:
@@ -157,7 +157,7 @@ class DocumentState:
     def set(self, pointer: str, value: Any) -> None:
         """Set the value at a pointer; missing objects around it are made."""
         put = partial(set_item, value=value)
-        self._apply_edit(pointer, put, _last_step(pointer), joins=True)
+        self._apply_edit(pointer, put, _name_last_step(pointer), joins=True)
 
     def unset(self, pointer: str) -> None:
         """Take a key out of its object, or an item out of its list.
@@ -167,7 +167,7 @@ class DocumentState:
         """
         if pointer == "" or not self.has(pointer):
             raise make_missing_error(pointer)
-        self._apply_edit(pointer, remove_item, f"removing {_last_step(pointer)}")
+        self._apply_edit(pointer, remove_item, f"removing {_name_last_step(pointer)}")
 
     def move(self, pointer: str, by: int) -> str:
         """Move an item within its list, and return its new pointer.
@@ -181,8 +181,8 @@ class DocumentState:
             return pointer
 
         rest = [*items[:index], *items[index + 1 :]]
-        moved = [*rest[:new_index], items[index], *rest[new_index:]]
-        self._apply_edit(pointer, lambda *_: moved, f"moving {_describe_item(items[index])}")
+        reordered = [*rest[:new_index], items[index], *rest[new_index:]]
+        self._apply_edit(pointer, lambda *_: reordered, f"moving {_describe_item(items[index])}")
         return f"{pointer.rpartition('/')[0]}/{new_index}"
 
     def drop(self, pointer: str, target: str, *, after: bool) -> str:
@@ -194,23 +194,29 @@ class DocumentState:
         items, index = self._find_item(pointer)
         if not self.has(target):
             raise make_missing_error(target)
-        around, to = pointer.rpartition("/")[0], target.rpartition("/")
+        around, target_parts = pointer.rpartition("/")[0], target.rpartition("/")
         inside = isinstance(self.find(target), list)
-        if to[0] == around and not inside:
-            return self.move(pointer, int(to[2]) + after - index - (int(to[2]) + after > index))
+        if target_parts[0] == around and not inside:
+            return self.move(
+                pointer,
+                int(target_parts[2]) + after - index - (int(target_parts[2]) + after > index),
+            )
         screens = (
             pointer.split("/")[:3] == target.split("/")[:3] and len(split_pointer(pointer)) > 3
         )
         if not screens or f"{target}/".startswith(f"{pointer}/"):
             raise InputError("It can be put elsewhere in its own list, or on its own screen.")
         document = copy.deepcopy(self.value)
-        own, new = get_value(document, around), get_value(document, target if inside else to[0])
+        own, new = (
+            get_value(document, around),
+            get_value(document, target if inside else target_parts[0]),
+        )
         if not isinstance(new, list):
             raise InputError(f"{target} does not stand in a list.")
-        gone = object()  # so that removing it moves no place that was found before
-        moved, own[index] = own[index], gone
-        new.insert(len(new) if inside else int(to[2]) + after, moved)
-        own.remove(gone)
+        placeholder = object()  # so that removing it moves no place that was found before
+        moved, own[index] = own[index], placeholder
+        new.insert(len(new) if inside else int(target_parts[2]) + after, moved)
+        own.remove(placeholder)
         self.replace(document, f"moving {_describe_item(items[index])}")
         pointers = (one.pointer for one in read_nodes(document).components if one.value is moved)
         return next(pointers, around)
@@ -223,7 +229,7 @@ class DocumentState:
         """
         items, index = self._find_item(pointer)
         place = f"{pointer.rpartition('/')[0]}/{index + 1}"
-        addition = PatchOperation("add", place, copy_of(items[index], self.value))
+        addition = PatchOperation("add", place, copy_with_new_names(items[index], self.value))
         made = apply_patch(self.value, [addition])
         self.replace(made, f"duplicating {_describe_item(items[index])}")
         return place
@@ -276,7 +282,7 @@ class DocumentState:
         if n is not None and not findings[n].patch:
             raise InputError(f"How to correct this is yours to decide: {findings[n].message}")
         made = findings.fix(show=False) if n is None else apply_patch(self.value, findings[n].patch)
-        about = "all fixes" if n is None else f"fixing {_last_step(findings[n].pointer)}"
+        about = "all fixes" if n is None else f"fixing {_name_last_step(findings[n].pointer)}"
         self.replace(made, about)
 
     def undo(self) -> bool:
@@ -346,7 +352,7 @@ def _read_problem(source: DocumentSource) -> str | None:
     return _TOO_DEEP if is_deeper(source.value, DEEPEST) else None
 
 
-def document_text(value: Any) -> str:
+def write_document(value: Any) -> str:
     """Write a document as indented JSON, with escapes where a page could not show it."""
     text = json.dumps(value, ensure_ascii=False, indent=2)
     try:
@@ -361,7 +367,7 @@ def is_identical(a: Any, b: Any) -> bool:
     return a is b or repr(a) == repr(b)
 
 
-def _last_step(pointer: str) -> str:
+def _name_last_step(pointer: str) -> str:
     return (split_pointer(pointer) or ["the flow"])[-1]
 
 

@@ -13,7 +13,7 @@ from chatkit.flowjson.components import COMPONENTS, DOCUMENT, SCREEN, Shape
 from chatkit.report import Finding
 from chatkit.util.display import cut, many
 from chatkit.util.json import append_to_pointer
-from chatkit.widgets.controls import Model, packed_module, style_sheet
+from chatkit.widgets.controls import Model, join_styles, pack_module
 
 #: What the page can ask for: methods of the editor.
 _ACTIONS = ("select", "remove", "duplicate", "undo", "redo", "move", "drop", "add")
@@ -26,8 +26,8 @@ class Tree(Model):
         act: Called with an action and its arguments: `act("move", pointer=pointer, by=1)`.
     """
 
-    _esm = packed_module(["keys.js", "elements.js", "editor/tree.js"])
-    _css = style_sheet("editor/tree.css")
+    _esm = pack_module(["keys.js", "elements.js", "editor/tree.js"])
+    _css = join_styles("editor/tree.css")
 
     rows: traitlets.List[Any] = traitlets.List().tag(sync=True)
     #: The names that can be added at the selected row, in groups, with a help for each.
@@ -102,14 +102,14 @@ class TreeRow:
 TreeRows = Iterator[TreeRow]
 
 
-def tree_rows(document: Any, findings: tuple[Finding, ...] = ()) -> list[TreeRow]:
+def make_tree_rows(document: Any, findings: tuple[Finding, ...] = ()) -> list[TreeRow]:
     """List the rows of a document from top to bottom, with the worst finding of each."""
-    rows = list(islice(_flow_rows(document), _MOST_ROWS))
+    rows = list(islice(_make_flow_rows(document), _MOST_ROWS))
     _mark_findings(rows, findings)
     return rows
 
 
-def nearest_pointer(pointer: str, known: Container[str]) -> str:
+def find_nearest_pointer(pointer: str, known: Container[str]) -> str:
     """Return the known pointer nearest to a pointer: itself, or the closest one around it."""
     while pointer and pointer not in known:
         pointer = pointer.rpartition("/")[0]
@@ -121,18 +121,18 @@ def _mark_findings(rows: list[TreeRow], findings: tuple[Finding, ...]) -> None:
     for each in sorted(findings, key=lambda one: one.severity):  # error before warning
         if each.severity == "note":
             continue
-        place = nearest_pointer(each.pointer, by_pointer)
+        place = find_nearest_pointer(each.pointer, by_pointer)
         row = by_pointer[place]
         row.wrong = row.wrong or each.severity
         while place:
-            place = nearest_pointer(place.rpartition("/")[0], by_pointer)
+            place = find_nearest_pointer(place.rpartition("/")[0], by_pointer)
             row = by_pointer[place]
             row.below = row.below or each.severity
 
 
-def _flow_rows(document: Any) -> TreeRows:
+def _make_flow_rows(document: Any) -> TreeRows:
     if not isinstance(document, dict):
-        yield TreeRow("", 0, "odd", "Flow", f"no object, but {_stray_text(document)}")
+        yield TreeRow("", 0, "odd", "Flow", f"no object, but {_describe_stray(document)}")
         return
     version = document.get("version")
     text = f"version {cut(version, 12)}" if isinstance(version, str) else "without a version"
@@ -141,7 +141,7 @@ def _flow_rows(document: Any) -> TreeRows:
     for n, screen in enumerate(screens if isinstance(screens, list) else ()):
         pointer = f"/screens/{n}"
         if not isinstance(screen, dict):
-            yield TreeRow(pointer, 1, "odd", "?", _stray_text(screen))
+            yield TreeRow(pointer, 1, "odd", "?", _describe_stray(screen))
             continue
         layout, inside = screen.get("layout"), f"{pointer}/layout/children"
         yield TreeRow(
@@ -149,53 +149,57 @@ def _flow_rows(document: Any) -> TreeRows:
             *(SCREEN, inside),
         )
         children = layout.get("children") if isinstance(layout, dict) else None
-        yield from _component_rows(inside, 2, children)
+        yield from _make_component_rows(inside, 2, children)
 
 
-def _component_rows(pointer: str, level: int, values: Any, *, in_form: bool = False) -> TreeRows:
+def _make_component_rows(
+    pointer: str, level: int, values: Any, *, in_form: bool = False
+) -> TreeRows:
     for n, value in enumerate(values if isinstance(values, list) else ()):
         place = f"{pointer}/{n}"
         if not isinstance(value, dict):
-            yield TreeRow(place, level, "odd", "?", _stray_text(value))
+            yield TreeRow(place, level, "odd", "?", _describe_stray(value))
             continue
         kind = value.get("type")
         shape = COMPONENTS.get(kind) if isinstance(kind, str) else None
-        into = f"{place}/children" if kind == "Form" else _options_pointer(shape, place)
+        into = f"{place}/children" if kind == "Form" else _find_options_pointer(shape, place)
         name = _shorten(kind, "?")
-        yield TreeRow(place, level, "component", name, _summary_text(value), shape, into, in_form)
+        yield TreeRow(
+            place, level, "component", name, _find_summary_text(value), shape, into, in_form
+        )
         if level < _MOST_LEVELS:
-            yield from _rows_inside(
+            yield from _make_inner_rows(
                 place, level + 1, value, shape, in_form=in_form or kind == "Form"
             )
 
 
-def _rows_inside(
+def _make_inner_rows(
     pointer: str, level: int, value: dict[str, Any], shape: Shape | None, *, in_form: bool
 ) -> TreeRows:
     """Yield the rows in a component: components, branches, options."""
     for key, inner in value.items():
         place = append_to_pointer(pointer, key)
         if key == "children":
-            yield from _component_rows(place, level, inner, in_form=in_form)
+            yield from _make_component_rows(place, level, inner, in_form=in_form)
         elif key in ("then", "else") and isinstance(inner, list):
             yield TreeRow(place, level, "slot", key, many(len(inner), "component"), None, place)
-            yield from _component_rows(place, level + 1, inner, in_form=in_form)
+            yield from _make_component_rows(place, level + 1, inner, in_form=in_form)
         elif key == "cases" and isinstance(inner, dict):
             for case, some in inner.items():
                 slot = append_to_pointer(place, case)
                 is_list = isinstance(some, list)
-                count = many(len(some), "component") if is_list else _stray_text(some)
+                count = many(len(some), "component") if is_list else _describe_stray(some)
                 yield TreeRow(slot, level, "slot", _shorten(case, '""'), count, None, slot)
-                yield from _component_rows(slot, level + 1, some, in_form=in_form)
+                yield from _make_component_rows(slot, level + 1, some, in_form=in_form)
         elif shape and (prop := shape.property(key)) and prop.kind == "items" and prop.item:
             for n, one in enumerate(inner if isinstance(inner, list) else ()):
                 name = _shorten(one.get("id"), "?") if isinstance(one, dict) else "?"
-                words = _summary_text(one) if isinstance(one, dict) else _stray_text(one)
+                words = _find_summary_text(one) if isinstance(one, dict) else _describe_stray(one)
                 known = prop.item if isinstance(one, dict) else None
                 yield TreeRow(f"{place}/{n}", level, "item", name, words, known)
 
 
-def _options_pointer(shape: Shape | None, pointer: str) -> str:
+def _find_options_pointer(shape: Shape | None, pointer: str) -> str:
     """Return the pointer to the list of options of a component; empty without one."""
     for prop in shape.properties if shape else ():
         if prop.kind == "items" and prop.item:
@@ -203,7 +207,7 @@ def _options_pointer(shape: Shape | None, pointer: str) -> str:
     return ""
 
 
-def _summary_text(value: dict[str, Any]) -> str:
+def _find_summary_text(value: dict[str, Any]) -> str:
     """Return a short text that a component shows; empty without one."""
     content = value.get("main-content")
     if isinstance(content, dict):
@@ -221,5 +225,5 @@ def _shorten(value: Any, missing: str = "") -> str:
     return cut(value, _LONG) if isinstance(value, str) and value else missing
 
 
-def _stray_text(value: Any) -> str:
+def _describe_stray(value: Any) -> str:
     return f"a stray {type(value).__name__}" if value is not None else "null"

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from screens import alone, field
 
 from chatkit.flowjson.nodes import read_nodes
-from chatkit.flowjson.rules.expression import ExpressionError, expression_types, infer_types
+from chatkit.flowjson.rules.expression import ExpressionError, infer_expression_types, infer_types
 from chatkit.flowjson.rules.expression import parse_expression as parse
 
 TYPES = {"text": "string", "count": "number", "flag": "boolean", "list": "array"}
@@ -168,5 +168,5 @@ def test_any_text_is_read_or_refused(text: str) -> None:
 
 def test_the_result_of_an_expression_has_a_type() -> None:
     flow = read_nodes(alone(data={"count": field("number", 3)}))
-    assert expression_types(flow, flow.screens[0], "`${data.count} > 1`") == {"boolean"}
-    assert expression_types(flow, flow.screens[0], "`${data.count} >`") == frozenset()
+    assert infer_expression_types(flow, flow.screens[0], "`${data.count} > 1`") == {"boolean"}
+    assert infer_expression_types(flow, flow.screens[0], "`${data.count} >`") == frozenset()

@@ -11,13 +11,13 @@ from screens import alone, entry, field, flow, last, screen, to
 from chatkit.flowjson.nodes import (
     Reference,
     find_references,
-    input_types,
+    get_input_types,
     is_compatible,
     is_misspelled_reference,
     parse_reference,
     read_nodes,
-    resolve,
-    schema_types,
+    read_schema_types,
+    resolve_reference,
 )
 
 PLACE = read_nodes(
@@ -57,7 +57,7 @@ PLACE = read_nodes(
 def test_a_reference_leads_to_a_type(text: str, types: set[str]) -> None:
     result = parse_reference(text)
     assert result is not None
-    assert resolve(PLACE, PLACE.screens[0], result)[0::3] == (types, "")
+    assert resolve_reference(PLACE, PLACE.screens[0], result)[0::3] == (types, "")
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_a_reference_leads_to_a_type(text: str, types: set[str]) -> None:
 def test_a_reference_that_leads_nowhere_says_why(text: str, message: str) -> None:
     result = parse_reference(text)
     assert result is not None
-    assert message in resolve(PLACE, PLACE.screens[0], result).problem
+    assert message in resolve_reference(PLACE, PLACE.screens[0], result).problem
 
 
 def test_only_the_list_named_required_is_no_field() -> None:
@@ -85,7 +85,7 @@ def test_only_the_list_named_required_is_no_field() -> None:
     for text, types in (("${data.required}", {"string"}), ("${data.odd}", set())):
         result = parse_reference(text)
         assert result is not None
-        assert resolve(place, place.screens[0], result)[0::3] == (types, "")
+        assert resolve_reference(place, place.screens[0], result)[0::3] == (types, "")
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_only_the_list_named_required_is_no_field() -> None:
     ],
 )
 def test_a_schema_says_its_types(schema: Any, types: set[str]) -> None:
-    assert schema_types(schema) == types
+    assert read_schema_types(schema) == types
 
 
 def test_what_is_not_known_fits() -> None:
@@ -120,14 +120,14 @@ def test_a_number_input_is_text_or_number() -> None:
         )
     )
     age, unusual, chosen = inputs.screens[0].components[:3]
-    assert input_types(age) == {"string", "number"}
-    assert input_types(unusual) == set()
-    assert input_types(chosen) == {"string"}
+    assert get_input_types(age) == {"string", "number"}
+    assert get_input_types(unusual) == set()
+    assert get_input_types(chosen) == {"string"}
 
 
 def test_a_component_that_is_no_input_has_no_value() -> None:
     texts = read_nodes(alone({"type": "TextBody", "text": "Hello"}))
-    assert input_types(texts.screens[0].components[0]) == set()
+    assert get_input_types(texts.screens[0].components[0]) == set()
 
 
 def test_what_only_looks_like_a_reference_is_told_apart() -> None:
@@ -141,7 +141,9 @@ def test_what_only_looks_like_a_reference_is_told_apart() -> None:
 def test_a_form_is_no_input() -> None:
     document = alone({"type": "Form", "name": "f", "children": [entry()]})
     place = read_nodes(document)
-    result = resolve(place, place.screens[0], Reference("${form.f}", None, "form", ("f",), 0, 9))
+    result = resolve_reference(
+        place, place.screens[0], Reference("${form.f}", None, "form", ("f",), 0, 9)
+    )
     assert "Form" in result.problem
 
 

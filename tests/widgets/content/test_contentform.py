@@ -338,7 +338,7 @@ def test_a_plan_that_cannot_begin_leaves_the_form_open(target, monkeypatch):
     form = ContentForm(target, "de")
     form.set("footer", "a")
     view = form.review()
-    monkeypatch.setattr(type(view), "_block_reasons", lambda _: ["another kernel is at work"])
+    monkeypatch.setattr(type(view), "_find_block_reasons", lambda _: ["another kernel is at work"])
     with pytest.raises(PlanRefused, match="another kernel"):
         view.apply()
     assert not find(form, "text").disabled

@@ -7,7 +7,7 @@ from localization.contents import button, content
 
 from chatkit.localization.audit import check_contents
 from chatkit.localization.content import Entry
-from chatkit.widgets.contentform import field_place, findings_html, lengths_html
+from chatkit.widgets.contentform import describe_field, draw_findings, draw_lengths
 
 EVIL = "<img src=x onerror=alert(1)>"
 
@@ -15,7 +15,7 @@ EVIL = "<img src=x onerror=alert(1)>"
 def notes(name, lang="en", **fields):
     values = content(lang_code=lang, **fields)
     result = [one for one in check_contents(values) if one.field.split(".")[0] == name]
-    return lengths_html(name, Entry(values, "", lang)) + findings_html(result)
+    return draw_lengths(name, Entry(values, "", lang)) + draw_findings(result)
 
 
 @pytest.mark.parametrize(
@@ -52,13 +52,13 @@ def test_findings_stand_at_their_field_with_what_to_do():
 
 def test_many_findings_are_cut():
     result = list(check_contents(content(text="{{a}} " * 20)))
-    assert f"and {len(result) - 8} more" in findings_html(result)
+    assert f"and {len(result) - 8} more" in draw_findings(result)
 
 
 def test_everything_of_a_stranger_is_escaped():
     result = check_contents(content(text=f"{{{{{EVIL}}}}}", variables={EVIL: EVIL}))
     assert result
-    assert "<img" not in findings_html(result, places=True)
+    assert "<img" not in draw_findings(result, places=True)
 
 
 @pytest.mark.parametrize(
@@ -74,4 +74,4 @@ def test_everything_of_a_stranger_is_escaped():
     ],
 )
 def test_places_are_named_as_a_person_counts(field, message):
-    assert field_place(field) == message
+    assert describe_field(field) == message

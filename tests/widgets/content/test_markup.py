@@ -7,14 +7,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from volume import volume
 
-from chatkit.localization.bubble import runs
+from chatkit.localization.bubble import split_runs
 from chatkit.localization.typography import SIGNS
 
 
 def output(text, samples=None, **more):
     """Runs as short strings: their elements, their mark, their text."""
     return [
-        f"{'>'.join(run.tags)}|{run.mark}|{run.text}" for run in runs(text, samples or {}, **more)
+        f"{'>'.join(run.tags)}|{run.mark}|{run.text}"
+        for run in split_runs(text, samples or {}, **more)
     ]
 
 
@@ -81,7 +82,7 @@ def test_what_would_not_be_seen_is_spelled_out():
 @given(st.text(alphabet="*_~`{}12 aא\n\u202e", max_size=60), st.text("*_~` a", max_size=5))
 @settings(max_examples=volume(40, 1000), deadline=None)
 def test_no_letter_is_lost_but_signs(text, sample):
-    result = runs(text, {"1": sample})
+    result = split_runs(text, {"1": sample})
     plain = "".join(run.text for run in result if not run.mark)
     letters = [c for c in plain if c not in SIGNS]
     kept = iter(c for c in text if c not in SIGNS)
@@ -93,9 +94,11 @@ def test_no_letter_is_lost_but_signs(text, sample):
 def test_a_text_of_signs_is_read_to_its_end():
     """Signs without partners must not make the search start over at each of them."""
     for text in ("*a " * 1700, "_*~`" * 1300, "*_~`x" * 1000, "{{" * 2500):
-        letters = [c for c in "".join(run.text for run in runs(text, {})) if c not in SIGNS]
+        letters = [c for c in "".join(run.text for run in split_runs(text, {})) if c not in SIGNS]
         assert letters == [c for c in text[:5000] if c not in SIGNS]
 
 
 def test_a_text_of_many_pages_is_cut():
-    assert sum(len(run.text) for run in runs("x" * 99_999 + "{{1}}", {"1": "y" * 9999})) <= 5000
+    assert (
+        sum(len(run.text) for run in split_runs("x" * 99_999 + "{{1}}", {"1": "y" * 9999})) <= 5000
+    )

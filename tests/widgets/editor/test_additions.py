@@ -9,10 +9,10 @@ from widgets.showcase import DOCUMENT
 
 from chatkit.errors import InputError
 from chatkit.flowjson.components import COMPONENTS
-from chatkit.widgets.editor.edits import addition_for, additions_at, new_flow
-from chatkit.widgets.editor.tree import TreeRow, tree_rows
+from chatkit.widgets.editor.edits import list_additions, make_flow, plan_addition
+from chatkit.widgets.editor.tree import TreeRow, make_tree_rows
 
-ROWS = tree_rows(DOCUMENT)
+ROWS = make_tree_rows(DOCUMENT)
 
 
 def row(name: str, text: str = "") -> TreeRow:
@@ -20,7 +20,7 @@ def row(name: str, text: str = "") -> TreeRow:
 
 
 def names(document: Any, at: TreeRow) -> set[str]:
-    return {name for _, some in additions_at(document, at) for name, _ in some}
+    return {name for _, some in list_additions(document, at) for name, _ in some}
 
 
 def test_a_flow_takes_screens_and_a_screen_every_component() -> None:
@@ -37,17 +37,17 @@ def test_a_container_takes_what_may_stand_in_it() -> None:
 
 
 def test_an_older_version_offers_what_it_knows() -> None:
-    old = new_flow() | {"version": "5.1"}
-    offered = names(old, tree_rows(old)[1])
+    old = make_flow() | {"version": "5.1"}
+    offered = names(old, make_tree_rows(old)[1])
     assert "ChipsSelector" not in offered
     assert "RichText" in offered
 
 
 def test_what_is_odd_takes_nothing() -> None:
     unusual = {"screens": [3]}
-    assert additions_at(unusual, tree_rows(unusual)[1]) == []
+    assert list_additions(unusual, make_tree_rows(unusual)[1]) == []
     with pytest.raises(InputError, match="cannot be added here"):
-        addition_for(DOCUMENT, ROWS[0], ROWS, "TextBody")
+        plan_addition(DOCUMENT, ROWS[0], ROWS, "TextBody")
 
 
 @pytest.mark.parametrize(
@@ -69,23 +69,23 @@ def test_additions_land_after_the_row_or_inside_it(
     at: str, what: str, pointer: str, index: int
 ) -> None:
     result = row(at, "1 component") if at == "hills" else row(at)
-    assert addition_for(DOCUMENT, result, ROWS, what)[:2] == (pointer, index)
+    assert plan_addition(DOCUMENT, result, ROWS, what)[:2] == (pointer, index)
 
 
 def test_branches_are_added_to_if_and_switch() -> None:
     switch = row("Switch")
-    pointer, index, value = addition_for(DOCUMENT, switch, ROWS, "Case")
+    pointer, index, value = plan_addition(DOCUMENT, switch, ROWS, "Case")
     assert (pointer, index) == (f"{switch.pointer}/cases/value", None)
     assert isinstance(value, list)
     assert "Else" not in names(DOCUMENT, row("If"))  # it has one
-    bare = new_flow()
+    bare = make_flow()
     bare["screens"][0]["layout"]["children"][0] = {"type": "If", "condition": "x", "then": []}
-    at = tree_rows(bare)[2]
-    assert addition_for(bare, at, tree_rows(bare), "Else")[0] == f"{at.pointer}/else"
+    at = make_tree_rows(bare)[2]
+    assert plan_addition(bare, at, make_tree_rows(bare), "Else")[0] == f"{at.pointer}/else"
 
 
 def test_an_if_asks_for_an_input_of_its_screen() -> None:
-    _, _, value = addition_for(DOCUMENT, row("TextInput", "Email"), ROWS, "If")
+    _, _, value = plan_addition(DOCUMENT, row("TextInput", "Email"), ROWS, "If")
     assert isinstance(value, dict)
     assert value["condition"] == "${form.name} != ''"
 
@@ -93,8 +93,8 @@ def test_an_if_asks_for_an_input_of_its_screen() -> None:
 @pytest.mark.parametrize("screens", [None, 3, [{}], [{"layout": 3}], [{"layout": {"children": 3}}]])
 def test_additions_to_odd_documents_do_not_fail(screens: Any) -> None:
     unusual = {"version": 7, "screens": screens}
-    rows = tree_rows(unusual)
+    rows = make_tree_rows(unusual)
     for at in rows:
-        for _, some in additions_at(unusual, at):
+        for _, some in list_additions(unusual, at):
             for name, _ in some:
-                assert addition_for(unusual, at, rows, name)[0].startswith("/")
+                assert plan_addition(unusual, at, rows, name)[0].startswith("/")

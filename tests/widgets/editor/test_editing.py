@@ -6,14 +6,14 @@ import pytest
 
 from chatkit.errors import InputError
 from chatkit.widgets.editor import Editor
-from chatkit.widgets.editor.edits import new_flow
+from chatkit.widgets.editor.edits import make_flow
 
 PLACE = "/screens/0/layout/children"
 
 
 @pytest.fixture
 def editing() -> Editor:
-    return Editor(new_flow())
+    return Editor(make_flow())
 
 
 def types(editing: Editor) -> list[str]:
@@ -22,7 +22,7 @@ def types(editing: Editor) -> list[str]:
 
 def test_the_first_screen_is_selected(editing: Editor) -> None:
     assert editing.selected == "/screens/0"
-    assert editing.document == new_flow()
+    assert editing.document == make_flow()
     assert editing.lint().ok
 
 
@@ -66,7 +66,7 @@ def test_items_are_moved_copied_and_removed_and_selection_follows(editing: Edito
     assert types(editing) == ["TextInput", "TextHeading"]
     for _ in range(5):
         editing.undo()
-    assert editing.document == new_flow()
+    assert editing.document == make_flow()
     editing.redo()
     assert types(editing) == ["TextHeading", "TextInput", "Footer"]
 

@@ -30,7 +30,7 @@ from chatkit.client import Client
 from chatkit.errors import InputError
 from chatkit.flowjson import parse
 from chatkit.widgets.editor import Editor, FindingList, SourceView
-from chatkit.widgets.editor.edits import new_flow
+from chatkit.widgets.editor.edits import make_flow
 from chatkit.widgets.editor.inspector import Inspector
 from chatkit.widgets.editor.tree import Tree
 from chatkit.widgets.planview import PlanView
@@ -57,7 +57,7 @@ def client() -> Iterator[Client]:
 
 @pytest.fixture
 def editor() -> Editor:
-    return Editor(new_flow())
+    return Editor(make_flow())
 
 
 def tree(editor: Editor) -> Any:
@@ -96,7 +96,7 @@ def test_the_source_that_is_typed_is_the_document(editor: Editor) -> None:
 
 def test_a_broken_source_is_told_at_its_line_and_the_good_document_stays(editor: Editor) -> None:
     source(editor).text = source(editor).text.replace('"WELCOME",', '"WELCOME"')
-    assert editor.document == new_flow()
+    assert editor.document == make_flow()
     (mark,) = source(editor).marks
     assert mark["line"] in (5, 6)  # at the end of the one, or the beginning of the other
     assert (mark["line"], mark["severity"]) == (editor.lint()[0].line, "error")
@@ -105,7 +105,7 @@ def test_a_broken_source_is_told_at_its_line_and_the_good_document_stays(editor:
     assert find(editor, "title").disabled
     send(tree(editor), {"do": "remove", "pointer": "/screens/0"})
     assert "not valid JSON now" in editor.message
-    assert editor.document == new_flow()
+    assert editor.document == make_flow()
     press(editor, "Undo")
     assert not tree(editor).locked
     assert source(editor).marks == []
@@ -170,10 +170,10 @@ def test_the_phone_is_told_the_screen_of_what_is_selected() -> None:
 
 def test_it_opens_texts_files_and_built_flows(tmp_path: Path) -> None:
     file = tmp_path / "flow.json"
-    file.write_text(json.dumps(new_flow()))
-    for document in (file, json.dumps(new_flow()), parse(new_flow())):
-        assert Editor(document).document == new_flow()
-    assert Editor().document == new_flow()
+    file.write_text(json.dumps(make_flow()))
+    for document in (file, json.dumps(make_flow()), parse(make_flow())):
+        assert Editor(document).document == make_flow()
+    assert Editor().document == make_flow()
 
 
 @pytest.mark.parametrize("text", ["", "{", "3", "null", '"x"', "[1]", "[" * 900 + "]" * 900])
@@ -182,8 +182,8 @@ def test_what_is_no_flow_opens_with_a_finding(text: str) -> None:
     assert not editor.lint().ok
     assert part(editor, FindingList).listed
     assert "text/html" in static(editor)
-    source(editor).text = json.dumps(new_flow())
-    assert editor.document == new_flow()
+    source(editor).text = json.dumps(make_flow())
+    assert editor.document == make_flow()
     assert editor.lint().ok
 
 
@@ -196,7 +196,7 @@ def test_a_document_that_is_the_name_of_a_file_is_not_opened(tmp_path: Path) -> 
 
 def test_texts_of_strangers_are_never_markup() -> None:
     evil = "<img src=x onerror=alert(1)>"
-    made = new_flow()
+    made = make_flow()
     made["screens"][0] |= {"id": evil, "title": evil, evil: evil}
     made["screens"][0]["layout"]["children"][0] |= {"type": evil, "text": evil}
     editor = Editor(made)
@@ -207,7 +207,7 @@ def test_texts_of_strangers_are_never_markup() -> None:
 
 
 def test_it_has_one_line_of_text_and_a_page_that_is_no_widget() -> None:
-    editor = Editor(new_flow())
+    editor = Editor(make_flow())
     assert repr(editor) == "Editor of 1 screen: WELCOME; no findings."
     bundle = static(editor)
     assert bundle["text/plain"] == repr(editor)
@@ -240,7 +240,7 @@ def test_a_flow_of_the_account_is_edited_and_saved(client: Client) -> None:
 
 
 def test_a_new_flow_is_named_and_saved(client: Client) -> None:
-    editor = Editor(new_flow(), resource=client.flows)
+    editor = Editor(make_flow(), resource=client.flows)
     press(editor, "Save as a new flow …")
     assert "needs a name" in editor.message
     type_into(editor, "Name of the new flow", "Hello")
@@ -252,7 +252,7 @@ def test_a_new_flow_is_named_and_saved(client: Client) -> None:
 
 
 def test_a_flow_with_errors_is_saved_when_that_is_allowed(client: Client) -> None:
-    editor = Editor(new_flow(), resource=client.flows)
+    editor = Editor(make_flow(), resource=client.flows)
     anyway = "Save it although it has errors"
     assert not is_seen(find(editor, anyway))
     editor.set("/version", "9.9")

@@ -15,10 +15,10 @@ import chatkit
 from chatkit.errors import InputError
 from chatkit.flowjson import Finding
 from chatkit.flowjson.components import COMPONENTS
-from chatkit.widgets.editor.edits import new_component, new_flow
+from chatkit.widgets.editor.edits import make_component, make_flow
 from chatkit.widgets.editor.inspector import Inspector
 from chatkit.widgets.editor.state import DocumentState
-from chatkit.widgets.editor.tree import tree_rows
+from chatkit.widgets.editor.tree import make_tree_rows
 
 FORM = "/screens/0/layout/children/4"
 KEYS = st.sampled_from(["type", "name", "label", "text", "on-click-action", "next", "children"])
@@ -62,13 +62,13 @@ class Notes(DocumentState):
 def opened(document: Any, pointer: str) -> tuple[Inspector, Notes]:
     notes = Notes(document)
     inspector = Inspector(notes, notes.refresh)
-    (row,) = [row for row in tree_rows(document) if row.pointer == pointer]
+    (row,) = [row for row in make_tree_rows(document) if row.pointer == pointer]
     inspector.show(row)
     return inspector, notes
 
 
 def alone(one: dict[str, Any], version: str = "7.3") -> dict[str, Any]:
-    made = new_flow() | {"version": version}
+    made = make_flow() | {"version": version}
     made["screens"][0]["layout"]["children"] = [one]
     return made
 
@@ -79,7 +79,7 @@ FIRST = "/screens/0/layout/children/0"
 @pytest.mark.parametrize("kind", COMPONENTS)
 def test_every_component_has_a_field_for_each_of_its_properties(kind: str) -> None:
     shape = COMPONENTS[kind]
-    inspector, notes = opened(alone(new_component(kind)), FIRST)
+    inspector, notes = opened(alone(make_component(kind)), FIRST)
     names = {pointer.removeprefix(f"{FIRST}/").split("/")[0] for pointer in inspector.fields}
     elsewhere = {prop.name for prop in shape.properties if prop.kind in ("components", "cases")}
     ranged = {prop.name for prop in shape.properties if prop.place == "range mode"}
@@ -94,13 +94,13 @@ def test_fields_follow_version_and_place() -> None:
     assert f"{FIRST}/markdown" not in opened(alone(box, "5.0"), FIRST)[0].fields
     inside, _ = opened(DOCUMENT, f"{FORM}/children/0")
     assert f"{FORM}/children/0/init-value" not in inside.fields
-    assert f"{FIRST}/init-value" in opened(alone(new_component("TextInput")), FIRST)[0].fields
+    assert f"{FIRST}/init-value" in opened(alone(make_component("TextInput")), FIRST)[0].fields
     range_ = opened(DOCUMENT, "/screens/2/layout/children/1")[0]
     assert "/screens/2/layout/children/1/min-days" in range_.fields
 
 
 def test_what_is_typed_is_set_at_its_place() -> None:
-    inspector, notes = opened(alone(new_component("TextInput")), FIRST)
+    inspector, notes = opened(alone(make_component("TextInput")), FIRST)
     fields: Any = inspector.fields
     enter(inspector, fields[f"{FIRST}/label"], "Name")
     enter(inspector, fields[f"{FIRST}/name"], "given")
@@ -115,7 +115,7 @@ def test_what_is_typed_is_set_at_its_place() -> None:
 
 
 def test_what_is_no_value_is_told_at_its_field_and_changes_nothing() -> None:
-    inspector, notes = opened(alone(new_component("CheckboxGroup")), FIRST)
+    inspector, notes = opened(alone(make_component("CheckboxGroup")), FIRST)
     field: Any = inspector.fields[f"{FIRST}/min-selected-items"]
     enter(inspector, field, "many")
     assert "must be a whole number" in field.problem
@@ -142,8 +142,8 @@ def test_an_action_has_the_fields_that_it_takes() -> None:
 
 
 def test_the_form_is_made_anew_only_when_it_has_other_fields() -> None:
-    document = alone(new_component("Switch"))
-    document["screens"][0]["layout"]["children"].append(new_component("Footer"))
+    document = alone(make_component("Switch"))
+    document["screens"][0]["layout"]["children"].append(make_component("Footer"))
     foot, cases = "/screens/0/layout/children/1", f"{FIRST}/cases"
     for pointer, field, value, refresh in (
         ("/screens/0", "/screens/0/title", "Hello", (True, "")),
@@ -203,7 +203,7 @@ def test_findings_are_told_at_their_fields() -> None:
 
 
 def test_problems_of_typing_and_of_the_lint_stand_together() -> None:
-    inspector, _ = opened(alone(new_component("CheckboxGroup")), FIRST)
+    inspector, _ = opened(alone(make_component("CheckboxGroup")), FIRST)
     field = inspector.fields[f"{FIRST}/min-selected-items"]
     inspector.mark([Finding("A", "warning", f"{FIRST}/min-selected-items", "too <b>many</b>")])
     enter(inspector, field, "many")
@@ -215,15 +215,15 @@ def test_problems_of_typing_and_of_the_lint_stand_together() -> None:
 
 
 def test_what_a_version_demands_is_marked() -> None:
-    component = new_component("TextInput")
+    component = make_component("TextInput")
     assert opened(alone(component), FIRST)[0].fields[f"{FIRST}/label"].required
     assert not opened(alone(component), FIRST)[0].fields[f"{FIRST}/helper-text"].required
 
 
 def test_nothing_can_be_typed_while_the_source_is_broken() -> None:
-    inspector, notes = opened(alone(new_component("TextInput")), FIRST)
+    inspector, notes = opened(alone(make_component("TextInput")), FIRST)
     notes.write("{")
-    inspector.show(next(row for row in tree_rows(notes.value) if row.pointer == FIRST))
+    inspector.show(next(row for row in make_tree_rows(notes.value) if row.pointer == FIRST))
     assert inspector.fields[f"{FIRST}/label"].disabled
 
 
@@ -231,7 +231,7 @@ def test_what_is_not_shown_any_more_is_forgotten() -> None:
     inspector, _ = opened(DOCUMENT, "/screens/0")
 
     def looked() -> int:
-        for row in tree_rows(DOCUMENT):
+        for row in make_tree_rows(DOCUMENT):
             inspector.show(row)
         return len(_instances)
 
@@ -242,7 +242,7 @@ def test_what_is_not_shown_any_more_is_forgotten() -> None:
 @given(JSON)
 def test_any_component_opens(value: Any) -> None:
     document = {"version": "7.3", "screens": [{"layout": {"children": [value]}}, value]}
-    for row in tree_rows(document):
+    for row in make_tree_rows(document):
         notes = Notes(document)
         inspector = Inspector(notes, notes.refresh)
         inspector.show(row)

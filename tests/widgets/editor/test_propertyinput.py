@@ -13,8 +13,8 @@ from widgets.screen import find, press, type_into
 import chatkit
 from chatkit.flowjson.components import COMPONENTS, NEXT, RECOMMENDED, SCREEN, Property, Version
 from chatkit.widgets.editor.inspector import (
-    help_text,
-    property_input_for,
+    make_help_text,
+    make_property_input,
 )
 from chatkit.widgets.fields import ABSENT, Choice, Json, is_reference
 
@@ -35,7 +35,7 @@ def prop(component: str, name: str) -> Property:
 
 
 def made(component: str, name: str, value: Any = ABSENT) -> Any:
-    return property_input_for(prop(component, name), RECOMMENDED, value)
+    return make_property_input(prop(component, name), RECOMMENDED, value)
 
 
 def test_a_text_that_is_emptied_is_taken_away_unless_it_is_needed() -> None:
@@ -152,18 +152,18 @@ def test_the_options_of_a_component_are_edited_from_its_form() -> None:
 def test_the_next_screen_is_one_of_the_flow_or_kept() -> None:
     next_ = Property("next", "object", "", item=NEXT)
     value = {"type": "screen", "name": "B"}
-    one = property_input_for(next_, RECOMMENDED, value, ["A", "B", "B"])
+    one = make_property_input(next_, RECOMMENDED, value, ["A", "B", "B"])
     assert one.read() == value
-    gone = property_input_for(next_, RECOMMENDED, {"type": "screen", "name": "GONE"}, ["A"])
+    gone = make_property_input(next_, RECOMMENDED, {"type": "screen", "name": "GONE"}, ["A"])
     assert gone.read() == {"type": "screen", "name": "GONE"}
-    unusual = property_input_for(next_, RECOMMENDED, {"type": "plugin", "name": "x"}, ["A"])
+    unusual = make_property_input(next_, RECOMMENDED, {"type": "plugin", "name": "x"}, ["A"])
     assert isinstance(unusual, Json)
 
 
 def test_anything_else_is_json() -> None:
     data = SCREEN.property("data")
     assert data is not None
-    one = property_input_for(data, RECOMMENDED, {"a": {"type": "string"}})
+    one = make_property_input(data, RECOMMENDED, {"a": {"type": "string"}})
     assert isinstance(one, Json)
     assert one.read() == {"a": {"type": "string"}}
     one.enter("{")
@@ -177,14 +177,14 @@ LABEL = Property("label", "text", "What it says.", required=Version(4, 0), lengt
 
 
 def test_help_tells_what_the_table_knows() -> None:
-    assert help_text(LABEL) == "What it says. At most 20 characters."
+    assert make_help_text(LABEL) == "What it says. At most 20 characters."
     days = COMPONENTS["CalendarPicker"].by_name
-    assert "Of Mon, Tue" in help_text(days["include-days"])
-    assert "YYYY-MM-DD" in help_text(days["min-date"])
+    assert "Of Mon, Tue" in make_help_text(days["include-days"])
+    assert "YYYY-MM-DD" in make_help_text(days["min-date"])
     photos = COMPONENTS["PhotoPicker"].by_name
-    assert "1 to 30" in help_text(photos["max-uploaded-photos"])
-    assert "Not set, it is 30." in help_text(photos["max-uploaded-photos"])
-    assert "At most 300 KB" in help_text(COMPONENTS["Image"].by_name["src"])
+    assert "1 to 30" in make_help_text(photos["max-uploaded-photos"])
+    assert "Not set, it is 30." in make_help_text(photos["max-uploaded-photos"])
+    assert "At most 300 KB" in make_help_text(COMPONENTS["Image"].by_name["src"])
 
 
 def test_references_are_known() -> None:
@@ -197,7 +197,7 @@ def test_references_are_known() -> None:
 @settings(max_examples=volume(40, 1000))
 @given(st.sampled_from(PROPERTIES), JSON)
 def test_what_a_property_holds_is_never_changed_by_showing_it(each: Property, value: Any) -> None:
-    one = property_input_for(each, RECOMMENDED, value, ["A"])
+    one = make_property_input(each, RECOMMENDED, value, ["A"])
     try:
         read = one.read()
     except ValueError:  # it is told at the field, and the document stays as it is

@@ -8,7 +8,12 @@ import pytest
 
 from chatkit.errors import InputError
 from chatkit.flowjson import lint
-from chatkit.widgets.editor.edits import copy_of, names_in, unused_name, with_name
+from chatkit.widgets.editor.edits import (
+    copy_with_new_names,
+    list_names,
+    make_unused_name,
+    with_name,
+)
 from chatkit.widgets.editor.state import DocumentState
 
 
@@ -165,11 +170,11 @@ def test_what_has_no_name_is_refused(pointer: str) -> None:
 
 
 def test_names_are_made_that_nothing_else_has() -> None:
-    assert unused_name("name", {"other"}) == "name"
-    assert unused_name("name", {"name", "name_2"}) == "name_3"
-    assert unused_name("name_2", {"name_2"}) == "name_3"
+    assert make_unused_name("name", {"other"}) == "name"
+    assert make_unused_name("name", {"name", "name_2"}) == "name_3"
+    assert make_unused_name("name_2", {"name_2"}) == "name_3"
     taken = {"A"}
-    made = [unused_name("A", taken, letters=True) for _ in range(28)]
+    made = [make_unused_name("A", taken, letters=True) for _ in range(28)]
     assert made[:2] == ["A_B", "A_C"]
     assert len(set(made)) == 28
     assert not any(c.isdigit() for name in made for c in name)
@@ -178,15 +183,15 @@ def test_names_are_made_that_nothing_else_has() -> None:
 def test_a_copy_has_names_of_its_own() -> None:
     whole = document()
     form = whole["screens"][0]["layout"]["children"][0]
-    made = copy_of(form, whole)
+    made = copy_with_new_names(form, whole)
     assert made["name"] == "form_2"
     names = [one["name"] for one in made["children"] if "name" in one]
     assert names == ["first_3", "first_4"]
-    screen = copy_of(whole["screens"][0], whole)
+    screen = copy_with_new_names(whole["screens"][0], whole)
     assert screen["id"] == "START_B"
     assert screen["layout"] == whole["screens"][0]["layout"]
-    assert copy_of(3, whole) == 3
+    assert copy_with_new_names(3, whole) == 3
 
 
 def test_names_are_found_in_any_shape() -> None:
-    assert sorted(names_in([{"id": "a", "x": {"name": "b"}}, {"id": 3}, "c"])) == ["a", "b"]
+    assert sorted(list_names([{"id": "a", "x": {"name": "b"}}, {"id": 3}, "c"])) == ["a", "b"]

@@ -13,8 +13,8 @@ from volume import volume
 
 from chatkit.errors import InputError
 from chatkit.flowjson import lint
-from chatkit.widgets.editor.edits import new_flow
-from chatkit.widgets.editor.state import DocumentState, document_text
+from chatkit.widgets.editor.edits import make_flow
+from chatkit.widgets.editor.state import DocumentState, write_document
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),
@@ -27,7 +27,7 @@ VALUES = st.recursive(
 
 
 def test_edits_change_the_document_and_can_be_taken_back() -> None:
-    first = new_flow()
+    first = make_flow()
     before = json.dumps(first)
     draft = DocumentState(first)
     draft.set("/screens/0/title", "Hello")
@@ -43,7 +43,7 @@ def test_edits_change_the_document_and_can_be_taken_back() -> None:
 
 
 def test_typing_in_one_field_is_one_step_until_something_else_is_done() -> None:
-    draft = DocumentState(new_flow())
+    draft = DocumentState(make_flow())
     for text in ("H", "Ho", "Hol", "Hola"):
         draft.set("/screens/0/title", text)
     draft.settle()
@@ -55,14 +55,14 @@ def test_typing_in_one_field_is_one_step_until_something_else_is_done() -> None:
 
 
 def test_what_changes_nothing_is_no_step() -> None:
-    draft = DocumentState(new_flow())
+    draft = DocumentState(make_flow())
     draft.set("/version", "7.3")
     draft.write(draft.text)
     assert not draft.undoable
 
 
 def test_items_are_added_moved_copied_and_removed() -> None:
-    draft = DocumentState(new_flow())
+    draft = DocumentState(make_flow())
     place = "/screens/0/layout/children"
     heading, footer = draft.find(place)
     draft.set(place, [heading, {"type": "TextInput", "name": "a", "label": "A"}, footer])
@@ -78,7 +78,7 @@ def test_items_are_added_moved_copied_and_removed() -> None:
 
 
 def test_a_rename_is_one_step() -> None:
-    draft = DocumentState(new_flow())
+    draft = DocumentState(make_flow())
     assert draft.rename("/screens/0", "HELLO") == "/screens/0"
     assert draft.value["screens"][0]["id"] == "HELLO"
     draft.undo()
@@ -98,37 +98,37 @@ def test_a_rename_is_one_step() -> None:
     ],
 )
 def test_what_cannot_be_done_is_refused_and_nothing_changes(act: Any) -> None:
-    draft = DocumentState(new_flow())
+    draft = DocumentState(make_flow())
     with pytest.raises(InputError):
         act(draft)
-    assert draft.value == new_flow()
+    assert draft.value == make_flow()
     assert not draft.undoable
 
 
 def test_a_text_that_is_no_json_waits_and_keeps_the_last_good_document() -> None:
-    draft = DocumentState(new_flow())
+    draft = DocumentState(make_flow())
     text = draft.text.replace('"Welcome",', '"Welcome"')
     draft.write(text)
     assert draft.broken
     assert draft.text == text
-    assert draft.value == new_flow()
+    assert draft.value == make_flow()
     (result,) = draft.findings
     assert (result.code, result.line) == ("INVALID_FLOW_JSON", lint(text + "\n")[0].line)
     with pytest.raises(InputError, match="not valid JSON now"):
         draft.set("/version", "7.2")
     draft.undo()
     assert not draft.broken
-    assert draft.text == document_text(new_flow())
+    assert draft.text == write_document(make_flow())
 
 
 def test_a_mended_text_becomes_the_document_as_it_was_typed() -> None:
-    draft = DocumentState(new_flow())
+    draft = DocumentState(make_flow())
     draft.write("{")
     draft.write('{"version":   "7.2"}')
     assert draft.value == {"version": "7.2"}
     assert draft.text == '{"version":   "7.2"}'
     draft.undo()
-    assert draft.value == new_flow()
+    assert draft.value == make_flow()
 
 
 def test_a_broken_text_opens(tmp_path: Path) -> None:
@@ -144,7 +144,7 @@ def test_a_broken_text_opens(tmp_path: Path) -> None:
 
 
 def test_a_document_on_one_line_is_opened_on_many() -> None:
-    assert DocumentState(json.dumps(new_flow())).text == document_text(new_flow())
+    assert DocumentState(json.dumps(make_flow())).text == write_document(make_flow())
     twice = '{"version": "7.3", "version": "7.2"}'
     assert DocumentState(twice).text == twice  # so that it can be seen
     assert DocumentState('{\n"a":   1}').text == '{\n"a":   1}'
@@ -153,10 +153,10 @@ def test_a_document_on_one_line_is_opened_on_many() -> None:
 def test_a_text_is_never_taken_for_the_name_of_a_file(tmp_path: Path) -> None:
     file = tmp_path / "secret.json"
     file.write_text('{"secret": 1}')
-    draft = DocumentState(new_flow())
+    draft = DocumentState(make_flow())
     draft.write(str(file))
     assert draft.broken
-    assert draft.value == new_flow()
+    assert draft.value == make_flow()
     draft.write(f'"{file}"')
     assert draft.value == str(file)
     assert not draft.findings.ok
@@ -167,7 +167,7 @@ def test_too_deep_is_refused() -> None:
     for _ in range(100):
         deep = {"a": deep}
     assert "nested more than 60" in DocumentState(deep).findings[0].message
-    draft = DocumentState(new_flow())
+    draft = DocumentState(make_flow())
     with pytest.raises(InputError, match="nested"):
         draft.set("/screens", deep)
     draft.write(json.dumps(deep))
@@ -178,7 +178,7 @@ def test_too_deep_is_refused() -> None:
 
 
 def test_steps_are_kept_up_to_a_bound() -> None:
-    draft = DocumentState(new_flow())
+    draft = DocumentState(make_flow())
     for n in range(250):
         draft.set(f"/screens/0/x{n}", n)
     while draft.undo():
@@ -187,8 +187,8 @@ def test_steps_are_kept_up_to_a_bound() -> None:
 
 
 def test_half_a_character_is_written_as_an_escape() -> None:
-    assert document_text({"a": "\ud800é"}) == '{\n  "a": "\\ud800\\u00e9"\n}'
-    assert document_text({"a": "é"}) == '{\n  "a": "é"\n}'
+    assert write_document({"a": "\ud800é"}) == '{\n  "a": "\\ud800\\u00e9"\n}'
+    assert write_document({"a": "é"}) == '{\n  "a": "é"\n}'
 
 
 @settings(max_examples=volume(24, 600), deadline=None)

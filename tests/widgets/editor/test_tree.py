@@ -6,8 +6,8 @@ from typing import Any
 
 from widgets.screen import send
 
-from chatkit.widgets.editor.edits import new_flow
-from chatkit.widgets.editor.tree import Tree, tree_rows
+from chatkit.widgets.editor.edits import make_flow
+from chatkit.widgets.editor.tree import Tree, make_tree_rows
 
 
 def test_wishes_of_the_page_are_passed_on() -> None:
@@ -36,7 +36,7 @@ def test_other_messages_do_nothing() -> None:
 
 def test_rows_are_told_with_what_is_selected() -> None:
     tree = Tree(lambda *_: None)
-    rows = tree_rows(new_flow())
+    rows = make_tree_rows(make_flow())
     tree.show(rows, rows[1], "WELCOME", [("Flow", [("Screen", "")])], locked=False)
     assert [row["name"] for row in tree.rows] == ["Flow", "WELCOME", "TextHeading", "Footer"]
     assert (tree.selected, tree.movable, tree.screen) == ("/screens/0", True, "WELCOME")

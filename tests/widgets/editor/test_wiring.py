@@ -14,16 +14,16 @@ from chatkit.errors import InputError
 from chatkit.flowjson import lint
 from chatkit.util.json import get_value
 from chatkit.widgets.editor import Editor
-from chatkit.widgets.editor.edits import new_flow, with_addition, without_part
+from chatkit.widgets.editor.edits import make_flow, with_addition, without_part
 from chatkit.widgets.editor.inspector import Inspector
-from chatkit.widgets.editor.tree import tree_rows
+from chatkit.widgets.editor.tree import make_tree_rows
 
 FIRST = "/screens/0/layout/children"
 
 
 @pytest.fixture
 def editor() -> Editor:
-    return Editor(new_flow())
+    return Editor(make_flow())
 
 
 def foot(editor: Editor, screen: int) -> dict[str, Any]:
@@ -209,13 +209,13 @@ STEPS = st.lists(
 @settings(max_examples=volume(25, 200))
 @given(STEPS)
 def test_whatever_is_added_and_removed_the_screen_stays_good(expected: Any) -> None:
-    document = new_flow()
+    document = make_flow()
     for what, screen, place in expected:
         pointer = f"/screens/{screen % len(document['screens'])}"
         inside = f"{pointer}/layout/children"
         count = len(get_value(document, inside)) - 1
         if what != "-":
-            rows = tree_rows(document)
+            rows = make_tree_rows(document)
             row = next(each for each in rows if each.pointer == pointer)
             document, _ = with_addition(document, row, rows, what)
         elif place < count:

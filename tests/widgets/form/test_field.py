@@ -18,7 +18,7 @@ from chatkit.widgets.fields import (
     NumberText,
     Samples,
     Text,
-    input_for,
+    make_input,
 )
 
 BODIES: list[type[Body]] = [ContactBody, FlowBody, ContentBody, WebhookBody, Header, Button, App]
@@ -42,7 +42,7 @@ BODIES: list[type[Body]] = [ContactBody, FlowBody, ContentBody, WebhookBody, Hea
     ],
 )
 def test_each_kind_of_value_has_its_input(body: type[Body], name: str, kind: type) -> None:
-    assert type(input_for(name, body.model_fields[name])) is kind
+    assert type(make_input(name, body.model_fields[name])) is kind
 
 
 @pytest.mark.parametrize("body", BODIES)
@@ -52,7 +52,7 @@ def test_an_input_that_nobody_touched_holds_what_the_body_would_send_without_it(
     for name, declared in body.model_fields.items():
         if not declared.is_required():
             default = declared.get_default(call_default_factory=True)
-            assert input_for(name, declared).read() == default
+            assert make_input(name, declared).read() == default
 
 
 def test_a_problem_is_shown_at_the_field_as_text_and_taken_back() -> None:

@@ -6,11 +6,11 @@ from hypothesis import strategies as st
 from widgets.screen import controls, find, press
 
 from chatkit.templates import ContentBody
-from chatkit.widgets.fields import Bodies, Samples, input_for
+from chatkit.widgets.fields import Bodies, Samples, make_input
 
 
 def buttons() -> Bodies:
-    made = input_for("buttons", ContentBody.model_fields["buttons"])
+    made = make_input("buttons", ContentBody.model_fields["buttons"])
     assert isinstance(made, Bodies)
     return made
 
@@ -54,7 +54,7 @@ def test_what_the_service_adds_to_a_body_cannot_be_sent_and_is_left_out() -> Non
 
 
 def test_a_list_that_may_be_none_is_none_without_rows() -> None:
-    apps = input_for("auth_apps", ContentBody.model_fields["auth_apps"])
+    apps = make_input("auth_apps", ContentBody.model_fields["auth_apps"])
     assert apps.read() is None
 
 

@@ -6,7 +6,7 @@ import pytest
 from widgets.gridding import client, sandbox  # noqa: F401
 
 from chatkit.resource import get_endpoints
-from chatkit.widgets.grid import describe_columns, describe_rows, edits_summary, table_html
+from chatkit.widgets.grid import describe_columns, describe_rows, draw_table, summarize_edits
 from chatkit.widgets.sheet import Sheet
 
 EVIL = "<img src=x onerror=alert(1)>"
@@ -67,19 +67,19 @@ def test_a_long_text_is_cut_and_marked(sheet):
 
 
 def test_what_was_done_is_said_in_one_line(sheet):
-    assert edits_summary(sheet) == ""
+    assert summarize_edits(sheet) == ""
     sheet.write([(0, "name", "Ana"), (1, "name", "Bo"), (2, "number", "x")])
-    assert edits_summary(sheet) == "2 cells changed, 1 cell refused"
+    assert summarize_edits(sheet) == "2 cells changed, 1 cell refused"
     new = sheet.add()[0]
     sheet.write([(new, "name", "Cy")])
     sheet.mark([4], delete=True)
-    assert edits_summary(sheet) == "2 cells changed, 1 row added, 1 row to delete, 1 cell refused"
+    assert summarize_edits(sheet) == "2 cells changed, 1 row added, 1 row to delete, 1 cell refused"
 
 
 def test_the_static_form_shows_edited_rows_and_never_markup(sheet):
     sheet.write([(7, "name", EVIL), (8, "number", EVIL)])
     sheet.mark([9], delete=True)
-    html = table_html(sheet, f"Grid {EVIL}")
+    html = draw_table(sheet, f"Grid {EVIL}")
     assert "<img" not in html
     assert html.count("&lt;img") == 3
     assert html.count("<tr>") == 4
@@ -90,7 +90,7 @@ def test_the_static_form_shows_edited_rows_and_never_markup(sheet):
 
 
 def test_without_edits_the_static_form_shows_the_first_rows(sheet):
-    html = table_html(sheet, "Grid")
+    html = draw_table(sheet, "Grid")
     assert html.count("<tr>") == 11
     assert "Oliver Smith" in html
     assert "… and 240 more rows." in html

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from widgets.gridding import client, sandbox  # noqa: F401
 
 from chatkit.resource import get_endpoints
-from chatkit.widgets.sheet import describe_column, parse_typed, with_values
+from chatkit.widgets.sheet import describe_column, parse_typed, replace_values
 
 BY_SERVICE, ONCE = "is set by the service", "can only be set when it is created"
 APPLICATION = "business application"
@@ -96,7 +96,7 @@ def test_a_text_is_never_another(text):
 )
 def test_a_cell_is_replaced_in_a_copy_of_the_column(cells, value, dtype):
     before = cells.copy()
-    result = pd.Series(with_values(cells, {1: value}))
+    result = pd.Series(replace_values(cells, {1: value}))
     assert cells.equals(before)
     assert str(result.dtype) == dtype
     assert result[0] == before[0]

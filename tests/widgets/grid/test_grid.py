@@ -17,7 +17,7 @@ from chatkit.errors import InputError
 from chatkit.widgets import Grid
 from chatkit.widgets.controls import Code
 from chatkit.widgets.grid import GridTable
-from chatkit.widgets.sheet import folded_text
+from chatkit.widgets.sheet import fold_text
 
 
 @pytest.fixture
@@ -333,7 +333,7 @@ def test_a_click_on_a_heading_sorts(page: Page):
     page.send("sort", column="name", descending=True)
     assert page.state["sort"] == ["name", True]
     names = [row["v"][page.column("name")] for row in page.rows()]
-    assert names == sorted(names, key=folded_text, reverse=True)
+    assert names == sorted(names, key=fold_text, reverse=True)
     page.send("sort", column=None, descending=False)
     assert page.rows()[0]["v"][0] == "50001"
 

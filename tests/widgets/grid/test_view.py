@@ -8,7 +8,7 @@ import pytest
 from widgets.gridding import client, sandbox  # noqa: F401
 
 from chatkit.resource import get_endpoints
-from chatkit.widgets.sheet import Sheet, View, cell_text, folded_text
+from chatkit.widgets.sheet import Sheet, View, fold_text, format_cell
 
 
 @pytest.fixture
@@ -93,7 +93,7 @@ def test_texts_are_in_order_whatever_their_case_and_empty_ones_are_the_last(view
     sheet.write([(0, "name", "zzz"), (1, "name", "AAA"), (2, "name", "")])
     rows = ordered(view, "name")
     assert rows[0] == 1
-    names = [folded_text(v) for v in sheet.values("name", rows)]
+    names = [fold_text(v) for v in sheet.values("name", rows)]
     empty = names.count("")
     assert 2 in rows[-empty:]
     assert names == [*sorted(filter(None, names)), *[""] * empty]
@@ -147,4 +147,4 @@ def test_no_row_jumps_away_while_it_is_edited(view, sheet):
     ],
 )
 def test_values_are_written_as_a_person_types_them(value, text):
-    assert cell_text(value) == text
+    assert format_cell(value) == text

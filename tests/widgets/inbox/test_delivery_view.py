@@ -11,7 +11,7 @@ from volume import volume
 from widgets.inbox.stored import written
 
 from chatkit.profile import ServiceProfile
-from chatkit.widgets.tail import body_html, delivery_view
+from chatkit.widgets.tail import describe_delivery_details, draw_body
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text("abc é<", max_size=9),
@@ -25,7 +25,7 @@ class Tree(HTMLParser):
 
     def __init__(self, body: bytes) -> None:
         super().__init__()
-        self.html, self.kind, self.tags = body_html(body), "", set[str]()
+        self.html, self.kind, self.tags = draw_body(body), "", set[str]()
         self.texts: dict[str, list[str]] = {"name": [], "value": [], "text": [], "rest": []}
         self.feed(self.html)
 
@@ -80,7 +80,7 @@ def test_the_verdict_is_there_with_its_reason() -> None:
     headers = (("webhook-id", "msg_1"), ("x-<b>", "\u202e"))
     reason = "the signature is of another body"
     one = delivery(written(message(1)), 7, verified=False, reason=reason, headers=headers)
-    result = delivery_view(one, ServiceProfile())
+    result = describe_delivery_details(one, ServiceProfile())
     assert result["verdict"] == "not verified: the signature is of another body"
     assert result["headers"] == [["webhook-id", "msg_1"], ["x-<b>", "⟨U+202E⟩"]]
     assert result["title"] == "Delivery 7 · no kind"

@@ -7,16 +7,16 @@ from widgets.inbox.stored import EVIL, moved, written
 from chatkit.inbox.events import parse_contact, parse_events
 from chatkit.profile import ServiceProfile
 from chatkit.widgets.tail import (
-    body_holds,
-    delivery_line,
-    lines_html,
-    signature_words,
+    describe_delivery,
+    describe_signature,
+    draw_deliveries,
+    has_words,
 )
 
 
 def lined(body: bytes, contact: str | None = None, **changed):
     one = delivery(body, **changed)
-    return delivery_line(one, parse_events(one, ServiceProfile()), contact)
+    return describe_delivery(one, parse_events(one, ServiceProfile()), contact)
 
 
 def test_a_line_is_about_the_first_event_and_counts_the_others() -> None:
@@ -35,7 +35,7 @@ def test_it_is_about_what_has_failed_with_the_reason() -> None:
     row = lined(moved(status("m1", "read"), status("m2", "failed", errors=why)))
     assert (row["what"], row["failed"]) == ("status failed", "131026: Message undeliverable")
     assert row["name"] == "Ana" and row["more"] == 1
-    page = lines_html([row], "About")
+    page = draw_deliveries([row], "About")
     assert "131026: Message undeliverable" in page and "error-color" in page
     assert lined(moved(status("m2", "failed")))["failed"] == "the platform gives no reason"
 
@@ -53,26 +53,26 @@ def test_it_is_about_what_has_failed_with_the_reason() -> None:
     ],
 )
 def test_words_are_found_however_the_body_writes_them(body: bytes, words: str, holds: bool) -> None:
-    assert body_holds(body, words) is holds
+    assert has_words(body, words) is holds
 
 
 def test_a_status_and_what_is_no_json_have_a_line_too() -> None:
     assert lined(moved(status("m1", "read")))["what"] == "status read"
     broken = lined(b"\xff{", verified=False, reason="no header")
-    assert (broken["what"], signature_words(broken)) == ("other", "not verified: no header")
+    assert (broken["what"], describe_signature(broken)) == ("other", "not verified: no header")
 
 
 def test_what_a_stranger_wrote_is_text_and_seen_whole() -> None:
     row = lined(written(message(1, text={"body": EVIL})))
     assert "\u202e" not in row["text"] and "⟨U+202E⟩" in row["text"]
-    page = lines_html([row], "About <b>")
+    page = draw_deliveries([row], "About <b>")
     assert "<img" not in page and "&lt;img" in page and "<b>" not in page
 
 
 def test_the_static_form_is_the_same_at_each_run() -> None:
     row = lined(written(message(1)))
     later = {**row, "at": "23:59:59.999", "when": "2030-01-01 23:59:59.999+00:00"}
-    assert lines_html([row], "x") == lines_html([later], "x")
+    assert draw_deliveries([row], "x") == draw_deliveries([later], "x")
 
 
 @pytest.mark.parametrize(

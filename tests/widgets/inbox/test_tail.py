@@ -4,14 +4,12 @@ import threading
 import time
 from collections.abc import Iterator
 from datetime import timedelta
-from pathlib import Path
 
 import pandas as pd
 import pytest
 from inbox.bodies import ANA, BEN, message, status
 from inbox.senders import SECRET, post, signed
-from internals import deliveries_of, inbox_store
-from ports import reserved
+from internals import inbox_store
 from widgets.inbox.stored import EVIL, inbox, moved, put, written
 from widgets.screen import page_of, send, static
 
@@ -216,42 +214,6 @@ def test_one_delivery_is_opened_for_the_page_that_asks(inbox: Inbox) -> None:
     for unusual in ({"open": "1", "view": "a"}, {"open": 1}, "open", None):
         send(tail, unusual)
     assert len(page.heard) == 2
-
-
-def test_a_delivery_is_sent_again_and_the_page_hears_what_was_answered(
-    inbox: Inbox, tmp_path: Path
-) -> None:
-    put(inbox, written(message(1)))
-    with Inbox(tmp_path / "other.sqlite") as other:
-        receiver = other.serve(SECRET)
-        tail = Tail(inbox)
-        page = Page(tail)
-        send(tail, {"resend": 1, "to": receiver.url, "view": "a"})
-        until(lambda: page.heard)
-        assert page.heard[-1] == {
-            "resent": {"id": 1, "message": "answered 200: stored", "good": True}, "view": "a",
-        }  # fmt: skip
-        tail.close()
-        assert {one.body for one in deliveries_of(other, verified=None)} == {written(message(1))}
-
-
-def test_what_cannot_be_sent_again_is_told_and_leaves_this_machine_only_by_name(
-    inbox: Inbox,
-) -> None:
-    put(inbox, written(message(1)))
-    tail = Tail(inbox)
-    page = Page(tail)
-    with reserved() as port:
-        for to, report in (
-            ("https://203.0.113.9/hook", "allow=['203.0.113.9']"),
-            ("nowhere", "Nothing can be sent there"),
-            (f"http://127.0.0.1:{port}", "no answer"),
-        ):
-            send(tail, {"resend": 1, "to": to, "view": "a"})
-            until(lambda: page.heard)
-            heard = page.heard.pop()["resent"]
-            assert report in heard["message"] and not heard["good"]
-            tail._resending.join()
 
 
 def test_a_database_that_fails_is_told_and_looked_at_again(inbox: Inbox, monkeypatch) -> None:

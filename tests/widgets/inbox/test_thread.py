@@ -4,13 +4,13 @@ from inbox.bodies import ANA, message, status
 from widgets.inbox.stored import echoed, inbox, moved, put, written
 
 from chatkit.inbox import Inbox
-from chatkit.widgets.conversation import ThreadMessage, thread
+from chatkit.widgets.conversation import ThreadMessage, combine_events
 
 __all__ = ["inbox"]
 
 
 def output(inbox: Inbox) -> list[ThreadMessage]:
-    return thread([*inbox._read_events()])
+    return combine_events([*inbox._read_events()])
 
 
 def ours(number: int, **parts) -> dict:

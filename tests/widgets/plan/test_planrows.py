@@ -9,7 +9,7 @@ from widgets.screen import html as html_of
 import chatkit
 from chatkit.bulk.plan import Plan
 from chatkit.client import Client
-from chatkit.widgets.planview import PlanView, plan_items, result_items
+from chatkit.widgets.planview import PlanView, make_plan_items, make_result_items
 
 HOSTILE = "<img src=x onerror=alert(1)>\u202e"
 
@@ -29,29 +29,29 @@ def edited(client: Client) -> Plan:
 
 def test_each_change_and_each_refused_cell_is_a_row_of_its_kind(client: Client) -> None:
     plan = edited(client)
-    columns, items = plan_items(plan)
+    columns, items = make_plan_items(plan)
     assert [item.kinds[0] for item in items] == ["update", "delete", "refused"]
     assert sum(columns.values()) == 100
 
 
 def test_what_cannot_be_undone_exactly_is_a_kind_too(client: Client) -> None:
     frame = pd.DataFrame({"number": ["2025550142"], "country_code": ["+1"], "name": ["Ana"]})
-    _, items = plan_items(client.contacts.plan(frame))
+    _, items = make_plan_items(client.contacts.plan(frame))
     assert [item.kinds for item in items] == [("create", "not restored exactly")]
-    _, items = plan_items(client.flows.plan(delete=client.flows.frame().index[:1]))
+    _, items = make_plan_items(client.flows.plan(delete=client.flows.frame().index[:1]))
     assert [item.kinds for item in items] == [("delete", "never undone")]
 
 
 def test_a_row_is_found_by_what_it_was_and_what_it_becomes(client: Client) -> None:
     before = client.contacts.get(50001)
-    _, items = plan_items(edited(client))
+    _, items = make_plan_items(edited(client))
     for text in (before.name, "onerror", before.number, "50001", before.country_code):
         assert text in items[0].text
 
 
 def test_before_and_after_stand_side_by_side_and_nothing_is_markup(client: Client) -> None:
     before = client.contacts.get(50001).name
-    _, items = plan_items(edited(client))
+    _, items = make_plan_items(edited(client))
     html = items[0].html()
     assert f"<del>{before}</del>" in html
     assert "&lt;img src=x onerror=alert(1)&gt;<mark>⟨U+202E⟩</mark>" in html
@@ -63,7 +63,7 @@ def test_before_and_after_stand_side_by_side_and_nothing_is_markup(client: Clien
 def test_what_was_not_applied_is_a_kind_of_its_own(client: Client) -> None:
     plan = edited(client)
     client.contacts.update(50001, name="Somebody Else")
-    columns, items = result_items(plan, plan.apply())
+    columns, items = make_result_items(plan, plan.apply())
     assert sum(columns.values()) == 100
     assert [item.kinds for item in items] == [
         *(("not applied", "conflict"), ("refused",), ("applied",))
@@ -80,13 +80,14 @@ def test_a_row_keeps_its_name_and_both_sides_beside_what_came_of_it(client: Clie
     before = client.contacts.get(50002)
     plan = client.contacts.plan(frame)
     client.contacts.update(50002, name="Somebody Else")
-    _, items = result_items(plan, plan.apply())
+    _, items = make_result_items(plan, plan.apply())
     conflict, applied = (item.html() for item in items)
     assert f"<del>{before.name}</del>" in conflict and "<ins>Bo Cruz</ins>" in conflict
     assert before.number in conflict and "conflict" in conflict and "data-act" not in conflict
     assert "<ins>Ana Cruz</ins>" in applied and 'data-act="back" data-row="0"' in applied
     assert all(
-        "<button" not in item.html() for item in result_items(plan, plan.apply(), acts=False)[1]
+        "<button" not in item.html()
+        for item in make_result_items(plan, plan.apply(), acts=False)[1]
     )
 
 
@@ -94,17 +95,17 @@ def test_a_row_that_was_taken_back_says_so_and_one_that_never_can_be_has_no_butt
     client: Client,
 ) -> None:
     plan = edited(client)
-    _, items = result_items(plan, plan.apply(), {1})
+    _, items = make_result_items(plan, plan.apply(), {1})
     assert [item.kinds for item in items] == [("refused",), ("applied",), ("taken back",)]
     assert ["data-act" in item.html() for item in items] == [False, True, False]
     flows = client.flows.plan(delete=client.flows.frame().index[1:2])
-    _, items = result_items(flows, flows.apply(irreversible=True))
+    _, items = make_result_items(flows, flows.apply(irreversible=True))
     assert items[0].kinds == ("applied",) and "data-act" not in items[0].html()
 
 
 def test_what_a_service_says_is_never_markup_and_always_seen(client: Client) -> None:
     plan = edited(client)
-    _, items = result_items(plan, plan.apply().assign(reason=HOSTILE, state=HOSTILE))
+    _, items = make_result_items(plan, plan.apply().assign(reason=HOSTILE, state=HOSTILE))
     for item in items[1:]:  # after what the plan refused
         html = item.html()
         assert html.count("&lt;img src=x onerror=alert(1)&gt;⟨U+202E⟩") == 2
@@ -118,7 +119,7 @@ def test_long_texts_stand_in_full_with_the_words_that_differ_marked(client: Clie
     contents = client.templates("order_ready")
     contents.update("de", text=f"{LONG}.")
     plan = contents.plan([{"lang_code": "de", "text": f"{LONG}, or call us."}], existing="update")
-    _, (item,) = plan_items(plan)
+    _, (item,) = make_plan_items(plan)
     html = item.html()
     assert html.count(f"{LONG}") == 2
     assert "<ins>, or call us</ins>" in html
@@ -129,7 +130,7 @@ def test_what_is_too_long_is_folded_and_still_there(client: Client) -> None:
     contents = client.templates("order_ready")
     contents.update("de", text=f"First {words} end.")
     plan = contents.plan([{"lang_code": "de", "text": f"Last {words} end."}], existing="update")
-    _, (item,) = plan_items(plan)
+    _, (item,) = make_plan_items(plan)
     html = item.html()
     assert "<del>First</del>" in html and "<ins>Last</ins>" in html
     assert "Show all" in html and "word50 " in html and '<span class="ck-far">' in html
@@ -140,7 +141,7 @@ def test_each_finding_stands_at_its_row_with_how_severe_it_is(client: Client) ->
     texts = {"de": "Hallo  {{1}} , und  {{2}} da. ", "en": "Hello {{1}} there."}
     rows = [{"lang_code": code, "text": text} for code, text in texts.items()]
     plan = contents.plan(rows, existing="update")
-    _, items = plan_items(plan)
+    _, items = make_plan_items(plan)
     of_rows = [item.html().count('<li class="warning">') for item in items]
     assert of_rows[0] > 1 and of_rows[1] > 0
     assert "doubled spaces" in items[0].html() and "doubled spaces" not in items[1].html()
@@ -155,6 +156,6 @@ def test_all_fields_and_places_of_a_change_are_there(client: Client) -> None:
     ]
     document |= {f"R{n}": n for n in range(12)}
     plan = client.flows.plan([{"id": 301, "flow_json": document}], broken=True)
-    _, (item,) = plan_items(plan)
+    _, (item,) = make_plan_items(plan)
     assert all(f"Title {n}" in item.html() for n in range(len(document["screens"])))
     assert all(f"R{n}<" in item.html() for n in range(12)) and "Show all" in item.html()

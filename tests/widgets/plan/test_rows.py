@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from widgets.screen import find, html, is_seen, part, press, send
 
-from chatkit.widgets.table import PAGE, Item, PagedRows, RowsTable, row_button
+from chatkit.widgets.table import PAGE, Item, PagedRows, RowsTable, draw_row_button
 
 COLUMNS = {"kind": 20, "name": 80}
 
@@ -126,5 +126,5 @@ def test_a_button_of_a_row_tells_which_row_it_is_of() -> None:
 
 
 def test_a_button_has_a_name_that_is_escaped_once_and_seen_whole() -> None:
-    html = row_button("open", '"7"', "Open", "Open <b>\u202e")
+    html = draw_row_button("open", '"7"', "Open", "Open <b>\u202e")
     assert 'data-row="&quot;7&quot;"' in html and 'aria-label="Open &lt;b&gt;⟨U+202E⟩"' in html

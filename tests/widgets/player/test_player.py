@@ -141,7 +141,7 @@ def test_what_is_kept_is_never_markup():
 
 
 def test_scripts_make_no_markup_and_run_no_code():
-    text = controls.joined_text(SCRIPTS)
+    text = controls.join_files(SCRIPTS)
     for word in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("):
         assert word not in text
     assert "new Function" not in text

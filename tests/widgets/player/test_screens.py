@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from volume import volume
 from widgets.showcase import DOCUMENT, screen
 
-from chatkit.widgets.player import screens_html
+from chatkit.widgets.player import draw_screens
 
 EVIL = "<img src=x onerror=alert(1)>"
 JSON = st.recursive(
@@ -29,7 +29,7 @@ JSON = st.recursive(
 
 def test_a_text_is_never_markup():
     text = json.dumps(DOCUMENT).replace("Full name", EVIL).replace("About you", EVIL)
-    html = screens_html(json.loads(text.replace("Terms", EVIL)))
+    html = draw_screens(json.loads(text.replace("Terms", EVIL)))
     assert "<img" not in html
     assert html.count("&lt;img") >= 3
 
@@ -40,9 +40,9 @@ def test_what_has_no_screens_or_is_nested_without_end_shows_none(tmp_path):
     node: dict[str, object] = {"type": "TextBody", "text": "deep"}
     for _ in range(500):
         node = {"type": "Form", "children": [node]}
-    assert [screens_html(each) for each in (None, 7, [], str(file), file)] == [""] * 5
-    assert "0 screens" in screens_html({"screens": 3})
-    assert "deep" not in screens_html({"screens": [screen("A", "A", node)]})
+    assert [draw_screens(each) for each in (None, 7, [], str(file), file)] == [""] * 5
+    assert "0 screens" in draw_screens({"screens": 3})
+    assert "deep" not in draw_screens({"screens": [screen("A", "A", node)]})
 
 
 @settings(max_examples=volume(24, 600))
@@ -58,5 +58,5 @@ def test_any_json_makes_html_that_is_well_formed(value):
             assert open_tags.pop() == tag
 
     node = value if isinstance(value, dict) else {"type": "TextBody", "text": value}
-    Reader().feed(screens_html({"screens": [screen("A", "A", node)]}))
+    Reader().feed(draw_screens({"screens": [screen("A", "A", node)]}))
     assert open_tags == []

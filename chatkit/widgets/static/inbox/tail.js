@@ -30,38 +30,9 @@ function tableRow(row) {
   line.append(verdict);
   return line;
 }
-// An opened delivery is sent again.
-function resending(send) {
-  const box = make(null, "form", "tl-part tl-bar");
-  const address = make(null, "input", "tl-to");
-  address.type = "url";
-  address.placeholder = "http://127.0.0.1:8000/hook";
-  const label = make(null, "label", "", "Send again to ");
-  label.append(address);
-  const go = button("Send");
-  go.type = "submit";
-  const status = make(null, "span", "tl-resent");
-  status.setAttribute("role", "status");
-  status.dir = "auto";
-  const about = "The same body, with the signature it came with, which is old by now. To this machine only: in Python, inbox.replay signs it anew and sends it elsewhere.";
-  box.append(label, go, status, make(null, "p", "tl-about", about));
-  box.noValidate = true;
-  box.onsubmit = (event) => {
-    event.preventDefault();
-    status.className = "tl-resent";
-    status.textContent = address.value.trim() ? "sending …" : "An address is needed.";
-    if (address.value.trim()) send(address.value.trim());
-  };
-  box.hear = ({ message, good }) => {
-    status.textContent = `${good ? "✓" : "✗"} ${message}`;
-    status.className = `tl-resent ${good ? "tl-good" : "tl-bad"}`;
-  };
-  return box;
-}
-function detail(sheet, delivery, close, send) {
+function detail(sheet, delivery, close) {
   sheet.replaceChildren();
   sheet.hidden = false;
-  sheet.hear = () => {};
   if (delivery.problem) {
     sheet.append(make(null, "p", "", delivery.problem), button("Close", close));
     return;
@@ -71,27 +42,7 @@ function detail(sheet, delivery, close, send) {
   const verdict = make(null, "p", delivery.verified ? "tl-good" : "tl-bad", (delivery.verified ? "✓ Signature " : "⚠ Signature ") + delivery.verdict);
   const failed = make(null, "p", "tl-bad", `✗ Failed: ${delivery.failed}`);
   const bar = make(null, "div", "tl-bar");
-  // each opens a part below the bar, and closes it again
-  const part = (text, make) => {
-    let inside;
-    const one = button(text, () => {
-      const open = one.getAttribute("aria-expanded") !== "true";
-      one.setAttribute("aria-expanded", String(open));
-      if (!open) return inside.remove();
-      inside ??= make();
-      parts.append(inside);
-      inside.querySelector("input, button").focus();
-    });
-    one.setAttribute("aria-expanded", "false");
-    return one;
-  };
-  const parts = make(null, "div");
-  const again = part("Send it again", () => {
-    const box = resending(send);
-    sheet.hear = box.hear;
-    return box;
-  });
-  bar.append(again, button("Close", close));
+  bar.append(button("Close", close));
   const headers = make(null, "details");
   const list = make(null, "dl");
   for (const [name, value] of delivery.headers) list.append(make(null, "dt", "", name), make(null, "dd", "", value));
@@ -100,7 +51,7 @@ function detail(sheet, delivery, close, send) {
   tree.setAttribute("aria-label", "Body");
   tree.setAttribute("role", "group");
   tree.innerHTML = delivery.tree;
-  sheet.append(head, make(null, "p", "tl-about", delivery.about), verdict, ...(delivery.failed ? [failed] : []), bar, parts, headers, tree);
+  sheet.append(head, make(null, "p", "tl-about", delivery.about), verdict, ...(delivery.failed ? [failed] : []), bar, headers, tree);
   head.focus();
 }
 function render({ model, el }) {
@@ -240,8 +191,7 @@ function render({ model, el }) {
       else add(message.rows);
     }
     if (message.problem !== undefined) problem = message.problem;
-    if (message.opened) detail(sheet, message.opened, close, (to) => model.send({ resend: message.opened.id, to, view }));
-    if (message.resent && !sheet.hidden) sheet.hear?.(message.resent);
+    if (message.opened) detail(sheet, message.opened, close);
     if (!frame) paint();
   };
   const close = () => {
