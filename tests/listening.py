@@ -109,3 +109,15 @@ def answering(status: int, *headers: str) -> bytes:
     """An empty answer of this status."""
     lines = "".join(f"{header}\r\n" for header in headers)
     return f"HTTP/1.1 {status} X\r\n{lines}Content-Length: 0\r\nConnection: close\r\n\r\n".encode()
+
+
+class HeldAnswer:
+    """The reply of a receiver that answers once it is released."""
+
+    def __init__(self) -> None:
+        self.requested, self.released = threading.Event(), threading.Event()
+
+    def __call__(self, sock: socket.socket) -> None:
+        self.requested.set()
+        self.released.wait(20)
+        sock.sendall(OK)

@@ -24,8 +24,12 @@ def test_a_token_of_another_account_is_forbidden(operation):
     [
         *(None, "", "Bearer", "Bearer ", "{token}", "Bearer{token}", "Bearer  {token}"),
         *(" Bearer {token}", "Bearer\t{token}", "Bearer {token} ", "Basic {token}"),
-        *("Bearer {token}, Bearer {token}"),
-        *("Bearer \udcff", "Bearer \0", "Bearer " + "x" * 100_000),
+        *(
+            "Bearer {token}, Bearer {token}",
+            "Bearer \udcff",
+            "Bearer \0",
+            "Bearer " + "x" * 100_000,
+        ),
     ],
 )
 @pytest.mark.parametrize("status", [401, 403])
