@@ -1,4 +1,4 @@
-"""A file-backed sandbox: what was answered is in the file, whatever ends the process."""
+"""A sandbox in a file: each write that was answered survives the end of the process."""
 
 import http.client
 import itertools
@@ -18,6 +18,7 @@ from typing import Any
 
 import processes
 import pytest
+from caller import Caller
 
 from chatkit import Sandbox
 
@@ -91,19 +92,15 @@ class Writer:
 
 
 def contacts(path: Path) -> dict[int, str]:
-    """All contacts in a file, by id."""
+    """Return the numbers of all contacts in a file, by id."""
     outcome: dict[int, str] = {}
     with Sandbox(path) as sandbox:
-        root = f"/api/business/public/channels/chat/accounts/{sandbox.account_id}/contacts"
-        headers = {"authorization": f"Bearer {sandbox.token}"}
         for page in itertools.count(1):
-            target = f"{root}?page={page}&pageSize=100"
-            status, _, read = sandbox.answer("GET", target, headers, b"")
-            assert status == 200
-            records = json.loads(read)["data"]
-            if not records:
-                return outcome
+            records = Caller(sandbox)("GET", f"/contacts?page={page}&pageSize=100").data
             outcome.update({record["id"]: record["number"] for record in records})
+            if not records:
+                break
+    return outcome
 
 
 def test_every_answered_write_survives_a_kill(tmp_path: Path) -> None:
@@ -138,15 +135,3 @@ def test_a_signal_ends_the_process_well(tmp_path: Path, number: signal.Signals) 
             assert served.process.wait(20) == 0
         assert served.process.stdout is not None
         assert served.process.stdout.read() == b""
-
-
-def test_the_first_line_tells_all_that_is_needed(tmp_path: Path) -> None:
-    with serving(tmp_path / "sandbox.db") as served:
-        assert set(served.access) == {
-            "base_url",
-            "account_id",
-            "token",
-            "admin_token",
-            "search_param",
-            "status_param",
-        }

@@ -4,13 +4,12 @@ import http.client
 import json
 import logging
 import select
-import sqlite3
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
-from internals import middleware_of, store_of
+from internals import middleware_of
 
 from chatkit import Sandbox
 from chatkit.sandbox.interface import Request, ServiceAnswer
@@ -61,30 +60,6 @@ def test_no_answer_is_out_before_its_commit(fresh: Any, monkeypatch: pytest.Monk
         sock.sendall(raw_create(fresh, 1))
         assert fresh.status(fresh.read_to_end(sock)) == 201
     assert waited == [True]
-
-
-def test_a_commit_that_fails_is_answered_with_503_and_undone(
-    fresh: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    run = store_of(fresh.sandbox).run
-    assert create(fresh, 90_000) == 201
-
-    def full(statement: str, values: Any = ()) -> Any:
-        if statement == "COMMIT":
-            raise sqlite3.OperationalError("the disk is full")
-        return run(statement, values)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(store_of(fresh.sandbox), "run", full)
-        assert create(fresh, 1) == 503
-        assert total(fresh) == 1
-        # In process too.
-        status, _, _ = fresh.sandbox.answer(*inside(fresh, "POST", 5))
-        assert status == 503
-    assert total(fresh) == 1
-    assert create(fresh, 1) == 201
-    assert total(fresh) == 2
-    assert "Ada" not in caplog.text
 
 
 def inside(channel: Any, method: str, number: int = 0) -> tuple[str, str, dict[str, str], bytes]:
@@ -241,15 +216,3 @@ def test_latency_delays_every_call(fresh: Any, monkeypatch: pytest.MonkeyPatch) 
     assert slept == [0.25]
     fresh.call("GET", f"{fresh.root}/contacts")
     assert middleware_of(fresh.sandbox).log[-1].ms >= 240
-
-
-def test_a_seed_repeats_the_faults_of_the_same_calls() -> None:
-    seen = []
-    for _ in range(2):
-        with Sandbox(seed="empty") as sandbox:
-            sandbox.faults(server_errors=0.3, rate_limited=0.2, seed=11)
-            headers = {"authorization": f"Bearer {sandbox.token}"}
-            target = "/api/business/public/channels/chat/accounts/1001/contacts"
-            seen.append([sandbox.answer("GET", target, headers, b"")[0] for _ in range(60)])
-    assert seen[0] == seen[1]
-    assert {200, 429} < set(seen[0])

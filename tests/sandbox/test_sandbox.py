@@ -5,9 +5,7 @@ from caller import Caller
 from internals import middleware_of, service_of
 from listening import answering, listening
 
-from chatkit import ServiceProfile
 from chatkit.sandbox import Sandbox
-from chatkit.sandbox.middleware import Middleware
 from chatkit.util.webhook_sender import BadReceiver
 
 
@@ -65,29 +63,6 @@ def test_a_reset_begins_again_and_tokens_stay():
         assert call("GET", "/contacts", token=viewer).data == []
         assert call("GET", "/contacts?search=ana").data == []
         assert timeline(sandbox) == before
-
-
-def test_a_demo_is_there_again_after_a_reset():
-    with Sandbox(seed="demo") as sandbox:
-        call = Caller(sandbox)
-        before = call("GET", "/contacts").body
-        call("DELETE", f"/contacts/{call('GET', '/contacts').data[0]['id']}")
-        sandbox.reset()
-        assert call("GET", "/contacts").body == before
-
-
-def test_in_process_calls_pass_the_middleware():
-    with Sandbox() as sandbox:
-        assert isinstance(middleware_of(sandbox), Middleware)
-        Caller(sandbox)("GET", "/contacts")
-        assert middleware_of(sandbox).log[-1].status == 200
-
-
-def test_the_profile_is_the_default_one_or_the_one_given():
-    profile = ServiceProfile(search_param="q")
-    with Sandbox() as plain, Sandbox(profile=profile) as changed:
-        assert plain.profile == ServiceProfile()
-        assert changed.profile is profile
 
 
 def test_what_happens_in_a_seeded_sandbox_is_the_same_to_the_byte():

@@ -218,15 +218,6 @@ def test_the_seed_fits_under_every_profile(change: dict[str, Any]) -> None:
         assert len(service_of(sandbox).webhooks.table.rows(sandbox.account_id)) == 3
 
 
-def test_a_reset_brings_the_seed_back() -> None:
-    with Sandbox(seed="demo") as changed:
-        before = get(changed, "/contacts")
-        headers = {"authorization": f"Bearer {changed.token}"}
-        changed.answer("DELETE", f"{ROOT}/contacts/50001", headers, b"")
-        changed.reset()
-        assert get(changed, "/contacts") == before
-
-
 def test_only_an_empty_file_is_filled(tmp_path: Path) -> None:
     file = tmp_path / "sandbox.db"
     with Sandbox(file) as empty:
