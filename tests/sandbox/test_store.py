@@ -1,4 +1,4 @@
-"""The store: what is committed stays, what is not is gone as a whole."""
+"""The store: files, commits and rollbacks; tables: pages, keys and the texts of records."""
 
 import sqlite3
 import stat
@@ -8,12 +8,14 @@ from select import select
 import pytest
 from bulk.journalling import child
 from caller import Caller
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from internals import service_of, store_of
 
 from chatkit import ServiceProfile
 from chatkit.errors import StoreError
 from chatkit.sandbox import Sandbox
-from chatkit.sandbox.store import SandboxStore
+from chatkit.sandbox.store import ResourceTable, SandboxStore
 
 
 @pytest.fixture
@@ -51,7 +53,7 @@ def test_a_file_is_for_its_owner_alone(path):
             assert stat.S_IMODE(sibling.stat().st_mode) == 0o600
 
 
-def test_a_file_belongs_to_one_sandbox_at_a_time(path, monkeypatch):
+def test_a_file_has_one_sandbox_at_a_time(path, monkeypatch):
     monkeypatch.setattr("chatkit.sandbox.store._WAIT", 0)
     with Sandbox(path), pytest.raises(StoreError) as caught:
         Sandbox(path)
@@ -175,14 +177,6 @@ def test_a_rollback_undoes_all_writes():
         assert call.contact("2025550144") == 50002
 
 
-def test_a_store_in_memory_begins_empty():
-    store = SandboxStore()
-    assert store.is_empty
-    assert not store.dirty
-    store.commit()
-    store.close()
-
-
 def test_every_table_is_cleared_and_rolled_back_with_the_records(path):
     class Facts:
         name = "facts"
@@ -192,6 +186,7 @@ def test_every_table_is_cleared_and_rolled_back_with_the_records(path):
             self.forgotten += 1
 
     store, facts = SandboxStore(path), Facts()
+    assert store.is_empty and not store.dirty
     store.tables.append(facts)
     store.write("INSERT INTO facts VALUES ('a', '1')")
     store.rollback()
@@ -202,3 +197,102 @@ def test_every_table_is_cleared_and_rolled_back_with_the_records(path):
     assert store.run("SELECT count(*) FROM facts").fetchone()[0] == 0
     assert facts.forgotten == 2
     store.close()
+
+
+# --- tables ---------------------------------------------------------------------------
+
+STEPS = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 9), st.sampled_from("abc")))
+
+
+@pytest.fixture
+def memory():
+    store = SandboxStore()
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def table(memory):
+    table = ResourceTable(memory, "things", first_id=11)
+    for at in range(20):
+        record_id = table.next_id()
+        table.insert(record_id, "ab"[at % 2], f"k{at}", f'{{"id":{record_id}}}', "{}", "{}")
+    return table
+
+
+def test_ids_count_from_the_first(table):
+    assert list(table.listed_ids("a")) == list(range(11, 31, 2))
+    assert table.next_id() == 31
+
+
+@pytest.mark.parametrize("ids", [[], [11], [11, 12, 13], [11, 13, 29], [30]])
+def test_items_are_the_texts_of_the_given_ids_in_order(table, ids):
+    expected = ",".join(f'{{"id":{at}}}' for at in ids)
+    assert table.items(ids) == expected.encode()
+
+
+def test_a_record_is_known_in_its_own_scope_only(table):
+    assert table.get(11, "a").key == "k0"
+    assert table.get(11).key == "k0"
+    assert table.get(11, "b") is None
+    assert table.find("b", "k0") is None
+
+
+@pytest.mark.parametrize("listed", [False, True])
+@settings(deadline=None)
+@given(steps=STEPS)
+def test_ids_and_keys_are_those_of_a_list_after_any_steps(listed, steps):
+    store = SandboxStore()
+    table = ResourceTable(store, "things", first_id=0, lists_deleted=listed)
+    records: list[list] = []  # key, active; the id is the place
+    for step, at, key in steps:
+        taken = [key, True] in records
+        record = records[at] if at < len(records) else None
+        if step == 0 and not taken:
+            assert table.next_id() == len(records)
+            table.insert(len(records), "s", key, "{}", "{}", "{}")
+            records.append([key, True])
+        elif step == 1 and record and record[1]:
+            table.deactivate(table.get(at))
+            record[1] = False
+        elif step == 2 and record and not record[1] and [record[0], True] not in records:
+            table.rewrite(table.get(at), record[0], "{}", "{}", "{}")
+            record[1] = True
+        elif step == 3 and record and record[1] and not taken:
+            table.rewrite(table.get(at), key, "{}", "{}", "{}")
+            record[0] = key
+        elif step == 4:
+            output = [at for at, (_, active) in enumerate(records) if active or listed]
+            assert list(table.listed_ids("s")) == output == [row.id for row in table.rows("s")]
+    for key in "abc":
+        by_activity = [(active, at) for at, (k, active) in enumerate(records) if k == key]
+        result = table.find("s", key)
+        assert (result and result.id) == max(by_activity, default=(None, None))[1]
+    assert table.has_scope("s") == bool(records)
+    assert table.scopes() == (["s"] if any(active for _, active in records) else [])
+    store.close()
+
+
+def test_a_key_that_is_shared_stays_with_the_newest(memory):
+    table = ResourceTable(memory, "things", first_id=1)
+    for record_id in (1, 2):
+        table.insert(record_id, "s", "a", "{}", "{}", "{}")
+    assert table.find("s", "a").id == 2
+    table.deactivate(table.get(1))
+    assert table.find("s", "a").id == 2
+
+
+def test_a_get_shows_the_item_and_the_rest(table):
+    row = table.get(11)
+    assert row.full_text == '{"id":11}'
+    assert row._replace(more='{"x":1}').full_text == '{"id":11,"x":1}'
+
+
+def test_a_page_shows_later_writes_and_a_rollback(table, memory):
+    ids = [11, 12]
+    assert table.items(ids) == b'{"id":11},{"id":12}'
+    memory.commit()
+    table.rewrite(table.get(12), "k1", '{"id":"new"}', "{}", "{}")
+    assert table.items(ids) == b'{"id":11},{"id":"new"}'
+    memory.rollback()
+    assert table.items(ids) == b'{"id":11},{"id":12}'
