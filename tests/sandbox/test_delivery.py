@@ -231,42 +231,41 @@ def test_a_forked_process_posts_too() -> None:
 # --- receivers ------------------------------------------------------------------------
 
 
-def receivers_of(*urls: str) -> Receivers:
+@pytest.mark.parametrize(
+    ("url", "target"),
+    [
+        ("http://localhost:8000/in/a/b?c", (8000, "/in/a/b", "c")),
+        ("http://localhost:8000/in", None),
+        ("http://localhost:8000/inside", None),
+        ("http://localhost:8000/", None),
+        ("http://h.example/in", (80, "/in", "")),
+        ("https://hooks.example/chat/a?b=c", (8000, "/inbox/a", "b=c")),
+        ("https://hooks.example/chat", (8000, "/inbox", "")),
+        ("https://hooks.example/chat/quiet/1", (9000, "/1", "")),
+        ("https://hooks.example/chatter", None),
+        ("not an address", None),
+    ],
+)
+def test_an_address_is_allowed_at_and_below_an_entry_and_goes_to_its_target(
+    url: str, target: tuple[int, str, str] | None
+) -> None:
     receivers = Receivers()
-    for url in urls:
-        receivers.add(url)
-    return receivers
-
-
-def test_the_list_of_receivers_is_empty_at_first() -> None:
-    receivers = Receivers()
-    assert not receivers.allows("http://127.0.0.1:8000/")
-    with pytest.raises(BadReceiver, match="not in allow="):
-        receivers.route("http://127.0.0.1:8000/")
-
-
-def test_an_address_allows_itself_and_what_is_below_it() -> None:
-    receivers = receivers_of("http://LOCALHOST:8000/in/")
-    assert receivers.route("http://localhost:8000/in/a/b").path == "/in/a/b"
-    for url in ("/in", "/inside", "/", "/out"):
-        assert not receivers.allows(f"http://localhost:8000{url}"), url
-    assert receivers_of("http://h.example/in").allows("http://h.example/in")
-    assert not receivers_of("http://h.example/in").allows("not an address")
-
-
-def test_a_delivery_is_sent_where_the_entry_says() -> None:
-    receivers = Receivers()
+    assert not receivers.allows(url)
+    receivers.add("http://LOCALHOST:8000/in/")
+    receivers.add("http://h.example/in")
     receivers.add("https://hooks.example/chat", to="http://127.0.0.1:8000/inbox")
     receivers.add("https://hooks.example/chat/quiet", to="http://127.0.0.1:9000/")
-    route = receivers.route("https://hooks.example/chat/a?b=c")
-    assert (route.port, route.path, route.query) == (8000, "/inbox/a", "b=c")
-    assert receivers.route("https://hooks.example/chat").path == "/inbox"
-    assert receivers.route("https://hooks.example/chat/quiet/1")[2:4] == (9000, "/1")
-    assert not receivers.allows("https://hooks.example/chatter")
+    assert receivers.allows(url) == (target is not None)
+    if target:
+        assert receivers.route(url)[2:] == target
+    else:
+        with pytest.raises(BadReceiver):
+            receivers.route(url)
 
 
 def test_an_address_that_is_added_again_has_the_new_target() -> None:
-    receivers = receivers_of("https://hooks.example/")
+    receivers = Receivers()
+    receivers.add("https://hooks.example/")
     receivers.add("https://hooks.example/", to="http://127.0.0.1:8000/")
     output = [{"url": "https://hooks.example/", "to": "http://127.0.0.1:8000/"}]
     assert receivers.entries() == output
@@ -309,20 +308,6 @@ def test_an_event_waits_for_each_webhook_in_the_order_it_is_due(store: SandboxSt
     assert (last.id, last.attempts, last.due) == (*second, 1, 9.0)
     assert not queue.contains(later)
     assert queue.next_due("2002", 41) is None
-
-
-def test_a_queued_delivery_survives_a_restart(tmp_path: Path) -> None:
-    path = tmp_path / "b.db"
-    store = SandboxStore(path)
-    DeliveryQueue(store).add("1001", [41], "msg_1", "any", "Zoë".encode(), due=5.0)
-    store.close()
-    again = SandboxStore(path)
-    queue = DeliveryQueue(again)
-    result = queue.next_due("1001", 41)
-    assert result is not None
-    assert result.body.decode() == "Zoë"
-    assert queue.fresh == set()
-    again.close()
 
 
 def test_a_rollback_empties_the_queue(store: SandboxStore) -> None:

@@ -14,55 +14,47 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import processes
 import pytest
-from caller import Caller
+from caller import ROOT, Caller
 
 from chatkit import Sandbox
 
 KILLS = 10
 
 
-class Served:
+class Served(NamedTuple):
     """`python -m chatkit sandbox --db FILE --json`, as a process of its own."""
 
-    def __init__(self, path: Path) -> None:
-        command = [sys.executable, "-m", "chatkit", "sandbox", "--db", str(path), "--json"]
-        self.process = processes.Popen(command, stdout=subprocess.PIPE)
-        assert self.process.stdout is not None
-        self.access = json.loads(self.process.stdout.readline())
-        self.host, _, port = self.access["base_url"].removeprefix("http://").partition(":")
-        self.port = int(port)
-        self.root = f"/api/business/public/channels/chat/accounts/{self.access['account_id']}"
+    process: subprocess.Popen[bytes]
+    access: dict[str, str]
 
     def connect(self) -> http.client.HTTPConnection:
-        return http.client.HTTPConnection(self.host, self.port, timeout=20)
+        host = self.access["base_url"].removeprefix("http://")
+        return http.client.HTTPConnection(host, timeout=20)
 
     def send(
         self, connection: http.client.HTTPConnection, method: str, path: str, body: object = None
     ) -> tuple[int, Any]:
-        headers = {
-            "Authorization": f"Bearer {self.access['token']}",
-            "Content-Type": "application/json",
-        }
+        bearer = {"Authorization": f"Bearer {self.access['token']}"}
+        headers = {"Content-Type": "application/json", **bearer}
         text = None if body is None else json.dumps(body)
-        connection.request(method, self.root + path, text, headers)
+        connection.request(method, f"{ROOT}{self.access['account_id']}{path}", text, headers)
         answer = connection.getresponse()
         return answer.status, json.loads(answer.read())
 
 
 @contextmanager
 def serving(path: Path) -> Iterator[Served]:
-    served = Served(path)
-    try:
-        yield served
-    finally:
-        served.process.kill()
-        served.process.wait(20)
-        assert served.process.stdout is not None
-        served.process.stdout.close()
+    command = [sys.executable, "-m", "chatkit", "sandbox", "--db", str(path), "--json"]
+    with processes.Popen(command, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        try:
+            yield Served(process, json.loads(process.stdout.readline()))
+        finally:
+            process.kill()
 
 
 class Writer:
