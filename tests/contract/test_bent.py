@@ -87,6 +87,7 @@ BEFORE: dict[str, Callable[[str, str, Any], Bend]] = {
     "default": lambda resource, verbs, fields: sent(
         resource, verbs, lambda body: body.update(fields | body)
     ),
+    "unlock": lambda resource, verbs, _: unlocked(resource, verbs),
     "omit": lambda resource, verbs, field: sent(resource, verbs, lambda b: b.pop(field, None)),
 }
 
@@ -347,20 +348,7 @@ def forgotten_permissions() -> list[Deviation]:
         if "chatkit-contract" in x.headers["authorization"]:
             x.headers["authorization"] = ALL_TOKEN
 
-    groups = ("flows", "templates", "contacts", "detail")
-    written = [f"needs_chat_{group}_{verb}" for group in groups for verb in ("edit", "delete")]
-    return [
-        Deviation("bearer_token", before=any_token),
-        Deviation("needs_chat_flows_view", before=unlocked("flows", "get")),
-        Deviation("needs_chat_templates_view", before=unlocked("templates", "languages")),
-        Deviation("needs_chat_contacts_view", before=unlocked("contacts", "list")),
-        Deviation("needs_chat_detail_view", before=unlocked("webhooks", "list")),
-        Deviation(
-            "needs_chat_flows_add needs_chat_templates_add needs_chat_contacts_add",
-            before=unlocked("any", "create"),
-        ),
-        Deviation(" ".join(written), before=unlocked("any", "update delete")),
-    ]
+    return [*table("forgotten_permissions"), Deviation("bearer_token", before=any_token)]
 
 
 def more_permissions() -> list[Deviation]:

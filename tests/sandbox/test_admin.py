@@ -85,11 +85,6 @@ def test_a_malformed_authorization_is_refused(sandbox: Sandbox, header: str) -> 
     assert sandbox.answer("GET", "/_sandbox/requests", headers, b"")[0] == 401
 
 
-@pytest.mark.parametrize("path", ["", "nothing", "tokens/", "tokens/1", "flows"])
-def test_an_unknown_path_is_not_found(admin: Ask, path: str) -> None:
-    assert admin("GET", f"/_sandbox/{path}")[0] == 404
-
-
 @pytest.mark.parametrize("path", ["tokens", "events", "faults", "receivers", "reset"])
 def test_a_body_is_read_as_strictly_as_one_of_the_api(sandbox: Sandbox, path: str) -> None:
     headers = {
@@ -100,53 +95,6 @@ def test_a_body_is_read_as_strictly_as_one_of_the_api(sandbox: Sandbox, path: st
         assert sandbox.answer("POST", f"/_sandbox/{path}", headers, body)[0] == 400
     headers["content-type"] = "text/plain"
     assert sandbox.answer("POST", f"/_sandbox/{path}", headers, b"{}")[0] == 415
-
-
-@pytest.mark.parametrize(
-    ("path", "body", "error"),
-    [
-        ("tokens", {}, "permissions: Missing"),
-        ("tokens", {"permissions": "Chat Contacts, View"}, "permissions: Input"),
-        ("tokens", {"permissions": ["chat contacts, view"]}, "no such permission"),
-        ("tokens", {"permissions": [1]}, "permissions: Input"),
-        ("tokens", {"permissions": [], "account": "1001"}, "account: Unexpected"),
-        ("tokens", {"permissions": [], "account_id": 1001}, "account_id: Input"),
-        ("tokens", {"permissions": [], "actor": {}}, "actor: Input"),
-        ("events", {"kind": KIND}, "payload: Missing"),
-        ("events", {"payload": {}}, "kind: Missing"),
-        ("events", {"kind": "", "payload": {}}, "kind: String"),
-        ("events", {"kind": "x" * 201, "payload": {}}, "kind: String"),
-        ("events", {"kind": ["*"], "payload": {}}, "kind: Input"),
-        ("events", {"kind": KIND, "payload": {}, "to": "https://evil.example"}, "to: Unexpected"),
-        ("receivers", {}, "url: Missing"),
-        ("receivers", {"url": 1}, "url: Input"),
-        ("receivers", {"url": "x"}, "Not a receiver"),
-        ("receivers", {"url": "https://h/", "to": "x"}, "Not a receiver"),
-        ("faults", {"503": 0.1}, "no such fault: 503"),
-        ("faults", {"429": -0.1}, "429 must be"),
-        ("faults", {"429": 1.1}, "429 must be"),
-        ("faults", {"429": "0.1"}, "429 must be"),
-        ("faults", {"429": True}, "429 must be"),
-        ("faults", {"429": {"before": 0.1}}, "429 must be"),
-        ("faults", {"5xx": {"during": 0.1}}, "5xx must be"),
-        ("faults", {"5xx": {"before": None}}, "5xx before must be"),
-        ("faults", {"429": 0.6, "dropped": 0.6}, "1.2, at most 1"),
-        ("faults", {"latency": -1}, "latency must be a number from 0 to 60"),
-        ("faults", {"latency": 61}, "latency must be"),
-        ("faults", {"retry_after": 3601}, "retry_after must be a number from 0 to 3600"),
-        ("faults", {"seed": "x"}, "seed must be"),
-        ("faults", {"seed": True}, "seed must be"),
-    ],
-)
-def test_an_invalid_body_is_refused_with_the_reason_and_changes_nothing(
-    admin: Ask, path: str, body: dict[str, object], error: str
-) -> None:
-    assert admin("POST", "/_sandbox/faults", {"429": 0.5})[0] == 200
-    status, answer = admin("POST", f"/_sandbox/{path}", body)
-    assert status == 422
-    assert error in answer["error"]
-    assert admin("GET", "/_sandbox/receivers")[1] == {"receivers": []}
-    assert admin("GET", "/_sandbox/faults")[1] == {"429": 0.5}
 
 
 # --- tokens ---------------------------------------------------------------------------
@@ -320,16 +268,6 @@ def test_the_same_seed_meets_the_same_faults() -> None:
     assert {fault.status for fault in draws if fault} == {500, 502, 503, 504}
 
 
-def test_faults_are_set_shown_and_ended(admin: Ask, api: Ask) -> None:
-    assert admin("GET", "/_sandbox/faults") == (200, {})
-    assert admin("POST", "/_sandbox/faults", {"429": 1}) == (200, {"429": 1})
-    assert api("GET", f"{ROOT}/contacts")[0] == 429
-    assert admin("POST", "/_sandbox/faults", {"429": 2})[0] == 422
-    assert api("GET", f"{ROOT}/contacts")[0] == 429
-    assert admin("POST", "/_sandbox/faults", {}) == (200, {})
-    assert api("GET", f"{ROOT}/contacts")[0] == 200
-
-
 # --- reset, log -----------------------------------------------------------------------
 
 
@@ -364,7 +302,7 @@ def test_the_log_shows_calls_without_query_header_and_body(admin: Ask, api: Ask)
     assert "Ada" not in json.dumps([first, second])
 
 
-def test_the_admin_api_is_the_same_over_http(fresh: Any) -> None:
+def test_the_admin_api_is_served_over_http(fresh: Any) -> None:
     token = {"Authorization": f"Bearer {fresh.sandbox.admin_token}"}
     body = {"permissions": ["Chat Contacts, View"]}
     status, answer = fresh.call("POST", "/_sandbox/tokens", body, **token)
@@ -372,12 +310,4 @@ def test_the_admin_api_is_the_same_over_http(fresh: Any) -> None:
     bearer = {"Authorization": f"Bearer {answer['token']}"}
     assert fresh.call("GET", f"{ROOT}/contacts", **bearer)[0] == 200
     assert fresh.call("GET", f"{ROOT}/flows", **bearer)[0] == 403
-    assert fresh.call("POST", "/_sandbox/reset", **token) == (200, {})
-    assert fresh.call("POST", "/_sandbox/events", {"kind": "x", "payload": 1}, **token) == (
-        200,
-        {"deliveries": []},
-    )
-    assert fresh.call("GET", "/_sandbox/requests", **token)[1] == {"requests": []}
-    sent = {**token, "Content_Type": "text/plain"}
-    assert fresh.call("POST", "/_sandbox/tokens", body, **sent)[0] == 415
     assert fresh.call("POST", "/_sandbox/tokens", body)[0] == 401

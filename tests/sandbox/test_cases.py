@@ -4,7 +4,8 @@ A case has a title, perhaps points of the profile, quirks and a seed (`under`), 
 form `METHOD PATH BODY -> STATUS ANSWER`. BODY is JSON. ANSWER may be JSON, which `data` must
 hold (further fields of an object do not matter), `total N` of the pagination, or the fields that
 `errors` names. `as NAME` goes on with a token of that actor, `as NAME of ACCOUNT` with one of
-another account. Sandboxes are seeded, so that ids and times are always the same.
+another account. Calls below `/_sandbox/` are made with the admin token. Sandboxes are seeded, so
+that ids and times are always the same.
 """
 
 import json
@@ -18,6 +19,7 @@ import pytest
 from caller import Caller, Reply
 from profiles import Service
 
+from chatkit.sandbox import Sandbox
 from chatkit.sandbox.service import PERMISSIONS
 
 CALL = re.compile(r"([A-Z]+) (\S*)(?: (.+))? -> (\d+)(?: (.+))?")
@@ -43,6 +45,7 @@ def fits(expected: Any, actual: Any) -> bool:
 
 
 def has_answer(reply: Reply, status: int, answer: str) -> bool:
+    """Return whether an answer of the service is the expected one."""
     if reply.status != status:
         return False
     if answer.startswith("total "):
@@ -51,6 +54,17 @@ def has_answer(reply: Reply, status: int, answer: str) -> bool:
         fields = [error["field"] for error in reply.json.get("errors", [])]
         return not answer or fields == answer.split(", ")
     return not answer or fits(json.loads(answer), reply.data)
+
+
+def assert_admin_answer(
+    sandbox: Sandbox, method: str, path: str, body: str, status: str, answer: str
+) -> None:
+    bearer = {"authorization": f"Bearer {sandbox.admin_token}"}
+    headers = {"content-type": "application/json", **bearer}
+    actual, _, data = sandbox.answer(method, path, headers, body.encode())
+    assert actual == int(status), f"{method} {path} {body}: {data!r}"
+    read = json.loads(data)
+    assert answer in read["error"] if actual >= 400 else read == json.loads(answer)
 
 
 @pytest.mark.parametrize(("under", "calls"), list(read_cases()))
@@ -67,6 +81,9 @@ def test_each_call_has_the_expected_answer(under: dict[str, Any], calls: list[st
             step = CALL.fullmatch(line)
             assert step, f"no call: {line}"
             method, path, body, status, answer = step.groups("")
+            if path.startswith("/_sandbox/"):
+                assert_admin_answer(sandbox, *step.groups(""))
+                continue
             sent = json.loads(body) if body else None
             reply = call(method, path, sent, token=token, account=account)
             assert has_answer(reply, int(status), answer), f"{line}\n{reply.status} {reply.body!r}"
