@@ -84,6 +84,16 @@ class Listener:
         return f"http://127.0.0.1:{self.port}/"
 
     @property
+    def messages(self) -> list[tuple[dict[str, str], bytes]]:
+        """The headers, their names in lower case, and the body of each request."""
+        split = (request.partition(b"\r\n\r\n") for request in self.requests)
+        lines = ((head.decode().split("\r\n")[1:], body) for head, _, body in split)
+        return [
+            ({name.lower(): value for name, value in (line.split(": ", 1) for line in head)}, body)
+            for head, body in lines
+        ]
+
+    @property
     def bodies(self) -> list[bytes]:
         return [request.partition(b"\r\n\r\n")[2] for request in self.requests]
 

@@ -83,9 +83,7 @@ def test_a_delivery_has_the_attempts_of_the_schedule_each_signed_for_its_time(
         assert call.sandbox.settle()
         record = last_delivery(call)
         attempts = call.sandbox.attempts
-    for request in listener.requests:
-        head, _, body = request.partition(b"\r\n\r\n")
-        headers = dict(line.split(": ", 1) for line in head.decode().split("\r\n")[1:])
+    for headers, body in listener.messages:
         verify(body, headers, hook["webhook_secret"], now=int(time.time()))
     assert [a.again_in for a in attempts] == [*retries, None]
     for (before, after), seconds in zip(pairwise(times), retries, strict=True):

@@ -10,7 +10,7 @@ from bulk.journalling import child
 from caller import Caller
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from internals import service_of, store_of
+from internals import store_of
 
 from chatkit import ServiceProfile
 from chatkit.errors import StoreError
@@ -159,22 +159,6 @@ def test_a_commit_that_fails_undoes_every_write_since_the_last(monkeypatch, capl
         assert call.contact("2025550144") == kept + 1
     assert "database or disk is full" in caplog.text
     assert "2025550144" not in caplog.text
-
-
-def test_a_rollback_undoes_all_writes():
-    with Sandbox(seed="empty") as sandbox:
-        call, store = Caller(sandbox), store_of(sandbox)
-        call.contact("2025550143")
-        table = service_of(sandbox).contacts.table
-        table.insert(60001, "1001", "1", "{}", "{}", "{}", "", "")
-        assert store.dirty
-        # The same id again: what no operation does, because each asks for the next.
-        with pytest.raises(sqlite3.IntegrityError):
-            table.insert(60001, "1001", "2", "{}", "{}", "{}", "", "")
-        store.rollback()
-        assert not store.dirty
-        assert call("GET", "/contacts").total == 1
-        assert call.contact("2025550144") == 50002
 
 
 def test_every_table_is_cleared_and_rolled_back_with_the_records(path):
