@@ -352,7 +352,7 @@ def forgotten_permissions() -> list[Deviation]:
 
 
 def more_permissions() -> list[Deviation]:
-    """A create is refused to who has the one permission that it needs."""
+    """A create is refused to a token with the one permission that it needs."""
     refused: set[str] = set()
 
     def after(x: Exchange) -> None:
@@ -395,7 +395,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("service", SERVICES, ids=lambda service: service.__name__)
-def test_what_a_service_breaks_differs_and_nothing_else(service: Service) -> None:
+def test_the_facts_that_a_service_breaks_differ_and_no_others(service: Service) -> None:
     deviations = service()
     broken = {fact for deviation in deviations for fact in deviation.facts.split()}
     assert differing(deviations) == broken

@@ -83,7 +83,7 @@ def test_without_writes_every_call_is_a_get(sandbox: chatkit.Sandbox) -> None:
     assert states["contact_number"] == states["page_size"] == states["get_contact"] == "holds"
 
 
-def test_what_is_written_is_marked_and_nothing_else_is_changed(sandbox: chatkit.Sandbox) -> None:
+def test_only_marked_records_are_written_and_changed(sandbox: chatkit.Sandbox) -> None:
     created: set[tuple[str, ...]] = set()
     changed: set[tuple[str, ...]] = set()
 
@@ -172,7 +172,7 @@ def test_an_interrupt_while_records_are_removed_stops_one_removal(
     assert len(account.remaining) <= 1
 
 
-def test_what_cannot_be_removed_is_named(sandbox: chatkit.Sandbox) -> None:
+def test_records_that_cannot_be_removed_are_named(sandbox: chatkit.Sandbox) -> None:
     def refused(x: Exchange) -> None:
         if x.of("flows", "delete"):
             x.headers["authorization"] = "Bearer nobody"

@@ -79,7 +79,7 @@ def limited(limit=3):
     return access, grants, now
 
 
-def test_a_token_makes_so_many_calls_in_any_second_and_another_as_many():
+def test_each_token_has_its_own_limit_of_calls_a_second():
     access, (one, another), now = limited()
     for _ in range(3):
         access.count_call(one)
@@ -93,7 +93,7 @@ def test_a_token_makes_so_many_calls_in_any_second_and_another_as_many():
         access.count_call(one)
 
 
-def test_a_429_has_the_seconds_to_wait():
+def test_a_429_names_the_seconds_to_wait():
     access, (grant, _), _ = limited(limit=1)
     access.count_call(grant)
     with pytest.raises(RefusedRequest) as caught:

@@ -66,7 +66,7 @@ TRICKS = {
         "http://127.0.0.1:8000/./in",
     ],
 }
-# Plain addresses, which nobody has named who named http://127.0.0.1:8000/in.
+# Plain addresses outside http://127.0.0.1:8000/in, the only receiver that is named.
 ELSEWHERE = [
     *("http://127.0.0.2:8000/in", "http://localhost:8000/in", "http://[::ffff:127.0.0.1]:8000/in"),
     *("http://127.0.0.1:7999/in", "http://127.0.0.1/in", "https://127.0.0.1:8000/in"),
@@ -159,7 +159,7 @@ def test_a_name_that_is_not_known_is_refused(monkeypatch: pytest.MonkeyPatch) ->
         ("https://h.example/a@b", ("https", "h.example", 443, "/a@b", "")),
     ],
 )
-def test_a_plain_address_is_taken_apart(url: str, read: tuple[object, ...]) -> None:
+def test_a_plain_address_is_parsed_into_its_parts(url: str, read: tuple[object, ...]) -> None:
     assert tuple(parse_address(url)) == read
 
 

@@ -53,6 +53,12 @@ def test_secrets_ids_and_tokens_have_their_form_and_differ(clock):
     assert clock.message_id() != clock.message_id()
 
 
+def test_a_clock_goes_on_from_the_time_it_is_set_to():
+    clock = Clock()
+    clock.set(1000.0)
+    assert 1000 <= clock.now() < 1100
+
+
 def test_a_timeline_ends_now_by_either_clock():
     earliest = int(time.time()) - 100
     assert earliest <= Clock().begin(100) <= time.time() - 100

@@ -40,7 +40,7 @@ def call_in_process(
 # --- commits --------------------------------------------------------------------------
 
 
-def test_no_answer_is_out_before_its_commit(fresh: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_answer_is_sent_after_its_commit(fresh: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     store, waited = middleware_of(fresh.sandbox).store, []
     commit = store.commit
     with fresh.connect() as sock:
@@ -78,7 +78,7 @@ def test_a_full_disk_is_answered_with_503_and_loses_nothing_that_was_answered(
 # --- bugs and the log -----------------------------------------------------------------
 
 
-def test_a_bug_is_answered_with_500_logged_without_secrets_and_undone(
+def test_an_unexpected_error_is_answered_with_500_logged_without_secrets_and_undone(
     fresh: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     service, token = middleware_of(fresh.sandbox).service, fresh.sandbox.token

@@ -122,7 +122,7 @@ def test_the_seed_decides_which_messages_of_a_campaign_fail(
     assert first == failed(1)
 
 
-def test_some_who_read_a_campaign_answer(call: Caller, listener: Listener) -> None:
+def test_some_readers_of_a_campaign_reply(call: Caller, listener: Listener) -> None:
     numbers = [f"+1202555010{n}" for n in range(5)]
     call.sandbox.play("campaign", template="x", contacts=numbers, unread=0, replies=["Yes", "No"])
     output = [body for body in delivered(listener) if body["event"] == "chat.message.inbound"]

@@ -107,7 +107,8 @@ def test_only_an_empty_file_is_filled(tmp_path: Path) -> None:
         Caller(empty).contact("2125550100")
     with Sandbox(tmp_path / "a.db", seed="demo") as kept:
         assert Caller(kept)("GET", "/contacts").total == 1
-    with Sandbox(tmp_path / "new.db", seed="demo") as filled:
+    Sandbox(tmp_path / "new.db", seed="demo").close()
+    with Sandbox(tmp_path / "new.db") as filled:
         assert Caller(filled)("GET", "/contacts").total == 250
 
 
