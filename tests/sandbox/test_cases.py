@@ -70,8 +70,9 @@ def assert_admin_answer(
 @pytest.mark.parametrize(("under", "calls"), list(read_cases()))
 def test_each_call_has_the_expected_answer(under: dict[str, Any], calls: list[str]) -> None:
     account = token = None
-    seed = under.pop("seed", "empty")
-    with Service.of(**under).sandbox(seed) as sandbox:
+    points = dict(under)
+    seed = points.pop("seed", "empty")
+    with Service.of(**points).sandbox(seed) as sandbox:
         call = Caller(sandbox)
         for line in calls:
             if actor := ACTOR.fullmatch(line):
