@@ -70,6 +70,7 @@ def test_an_event_arrives_signed_over_its_very_bytes(scheme: str) -> None:
         "data": {"name": "Zoë"},
     }
     assert SECRET not in listener.requests[0].decode()
+    assert SECRET not in repr(ActiveWebhook(7, url, SECRET))
 
 
 def test_nothing_is_sent_to_an_address_that_is_not_allowed() -> None:

@@ -143,6 +143,8 @@ def test_the_states_of_a_flow_are_published(received: tuple[Caller, Listener]) -
     assert made["flow_id"] == call("GET", f"/flows/{flow}").data["wa_flow_id"]
     with middleware_of(call.sandbox).transaction() as service:
         service.flows.move(flow, "1001", "PUBLISHED")
+        with pytest.raises(KeyError):
+            service.flows.move(flow + 1, "1001", "PUBLISHED")
     (published,) = new_events(call, listener)
     assert (published["old_status"], published["new_status"]) == ("DRAFT", "PUBLISHED")
     document = call("GET", f"/flows/{flow}").data["flow_json"]

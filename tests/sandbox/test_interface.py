@@ -12,6 +12,7 @@ from profiles import Service
 from chatkit import ServiceProfile
 from chatkit.sandbox import Sandbox
 from chatkit.sandbox.interface import (
+    MAX_BODY,
     MAX_DEPTH,
     REFUSALS,
     FieldProblem,
@@ -81,6 +82,14 @@ def test_a_body_that_is_no_plain_json_object_is_malformed(body):
 def test_a_body_of_the_greatest_depth_is_read():
     for body in (nested(MAX_DEPTH), b'{"a":[' + b",".join([b"[[]]"] * 1000) + b"]}"):
         assert read_object({"content-type": "application/json"}, body) == json.loads(body)
+
+
+def test_a_body_has_a_greatest_size():
+    json_type = {"content-type": "application/json"}
+    assert read_object(json_type, b"{}" + b" " * (MAX_BODY - 2)) == {}
+    with pytest.raises(RefusedRequest) as caught:
+        read_object(json_type, b"{}" + b" " * (MAX_BODY - 1))
+    assert caught.value.reason == "too_large"
 
 
 def test_the_body_of_a_read_or_a_delete_is_ignored():
