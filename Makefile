@@ -48,7 +48,7 @@ DAY   := 2031-12-31T23:30:00Z
 DAYS  := $(DAY) 2028-02-29T12:00:00Z
 DATED := tests/webhooks/test_health.py tests/inbox/test_frames.py tests/inbox/test_statuses.py \
          tests/inbox/test_inspection.py tests/inbox/test_delivered.py tests/sandbox/test_clock.py \
-         tests/sandbox/test_access.py tests/sandbox/test_scenario_timeline.py tests/widgets/inbox tests/account/test_history.py
+         tests/sandbox/test_access.py tests/sandbox/test_scenario.py tests/widgets/inbox tests/account/test_history.py
 
 # Kernels and programs of these tests live on that day too.
 on_day = env 'PYTHONPATH=$(CURDIR)/tests/qa/otherday' TODAY=$(1) $(PY)

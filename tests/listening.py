@@ -84,6 +84,16 @@ class Listener:
         return f"http://127.0.0.1:{self.port}/"
 
     @property
+    def messages(self) -> list[tuple[dict[str, str], bytes]]:
+        """The headers, their names in lower case, and the body of each request."""
+        split = (request.partition(b"\r\n\r\n") for request in self.requests)
+        lines = ((head.decode().split("\r\n")[1:], body) for head, _, body in split)
+        return [
+            ({name.lower(): value for name, value in (line.split(": ", 1) for line in head)}, body)
+            for head, body in lines
+        ]
+
+    @property
     def bodies(self) -> list[bytes]:
         return [request.partition(b"\r\n\r\n")[2] for request in self.requests]
 
@@ -109,3 +119,15 @@ def answering(status: int, *headers: str) -> bytes:
     """An empty answer of this status."""
     lines = "".join(f"{header}\r\n" for header in headers)
     return f"HTTP/1.1 {status} X\r\n{lines}Content-Length: 0\r\nConnection: close\r\n\r\n".encode()
+
+
+class HeldAnswer:
+    """The reply of a receiver that answers once it is released."""
+
+    def __init__(self) -> None:
+        self.requested, self.released = threading.Event(), threading.Event()
+
+    def __call__(self, sock: socket.socket) -> None:
+        self.requested.set()
+        self.released.wait(20)
+        sock.sendall(OK)

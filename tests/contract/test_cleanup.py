@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import _thread
 import itertools
-import json
 import random
 import re
 from collections.abc import Callable, Iterator
@@ -14,6 +13,7 @@ from typing import Any
 
 import pytest
 from bent import Bend, Bent, Exchange, status
+from caller import Caller
 from contract import contacts
 from contract.account import MARK, Account
 from contract.contacts import ContactCalls, fiction_numbers, name_of
@@ -42,20 +42,13 @@ def bent(
 
 def stored(sandbox: chatkit.Sandbox) -> dict[str, Any]:
     """Return every record of the account, also those that no list shows without a template code."""
-    prefix = f"/api/business/public/channels/chat/accounts/{sandbox.account_id}/"
-    headers = {"authorization": f"Bearer {sandbox.token}"}
-
-    def read(path: str) -> Any:
-        status, _, body = sandbox.answer("GET", prefix + path, headers, b"")
-        assert status == 200, (path, body)
-        envelope = json.loads(body)
-        return envelope["data"], envelope.get("pagination", {}).get("totalPages", 1)
-
-    lists = ("flows", "contacts", "webhooks", "templates/order_ready/contents")
-    records = {
-        path: [read(f"{path}?page={page + 1}")[0] for page in range(read(path)[1])]
-        for path in lists
+    call = Caller(sandbox)
+    records: dict[str, Any] = {
+        path: call("GET", path).data for path in ("/webhooks", "/templates/order_ready/contents")
     }
+    for path in ("/flows", "/contacts"):
+        pages = call("GET", path).json["pagination"]["totalPages"]
+        records[path] = [call("GET", f"{path}?page={page + 1}").data for page in range(pages)]
     table = service_of(sandbox).templates.table
     contents = [table.get(number) for number in range(7000, 7400)]
     mark = MARK.replace(" ", "_")
@@ -90,7 +83,7 @@ def test_without_writes_every_call_is_a_get(sandbox: chatkit.Sandbox) -> None:
     assert states["contact_number"] == states["page_size"] == states["get_contact"] == "holds"
 
 
-def test_what_is_written_is_marked_and_nothing_else_is_changed(sandbox: chatkit.Sandbox) -> None:
+def test_only_marked_records_are_written_and_changed(sandbox: chatkit.Sandbox) -> None:
     created: set[tuple[str, ...]] = set()
     changed: set[tuple[str, ...]] = set()
 
@@ -179,7 +172,7 @@ def test_an_interrupt_while_records_are_removed_stops_one_removal(
     assert len(account.remaining) <= 1
 
 
-def test_what_cannot_be_removed_is_named(sandbox: chatkit.Sandbox) -> None:
+def test_records_that_cannot_be_removed_are_named(sandbox: chatkit.Sandbox) -> None:
     def refused(x: Exchange) -> None:
         if x.of("flows", "delete"):
             x.headers["authorization"] = "Bearer nobody"

@@ -41,7 +41,7 @@ JSON = st.recursive(
         (object_of({"a": TEXT}), [{"a": "x", "b": 1}], [{}, {"a": 1}, [], "a"]),
     ],
 )  # fmt: skip
-def test_kinds(kind, right, wrong):
+def test_a_kind_accepts_its_values_and_no_others(kind, right, wrong):
     assert [value for value in right if not kind.accepts(value)] == []
     assert [value for value in wrong if kind.accepts(value)] == []
 

@@ -52,6 +52,12 @@ class ServedSandbox(NamedTuple):
         fields = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
         return f"{method} {path} HTTP/1.1\r\n{fields}\r\n".encode("utf-8", "surrogateescape")
 
+    def create_bytes(self, number: int, connection: str = "close", **contact: str) -> bytes:
+        """Return the request that creates a contact with a number."""
+        body = json.dumps({"number": f"555{number:05}", "country_code": "+1", **contact}).encode()
+        sent = {"Content_Length": str(len(body)), "Content_Type": "application/json"}
+        return self.head("POST", f"{self.root}/contacts", Connection=connection, **sent) + body
+
     def connect(self) -> socket.socket:
         return socket.create_connection(("127.0.0.1", self.port), timeout=20)
 

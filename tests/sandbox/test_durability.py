@@ -1,4 +1,4 @@
-"""A file-backed sandbox: what was answered is in the file, whatever ends the process."""
+"""A sandbox in a file: each write that was answered survives the end of the process."""
 
 import http.client
 import itertools
@@ -14,54 +14,47 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import processes
 import pytest
+from caller import ROOT, Caller
 
 from chatkit import Sandbox
 
 KILLS = 10
 
 
-class Served:
+class Served(NamedTuple):
     """`python -m chatkit sandbox --db FILE --json`, as a process of its own."""
 
-    def __init__(self, path: Path) -> None:
-        command = [sys.executable, "-m", "chatkit", "sandbox", "--db", str(path), "--json"]
-        self.process = processes.Popen(command, stdout=subprocess.PIPE)
-        assert self.process.stdout is not None
-        self.access = json.loads(self.process.stdout.readline())
-        self.host, _, port = self.access["base_url"].removeprefix("http://").partition(":")
-        self.port = int(port)
-        self.root = f"/api/business/public/channels/chat/accounts/{self.access['account_id']}"
+    process: subprocess.Popen[bytes]
+    access: dict[str, str]
 
     def connect(self) -> http.client.HTTPConnection:
-        return http.client.HTTPConnection(self.host, self.port, timeout=20)
+        host = self.access["base_url"].removeprefix("http://")
+        return http.client.HTTPConnection(host, timeout=20)
 
     def send(
         self, connection: http.client.HTTPConnection, method: str, path: str, body: object = None
     ) -> tuple[int, Any]:
-        headers = {
-            "Authorization": f"Bearer {self.access['token']}",
-            "Content-Type": "application/json",
-        }
+        bearer = {"Authorization": f"Bearer {self.access['token']}"}
+        headers = {"Content-Type": "application/json", **bearer}
         text = None if body is None else json.dumps(body)
-        connection.request(method, self.root + path, text, headers)
+        connection.request(method, f"{ROOT}{self.access['account_id']}{path}", text, headers)
         answer = connection.getresponse()
         return answer.status, json.loads(answer.read())
 
 
 @contextmanager
 def serving(path: Path) -> Iterator[Served]:
-    served = Served(path)
-    try:
-        yield served
-    finally:
-        served.process.kill()
-        served.process.wait(20)
-        assert served.process.stdout is not None
-        served.process.stdout.close()
+    command = [sys.executable, "-m", "chatkit", "sandbox", "--db", str(path), "--json"]
+    with processes.Popen(command, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        try:
+            yield Served(process, json.loads(process.stdout.readline()))
+        finally:
+            process.kill()
 
 
 class Writer:
@@ -91,19 +84,15 @@ class Writer:
 
 
 def contacts(path: Path) -> dict[int, str]:
-    """All contacts in a file, by id."""
+    """Return the numbers of all contacts in a file, by id."""
     outcome: dict[int, str] = {}
     with Sandbox(path) as sandbox:
-        root = f"/api/business/public/channels/chat/accounts/{sandbox.account_id}/contacts"
-        headers = {"authorization": f"Bearer {sandbox.token}"}
         for page in itertools.count(1):
-            target = f"{root}?page={page}&pageSize=100"
-            status, _, read = sandbox.answer("GET", target, headers, b"")
-            assert status == 200
-            records = json.loads(read)["data"]
-            if not records:
-                return outcome
+            records = Caller(sandbox)("GET", f"/contacts?page={page}&pageSize=100").data
             outcome.update({record["id"]: record["number"] for record in records})
+            if not records:
+                break
+    return outcome
 
 
 def test_every_answered_write_survives_a_kill(tmp_path: Path) -> None:
@@ -138,15 +127,3 @@ def test_a_signal_ends_the_process_well(tmp_path: Path, number: signal.Signals) 
             assert served.process.wait(20) == 0
         assert served.process.stdout is not None
         assert served.process.stdout.read() == b""
-
-
-def test_the_first_line_tells_all_that_is_needed(tmp_path: Path) -> None:
-    with serving(tmp_path / "sandbox.db") as served:
-        assert set(served.access) == {
-            "base_url",
-            "account_id",
-            "token",
-            "admin_token",
-            "search_param",
-            "status_param",
-        }

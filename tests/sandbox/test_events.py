@@ -1,4 +1,4 @@
-"""Changes: made here, and of the very shapes that the upstream platform documents."""
+"""Events: of the shapes that the upstream platform documents, and published by writes."""
 
 import json
 from collections.abc import Iterator
@@ -6,10 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from caller import Caller
+from internals import middleware_of
+from listening import Listener, listening
 
+from chatkit import Sandbox
 from chatkit.sandbox import events
 from chatkit.sandbox.events import MEDIA, STATUSES, Person
 
+HOOK = "https://hooks.example/a"
 ADA = Person("12125550142", "Zoë <b>Park</b>")
 
 
@@ -84,14 +89,7 @@ def test_a_change_has_only_places_that_upstream_documents_with_their_types(
     body = MADE[name]
     undocumented = set(places(body, "")) - documented[about(body)]
     assert not undocumented
-
-
-@pytest.mark.parametrize("name", MADE, ids=str)
-def test_a_change_is_json_and_no_copy_of_a_sample(name: str, shared: Path) -> None:
-    text = json.dumps(MADE[name], allow_nan=False)
-    assert json.loads(text) == MADE[name]
-    for path in shared.glob("samples/webhooks/*.json"):
-        assert json.loads(path.read_bytes()) != MADE[name]
+    assert json.loads(json.dumps(body, allow_nan=False)) == body
 
 
 def test_names_of_strangers_are_kept_as_they_are() -> None:
@@ -105,7 +103,7 @@ def test_the_answer_of_a_flow_is_json_inside_a_text() -> None:
     assert answer == {"name": "Zoë", "n": 2, "flow_token": "token-1"}
 
 
-def test_a_failed_status_tells_the_error_and_no_price() -> None:
+def test_a_failed_status_has_the_error_and_no_price() -> None:
     (report,) = MADE["failed"]["entry"][0]["changes"][0]["value"]["statuses"]
     assert report["errors"][0]["code"] == 131026
     assert "pricing" not in report
@@ -115,3 +113,118 @@ def test_a_caption_stands_only_where_upstream_has_one() -> None:
     captions = {kind: "caption" in events.make_media(kind, "1", "Look") for kind in MEDIA}
     assert [kind for kind, has in captions.items() if has] == ["image", "video", "document"]
     assert "caption" not in events.make_media("image", "1", None)
+
+
+# --- what the account writes is published ---------------------------------------------
+
+
+@pytest.fixture
+def received() -> Iterator[tuple[Caller, Listener]]:
+    with Sandbox(seed="empty") as sandbox, listening() as listener:
+        sandbox.allow(HOOK, to=listener.url)
+        call = Caller(sandbox)
+        call.webhook(HOOK)
+        yield call, listener
+
+
+def new_events(call: Caller, listener: Listener) -> list[dict[str, Any]]:
+    """Return the events since the last call."""
+    assert call.sandbox.settle()
+    result = [json.loads(body) for body in listener.bodies]
+    listener.requests.clear()
+    return [
+        {"kind": body["event"], **body["data"]["entry"][0]["changes"][0]["value"]}
+        for body in result
+    ]
+
+
+def test_the_states_of_a_flow_are_published(received: tuple[Caller, Listener]) -> None:
+    call, listener = received
+    flow = call.flow("Order")
+    (made,) = new_events(call, listener)
+    assert (made["kind"], made["event"]) == ("chat.raw", "FLOW_STATUS_CHANGE")
+    assert made["new_status"] == "DRAFT"
+    assert "old_status" not in made
+    assert made["flow_id"] == call("GET", f"/flows/{flow}").data["wa_flow_id"]
+    with middleware_of(call.sandbox).transaction() as service:
+        service.flows.set_status(flow, "1001", "PUBLISHED")
+        with pytest.raises(KeyError):
+            service.flows.set_status(flow + 1, "1001", "PUBLISHED")
+    (published,) = new_events(call, listener)
+    assert (published["old_status"], published["new_status"]) == ("DRAFT", "PUBLISHED")
+    document = call("GET", f"/flows/{flow}").data["flow_json"]
+    for _ in range(2):
+        call("PUT", f"/flows/{flow}", {"flow_json": document})
+    (edited,) = new_events(call, listener)  # the second edit moves nothing
+    assert (edited["old_status"], edited["new_status"]) == ("PUBLISHED", "DRAFT")
+
+
+def test_decisions_about_a_content_are_published(received: tuple[Caller, Listener]) -> None:
+    call, listener = received
+    content = {"variables": {}, "text": "Your bike is ready.", "is_draft": False}
+    made = call.content("en", "ready", **content).data
+    (approved,) = new_events(call, listener)
+    assert approved["kind"] == "chat.template"
+    assert (approved["event"], approved["reason"]) == ("APPROVED", "NONE")
+    assert approved["message_template_name"] == "ready"
+    assert approved["message_template_language"] == "en"
+    assert str(approved["message_template_id"]).endswith(str(made["id"] * 7_919_393)[-6:])
+    path = "/templates/ready/contents/en"
+    call("PUT", path, {"text": "Hello {{1}}"})  # without a sample value
+    edited, rejected = new_events(call, listener)
+    assert edited["message_template_element"] == "Hello {{1}}"
+    assert (rejected["event"], rejected["reason"]) == ("REJECTED", "INVALID_FORMAT")
+    call("DELETE", path)
+    (deleted,) = new_events(call, listener)
+    assert deleted["event"] == "DELETED"
+    call("DELETE", path)
+    assert new_events(call, listener) == []
+
+
+def test_a_draft_is_not_published(received: tuple[Caller, Listener]) -> None:
+    call, listener = received
+    call.content("en", "ready", is_draft=True)
+    assert new_events(call, listener) == []
+    call("PUT", "/templates/ready/contents/en", {"is_draft": False})
+    assert len(new_events(call, listener)) == 2
+
+
+def test_other_writes_are_not_published(received: tuple[Caller, Listener]) -> None:
+    call, listener = received
+    call.content("en", "ready")
+    assert len(new_events(call, listener)) == 1
+    assert call("POST", "/flows", {"name": "x"}).status == 422
+    assert call.content("en", "ready").status == 409
+    contact = call.contact()
+    call("PUT", f"/contacts/{contact}", {"name": "Ada"})
+    call("DELETE", f"/contacts/{contact}")
+    call.webhook("https://hooks.example/b")
+    token = call.sandbox.make_token("Chat Templates, Add", account_id="2002")
+    body = {"lang_code": "en", "text": "Hello"}
+    reply = call("POST", "/templates/x/contents", body, token=token, account="2002")
+    assert reply.status == 201
+    assert new_events(call, listener) == []
+
+
+def test_without_a_receiver_nothing_is_attempted_or_recorded() -> None:
+    with Sandbox(seed="demo") as sandbox, Sandbox(seed="demo") as other:
+        call = Caller(sandbox)
+        before = call("GET", "/webhooks").data
+        call.flow()
+        call.content("en", "ready")
+        assert sandbox.attempts == []
+        assert call("GET", "/webhooks").data == before
+        # and the seeded clock ticks as it always did
+        Caller(other).flow()
+        Caller(other).content("en", "ready")
+        times = [Caller(one)("GET", "/flows").data[-1]["updated_at"] for one in (sandbox, other)]
+        assert times[0] == times[1]
+
+
+def test_a_write_succeeds_when_the_queue_is_full(
+    received: tuple[Caller, Listener], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    call, listener = received
+    monkeypatch.setattr("chatkit.sandbox.delivery.MOST_WAITING", 0)
+    assert call.content("en", "ready").status == 201
+    assert new_events(call, listener) == []

@@ -9,8 +9,6 @@ from urllib.parse import quote
 
 import pytest
 
-Calls = Any
-
 
 class Wire:
     """One kept-alive connection for many calls; the server may close it at any time."""
@@ -29,6 +27,17 @@ class Wire:
         status, read = self.send(method, path, None if body is None else json.dumps(body).encode())
         return status, json.loads(read)
 
+    def create(self, path: str, body: object) -> dict[str, Any] | None:
+        """Create a record and return `data`; None if it was refused with a reason."""
+        status, answer = self.json("POST", path, body)
+        if status == 201:
+            return dict(answer["data"])
+        assert 400 <= status < 500 and answer["message"], (body, answer)
+        return None
+
+    def data(self, path: str) -> Any:
+        return self.json("GET", path)[1]["data"]
+
     def close(self) -> None:
         self._connection.close()
 
@@ -40,6 +49,7 @@ def wire(fresh: Any) -> Iterator[Wire]:
     wire.close()
 
 
+@pytest.fixture
 def naughty(shared: Path) -> list[str]:
     strings = json.loads((shared / "corpora/blns/blns.json").read_text(encoding="utf-8"))
     assert len(strings) > 500
@@ -67,96 +77,46 @@ def test_every_json_body_is_read_or_refused_with_400(
     assert wrong == []
 
 
-def refused_with_a_reason(status: int, answer: Any) -> bool:
-    return 400 <= status < 500 and bool(answer["message"])
-
-
-def test_every_naughty_contact_name_comes_back_equal_or_is_refused(
-    wire: Wire, shared: Path
+def test_every_naughty_contact_name_is_kept_and_matched_by_a_search(
+    wire: Wire, naughty: list[str]
 ) -> None:
-    taken = 0
-    for number, name in enumerate(naughty(shared)):
-        sent = {"number": f"555{number:07}", "country_code": "+1", "name": name}
-        status, answer = wire.json("POST", "/contacts", sent)
-        if status != 201:
-            assert refused_with_a_reason(status, answer), (name, answer)
-            continue
-        taken += 1
-        record = wire.json("GET", f"/contacts/{answer['data']['id']}")[1]["data"]
+    for at, name in enumerate(naughty):
+        body = {"number": f"555{at:07}", "country_code": "+1", "name": name}
+        created = wire.create("/contacts", body)
+        assert created, name
+        record = wire.data(f"/contacts/{created['id']}")
         parts = [record[part] for part in ("first_name", "middle_name", "last_name")]
-        # The name is split at white space and nothing else of it changes.
-        assert " ".join(filter(None, parts)).split() == name.split(), (name, record)
-    assert taken > 500
+        assert " ".join(part for part in parts if part is not None) == name
+        if 0 < len(name) < 10_000:
+            answer = wire.json("GET", f"/contacts?search={quote(name, safe='')}")[1]
+            assert answer["pagination"]["totalCount"] >= 1, name
 
 
-def test_every_naughty_flow_name_comes_back_equal_or_is_refused(wire: Wire, shared: Path) -> None:
-    taken = 0
-    for name in naughty(shared):
+def test_every_naughty_text_of_a_flow_is_kept(wire: Wire, naughty: list[str]) -> None:
+    for name in naughty:
         document = {"version": "7.0", "screens": [], "note": name, name: name}
-        sent = {"name": name, "template_name": "default", "flow_json": document}
-        status, answer = wire.json("POST", "/flows", sent)
-        if status != 201:
-            assert refused_with_a_reason(status, answer), (name, answer)
-            continue
-        taken += 1
-        record = wire.json("GET", f"/flows/{answer['data']['id']}")[1]["data"]
-        assert (record["name"], record["flow_json"]) == (name, document)
-    assert taken > 450
+        sent = {"name": name, "template_name": name, "flow_json": document}
+        created = wire.create("/flows", sent)
+        assert created, name
+        record = wire.data(f"/flows/{created['id']}")
+        assert {field: record[field] for field in sent} == sent
 
 
-def test_every_naughty_template_text_comes_back_equal_or_is_refused(
-    wire: Wire, shared: Path
-) -> None:
-    taken = 0
-    for number, text in enumerate(naughty(shared)):
-        sent = {"lang_code": "en", "text": text, "footer": text}
-        status, answer = wire.json("POST", f"/templates/code{number}/contents", sent)
-        if status not in (200, 201):
-            assert refused_with_a_reason(status, answer), (text, answer)
-            continue
-        taken += 1
-        record = wire.json("GET", f"/templates/code{number}/contents/en")[1]["data"]
-        assert (record["text"], record["footer"]) == (text, text)
-    assert taken > 400
-
-
-def test_every_naughty_search_term_finds_what_holds_it_or_is_refused(
-    wire: Wire, shared: Path
-) -> None:
-    for number, term in enumerate(naughty(shared)):
-        if len(term) > 10_000:
-            continue
-        body = {"number": f"555{number:07}", "country_code": "+1", "name": f"x{term}y"}
-        created = wire.json("POST", "/contacts", body)[0] == 201
-        status, answer = wire.json("GET", f"/contacts?search={quote(term, safe='')}&pageSize=100")
-        if status != 200:
-            assert refused_with_a_reason(status, answer), (term, answer)
-        elif created and term == term.strip() and " " not in term and term.isprintable():
-            assert answer["pagination"]["totalCount"] >= 1, term
+def test_every_naughty_text_of_a_content_is_kept(wire: Wire, naughty: list[str]) -> None:
+    for at, text in enumerate(naughty):
+        sent = {"lang_code": "en", "text": text, "footer": text, "variables": {"1": text}}
+        assert wire.create(f"/templates/code{at}/contents", sent), text
+        record = wire.data(f"/templates/code{at}/contents/en")
+        assert {field: record[field] for field in sent} == sent
 
 
 def test_every_naughty_template_code_keeps_its_contents_or_is_refused(
-    wire: Wire, shared: Path
+    wire: Wire, naughty: list[str]
 ) -> None:
-    taken = 0
-    for code in naughty(shared):
-        if len(code) > 10_000:
-            continue
+    accepted = 0
+    for code in naughty:
         path = f"/templates/{quote(code, safe='')}/contents"
-        status, answer = wire.json("POST", path, {"lang_code": "en", "text": "hello"})
-        if status not in (200, 201):
-            assert refused_with_a_reason(status, answer), (code, answer)
-            continue
-        taken += 1
-        listed = wire.json("GET", path)[1]["data"]
-        assert [item["text"] for item in listed] == ["hello"], code
-    assert taken > 300
-
-
-@pytest.mark.parametrize(
-    "raw", ["%", "%zz", "%C3%28", "%ED%A0%80", "%00", "..", ".", "%2e%2e", "%2F"]
-)
-@pytest.mark.parametrize("path", ["/templates/{}/contents", "/contacts/{}", "/contacts?search={}"])
-def test_odd_paths_and_queries_are_answered(wire: Wire, path: str, raw: str) -> None:
-    status, _ = wire.json("GET", path.format(raw))
-    assert 200 <= status < 500
+        if len(code) < 10_000 and wire.create(path, {"lang_code": "en", "text": "hello"}):
+            accepted += 1
+            assert [item["text"] for item in wire.data(path)] == ["hello"], code
+    assert accepted > 300

@@ -135,37 +135,11 @@ def call():
     [
         ("zyxw", 1), ("ZYXW Q", 1), ("yxw", 1), ("xw q", 1), ("xw  q", 0), ("Zyxw_Qvu", 0),
         ("%", 0), ("9000000700", 1), ("449000000700", 1), ("+449000000700", 1), ("+44 9000", 0),
-        ("00700", 1),
-        ("700", 1), ("+44", 1000), ("44", 1000), ("4", 1000), ("90000007", 100), ("449000", 1000),
-        ("9000000700 ", 0), ("+9000000700", 0), ("0" * 30, 0), ("z" * 10_000, 0), ("a b", 0),
+        ("00700", 1), ("700", 1), ("+44", 1000), ("44", 1000), ("4", 1000), ("90000007", 100),
+        ("449000", 1000), ("9000000700 ", 0), ("+9000000700", 0), ("0" * 30, 0),
+        ("z" * 10_000, 0), ("a b", 0), ("", 1000), ("straße", 256), ("STRASSE", 256),
+        ("DÖRTE STRASSE", 48),
     ],
 )  # fmt: skip
 def test_terms_are_literal_and_their_case_does_not_matter(call, term, hits):
     assert call("GET", f"/contacts?search={quote(term)}").total == hits
-
-
-def test_folding_knows_all_scripts(call):
-    sharp, double, upper = (
-        call("GET", f"/contacts?search={quote(term)}").total
-        for term in ("straße", "STRASSE", "DÖRTE STRASSE")
-    )
-    assert sharp == double > upper > 0
-
-
-def test_an_empty_term_finds_all(call):
-    assert call("GET", "/contacts?search=").total == 1000
-
-
-def test_a_search_leaves_out_other_accounts(call):
-    other_account = call.sandbox.make_token("Chat Contacts, View", account_id="1002")
-    path = "/contacts?search=zyxw"
-    assert call("GET", path, token=other_account, account="1002").total == 0
-
-
-def test_the_next_page_of_a_search_shows_what_was_written_since(call):
-    rare = call("GET", "/contacts?search=zyxw").data[0]["id"]
-    call("PUT", f"/contacts/{rare}", {"name": "Zyxw Renamed"})
-    assert call("GET", "/contacts?search=zyxw").data[0]["last_name"] == "Renamed"
-    assert call("GET", "/contacts?search=qvu").total == 0
-    call("PUT", f"/contacts/{rare}", {"name": "Zyxw Qvu"})
-    assert call("GET", "/contacts?search=qvu").total == 1

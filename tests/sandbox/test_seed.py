@@ -1,6 +1,5 @@
 """The demo seed: what is in it, that it is invented, and that it is the same every time."""
 
-import json
 import re
 import unicodedata
 from collections.abc import Iterator
@@ -8,6 +7,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
 import pytest
+from caller import Caller
 from internals import service_of
 
 from chatkit.flowjson.lint import lint
@@ -16,14 +16,9 @@ from chatkit.profile import ServiceProfile
 from chatkit.sandbox import Sandbox
 from chatkit.sandbox.templates import LANGUAGES
 
-ROOT = "/api/business/public/channels/chat/accounts/1001"
 TEMPLATES = (
-    "order_ready",
-    "rental_reminder",
-    "appointment_confirmed",
-    "spring_offer",
-    "login_code",
-    "review_request",
+    *("order_ready", "rental_reminder", "appointment_confirmed"),
+    *("spring_offer", "login_code", "review_request"),
 )
 # What the regulators keep free, as a number is written abroad.
 FICTION = re.compile(
@@ -41,110 +36,121 @@ OTHER_VALUES = [
 NEEDY = {"content_requires": ("lang_code", "text", "variables", "footer", "headers", "buttons")}
 
 
-def get(sandbox: Sandbox, path: str) -> Any:
-    headers = {"authorization": f"Bearer {sandbox.token}"}
-    status, _, body = sandbox.answer("GET", ROOT + path, headers, b"")
-    assert status == 200
-    return json.loads(body)
+@pytest.fixture(scope="module")
+def demo() -> Iterator[Caller]:
+    with Sandbox(seed="demo") as sandbox:
+        yield Caller(sandbox)
 
 
-def contacts(sandbox: Sandbox) -> list[dict[str, Any]]:
-    pages = [get(sandbox, f"/contacts?pageSize=100&page={page}")["data"] for page in (1, 2, 3)]
+@pytest.fixture(scope="module")
+def contacts(demo: Caller) -> list[dict[str, Any]]:
+    pages = [demo("GET", f"/contacts?pageSize=100&page={page}").data for page in (1, 2, 3)]
     return [contact for page in pages for contact in page]
 
 
 @pytest.fixture(scope="module")
-def sandbox() -> Iterator[Sandbox]:
-    with Sandbox(seed="demo") as sandbox:
-        yield sandbox
+def contents(demo: Caller) -> dict[tuple[str, str], dict[str, Any]]:
+    """All contents, by template code and language."""
+    return {
+        (code, item["lang_code"]): demo(
+            "GET", f"/templates/{code}/contents/{item['lang_code']}"
+        ).data
+        for code in TEMPLATES
+        for item in demo("GET", f"/templates/{code}/contents").data
+    }
 
 
-@pytest.mark.parametrize("anew", [False, True], ids=["taken over", "filled anew"])
-def test_the_same_seed_gives_the_same_bytes(sandbox: Sandbox, anew: bool) -> None:
-    paths = [f"{ROOT}/contacts?pageSize=100&page={page}" for page in (1, 2, 3)]
-    paths += [f"{ROOT}/{resource}" for resource in ("flows", "webhooks")]
-    paths += [f"{ROOT}/flows/{flow['id']}" for flow in get(sandbox, "/flows")["data"]]
-    for code in TEMPLATES:
-        paths.append(f"{ROOT}/templates/{code}/contents")
-        paths += [
-            f"{ROOT}/templates/{code}/contents/{content['lang_code']}"
-            for content in get(sandbox, f"/templates/{code}/contents")["data"]
-        ]
+# --- how a sandbox is filled ----------------------------------------------------------
+
+
+@pytest.mark.parametrize("anew", [False, True], ids=["copied", "filled anew"])
+def test_the_same_seed_gives_the_same_bytes(
+    demo: Caller, contents: dict[tuple[str, str], Any], anew: bool
+) -> None:
+    paths = [f"/contacts?pageSize=100&page={page}" for page in (1, 2, 3)]
+    paths += ["/flows", "/webhooks", *(f"/flows/{flow}" for flow in range(301, 306))]
+    paths += [f"/templates/{code}/contents" for code in TEMPLATES]
+    paths += [f"/templates/{code}/contents/{lang_code}" for code, lang_code in contents]
     with Sandbox(seed="demo") as again:
         if anew:
             again.reset()
-        assert again.token == sandbox.token
-        headers = {"authorization": f"Bearer {again.token}"}
+        assert again.token == demo.sandbox.token
         for path in paths:
-            answer = again.answer("GET", path, headers, b"")
-            assert answer == sandbox.answer("GET", path, headers, b"")
-            assert answer[0] == 200
+            reply = Caller(again)("GET", path)
+            assert reply == demo("GET", path)
+            assert reply.status == 200
 
 
-def test_what_is_written_next_is_the_same_whichever_way_it_was_filled() -> None:
-    hook = json.dumps({"url": "https://hooks.example/in", "events": ["*"]}).encode()
-    with Sandbox(seed="demo") as taken_over, Sandbox(seed="demo") as anew:
-        anew.reset()
-        written = []
-        for each in (taken_over, anew):
-            headers = {"authorization": f"Bearer {each.token}", "content-type": "application/json"}
-            answer = each.answer("POST", f"{ROOT}/webhooks", headers, hook)
-            token = each.make_token("Chat Contacts, View")
-            written.append((answer, token, service_of(each).clock.now()))
-        assert written[0] == written[1]
-        assert written[0][0][0] == 201 and "webhook_secret" in json.loads(written[0][0][2])["data"]
+def test_later_writes_are_the_same_whether_the_seed_was_copied_or_filled_anew() -> None:
+    written = []
+    for anew in (False, True):
+        with Sandbox(seed="demo") as sandbox:
+            if anew:
+                sandbox.reset()
+            answer = Caller(sandbox).webhook("https://hooks.example/in").body
+            token = sandbox.make_token("Chat Contacts, View")
+            written.append((answer, token, service_of(sandbox).clock.now()))
+    assert written[0] == written[1]
+    assert b"webhook_secret" in written[0][0]
 
 
-def test_demos_of_one_process_share_nothing_that_is_written() -> None:
+def test_two_demos_of_one_process_share_no_write() -> None:
     with Sandbox(seed="demo") as one, Sandbox(seed="demo") as other:
-        headers = {"authorization": f"Bearer {one.token}"}
-        assert one.answer("DELETE", f"{ROOT}/contacts/50001", headers, b"")[0] < 300
+        assert Caller(one)("DELETE", "/contacts/50001").status == 200
         with Sandbox(seed="demo") as later:
             for each in (other, later):
-                assert get(each, "/contacts")["pagination"]["totalCount"] == 250
+                assert Caller(each)("GET", "/contacts").total == 250
 
 
-def test_five_flows_one_published_and_one_broken(sandbox: Sandbox) -> None:
-    flows = get(sandbox, "/flows")["data"]
+def test_only_an_empty_file_is_filled(tmp_path: Path) -> None:
+    with Sandbox(tmp_path / "a.db") as empty:
+        Caller(empty).contact("2125550100")
+    with Sandbox(tmp_path / "a.db", seed="demo") as kept:
+        assert Caller(kept)("GET", "/contacts").total == 1
+    Sandbox(tmp_path / "new.db", seed="demo").close()
+    with Sandbox(tmp_path / "new.db") as filled:
+        assert Caller(filled)("GET", "/contacts").total == 250
+
+
+@pytest.mark.one_of(4)
+@pytest.mark.parametrize("change", [*OTHER_VALUES, NEEDY], ids=str)
+def test_the_seed_fits_under_every_profile(change: dict[str, Any]) -> None:
+    with Sandbox(seed="demo", profile=ServiceProfile(**change)) as sandbox:
+        service = service_of(sandbox)
+        tables = (service.contacts.table, service.flows.table, service.webhooks.table)
+        assert [len(table.select_records(sandbox.account_id)) for table in tables] == [250, 5, 3]
+
+
+# --- what is in it --------------------------------------------------------------------
+
+
+def test_one_flow_is_published_and_one_broken(demo: Caller) -> None:
+    flows = demo("GET", "/flows").data
     assert [flow["wa_status"] for flow in flows].count("PUBLISHED") == 1
-    errors = [
-        sum(finding.severity == "error" for finding in flow_findings(sandbox, flow["id"]))
+    findings = [
+        [
+            finding.severity
+            for finding in lint(demo("GET", f"/flows/{flow['id']}").data["flow_json"])
+            if finding.severity != "note"
+        ]
         for flow in flows
     ]
-    assert [count > 0 for count in errors] == [False, False, False, False, True]
-    assert errors[-1] > 5
+    assert findings[:-1] == [[]] * 4
+    assert findings[-1].count("error") > 5
 
 
-def test_the_sound_flows_have_no_warning_either(sandbox: Sandbox) -> None:
-    for flow in get(sandbox, "/flows")["data"][:-1]:
-        assert flow_findings(sandbox, flow["id"]) == [], flow["name"]
-
-
-def flow_findings(sandbox: Sandbox, flow_id: int) -> list[Any]:
-    document = get(sandbox, f"/flows/{flow_id}")["data"]["flow_json"]
-    return [finding for finding in lint(document) if finding.severity != "note"]
-
-
-def test_six_templates_in_up_to_eight_languages_with_gaps(sandbox: Sandbox) -> None:
-    board = {
-        code: [one["lang_code"] for one in get(sandbox, f"/templates/{code}/contents")["data"]]
-        for code in TEMPLATES
-    }
-    known = set(LANGUAGES)
-    assert all("en" in languages and known.issuperset(languages) for languages in board.values())
-    assert sorted(len(languages) for languages in board.values()) == [4, 4, 4, 4, 6, 8]
-
-
-def test_contents_have_drafts_and_a_few_flaws_to_find(sandbox: Sandbox) -> None:
-    drafts, flawed = 0, []
-    for code in TEMPLATES:
-        for content in get(sandbox, f"/templates/{code}/contents")["data"]:
-            drafts += content["is_draft"]
-            lang_code = content["lang_code"]
-            whole = get(sandbox, f"/templates/{code}/contents/{lang_code}")["data"]
-            if any(finding.severity != "note" for finding in check_content(whole)):
-                flawed.append((code, lang_code))
-    assert drafts == 4
+def test_six_templates_in_up_to_eight_languages_have_drafts_and_flaws(
+    contents: dict[tuple[str, str], dict[str, Any]],
+) -> None:
+    languages = {code: [lang for each, lang in contents if each == code] for code in TEMPLATES}
+    assert all("en" in each and set(LANGUAGES).issuperset(each) for each in languages.values())
+    assert sorted(map(len, languages.values())) == [4, 4, 4, 4, 6, 8]
+    assert sum(content["is_draft"] for content in contents.values()) == 4
+    flawed = [
+        key
+        for key, content in contents.items()
+        if any(finding.severity != "note" for finding in check_content(content))
+    ]
     assert flawed == [
         ("rental_reminder", "fr"),
         ("appointment_confirmed", "de"),
@@ -152,35 +158,32 @@ def test_contents_have_drafts_and_a_few_flaws_to_find(sandbox: Sandbox) -> None:
         ("login_code", "pt_BR"),
         ("review_request", "ja"),
     ]
+    methods = {key: content["auth_delivery_method"] for key, content in contents.items()}
+    assert methods["login_code", "en"] == "copy_code"
+    assert methods["order_ready", "en"] is None
 
 
-def test_one_template_is_for_authentication(sandbox: Sandbox) -> None:
-    content = get(sandbox, "/templates/login_code/contents/en")["data"]
-    assert content["auth_delivery_method"] == "copy_code"
-    assert (
-        get(sandbox, "/templates/order_ready/contents/en")["data"]["auth_delivery_method"] is None
-    )
-
-
-def test_250_contacts_are_listed_and_six_more_are_inactive(sandbox: Sandbox) -> None:
-    assert get(sandbox, "/contacts")["pagination"]["totalCount"] == 250
+def test_250_contacts_are_listed_and_six_more_are_inactive(demo: Caller) -> None:
+    assert demo("GET", "/contacts").total == 250
     with Sandbox(seed="demo", profile=ServiceProfile(inactive_in_lists=True)) as all_listed:
-        assert get(all_listed, "/contacts")["pagination"]["totalCount"] == 256
+        assert Caller(all_listed)("GET", "/contacts").total == 256
 
 
-def test_every_number_is_reserved_for_fiction_and_one_contacts_own(sandbox: Sandbox) -> None:
-    result = contacts(sandbox)
-    assert len({contact["number"] for contact in result}) == 250
-    for contact in result:
+def test_every_number_is_reserved_for_fiction_and_of_one_contact(
+    contacts: list[dict[str, Any]],
+) -> None:
+    assert len({contact["number"] for contact in contacts}) == 250
+    for contact in contacts:
         assert FICTION.fullmatch(f"{contact['country_code']} {contact['number']}")
-    assert len({contact["country_code"] for contact in result}) == 7
+    assert len({contact["country_code"] for contact in contacts}) == 7
+    tags = [contact["tags"] for contact in contacts]
+    assert {len(some) for some in tags} == {0, 1, 2}
+    assert len({tag for some in tags for tag in some}) == 5
 
 
-def test_names_are_of_many_scripts_and_nobody_has_anothers(sandbox: Sandbox) -> None:
+def test_names_are_of_many_scripts_and_each_of_one_contact(contacts: list[dict[str, Any]]) -> None:
     parts = ("first_name", "middle_name", "last_name")
-    names = [
-        " ".join(contact[part] for part in parts if contact[part]) for contact in contacts(sandbox)
-    ]
+    names = [" ".join(contact[part] for part in parts if contact[part]) for contact in contacts]
     named = [name for name in names if name]
     assert len(named) == len(set(named)) == 248
     scripts = {
@@ -194,46 +197,9 @@ def test_names_are_of_many_scripts_and_nobody_has_anothers(sandbox: Sandbox) -> 
     assert any("🚲" in name for name in named)
 
 
-def test_some_contacts_have_tags(sandbox: Sandbox) -> None:
-    tags = [contact["tags"] for contact in contacts(sandbox)]
-    assert {len(some) for some in tags} == {0, 1, 2}
-    assert len({tag for some in tags for tag in some}) == 5
-
-
-def test_three_webhooks_one_of_them_inactive(sandbox: Sandbox) -> None:
-    webhooks = get(sandbox, "/webhooks")["data"]
+def test_three_webhooks_have_example_addresses_and_one_is_inactive(demo: Caller) -> None:
+    webhooks = demo("GET", "/webhooks").data
     assert [webhook["is_active"] for webhook in webhooks] == [True, True, False]
     assert webhooks[0]["events"] == ["*"]
     assert all(re.match(r"https://[\w.-]+\.example/", webhook["url"]) for webhook in webhooks)
     assert webhooks[0]["last_delivery_status"] == "delivered"
-
-
-@pytest.mark.one_of(4)
-@pytest.mark.parametrize("change", [*OTHER_VALUES, NEEDY], ids=str)
-def test_the_seed_fits_under_every_profile(change: dict[str, Any]) -> None:
-    with Sandbox(seed="demo", profile=ServiceProfile(**change)) as sandbox:
-        table = service_of(sandbox).contacts.table
-        assert len(table.select_records(sandbox.account_id)) == 250
-        assert len(service_of(sandbox).flows.table.select_records(sandbox.account_id)) == 5
-        assert len(service_of(sandbox).webhooks.table.select_records(sandbox.account_id)) == 3
-
-
-def test_a_reset_brings_the_seed_back() -> None:
-    with Sandbox(seed="demo") as changed:
-        before = get(changed, "/contacts")
-        headers = {"authorization": f"Bearer {changed.token}"}
-        changed.answer("DELETE", f"{ROOT}/contacts/50001", headers, b"")
-        changed.reset()
-        assert get(changed, "/contacts") == before
-
-
-def test_only_an_empty_file_is_filled(tmp_path: Path) -> None:
-    file = tmp_path / "sandbox.db"
-    with Sandbox(file) as empty:
-        headers = {"authorization": f"Bearer {empty.token}", "content-type": "application/json"}
-        body = json.dumps({"number": "2125550100", "country_code": "+1"}).encode()
-        assert empty.answer("POST", f"{ROOT}/contacts", headers, body)[0] == 201
-    with Sandbox(file, seed="demo") as kept:
-        assert get(kept, "/contacts")["pagination"]["totalCount"] == 1
-    with Sandbox(tmp_path / "new.db", seed="demo") as filled:
-        assert get(filled, "/contacts")["pagination"]["totalCount"] == 250

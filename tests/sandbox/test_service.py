@@ -64,21 +64,23 @@ def test_a_store_that_fails_is_answered_with_503_and_nothing_is_kept(monkeypatch
         assert call.contact("2025550144")
 
 
-def test_a_write_leaves_the_transaction_open_and_a_read_does_not():
+def test_only_writes_wait_for_a_commit_and_many_for_one():
     with Sandbox(seed="empty") as sandbox:
         service, store = service_of(sandbox), store_of(sandbox)
         headers = {"authorization": f"Bearer {sandbox.token}", "content-type": "application/json"}
         path = f"{ROOT}1001/contacts"
         assert service.answer(Request("GET", path, "", headers, b"")).status == 200
         assert not store.dirty
-        body = b'{"number":"2025550143","country_code":"+1"}'
-        assert service.answer(Request("POST", path, "", headers, body)).status == 201
-        assert store.dirty
-        store.commit()
+        for at in range(20):
+            body = b'{"number":"20255501%02d","country_code":"+1"}' % at
+            assert service.answer(Request("POST", path, "", headers, body)).status == 201
+            assert store.dirty
+        store.rollback()
         assert not store.dirty
+        assert Caller(sandbox)("GET", "/contacts").data == []
 
 
-def test_an_unknown_path_is_told_before_a_token_is_asked_for():
+def test_an_unknown_path_is_refused_before_a_missing_token():
     with Sandbox() as sandbox:
         assert Caller(sandbox)("GET", "/nothing", authorization=None).status == 404
         assert Caller(sandbox)("GET", "/contacts", authorization=None).status == 401

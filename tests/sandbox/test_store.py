@@ -1,4 +1,4 @@
-"""The store: what is committed stays, what is not is gone as a whole."""
+"""The store: files, commits and rollbacks; tables: pages, keys and the texts of records."""
 
 import sqlite3
 import stat
@@ -8,12 +8,14 @@ from select import select
 import pytest
 from bulk.journalling import child
 from caller import Caller
-from internals import service_of, store_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from internals import store_of
 
 from chatkit import ServiceProfile
 from chatkit.errors import StoreError
 from chatkit.sandbox import Sandbox
-from chatkit.sandbox.store import SandboxStore
+from chatkit.sandbox.store import ResourceTable, SandboxStore
 
 
 @pytest.fixture
@@ -51,7 +53,7 @@ def test_a_file_is_for_its_owner_alone(path):
             assert stat.S_IMODE(sibling.stat().st_mode) == 0o600
 
 
-def test_a_file_belongs_to_one_sandbox_at_a_time(path, monkeypatch):
+def test_a_file_has_one_sandbox_at_a_time(path, monkeypatch):
     monkeypatch.setattr("chatkit.sandbox.store._WAIT", 0)
     with Sandbox(path), pytest.raises(StoreError) as caught:
         Sandbox(path)
@@ -133,16 +135,7 @@ def test_a_file_is_refused_under_a_profile_that_stores_otherwise(path):
     Sandbox(path, profile=ServiceProfile(search_param="q")).close()
 
 
-def test_demo_fills_a_file_once(path):
-    with Sandbox(path, seed="demo") as sandbox:
-        call = Caller(sandbox)
-        total = call("GET", "/contacts").total
-        call("DELETE", f"/contacts/{call('GET', '/contacts').data[0]['id']}")
-    with Sandbox(path, seed="demo") as sandbox:
-        assert Caller(sandbox)("GET", "/contacts").total == total - 1
-
-
-def test_a_commit_that_fails_undoes_every_write_since_the_last(monkeypatch):
+def test_a_commit_that_fails_undoes_every_write_since_the_last(monkeypatch, caplog):
     with Sandbox(seed="empty") as sandbox:
         call, store = Caller(sandbox), store_of(sandbox)
         kept = call.contact(name="Ana")
@@ -164,45 +157,8 @@ def test_a_commit_that_fails_undoes_every_write_since_the_last(monkeypatch):
         assert [contact["first_name"] for contact in call("GET", "/contacts").data] == ["Ana"]
         assert call("GET", "/contacts?search=bo").total == 0
         assert call.contact("2025550144") == kept + 1
-
-
-def test_a_rollback_undoes_all_writes():
-    with Sandbox(seed="empty") as sandbox:
-        call, store = Caller(sandbox), store_of(sandbox)
-        call.contact("2025550143")
-        table = service_of(sandbox).contacts.table
-        table.insert(60001, "1001", "1", "{}", "{}", "{}", "", "")
-        assert store.dirty
-        # The same id again: what no operation does, because each asks for the next.
-        with pytest.raises(sqlite3.IntegrityError):
-            table.insert(60001, "1001", "2", "{}", "{}", "{}", "", "")
-        store.rollback()
-        assert not store.dirty
-        assert call("GET", "/contacts").total == 1
-        assert call.contact("2025550144") == 50002
-
-
-def test_many_writes_wait_for_one_commit():
-    with Sandbox(seed="empty") as sandbox:
-        call, service, store = Caller(sandbox), service_of(sandbox), store_of(sandbox)
-        from chatkit.sandbox.interface import Request
-
-        headers = {"authorization": f"Bearer {sandbox.token}", "content-type": "application/json"}
-        path = "/api/business/public/channels/chat/accounts/1001/contacts"
-        for at in range(20):
-            body = b'{"number":"20255501%02d","country_code":"+1"}' % at
-            assert service.answer(Request("POST", path, "", headers, body)).status == 201
-            assert store.dirty
-        store.rollback()
-        assert call("GET", "/contacts").data == []
-
-
-def test_a_store_in_memory_begins_empty():
-    store = SandboxStore()
-    assert store.is_empty
-    assert not store.dirty
-    store.commit()
-    store.close()
+    assert "database or disk is full" in caplog.text
+    assert "2025550144" not in caplog.text
 
 
 def test_every_table_is_cleared_and_rolled_back_with_the_records(path):
@@ -214,6 +170,7 @@ def test_every_table_is_cleared_and_rolled_back_with_the_records(path):
             self.forgotten += 1
 
     store, facts = SandboxStore(path), Facts()
+    assert store.is_empty and not store.dirty
     store.tables.append(facts)
     store.write("INSERT INTO facts VALUES ('a', '1')")
     store.rollback()
@@ -224,3 +181,104 @@ def test_every_table_is_cleared_and_rolled_back_with_the_records(path):
     assert store.run("SELECT count(*) FROM facts").fetchone()[0] == 0
     assert facts.forgotten == 2
     store.close()
+
+
+# --- tables ---------------------------------------------------------------------------
+
+STEPS = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 9), st.sampled_from("abc")))
+
+
+@pytest.fixture
+def memory():
+    store = SandboxStore()
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def table(memory):
+    table = ResourceTable(memory, "things", first_id=11)
+    for at in range(20):
+        record_id = table.next_id()
+        table.insert(record_id, "ab"[at % 2], f"k{at}", f'{{"id":{record_id}}}', "{}", "{}")
+    return table
+
+
+def test_ids_count_from_the_first(table):
+    assert list(table.list_ids("a")) == list(range(11, 31, 2))
+    assert table.next_id() == 31
+
+
+@pytest.mark.parametrize("ids", [[], [11], [11, 12, 13], [11, 13, 29], [30]])
+def test_items_are_the_texts_of_the_given_ids_in_order(table, ids):
+    expected = ",".join(f'{{"id":{at}}}' for at in ids)
+    assert table.join_items(ids) == expected.encode()
+
+
+def test_a_record_is_known_in_its_own_scope_only(table):
+    assert table.find_record(11, "a").key == "k0"
+    assert table.find_record(11).key == "k0"
+    assert table.find_record(11, "b") is None
+    assert table.find_by_key("b", "k0") is None
+
+
+@pytest.mark.parametrize("listed", [False, True])
+@settings(deadline=None)
+@given(steps=STEPS)
+def test_ids_and_keys_are_those_of_a_list_after_any_steps(listed, steps):
+    store = SandboxStore()
+    table = ResourceTable(store, "things", first_id=0, lists_deleted=listed)
+    records: list[list] = []  # key, active; the id is the place
+    for step, at, key in steps:
+        taken = [key, True] in records
+        record = records[at] if at < len(records) else None
+        if step == 0 and not taken:
+            assert table.next_id() == len(records)
+            table.insert(len(records), "s", key, "{}", "{}", "{}")
+            records.append([key, True])
+        elif step == 1 and record and record[1]:
+            table.deactivate(table.find_record(at))
+            record[1] = False
+        elif step == 2 and record and not record[1] and [record[0], True] not in records:
+            table.rewrite(table.find_record(at), record[0], "{}", "{}", "{}")
+            record[1] = True
+        elif step == 3 and record and record[1] and not taken:
+            table.rewrite(table.find_record(at), key, "{}", "{}", "{}")
+            record[0] = key
+        elif step == 4:
+            output = [at for at, (_, active) in enumerate(records) if active or listed]
+            assert (
+                list(table.list_ids("s")) == output == [row.id for row in table.select_records("s")]
+            )
+    for key in "abc":
+        by_activity = [(active, at) for at, (k, active) in enumerate(records) if k == key]
+        result = table.find_by_key("s", key)
+        assert (result and result.id) == max(by_activity, default=(None, None))[1]
+    assert table.has_scope("s") == bool(records)
+    assert table.list_active_scopes() == (["s"] if any(active for _, active in records) else [])
+    store.close()
+
+
+def test_a_key_that_is_shared_stays_with_the_newest(memory):
+    table = ResourceTable(memory, "things", first_id=1)
+    for record_id in (1, 2):
+        table.insert(record_id, "s", "a", "{}", "{}", "{}")
+    assert table.find_by_key("s", "a").id == 2
+    table.deactivate(table.find_record(1))
+    assert table.find_by_key("s", "a").id == 2
+
+
+def test_a_get_shows_the_item_and_the_rest(table):
+    row = table.find_record(11)
+    assert row.full_text == '{"id":11}'
+    assert row._replace(more='{"x":1}').full_text == '{"id":11,"x":1}'
+
+
+def test_a_page_shows_later_writes_and_a_rollback(table, memory):
+    ids = [11, 12]
+    assert table.join_items(ids) == b'{"id":11},{"id":12}'
+    memory.commit()
+    table.rewrite(table.find_record(12), "k1", '{"id":"new"}', "{}", "{}")
+    assert table.join_items(ids) == b'{"id":11},{"id":"new"}'
+    memory.rollback()
+    assert table.join_items(ids) == b'{"id":11},{"id":12}'
