@@ -52,7 +52,7 @@ inherited = Path(tempfile.gettempdir())
 if "PYTEST_XDIST_WORKER" in os.environ and inherited.parent.name.startswith(files.TEMPORARY_PREFIX):
     # One of several processes of a run: its folder stands beside the run's, not deep within it.
     tempfile.tempdir = str(inherited.parents[1])
-home = files.temporary_folder()  # removed by the next run if this one is killed
+home = files.get_temporary_folder()  # removed by the next run if this one is killed
 home.chmod(0o711)  # a database server of the tests runs as another user
 for name in (
     *("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"),  # chatkit's own files

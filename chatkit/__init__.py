@@ -95,7 +95,7 @@ def __getattr__(name: str) -> object:
     from importlib import import_module
 
     errors = import_module("chatkit.errors")
-    with errors.needed_by(f"chatkit.{name}"):
+    with errors.explain_missing_part(f"chatkit.{name}"):
         module = import_module(f"chatkit.{_HOME[name]}")
         value = module if _HOME[name] == name else getattr(module, name)
     globals()[name] = value

@@ -54,7 +54,12 @@ from typing import IO, TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 import chatkit
 from chatkit import errors
-from chatkit.errors import command, command_folders, file_bytes, needed_by
+from chatkit.errors import (
+    explain_missing_part,
+    format_command,
+    list_command_folders,
+    read_file_bytes,
+)
 from chatkit.util.display import cut, many, visible
 
 if TYPE_CHECKING:
@@ -121,14 +126,14 @@ def _ask_line(question: str) -> str:
 
 def _format_run_command(match: re.Match[str]) -> str:
     home = f"CHATKIT_RUNS={shlex.quote(match[3])} " if match[3] else ""
-    return f"`{home}{command(f'{match[1]} {match[2]}')}`"
+    return f"`{home}{format_command(f'{match[1]} {match[2]}')}`"
 
 
 #: Advice in messages of the package, as regular expressions, and the command for each.
 _ADVICE: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (r"chatkit\.(resume|undo)\('([^']+)'(?:, at='([^']+)')?\)", _format_run_command),
-    (r"chatkit\.runs\((?:at=…)?\)", lambda _: f"`{command('runs')}`"),
-    (r"chatkit\.doctor\(client\)", lambda _: f"`{command('doctor NAME')}`"),
+    (r"chatkit\.runs\((?:at=…)?\)", lambda _: f"`{format_command('runs')}`"),
+    (r"chatkit\.doctor\(client\)", lambda _: f"`{format_command('doctor NAME')}`"),
     (r"chatkit\.compare shows", "`chatkit diff` shows"),
     (r"chatkit\.rehearse\(plan\) applies", "plan --rehearse applies"),
     (r"chatkit\.resume finds", "`chatkit resume RUN` finds"),
@@ -372,7 +377,7 @@ def _set_up_terminals() -> list[str]:
     anew: there the folder is put in front once the profile has been read.
     """
     name = "chatkit.exe" if os.name == "nt" else "chatkit"
-    folder = next((one for one in command_folders() if os.path.exists(f"{one}/{name}")), None)
+    folder = next((one for one in list_command_folders() if os.path.exists(f"{one}/{name}")), None)
     if folder is None:
         return []
     os.environ["PATH"] = os.pathsep.join([folder, os.environ.get("PATH", os.defpath)])
@@ -398,7 +403,7 @@ def _serving(server: str, *kinds: type[Exception]) -> Iterator[None]:
     *("--host", "--port", "--db", "--seed", "--profile", "--latency", "--faults"),
     *("--allow", "--json"),
 )
-@needed_by("chatkit sandbox")
+@explain_missing_part("chatkit sandbox")
 def _sandbox(args: _Arguments) -> None:
     """Serve the whole service on this machine.
 
@@ -422,7 +427,7 @@ def _sandbox(args: _Arguments) -> None:
     """
     from chatkit.sandbox import Sandbox
     from chatkit.sandbox.admin import BadFaults
-    from chatkit.util.background import until_signal
+    from chatkit.util.background import catch_stop_signals
     from chatkit.util.webhook_sender import BadReceiver
 
     latency = {} if args.latency is None else {"latency": args.latency / 1000}
@@ -446,18 +451,18 @@ def _sandbox(args: _Arguments) -> None:
                 return
             file = sandbox._access_file
             if file is None:  # a sandbox in memory: its access file goes with it
-                from chatkit.bulk.stores import journal_folder
+                from chatkit.bulk.stores import get_journal_folder
 
-                file = journal_folder(passing=False).with_name("sandboxes")
+                file = get_journal_folder(passing=False).with_name("sandboxes")
                 file.mkdir(mode=0o700, parents=True, exist_ok=True)
                 file /= f"{base_url.rpartition(':')[2]}.access"
                 stack.callback(file.unlink, missing_ok=True)
                 sandbox._write_access_file(base_url, file)
             quoted = shlex.quote(str(file)) if os.name == "posix" else f'"{file}"'
-            login = command(f"login practice --access {quoted}")
+            login = format_command(f"login practice --access {quoted}")
             args.write(_SANDBOX_IS_UP.format(**access, file=file, login=login))
 
-        with until_signal() as stop, sandbox.serve(args.host, args.port) as base_url:
+        with catch_stop_signals() as stop, sandbox.serve(args.host, args.port) as base_url:
             show_access(base_url)
             stop.wait()
 
@@ -481,7 +486,7 @@ Then in a notebook: client = chatkit.connect("practice")
     *("serve", "--host", "--port", "--db", "--secret-stdin", "--refuse-unverified"),
     *("--profile", "--json"),
 )
-@needed_by("chatkit inbox")
+@explain_missing_part("chatkit inbox")
 def _inbox(args: _Arguments) -> None:
     """Receive deliveries of webhooks, and keep each before it is acknowledged.
 
@@ -498,7 +503,7 @@ def _inbox(args: _Arguments) -> None:
     """
     from chatkit.errors import BadSignature
     from chatkit.inbox import Inbox
-    from chatkit.util.background import until_signal
+    from chatkit.util.background import catch_stop_signals
 
     text = sys.stdin.read() if args.secret_stdin else os.environ.get("CHATKIT_SIGNING_SECRETS", "")
     secrets = text.split()
@@ -508,7 +513,7 @@ def _inbox(args: _Arguments) -> None:
             "or use --secret-stdin."
         )
     with (
-        until_signal() as stop,
+        catch_stop_signals() as stop,
         _serving("receiver", OSError, errors.StoreError, BadSignature),
         Inbox(args.db or os.environ.get("CHATKIT_INBOX") or None, profile=args.profile) as inbox,
     ):
@@ -565,7 +570,7 @@ def _login(args: _Arguments) -> None:
     from chatkit.api.connection import Connection, StoredConnection
 
     name = settings.validate_name(args.name)
-    before = settings.stored(name) if name in settings.names() else None
+    before = settings.read_stored(name) if name in settings.list_names() else None
     served = None if args.access is None else settings.read_access_file(str(args.access))
     fields: dict[str, Any] = {}
     for field, label in (("base_url", "Base address"), ("account_id", "Account id")):
@@ -581,7 +586,7 @@ def _login(args: _Arguments) -> None:
     where = StoredConnection(**fields)
     place, fault = _token_place(args, None if before is None else before.token_file)
     if place == "nowhere" and not args.token_stdin:
-        settings.save(name, where, place)
+        settings.save_connection(name, where, place)
     else:
         token = served.token if served else _read_token(from_stdin=args.token_stdin)
         save_if_healthy(name, Connection(**dict(where), token=token), place)
@@ -589,10 +594,10 @@ def _login(args: _Arguments) -> None:
         args.write(
             f"{fault} Kept: the base address and the account, without the token.\n"
             "Before you start Python or JupyterLab, name it, with the token in place of the dots:\n"
-            f"\n  {settings.token_line()}\n\n"
+            f"\n  {settings.make_token_line()}\n\n"
             "Or keep it in a file that only you can read: "
-            f"{command(f'login {name} --token-file')}\n"
-            f"Whether all is well: {command(f'doctor {name}')}"
+            f"{format_command(f'login {name} --token-file')}\n"
+            f"Whether all is well: {format_command(f'doctor {name}')}"
         )
     else:
         file = "" if place == "keyring" else f", the token in {place}, which only you can read"
@@ -604,10 +609,10 @@ def _token_place(args: _Arguments, before: Path | None) -> tuple[TokenPlace, str
     """Return where to keep the token, before it is typed, and why not in the keyring."""
     from chatkit import settings
 
-    file = before or settings.token_file(args.name)
+    file = before or settings.get_token_file(args.name)
     if args.token_file is not None:
         return (file if args.token_file == Path() else args.token_file), ""
-    if not (fault := settings.keyring_fault()):
+    if not (fault := settings.find_keyring_fault()):
         return "keyring", ""
     if before is not None or args.access is not None:  # that token lies in a file already
         return file, fault
@@ -620,14 +625,14 @@ def _token_place(args: _Arguments, before: Path | None) -> tuple[TokenPlace, str
 
 
 def _read_token(*, from_stdin: bool) -> Secret:
-    from chatkit.api.secret import access_token
+    from chatkit.api.secret import validate_access_token
 
     if from_stdin:
-        return access_token(sys.stdin.read())
+        return validate_access_token(sys.stdin.read())
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", getpass.GetPassWarning)
-            return access_token(getpass.getpass("Access token (stays hidden): "))
+            return validate_access_token(getpass.getpass("Access token (stays hidden): "))
     except (getpass.GetPassWarning, EOFError):
         raise errors.SettingsError("No terminal can hide the token: use --token-stdin.") from None
 
@@ -641,7 +646,7 @@ def _logout(args: _Arguments) -> None:
     """
     from chatkit import settings
 
-    settings.forget(args.name)
+    settings.forget_connection(args.name)
     args.write(f"Forgotten: {args.name} and its token.")
 
 
@@ -650,11 +655,11 @@ def _connections(args: _Arguments) -> None:
     """List the connections that are kept."""
     from chatkit import settings
 
-    for name in settings.names():
-        kept = settings.stored(name)
+    for name in settings.list_names():
+        kept = settings.read_stored(name)
         args.write(f"{name}  account {kept.account_id} at {kept.base_url}")
-    if not settings.names():
-        args.write(f"None yet. Keep one with `{command('login NAME')}`.")
+    if not settings.list_names():
+        args.write(f"None yet. Keep one with `{format_command('login NAME')}`.")
 
 
 @_command("remember", "codes", "name")
@@ -672,12 +677,12 @@ def _templates(args: _Arguments) -> None:
     from chatkit.templates.codes import template_codes
 
     words = [*args.codes, args.name]
-    if words[-1] not in settings.names() and words[0] in settings.names():
+    if words[-1] not in settings.list_names() and words[0] in settings.list_names():
         words.append(words.pop(0))
     *codes, name = words
     if codes:
         settings.save_templates(name, template_codes(codes if len(codes) > 1 else codes[0]))
-    kept = settings.stored(name).templates
+    kept = settings.read_stored(name).templates
     args.write(f"{name} remembers {many(len(kept), 'template code')}: {', '.join(kept) or 'none'}.")
 
 
@@ -688,7 +693,7 @@ def _is_connection(text: str) -> bool:
     """Return whether a word of the command line names a connection."""
     from chatkit import settings
 
-    return text == ENVIRONMENT or text.endswith(".access") or text in settings.names()
+    return text == ENVIRONMENT or text.endswith(".access") or text in settings.list_names()
 
 
 def _is_path(text: str) -> bool:
@@ -709,11 +714,12 @@ def _check_order(verb: str, first: str, second: str, place: str = "FOLDER") -> N
     if no_place and (_is_path(second) or (verb != "diff" and not _is_connection(second))):
         short = second if Path(second).exists() or len(second) <= 16 else ""  # it may be a token
         typed = f"{verb} {shlex.quote(short) if short else place} {shlex.quote(first)}"
-        raise errors.InputError(f"The connection comes second: `{command(typed)}`.")
+        raise errors.InputError(f"The connection comes second: `{format_command(typed)}`.")
     if verb != "diff" and _is_path(second):
         raise errors.InputError(
             "The second argument is a connection, and this one is a folder or a file: "
-            f"`{command(f'{verb} {place} NAME')}`. `{command('connections')}` lists connections."
+            f"`{format_command(f'{verb} {place} NAME')}`. "
+            f"`{format_command('connections')}` lists connections."
         )
 
 
@@ -723,9 +729,9 @@ def _open_account(name: str) -> Iterator[chatkit.Client]:
     from chatkit import settings
 
     to: str | None = name
-    if name == ENVIRONMENT and name not in settings.names():
+    if name == ENVIRONMENT and name not in settings.list_names():
         to = None
-        if settings.resolve(None) is None:
+        if settings.resolve_connection(None) is None:
             raise errors.SettingsError(
                 "The variables name no account: set CHATKIT_BASE_URL, CHATKIT_ACCOUNT_ID and "
                 "CHATKIT_TOKEN."
@@ -749,7 +755,7 @@ def _pull(args: _Arguments) -> None:
     """
     if _is_connection(args.folder) and not Path(args.folder).is_dir() and _is_path(args.name):
         args.folder, args.name = args.name, args.folder  # nothing else can be meant or changed
-        typed = command(shlex.join(["pull", args.folder, args.name]))
+        typed = format_command(shlex.join(["pull", args.folder, args.name]))
         print(f"The folder comes first: this is read as `{typed}`.")
     _check_order("pull", args.folder, args.name)
     with _open_account(args.name) as client:
@@ -798,7 +804,7 @@ def _plan(args: _Arguments) -> int:
             only read
     """
     from chatkit.account.planning import plan_markdown
-    from chatkit.api.connection import account_words
+    from chatkit.api.connection import describe_account
 
     _check_order("plan", args.folder, args.name)
     with _open_account(args.name) as client:
@@ -811,13 +817,15 @@ def _plan(args: _Arguments) -> int:
         if args.out:
             plan.save(args.out)
         if args.markdown:
-            where = account_words(client.connection.account, client.connection.name)
+            where = describe_account(client.connection.account, client.connection.name)
             notes = rehearsal.lines()[:_MAX_LINES] if rehearsal else ()
             args.write(plan_markdown(plan, where, notes, _as_commands))
         else:
             args.show(f"{plan}\n\n{rehearsal or ''}")
     if args.out and not stopped and len(plan):
-        print(f"Written. Apply it: {command(shlex.join(['apply', str(args.out), args.name]))}")
+        print(
+            f"Written. Apply it: {format_command(shlex.join(['apply', str(args.out), args.name]))}"
+        )
     return DIFFERENT if stopped else DONE
 
 
@@ -854,7 +862,7 @@ def _apply(args: _Arguments) -> int | None:
     file = Path(args.source)
     if file.is_dir() or (_is_path(args.source) and "@" in args.source and not file.exists()):
         if args.name is None:
-            typed = command(f"apply {shlex.quote(args.source)} NAME")
+            typed = format_command(f"apply {shlex.quote(args.source)} NAME")
             raise errors.InputError(f"Name the connection of the account: `{typed}`.")
         args.folder = args.source
         return _restore(args)
@@ -877,7 +885,11 @@ def _apply(args: _Arguments) -> int | None:
         elif (state := begun["state"].iloc[0]) not in ("open", "damaged"):
             when = f"{begun['started'].iloc[0]:%Y-%m-%d %H:%M} UTC, run {plan.id}"
             done = state == "finished"
-            step = f"`{command(f'undo {plan.id}')}` takes it back." if done else f"It is {state}."
+            step = (
+                f"`{format_command(f'undo {plan.id}')}` takes it back."
+                if done
+                else f"It is {state}."
+            )
             args.show(f"This plan was already applied on {when}: nothing was sent. {step}")
             return DONE if done else DIFFERENT
         return _apply_after_review(plan, args)
@@ -914,14 +926,14 @@ def _resume(args: _Arguments) -> int:
 
     What is in doubt is looked at first; what was not sent is sent. A finished run sends nothing.
     """
-    from chatkit.bulk.stores import read_run
+    from chatkit.bulk.stores import open_run_journal
     from chatkit.client import RESOURCES
 
     _check_order("resume", args.run, args.name or "", "RUN")
     secret = {noun for noun, kind in RESOURCES.items() if kind._declaration.lost}
     created: set[str] = set()
     for run in chatkit.runs().query("index.str.startswith(@args.run)").index:
-        with suppress(errors.JournalError), read_run(run) as kept:
+        with suppress(errors.JournalError), open_run_journal(run) as kept:
             nouns = ((each.noun or kept.header.noun, each.kind) for each in kept.changes())
             created |= {noun for noun, kind in nouns if kind == "create"}
     with (
@@ -969,25 +981,25 @@ def _find_connection(path: Path) -> str:
     from chatkit import settings
 
     try:
-        account = json.loads(file_bytes(path))["plan"]["setting"]["account"]
+        account = json.loads(read_file_bytes(path))["plan"]["setting"]["account"]
     except (ValueError, LookupError, TypeError, RecursionError):
         raise errors.PlanRefused(f"{path} is not a saved plan: `plan --out` writes one.") from None
-    known = settings.resolve(None) if os.environ.get("CHATKIT_BASE_URL") else None
+    known = settings.resolve_connection(None) if os.environ.get("CHATKIT_BASE_URL") else None
     if known is not None and known.account == account:
         return ENVIRONMENT
-    for name in settings.names():
-        kept = settings.stored(name)
+    for name in settings.list_names():
+        kept = settings.read_stored(name)
         if f"{kept.base_url} account {kept.account_id}" == account:
             return name
     raise errors.SettingsError(
         f"{path} is a plan for {cut(str(account), 100)}, which no connection and no variable "
-        f"names: {command(f'apply {path} NAME')}"
+        f"names: {format_command(f'apply {path} NAME')}"
     )
 
 
 def _apply_after_review(plan: Plan | FleetPlan, args: _Arguments) -> int:
     """Show a plan, ask in a terminal, apply it, and report its result."""
-    from chatkit.bulk.plan import target_of
+    from chatkit.bulk.plan import get_target
 
     args.show(plan)
     if not any(plan.counts.values()) and not plan.objections():
@@ -999,7 +1011,7 @@ def _apply_after_review(plan: Plan | FleetPlan, args: _Arguments) -> int:
     if not args.yes and not asks:
         raise errors.InputError("Nothing was sent: no terminal to confirm in. --yes applies it.")
     creates = {(c.code, c.noun) for c in getattr(plan, "changes", ()) if c.kind == "create"}
-    secret = any(target_of(plan).of(*each).lost for each in creates)  # type: ignore[arg-type]
+    secret = any(get_target(plan).of(*each).lost for each in creates)  # type: ignore[arg-type]
     with _secrets_file(args, needed=secret) as file:
         where = Path(args.name or "the account of the run").name
         if asks and _ask_line(f"Apply this to {where}? [y/N]").lower() not in ("y", "yes"):
@@ -1045,7 +1057,7 @@ def _report_run(
     result: pd.DataFrame, secrets: Mapping[Any, Any], file: IO[str] | None, args: _Arguments
 ) -> int:
     """Hand over the signing secrets of new webhooks, and show the result of a run."""
-    from chatkit.bulk.rendering import run_of_result
+    from chatkit.bulk.rendering import get_result_run
 
     flat: dict[Any, Secret] = {}
     for key, value in secrets.items():  # of a fleet by account, then by id
@@ -1065,6 +1077,6 @@ def _report_run(
         args.show(f"  {row.state}: {cut(str(row.label), 60)}: {visible(str(row.reason))}")
     if len(left) > _MAX_ROWS:
         args.write(f"  … and {len(left) - _MAX_ROWS:,} more")
-    run = run_of_result(result)
-    print(f"Run {run}: `{command(f'undo {run}')}` takes it back.")
+    run = get_result_run(result)
+    print(f"Run {run}: `{format_command(f'undo {run}')}` takes it back.")
     return DIFFERENT if len(left) else DONE

@@ -17,13 +17,13 @@ from msgspec import Raw
 from chatkit import settings
 from chatkit.api.answer import Envelope
 from chatkit.api.connection import Connection
-from chatkit.api.listing import answers_in_order
+from chatkit.api.listing import send_in_order
 from chatkit.api.retry import DEFAULT, RetryPolicy
 from chatkit.api.secret import Secret
 from chatkit.api.transport import Transport
 from chatkit.bulk.endpoints import ACCOUNT, Endpoints
 from chatkit.contacts import Contacts
-from chatkit.errors import HelpPage, NotFound, SettingsError, needed_by, safe_repr
+from chatkit.errors import HelpPage, NotFound, SettingsError, explain_missing_part, safe_repr
 from chatkit.flows import Flows
 from chatkit.profile import ServiceProfile
 from chatkit.resource import Resource
@@ -49,7 +49,7 @@ _clients: weakref.WeakValueDictionary[int, Client] = weakref.WeakValueDictionary
 _numbers = count()
 
 
-def open_clients() -> list[Client]:
+def list_open_clients() -> list[Client]:
     """Return the open clients of this process, the latest first, where runs find accounts."""
     return list(_clients.values())[::-1]
 
@@ -129,7 +129,7 @@ class Client(metaclass=HelpPage):
         from chatkit.imports import accessor
 
         accessor.register()
-        return load_plan(path, partial(source_of, self))
+        return load_plan(path, partial(get_plan_target, self))
 
     def copy(self, codes: Collection[str] | None = None, *, contacts: bool = True) -> Client:
         """Open a sandbox with a copy of the account's records.
@@ -155,7 +155,7 @@ class Client(metaclass=HelpPage):
         records = self._seed_records(codes, contacts=contacts)
         records["profile"] = self.profile.model_copy(update={"rate_limit": None})
         sandbox = Sandbox(seed=records)
-        copy = client_of(sandbox)
+        copy = open_sandbox_client(sandbox)
         copy._closes.enter_context(sandbox)
         copy._closes.callback(copy.templates.ledger.path.unlink, missing_ok=True)
         return copy
@@ -176,7 +176,7 @@ class Client(metaclass=HelpPage):
             if kind._declaration.personal and not contacts:
                 seed[f"{noun}s"] = []
                 continue
-            each = resource_of(self, noun)._target.each(named)
+            each = get_resource(self, noun)._target.each(named)
             records = {code: _read_records(endpoints) for code, endpoints in each.items()}
             seed[f"{noun}s"] = records.get(None, records)
         seed["now"] = self.transport.service_time().timestamp()  # the calls have told it
@@ -219,7 +219,7 @@ def _read_records(endpoints: Endpoints[Any]) -> list[dict[str, Any]]:
     if not endpoints.detailed:
         return list(by_key.values())
     calls = [endpoints.get_call(key) for key in by_key]
-    answers = answers_in_order(endpoints.transport, calls, kept=(NotFound,))
+    answers = send_in_order(endpoints.transport, calls, kept=(NotFound,))
     read = [msgspec.json.decode(each.data) for each in answers if isinstance(each, Envelope)]
     return [by_key.get(each[endpoints.key], {}) | each for each in read]
 
@@ -233,7 +233,7 @@ class _AccountTarget:
 
     def __init__(self, client: Client) -> None:
         self.transport = client.transport
-        self._targets = {noun: resource_of(client, noun)._target for noun in RESOURCES}
+        self._targets = {noun: get_resource(client, noun)._target for noun in RESOURCES}
 
     def of(self, code: str | None, noun: str | None = None) -> Endpoints[Any]:
         """Return the endpoints of a resource; of contents those of the template code."""
@@ -247,20 +247,20 @@ class _AccountTarget:
             target.keep(written, run)
 
 
-def resource_of(client: Client, noun: str) -> Resource[Any] | Templates:
+def get_resource(client: Client, noun: str) -> Resource[Any] | Templates:
     """Return the resource of an account by its noun."""
     resource: Resource[Any] | Templates = getattr(client, RESOURCES[noun]._declaration.attribute)
     return resource
 
 
-def source_of(client: Client, noun: str) -> PlanTarget:
+def get_plan_target(client: Client, noun: str) -> PlanTarget:
     """Return the target of plans for a noun.
 
     Args:
         client: The account.
         noun: One of contact, flow, content and webhook, or account for all of them.
     """
-    return _AccountTarget(client) if noun == ACCOUNT else resource_of(client, noun)._target
+    return _AccountTarget(client) if noun == ACCOUNT else get_resource(client, noun)._target
 
 
 def connect(to: str | Sandbox | None = None, *, retry: RetryPolicy | None = DEFAULT) -> Client:
@@ -286,9 +286,9 @@ def connect(to: str | Sandbox | None = None, *, retry: RetryPolicy | None = DEFA
     'Oliver Smith'
     """
     if to is None or isinstance(to, str):
-        connection = settings.resolve(to)
+        connection = settings.resolve_connection(to)
         if connection is None:
-            with needed_by("chatkit.connect() without a connection"):
+            with explain_missing_part("chatkit.connect() without a connection"):
                 from chatkit.sandbox import Sandbox
 
             to = Sandbox(seed="demo")
@@ -300,7 +300,7 @@ def connect(to: str | Sandbox | None = None, *, retry: RetryPolicy | None = DEFA
             f"not {type(to).__name__}"
         )
     if connection is None:
-        client = client_of(cast("Sandbox", to), retry)
+        client = open_sandbox_client(cast("Sandbox", to), retry)
         print_line(
             "Connected to the sandbox: the whole service, in this process. Nothing leaves it."
         )
@@ -310,12 +310,14 @@ def connect(to: str | Sandbox | None = None, *, retry: RetryPolicy | None = DEFA
         print_line(
             f"Connected to account {connection.account_id} at {connection.base_url}: {kind}."
         )
-    from chatkit.bulk.stores import interrupted  # slow: people read what was printed
+    from chatkit.bulk.stores import describe_interrupted_run  # slow: people read what was printed
 
     if "ipykernel" in sys.modules:  # while people read that, pandas and the HTTP libraries load
-        background.preload("chatkit.api.wire", "pandas", "chatkit.frames.frame")
+        background.preload_modules("chatkit.api.wire", "pandas", "chatkit.frames.frame")
     # An account that ends with this process has no run from before.
-    if not client.connection.passing and (line := interrupted(client.connection.account)):
+    if not client.connection.passing and (
+        line := describe_interrupted_run(client.connection.account)
+    ):
         print_line(line)
     return client
 
@@ -333,12 +335,12 @@ def open_client(to: str | Sandbox, *, one_of_several: bool) -> Client:
     if not isinstance(to, str):
         if not hasattr(to, "answer"):
             raise TypeError(f"an account is a name, a Client or a Sandbox, not {type(to).__name__}")
-        return client_of(to)
+        return open_sandbox_client(to)
     connection = settings.kept_connection(to, one_of_several=one_of_several)
     return Client._from_transport(connection, Transport(connection))
 
 
-def client_of(sandbox: Sandbox, retry: RetryPolicy | None = DEFAULT) -> Client:
+def open_sandbox_client(sandbox: Sandbox, retry: RetryPolicy | None = DEFAULT) -> Client:
     """Return the client of a sandbox, without a message."""
     connection = Connection(
         name="the sandbox",

@@ -258,23 +258,23 @@ class ContactEndpoints(Endpoints[Contact]):
 
     def _finish_frame(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Add the joined name, unless the service shows one."""
-        from chatkit.frames.frame import join_words
+        from chatkit.frames.frame import join_name_columns
 
         if "name" in frame:
             return frame
-        frame.insert(0, "name", join_words(frame, _NAME_PARTS))
+        frame.insert(0, "name", join_name_columns(frame, _NAME_PARTS))
         return frame
 
     def format_table(self, table: Table) -> Table:
         """Convert and derive columns, as `_normalize` and `_finish_frame` do."""
-        from chatkit.frames.frame import join_texts, replace_texts
+        from chatkit.frames.frame import join_text_columns, replace_texts
 
         if self._is_international:
             pairs = (table[name].to_pylist() for name in ("number", "country_code"))
             table = replace_texts(table, "number", _strip_country_codes(*pairs))
         if "name" in table.column_names:
             return table
-        return table.add_column(1, "name", join_texts(table, _NAME_PARTS))
+        return table.add_column(1, "name", join_text_columns(table, _NAME_PARTS))
 
     def sendable(self, live: Contact) -> dict[str, Any]:
         """Return what an update sends; a replacing one must repeat the joined name."""

@@ -117,12 +117,12 @@ class Problem(NamedTuple):
     next_step: str = ""  #: empty where the reason ends with it, as in "is empty: write a name"
 
 
-def first_line(error: BaseException) -> str:
+def get_first_line(error: BaseException) -> str:
     """Return the first line of an error, without the list of its problems."""
     return str(error).partition("\n")[0]
 
 
-def problem_line(problem: Problem) -> str:
+def format_problem(problem: Problem) -> str:
     """Return a problem as a line, with the next step in a line below."""
     value = f" = {problem.value}" if problem.value else ""
     step = f"\n    -> {problem.next_step}" if problem.next_step else ""
@@ -144,7 +144,7 @@ def _split_reason(problem: Problem) -> tuple[str, str]:
     return reason, step[0].removeprefix("so ") if step else ""
 
 
-def problem_place(field: str) -> tuple[str | None, str]:
+def split_problem_place(field: str) -> tuple[str | None, str]:
     """Split "row 7, number" into row and column; a field of one record has no row."""
     match = re.fullmatch(r"row ([^,]+)(?:, (.*))?", field, re.DOTALL)
     return (match[1], match[2] or "") if match else (None, field)
@@ -170,7 +170,7 @@ class InputError(ChatkitError, ValueError):
 
     def __init__(self, what: str, problems: Sequence[Problem] = ()) -> None:
         self.problems = tuple(problems)
-        super().__init__("\n".join([what, *map(problem_line, self.problems)]))
+        super().__init__("\n".join([what, *map(format_problem, self.problems)]))
 
     def frame(self) -> pd.DataFrame:
         """Return the problems as a table, also those of rows that were left out.
@@ -183,7 +183,7 @@ class InputError(ChatkitError, ValueError):
 
         rows = []
         for problem in self.problems:
-            row, column = problem_place(problem.field)
+            row, column = split_problem_place(problem.field)
             reason, step = _split_reason(problem)
             rows.append((row, column, problem.value, reason, step or self.next_step))
         names = ["row", "column", "value", "reason", "next_step"]
@@ -218,7 +218,7 @@ class PartMissing(ChatkitError, ImportError):
 
 
 @contextmanager
-def needed_by(what: str) -> Iterator[None]:
+def explain_missing_part(what: str) -> Iterator[None]:
     """Raise `PartMissing` for an import in the block that finds no such module.
 
     Widgets, inbox, sandbox and files can each be left out: the rest works.
@@ -232,7 +232,7 @@ def needed_by(what: str) -> Iterator[None]:
         raise PartMissing(f"{what} needs {part}, which is not installed here.") from None
 
 
-def file_bytes(path: str | os.PathLike[str], most: int = -1) -> bytes:
+def read_file_bytes(path: str | os.PathLike[str], most: int = -1) -> bytes:
     """Read a file that a person has named.
 
     Args:
@@ -262,7 +262,7 @@ def file_bytes(path: str | os.PathLike[str], most: int = -1) -> bytes:
         raise FileNotFoundError(f"There is no file {path.name!r} in {folder}{hint}") from None
 
 
-def command(arguments: str) -> str:
+def format_command(arguments: str) -> str:
     """Return a command of chatkit as it works in the terminal of the reader.
 
     That is `chatkit …` where the command on PATH is the one of this environment, as in a terminal
@@ -277,7 +277,7 @@ def command(arguments: str) -> str:
     path = shutil.which("chatkit")
     if path is not None and any(
         os.path.isdir(folder) and os.path.samefile(os.path.dirname(os.path.realpath(path)), folder)
-        for folder in command_folders()
+        for folder in list_command_folders()
     ):
         return f"chatkit {arguments}"
     python = sys.executable or "python"
@@ -285,7 +285,7 @@ def command(arguments: str) -> str:
     return f"{quoted} -m chatkit {arguments}"
 
 
-def command_folders() -> list[str]:
+def list_command_folders() -> list[str]:
     """Return the folders in which installations of this interpreter put commands."""
     import sysconfig
 

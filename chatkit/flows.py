@@ -327,7 +327,7 @@ class Flows(Resource[Flow], endpoints=FlowEndpoints):
         """
         from chatkit.flowjson.lint import lint
         from chatkit.frames.frame import Columns, records
-        from chatkit.report import errors, finding_line
+        from chatkit.report import format_finding, select_errors
 
         frame = self.frame(full=self._endpoints.profile.flow_json_in_get)
         rows = []
@@ -337,9 +337,9 @@ class Flows(Resource[Flow], endpoints=FlowEndpoints):
             row |= {"warnings": None, "finding": "the service does not show its document"}
             if isinstance(document := fields.get("flow_json"), dict):
                 findings = lint(document)
-                wrong = errors(findings)
+                wrong = select_errors(findings)
                 row |= {"readable": True, "errors": len(wrong), "warnings": len(findings.warnings)}
-                row["finding"] = finding_line((wrong or findings)[0]) if findings else None
+                row["finding"] = format_finding((wrong or findings)[0]) if findings else None
             rows.append(row)
         columns = Columns(_CHECK_COLUMNS)
         columns.add(json.dumps(rows).encode())

@@ -1,8 +1,8 @@
 """Numbers: reads telephone numbers as country code and digits; the only phonenumbers import.
 
 `list_readings` lists the numbers that a text can be: as it is dialled at home, with the + that a
-spreadsheet took, without a country code that is there twice, and so on. `read` decides over that
-list: a number is certain only if no other reading is plausible.
+spreadsheet took, without a country code that is there twice, and so on. `read_number` decides over
+that list: a number is certain only if no other reading is plausible.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from phonenumbers import PhoneNumberType as Type
 
 from chatkit.errors import InputError
 
-__all__ = ["VERDICTS", "Country", "Number", "Plus", "country_of", "read", "split"]
+__all__ = ["VERDICTS", "Country", "Number", "Plus", "parse_country", "read_number", "split"]
 
 library.enable_pattern_cache()  # or it compiles them again for each number of a mixed column
 
@@ -73,7 +73,7 @@ class Candidate(NamedTuple):
     @property
     def mobile(self) -> bool:
         """True if people may have a chat on the number."""
-        return _may_chat(self)
+        return _can_chat(self)
 
     @property
     def pair(self) -> tuple[str, str]:
@@ -108,7 +108,7 @@ class Number(NamedTuple):
     @property
     def mobile(self) -> bool:
         """True if people may have a chat on the number."""
-        return _may_chat(self)
+        return _can_chat(self)
 
     @property
     def e164(self) -> str | None:
@@ -126,7 +126,7 @@ class Number(NamedTuple):
         return self.e164 or self.suggestion
 
 
-def _may_chat(one: Candidate | Number) -> bool:
+def _can_chat(one: Candidate | Number) -> bool:
     return one.type in _MOBILE or one.verdict == "reserved"
 
 
@@ -140,7 +140,7 @@ def split(text: object, region: str | None = None) -> Number:
     Raises:
         InputError: There is no such region.
     """
-    return read(cell_text(text), known_country(region))
+    return read_number(get_cell_text(text), find_region(region))
 
 
 #: Verdicts in the order of the library's kinds of error, and of its results for a length.
@@ -201,7 +201,7 @@ _LOOKS = re.compile(
 
 
 @cache
-def known_country(region: str | None) -> Country | None:
+def find_region(region: str | None) -> Country | None:
     """Return the country of a `region=` argument.
 
     Raises:
@@ -221,7 +221,7 @@ def known_country(region: str | None) -> Country | None:
 
 
 @cache
-def country_of(text: str) -> Country | None:
+def parse_country(text: str) -> Country | None:
     """Return the country in a cell: '+44', '0044', '44.0', 'UK (+44)', 'GB', 'GBR', 'India'."""
     text = " ".join(_INVISIBLE.sub("", text).replace("＋", "+").split()).strip("'\" ")
     words = " ".join(re.findall(r"[^\W\d_][^\d()]*", text)).strip(" -+.,")
@@ -256,11 +256,11 @@ def _country_by_name(name: str) -> Country | None:
     alias = next((code for code, names in _DATA["aliases"].items() if letters in names), "")
     alias = alias or get_global("territory_aliases").get(letters, [letters])[0]
     if alias in library.SUPPORTED_REGIONS:
-        return known_country(alias)
+        return find_region(alias)
     for language in _DATA["languages"]["usual"].split():
         for code, each in Locale(language).territories.items():
             if _normalize_name(each) == _normalize_name(name) and code in library.SUPPORTED_REGIONS:
-                return known_country(code)
+                return find_region(code)
     return None
 
 
@@ -268,7 +268,7 @@ def _normalize_name(name: str) -> str:
     return re.sub(r"\W|\bthe\b", "", name.casefold())
 
 
-def cell_text(cell: object) -> str | None:
+def get_cell_text(cell: object) -> str | None:
     """Return the text of a cell; a float in the form of one, since digits may be lost."""
     if cell is None or type(cell).__name__ in ("NAType", "NaTType") or cell != cell:
         return None
@@ -281,7 +281,7 @@ def cell_text(cell: object) -> str | None:
 # --- one text ---------------------------------------------------------------------------
 
 
-def read(text: str | None, country: Country | None, plus: Plus | None = None) -> Number:
+def read_number(text: str | None, country: Country | None, plus: Plus | None = None) -> Number:
     """Read the number in a text; refuse one that has a second plausible reading.
 
     Args:
@@ -305,7 +305,9 @@ def _refuse_text(raw: str, tidy: str, country: Country | None, plus: Plus | None
         return _refuse("not a number", reason=f"it is {kind}, not a telephone number")
     parts = [part for part in _BETWEEN_NUMBERS.split(raw) if len(re.findall(r"\d", part)) >= 7]
     if len(parts) > 1 or re.fullmatch(r"(?:\D*\d){8,} ?/ ?\d{1,4}", tidy):
-        numbers = [read(part, country, plus).likely or " ".join(part.split()) for part in parts]
+        numbers = [
+            read_number(part, country, plus).likely or " ".join(part.split()) for part in parts
+        ]
         reason = f"{VERDICTS['several numbers']}: {' and '.join(numbers)}"
         return _refuse("several numbers", reason=reason)
     phone, error = _parse_phone(tidy, country)
@@ -332,7 +334,7 @@ def _read_with_letters(text: str, country: Country | None, plus: Plus | None) ->
         texts.setdefault(library.convert_alpha_characters_in_number(text), _SPELT)
     candidates: list[Candidate] = []
     for each, why in texts.items():
-        likely = read(each, country, plus).likely
+        likely = read_number(each, country, plus).likely
         if likely and (why != _SPELT or re.match(_VANITY, likely[1:])):
             candidates += _parse_candidate(likely, why)
     return _refuse("letters", candidates)
@@ -533,7 +535,7 @@ def _to_number(one: Candidate) -> Number:
     return Number(one.country_code, one.number, one.region, one.type, verdict, reason)
 
 
-def person_key(country_code: str, number: str) -> str:
+def make_person_key(country_code: str, number: str) -> str:
     """Return a key that spellings of one number share, without trunk zeros and mobile marks."""
     digits = number.lstrip("0")
     if digits.startswith(country_code[1:]) and len(digits) > 10:

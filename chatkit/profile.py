@@ -16,12 +16,12 @@ from pydantic import BaseModel, ConfigDict, Field, PositiveInt, ValidationError,
 from chatkit.errors import HelpPage, InputError, Problem
 
 
-def point(default: Any, why: str, *, section: str) -> Any:
+def declare_point(default: Any, why: str, *, section: str) -> Any:
     """Declare one open point: its default, why that default, and the section that is silent."""
     return Field(default, description=why, json_schema_extra={"section": section})
 
 
-def event_kind(default: str, means: str, more: str = "") -> Any:
+def declare_event_kind(default: str, means: str, more: str = "") -> Any:
     """Declare the kind of a family of events, which section Events does not name."""
     extra: Any = {"section": "Events", "means": means}
     return Field(default, description=f"Kind of {means}.{more}", json_schema_extra=extra)
@@ -62,21 +62,21 @@ class ServiceProfile(BaseModel, metaclass=_ProfilePage):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     # --- refusals -------------------------------------------------------------------
-    unauthenticated_status: Literal[401, 403] = point(
+    unauthenticated_status: Literal[401, 403] = declare_point(
         401, "RFC 9110: no or wrong credentials.", section="Errors"
     )
-    forbidden_status: Literal[403, 401, 404] = point(
+    forbidden_status: Literal[403, 401, 404] = declare_point(
         403, "RFC 9110: the token is known but lacks the permission.", section="Errors"
     )
-    not_found_status: Literal[404, 400, 410] = point(
+    not_found_status: Literal[404, 400, 410] = declare_point(
         404, "RFC 9110: no record with that id.", section="Errors"
     )
-    validation_status: Literal[422, 400] = point(
+    validation_status: Literal[422, 400] = declare_point(
         422,
         "Most JSON services that split 'not JSON' (400) from 'not valid' (422).",
         section="Errors",
     )
-    clash_status: Literal[409, 422, 400] = point(
+    clash_status: Literal[409, 422, 400] = declare_point(
         409,
         "What would be in the way of another record or of its own state: a webhook URL or "
         "flow name that exists, a published flow that is deleted, a number that is taken by "
@@ -87,134 +87,140 @@ class ServiceProfile(BaseModel, metaclass=_ProfilePage):
     # --- answers --------------------------------------------------------------------
 
     # --- lists ----------------------------------------------------------------------
-    page_base: Literal[1, 0] = point(1, "The examples use page 1.", section="Limits")
-    max_page_size: PositiveInt = point(
+    page_base: Literal[1, 0] = declare_point(1, "The examples use page 1.", section="Limits")
+    max_page_size: PositiveInt = declare_point(
         100, "A common cap; the document gives none.", section="Limits"
     )
-    page_past_end: Literal["empty", "refuse"] = point(
+    page_past_end: Literal["empty", "refuse"] = declare_point(
         "empty", "A page after the last is an empty list.", section="Limits"
     )
-    search_param: str | None = point(
+    search_param: str | None = declare_point(
         "search",
         "The document calls it 'optional search'. None: lists cannot search.",
         section="Endpoints",
     )
-    status_param: str | None = point(
+    status_param: str | None = declare_point(
         "status",
         "The document calls it 'optional status filter'. None: flows cannot be filtered.",
         section="Endpoints",
     )
 
     # --- updates --------------------------------------------------------------------
-    put: Literal["merge", "replace"] = point(
+    put: Literal["merge", "replace"] = declare_point(
         "merge",
         "Whether fields left out of a PUT stay (merge) or are cleared (replace).",
         section="Endpoints",
     )
-    put_requires: Literal["nothing", "create_fields"] = point(
+    put_requires: Literal["nothing", "create_fields"] = declare_point(
         "nothing", "Which fields an update requires.", section="Endpoints"
     )
-    unknown_fields: Literal["ignore", "refuse"] = point(
+    unknown_fields: Literal["ignore", "refuse"] = declare_point(
         "ignore", "Fields of a body that the document does not list.", section="Resources"
     )
 
     # --- flows ----------------------------------------------------------------------
-    flow_json_in_get: bool = point(
+    flow_json_in_get: bool = declare_point(
         True,
         "The documented flow object has no flow_json, but an editor without it would "
         "be blind. False: flows cannot be read back.",
         section="Flow",
     )
-    duplicate_flow_name: Literal["allow", "refuse"] = point(
+    duplicate_flow_name: Literal["allow", "refuse"] = declare_point(
         "allow",
         "No rule is stated; upstream refuses a second flow of one name. Allowing is "
         "the harder case for a careful client.",
         section="Flow",
     )
-    published_flow_update: Literal["draft", "keep"] = point(
+    published_flow_update: Literal["draft", "keep"] = declare_point(
         "draft",
         "Upstream returns an edited published flow to DRAFT.",
         section="States",
     )
 
     # --- template contents ----------------------------------------------------------
-    duplicate_content: Literal["conflict", "invalid", "replace"] = point(
+    duplicate_content: Literal["conflict", "invalid", "replace"] = declare_point(
         "conflict",
         "Creating a language that exists: 409, as for contacts. invalid: the "
         "validation status. replace: an upsert.",
         section="Template content",
     )
-    content_requires: tuple[str, ...] = point(
+    content_requires: tuple[str, ...] = declare_point(
         ("lang_code", "text"),
         "Which fields a new content needs: at least its key and body.",
         section="Template content",
     )
-    unknown_language: Literal["refuse", "accept"] = point(
+    unknown_language: Literal["refuse", "accept"] = declare_point(
         "refuse",
         "The language lookup exists so that only its codes are used.",
         section="Template content",
     )
 
     # --- contacts -------------------------------------------------------------------
-    contact_key: Literal["number", "country_code_and_number"] = point(
+    contact_key: Literal["number", "country_code_and_number"] = declare_point(
         "number", "Rule 3 says 'the same number'.", section="Contacts"
     )
-    number_form: Literal["national", "international"] = point(
+    number_form: Literal["national", "international"] = declare_point(
         "national",
         "It stands beside country_code, so it is most likely without the country's digits. "
         "international: it begins with them, as 447700900000 beside +44. The client shows and "
         "takes it without them, and sends it as this point says.",
         section="Contact",
     )
-    name_split: Literal["first_middle_last", "first_last", "first_only"] = point(
+    name_split: Literal["first_middle_last", "first_last", "first_only"] = declare_point(
         "first_middle_last",
         "'Split into first, middle and last name': first word, last "
         "word, the rest between. first_last: first word, the rest. first_only: all in first.",
         section="Contacts",
     )
-    restore_keeps: Literal["everything", "nothing"] = point(
+    restore_keeps: Literal["everything", "nothing"] = declare_point(
         "everything",
         "Restoring keeps id, tags, ai_mode and, when none is sent, the name; "
         "nothing: only the id stays.",
         section="States",
     )
-    inactive_in_lists: bool = point(False, "A deleted contact leaves the list.", section="States")
-    inactive_readable: bool = point(
+    inactive_in_lists: bool = declare_point(
+        False, "A deleted contact leaves the list.", section="States"
+    )
+    inactive_readable: bool = declare_point(
         False, "GET of a deleted contact: found, or as an unknown id.", section="States"
     )
 
     # --- webhooks -------------------------------------------------------------------
-    duplicate_webhook_url: Literal["refuse", "allow"] = point(
+    duplicate_webhook_url: Literal["refuse", "allow"] = declare_point(
         "refuse",
         "One URL registered twice would receive each event twice.",
         section="Webhooks",
     )
 
     # --- events and deliveries ------------------------------------------------------
-    event_kind_field: str = point(
+    event_kind_field: str = declare_point(
         "event", "The name of the field of a delivery that tells its kind.", section="Events"
     )
-    event_data_field: str = point(
+    event_data_field: str = declare_point(
         "data",
         "The name of the field of a delivery that holds what happened.",
         section="Events",
     )
-    event_kind_inbound: str = event_kind(
+    event_kind_inbound: str = declare_event_kind(
         "chat.message.inbound",
         "messages from customers",
         " Only `*` and chat.message.status are named; this and the next five follow their "
         "pattern for the families that rule 2 lists.",
     )
-    event_kind_outbound: str = event_kind("chat.message.outbound", "messages that the account sent")
-    event_kind_reaction: str = event_kind("chat.message.reaction", "reactions to messages")
-    event_kind_media: str = event_kind(
+    event_kind_outbound: str = declare_event_kind(
+        "chat.message.outbound", "messages that the account sent"
+    )
+    event_kind_reaction: str = declare_event_kind("chat.message.reaction", "reactions to messages")
+    event_kind_media: str = declare_event_kind(
         "chat.message.media", "messages from customers that hold a file"
     )
-    event_kind_template: str = event_kind(
+    event_kind_template: str = declare_event_kind(
         "chat.template", "what the platform says of template contents"
     )
-    event_kind_raw: str = event_kind("chat.raw", "every other change that the platform tells")
-    signature_scheme: Literal["standard_webhooks", "sha256_hex"] = point(
+    event_kind_raw: str = declare_event_kind(
+        "chat.raw", "every other change that the platform tells"
+    )
+    signature_scheme: Literal["standard_webhooks", "sha256_hex"] = declare_point(
         "standard_webhooks",
         "Standard Webhooks 1.0 with the ASCII bytes of the 64-character "
         "secret as key; sha256_hex is the upstream platform's own form.",
@@ -222,7 +228,7 @@ class ServiceProfile(BaseModel, metaclass=_ProfilePage):
     )
 
     # --- limits ---------------------------------------------------------------------
-    rate_limit: PositiveInt | None = point(
+    rate_limit: PositiveInt | None = declare_point(
         None, "Calls a second for each token; None: no limit.", section="Limits"
     )
 

@@ -34,12 +34,12 @@ from chatkit.util.display import (
     columns,
     cut,
     has_half_character,
+    is_right_to_left,
     many,
-    right_to_left,
     values,
     visible,
 )
-from chatkit.util.json import PatchOperation, value_at
+from chatkit.util.json import PatchOperation, find_value
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -137,17 +137,17 @@ class FindingSequence(Sequence[AnyFinding], Generic[AnyFinding]):
         return self._with(each for each in self._findings if each.severity == severity)
 
 
-def errors(findings: Iterable[Finding]) -> list[Finding]:
+def select_errors(findings: Iterable[Finding]) -> list[Finding]:
     """Return the findings that the platform refuses."""
     return [finding for finding in findings if finding.severity == "error"]
 
 
-def errors_and_warnings(findings: Iterable[Finding]) -> list[Finding]:
+def select_errors_and_warnings(findings: Iterable[Finding]) -> list[Finding]:
     """Return all findings but mere notes."""
     return [finding for finding in findings if finding.severity != "note"]
 
 
-def finding_line(finding: Finding) -> str:
+def format_finding(finding: Finding) -> str:
     """Write a finding in a line: its code, its place and its message."""
     place = f" at {finding.pointer}" if finding.pointer else ""
     if not place and finding.message.startswith(finding.code):
@@ -155,38 +155,38 @@ def finding_line(finding: Finding) -> str:
     return f"{finding.code}{place}: {finding.message}"
 
 
-def finding_text(finding: Finding) -> str:
+def format_finding_with_hint(finding: Finding) -> str:
     """Write a finding in a line, with its hint."""
-    line = finding_line(finding)
+    line = format_finding(finding)
     return f"{line}{'' if line.endswith('.') else '.'} {finding.hint}".rstrip()
 
 
-def document_problem(field: str, document: object, finding: Finding) -> Problem:
+def make_document_problem(field: str, document: object, finding: Finding) -> Problem:
     """Convert a finding in a document to a problem of its field, with the value at its place."""
-    value = values(value_at(document, finding.pointer))
-    return Problem(field, value, finding_line(finding), finding.hint)
+    value = values(find_value(document, finding.pointer))
+    return Problem(field, value, format_finding(finding), finding.hint)
 
 
-def cell_problem(fields: Mapping[str, Any], finding: Finding) -> Problem:
+def make_cell_problem(fields: Mapping[str, Any], finding: Finding) -> Problem:
     """Convert a finding, whose pointer leads into a record, to a problem of a field."""
     name, slash, rest = finding.pointer.removeprefix("/").partition("/")
     inner = replace(finding, pointer=slash + rest)
     if name in fields:
-        return document_problem(name, fields[name], inner)
-    return Problem(name, "", finding_line(inner), finding.hint)
+        return make_document_problem(name, fields[name], inner)
+    return Problem(name, "", format_finding(inner), finding.hint)
 
 
 def summary(findings: Sequence[Finding]) -> str:
     """Return the counts of errors and warnings, and the first of the worst."""
     if not findings:
         return ""
-    wrong = errors(findings)
+    wrong = select_errors(findings)
     counts = [many(len(wrong), "error")] if wrong else []
     if rest := len(findings) - len(wrong):
         counts.append(many(rest, "warning"))
     first = (wrong or findings)[0]
     place = ", first " if len(findings) > 1 else ": "
-    text = finding_text(first) if first.hint else finding_line(first)
+    text = format_finding_with_hint(first) if first.hint else format_finding(first)
     return f"{' and '.join(counts)}{place}{text}"
 
 
@@ -309,7 +309,7 @@ class Report(ABC):
 
     @safe_repr
     def __repr__(self) -> str:
-        return text_of(part.lines for part in self._parts())
+        return join_blocks(part.lines for part in self._parts())
 
     def markdown(self) -> str:
         """Return its text as Markdown: the headline, and all else in a block of code."""
@@ -323,7 +323,7 @@ class Report(ABC):
         return f'<div class="{self._name} tex2jax_ignore mathjax_ignore">{parts}</div>'
 
 
-def text_of(blocks: Iterable[Sequence[str]]) -> str:
+def join_blocks(blocks: Iterable[Sequence[str]]) -> str:
     """Join blocks of lines, with an empty line between them."""
     return "\n\n".join("\n".join(block) for block in blocks if block)
 
@@ -419,7 +419,7 @@ def markdown(heading: str, text: str, kind: str = "") -> str:
 # --- as a frame ---------------------------------------------------------------------------
 
 
-def frame_of_objects(
+def make_object_frame(
     rows: Sequence[object], columns: Sequence[str], texts: Collection[str] = ()
 ) -> pd.DataFrame:
     """Make a frame of the attributes of objects; missing values are None or NA.
@@ -446,7 +446,7 @@ def frame_of_objects(
 # --- as text ------------------------------------------------------------------------------
 
 
-def row_label(row: Any) -> str:
+def format_row_label(row: Any) -> str:
     """Return the label of a row in a frame as text."""
     return cut(" / ".join(map(str, row)) if isinstance(row, tuple) else str(row), LABEL)
 
@@ -463,7 +463,7 @@ def both_values(
 ) -> list[str]:
     """Write both values in a line; in two if they are long, or are read from right to left."""
     whole = f"{name}{before} {arrow} {after}"
-    if columns(whole) <= width and not right_to_left(f"{before}{after}"):
+    if columns(whole) <= width and not is_right_to_left(f"{before}{after}"):
         return [whole]
     return [f"{name}{before}", f"{f'{arrow} ':>{columns(name)}}{after}"]
 

@@ -13,7 +13,7 @@ import msgspec
 
 from chatkit.api.answer import Envelope
 from chatkit.api.call import Call
-from chatkit.api.record import with_body_signature
+from chatkit.api.record import add_body_signature
 from chatkit.api.transport import Transport
 from chatkit.bulk.endpoints import Endpoints, Key, R
 from chatkit.errors import (
@@ -24,15 +24,15 @@ from chatkit.errors import (
     NotPermitted,
     Problem,
     Refused,
-    first_line,
+    get_first_line,
     safe_repr,
 )
 from chatkit.report import (
     Finding,
-    cell_problem,
-    document_problem,
-    errors,
-    errors_and_warnings,
+    make_cell_problem,
+    make_document_problem,
+    select_errors,
+    select_errors_and_warnings,
     summary,
 )
 
@@ -54,7 +54,7 @@ class Resource(Generic[R], metaclass=HelpPage):
         super().__init_subclass__()
         cls._declaration = endpoints
         for method in (cls.create, cls.update):
-            copy = with_body_signature(method, endpoints.body, endpoints.record)
+            copy = add_body_signature(method, endpoints.body, endpoints.record)
             setattr(cls, method.__name__, copy)
 
     def __init__(self, transport: Transport) -> None:
@@ -221,7 +221,7 @@ class Resource(Generic[R], metaclass=HelpPage):
                 each._replace(next_step=instead.get(each.field, each.next_step))
                 for each in error.problems
             ]
-            raise InputError(first_line(error), problems) from None
+            raise InputError(get_first_line(error), problems) from None
 
     def _check_fields(
         self,
@@ -251,19 +251,19 @@ class Resource(Generic[R], metaclass=HelpPage):
         label = endpoints.label(fields) or f"This {endpoints.noun}"
         stopped: list[Problem] = []
         checked: list[tuple[Sequence[Finding], Callable[[Finding], Problem], str]] = [
-            (endpoints.record_findings(right, live), partial(cell_problem, right), "")
+            (endpoints.record_findings(right, live), partial(make_cell_problem, right), "")
         ]
         for name in endpoints.documents & right.keys():
-            place = partial(document_problem, name, right[name])
+            place = partial(make_document_problem, name, right[name])
             checked.insert(0, (endpoints.findings(name, right[name]), place, "warning"))
         for findings, problem_of, severity in checked:
-            if wrong := [] if broken else errors(findings):
+            if wrong := [] if broken else select_errors(findings):
                 stopped += map(problem_of, wrong)
                 for each in findings:  # so that who has mended the errors need not come back
                     if each.severity == severity:
                         problem = problem_of(each)
                         stopped.append(problem._replace(reason=f"warning: {problem.reason}"))
-            elif notable := errors_and_warnings(findings):
+            elif notable := select_errors_and_warnings(findings):
                 warnings.warn(f"{label} has {summary(notable)}", stacklevel=4)
         if stopped:
             try:
@@ -330,7 +330,7 @@ class Resource(Generic[R], metaclass=HelpPage):
             return self._endpoints.parse_record(call, msgspec.Raw(msgspec.json.encode(bare)))
 
 
-def endpoints_of(resource: Resource[R]) -> Endpoints[R]:
+def get_endpoints(resource: Resource[R]) -> Endpoints[R]:
     """Return the endpoints of a resource, for the engine and the widgets."""
     if not isinstance(resource, Resource):
         instead = getattr(resource, "_resource_instead", "like client.contacts")

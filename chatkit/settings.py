@@ -47,8 +47,8 @@ from chatkit.api.connection import (
     Connection,
     StoredConnection,
 )
-from chatkit.api.secret import Secret, access_token
-from chatkit.errors import InputError, SettingsError, command
+from chatkit.api.secret import Secret, validate_access_token
+from chatkit.errors import InputError, SettingsError, format_command
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -77,7 +77,7 @@ class _Environment(BaseModel):
     config: Path | None = None
 
 
-def _environment() -> _Environment:
+def _read_environment() -> _Environment:
     names = {name: f"CHATKIT_{name.upper()}" for name in _Environment.model_fields}
     try:
         return _Environment.model_validate(
@@ -87,7 +87,9 @@ def _environment() -> _Environment:
         raise SettingsError(f"In the CHATKIT_ variables: {error}") from None
 
 
-def resolve(name: str | None = None, *, one_of_several: bool = False) -> Connection | None:
+def resolve_connection(
+    name: str | None = None, *, one_of_several: bool = False
+) -> Connection | None:
     """Return the connection of a name, or of the variables; None for the sandbox.
 
     A named connection wins over CHATKIT_BASE_URL and CHATKIT_ACCOUNT_ID; CHATKIT_CONNECTION is the
@@ -103,19 +105,19 @@ def resolve(name: str | None = None, *, one_of_several: bool = False) -> Connect
     """
     if name is not None and name.endswith(_ACCESS_SUFFIX):
         return read_access_file(name)
-    environment = _environment()
+    environment = _read_environment()
     name = environment.connection if name is None else name
     if name is None:
-        values, file = _without_none(base_url=environment.base_url), None
+        values, file = _drop_none(base_url=environment.base_url), None
     else:
-        values = dict(stored(name))
+        values = dict(read_stored(name))
         file = values.pop("token_file")
     set_aside = environment.base_url not in (None, values.get("base_url"))
     if not set_aside and not one_of_several:
-        values = _without_none(account_id=environment.account_id, token=environment.token) | values
+        values = _drop_none(account_id=environment.account_id, token=environment.token) | values
         file = environment.token_file or file
     if "token" not in values and (file or name is not None):
-        values |= _without_none(token=_kept_token(name, file, one_of_several=one_of_several))
+        values |= _drop_none(token=_kept_token(name, file, one_of_several=one_of_several))
     missing = [field for field in _NEEDED if field not in values]
     if missing == [*_NEEDED]:
         return None
@@ -124,20 +126,20 @@ def resolve(name: str | None = None, *, one_of_several: bool = False) -> Connect
             absent = " and no ".join(_NEEDED[field] for field in missing)
             raise SettingsError(
                 f"The connection is incomplete. It has no {absent}: "
-                f"`{command(f'login {name}')}` keeps it, in a file with --token-file. "
+                f"`{format_command(f'login {name}')}` keeps it, in a file with --token-file. "
                 "(CHATKIT_TOKEN is not used where several accounts are opened.)"
             )
-        raise SettingsError(_missing_text(missing, name, set_aside=set_aside))
+        raise SettingsError(_describe_missing(missing, name, set_aside=set_aside))
     return Connection(name="environment" if name is None else name, **values)
 
 
 def kept_connection(name: str, *, one_of_several: bool = False) -> Connection:
-    """Return the connection of a name; see `resolve`.
+    """Return the connection of a name; see `resolve_connection`.
 
     Raises:
         SettingsError: The name is unknown, or its configuration is incomplete.
     """
-    connection = resolve(name, one_of_several=one_of_several)
+    connection = resolve_connection(name, one_of_several=one_of_several)
     assert connection is not None  # noqa: S101  (only without a name it is the sandbox)
     return connection
 
@@ -152,7 +154,7 @@ def read_access_file(path: str) -> Connection:
     try:
         return Connection(name=str(file), **json.loads(file.read_bytes()))
     except FileNotFoundError:
-        serve = command("sandbox --db FILE")
+        serve = format_command("sandbox --db FILE")
         reason = f"there is no such file. `{serve}` serves a sandbox and keeps it"
     except OSError as error:
         reason = f"it cannot be read: {error.strerror}"
@@ -161,12 +163,12 @@ def read_access_file(path: str) -> Connection:
     raise SettingsError(f"{file}: {reason}.")
 
 
-def _without_none(**values: Any) -> dict[str, Any]:
+def _drop_none(**values: Any) -> dict[str, Any]:
     return {key: value for key, value in values.items() if value is not None}
 
 
-def _missing_text(missing: list[str], name: str | None, *, set_aside: bool) -> str:
-    login = command(f"login {name or 'NAME'}")
+def _describe_missing(missing: list[str], name: str | None, *, set_aside: bool) -> str:
+    login = format_command(f"login {name or 'NAME'}")
     lines = [
         f"  The {_NEEDED[field]} is missing: set CHATKIT_{field.upper()}, or keep a connection "
         f"with `{login}`."
@@ -182,20 +184,20 @@ def _missing_text(missing: list[str], name: str | None, *, set_aside: bool) -> s
     return "\n".join(["The connection is incomplete.", *lines])
 
 
-def config_file() -> Path:
+def get_config_file() -> Path:
     """Return the path of the configuration file: CHATKIT_CONFIG, or in the user's own folder."""
     from platformdirs import user_config_path
 
-    config = _environment().config
+    config = _read_environment().config
     return config or user_config_path("chatkit", appauthor=False) / "connections.toml"
 
 
-def names() -> list[str]:
+def list_names() -> list[str]:
     """Return the names of the connections that are kept."""
     return sorted(_read_tables())
 
 
-def stored(name: str) -> StoredConnection:
+def read_stored(name: str) -> StoredConnection:
     """Return the connection that the configuration file keeps under a name.
 
     Raises:
@@ -208,7 +210,7 @@ def stored(name: str) -> StoredConnection:
         reason = str(error)
     except ValidationError as error:
         reason = explain_error(error)
-    raise SettingsError(f"{config_file()}, [{name}]: {reason}")
+    raise SettingsError(f"{get_config_file()}, [{name}]: {reason}")
 
 
 def validate_name(name: str) -> str:
@@ -222,11 +224,11 @@ def validate_name(name: str) -> str:
     return name
 
 
-#: Where `save` puts a token: the keyring, a file, or nowhere (then CHATKIT_TOKEN has it).
+#: Where `save_connection` puts a token: keyring, file, or nowhere (then CHATKIT_TOKEN has it).
 TokenPlace = Literal["keyring", "nowhere"] | Path
 
 
-def save(name: str, connection: StoredConnection, place: TokenPlace = "keyring") -> None:
+def save_connection(name: str, connection: StoredConnection, place: TokenPlace = "keyring") -> None:
     """Keep a connection under a name: its token in the keyring, the rest in the file.
 
     Comments in the file, and other connections, stay.
@@ -294,20 +296,20 @@ def _keyring_keeps(name: str, token: Secret) -> bool:
         keyring.set_password(_KEYRING_SERVICE, name, token.reveal())
         return Secret(keyring.get_password(_KEYRING_SERVICE, name) or "") == token
 
-    return ask_keyring(keep)
+    return use_keyring(keep)
 
 
-def token_file(name: str) -> Path:
+def get_token_file(name: str) -> Path:
     """Return the file for the token of a connection where there is no keyring."""
-    return config_file().with_name(f"{name}.token").absolute()
+    return get_config_file().with_name(f"{name}.token").absolute()
 
 
-def keyring_fault() -> str:
+def find_keyring_fault() -> str:
     """Return why the keyring cannot store a token, by trying a dummy; empty if it can."""
     try:
         if not _keyring_keeps(_TRIAL_NAME, Secret("kept")):
             return "The keyring of this machine stores nothing."
-        ask_keyring(lambda keyring: keyring.delete_password(_KEYRING_SERVICE, _TRIAL_NAME))
+        use_keyring(lambda keyring: keyring.delete_password(_KEYRING_SERVICE, _TRIAL_NAME))
     except _NoKeyring:
         return "This machine has no keyring."
     except SettingsError as error:
@@ -315,7 +317,7 @@ def keyring_fault() -> str:
     return ""
 
 
-def token_line() -> str:
+def make_token_line() -> str:
     """Return the line that sets the token in a shell, with `…` in its place."""
     return "export CHATKIT_TOKEN='…'" if os.name == "posix" else "$env:CHATKIT_TOKEN = '…'"
 
@@ -341,10 +343,10 @@ def save_templates(name: str, codes: Sequence[str]) -> None:
     _edit_file(change)
 
 
-def forget(name: str) -> None:
+def forget_connection(name: str) -> None:
     """Remove a connection from the file, and its token from the keyring or from its file.
 
-    A token file of yours, one that `save` was told to write elsewhere, stays.
+    A token file of yours, one that `save_connection` was told to write elsewhere, stays.
 
     Raises:
         SettingsError: The name is unknown, or the keyring fails.
@@ -357,18 +359,18 @@ def forget(name: str) -> None:
             keyring.delete_password(_KEYRING_SERVICE, name)
 
     with contextlib.suppress(_NoKeyring):
-        ask_keyring(delete)
+        use_keyring(delete)
     _remove_token_file(name, before)
 
 
 def _remove_token_file(name: str, table: Mapping[str, Any]) -> None:
-    if table.get("token_file") == str(token_file(name)):
-        token_file(name).unlink(missing_ok=True)
+    if table.get("token_file") == str(get_token_file(name)):
+        get_token_file(name).unlink(missing_ok=True)
 
 
 def _read_tables() -> dict[str, dict[str, Any]]:
     """Read all tables of the configuration file; refuse one that holds a token."""
-    path, reason = config_file(), ""
+    path, reason = get_config_file(), ""
     try:
         tables = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -388,7 +390,7 @@ def _read_tables() -> dict[str, dict[str, Any]]:
             del tables, table, keys, path_of_token  # a traceback must not print it
             raise SettingsError(
                 f"{path} holds a token ({name}). Remove that line, make a new token, "
-                f"and keep it in the keyring with `{command('login NAME')}`."
+                f"and keep it in the keyring with `{format_command('login NAME')}`."
             )
         if not isinstance(table, dict):
             raise SettingsError(f"{path}: {name} stands outside a table. Write [NAME] above it.")
@@ -403,7 +405,7 @@ def _read_table(name: str) -> dict[str, Any]:
         known = ", ".join(sorted(tables)) or "none yet"
         raise SettingsError(
             f"There is no connection {called}. Known: {known}. "
-            f"Keep one with `{command('login NAME')}`."
+            f"Keep one with `{format_command('login NAME')}`."
         )
     return tables[name]
 
@@ -434,22 +436,22 @@ def _edit_file(change: Callable[[Any], object]) -> None:
             document = tomlkit.parse(content.decode())
         except (ValueError, RecursionError):
             raise SettingsError(
-                f"{config_file()} cannot be read: correct it, or remove it."
+                f"{get_config_file()} cannot be read: correct it, or remove it."
             ) from None
         change(document)
         return tomlkit.dumps(document).encode()
 
     try:
-        rewrite_file(config_file(), changed)
+        rewrite_file(get_config_file(), changed)
     except OSError as error:
-        raise SettingsError(f"{config_file()} cannot be written: {error}") from None
+        raise SettingsError(f"{get_config_file()} cannot be written: {error}") from None
 
 
 class _NoKeyring(SettingsError):
     """This machine has no keyring, as in most containers."""
 
 
-def ask_keyring(question: Callable[[ModuleType], T]) -> T:
+def use_keyring(question: Callable[[ModuleType], T]) -> T:
     """Ask the keyring of the system; replace its errors, which may contain a token.
 
     Backends are plug-ins: they raise any type of error, with any text, the token among it.
@@ -463,9 +465,11 @@ def ask_keyring(question: Callable[[ModuleType], T]) -> T:
         return question(keyring)
     except NoKeyringError:
         error = _NoKeyring(
-            f"This machine has no keyring. Before you start Python or JupyterLab: {token_line()} "
+            "This machine has no keyring. Before you start Python or JupyterLab: "
+            f"{make_token_line()} "
             "(CHATKIT_TOKEN is set aside while CHATKIT_BASE_URL names another address), or keep "
-            f"the token in a file that only you can read: `{command('login NAME --token-file')}`."
+            "the token in a file that only you can read: "
+            f"`{format_command('login NAME --token-file')}`."
         )
     except Exception as failure:  # noqa: BLE001
         kind = type(failure).__name__
@@ -487,7 +491,7 @@ def _kept_token(name: str | None, file: Path | None, *, one_of_several: bool) ->
         return None if text is None else Secret(text)
 
     try:
-        return ask_keyring(read)
+        return use_keyring(read)
     except _NoKeyring:  # it says that CHATKIT_TOKEN does as well
         if not one_of_several:
             raise
@@ -506,7 +510,7 @@ def _read_token_file(path: Path) -> Secret:
             mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
             token = Secret(file.read(_MAX_TOKEN_LENGTH).decode("ascii", "replace"))
         if os.name != "posix" or not mode & 0o77:
-            return access_token(token)
+            return validate_access_token(token)
         reason = (
             f"can be read by others (mode {mode:o}), so it is not used. "
             f"Run `chmod 600 {shlex.quote(str(path))}`; if others work on this machine, make a "

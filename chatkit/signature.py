@@ -110,9 +110,9 @@ def sign(
         BadSignature: The scheme is unknown, or the secret or the id cannot be used.
     """
     secret = _RedactedSecret(secret)  # a traceback that prints variables must not find its text
-    scheme = named(scheme)
+    scheme = get_scheme(scheme)
     signed = _signed_text(scheme, message_id, str(timestamp), body)
-    header = scheme.prefix + _digest(scheme, key_of(scheme, secret), signed)
+    header = scheme.prefix + _digest(scheme, decode_secret(scheme, secret), signed)
     if scheme.timestamp_prefix:
         header = f"{scheme.timestamp_prefix}{timestamp}{scheme.separator}{header}"
     headers = {scheme.signature_header: header}
@@ -160,11 +160,11 @@ def verify(
     del secret, entries  # a traceback that prints variables must not find their texts
     if wrong:
         raise BadSignature(f"a signing secret is text, not {wrong[0]}")
-    scheme = named(scheme)
+    scheme = get_scheme(scheme)
     if not secrets:
         raise BadSignature("no signing secret was given")
     for each in secrets:
-        key_of(scheme, each)
+        decode_secret(scheme, each)
     if isinstance(body, str):
         body = body.encode("utf-8", "surrogatepass")
     if not isinstance(body, bytes | bytearray | memoryview):
@@ -177,8 +177,8 @@ def verify(
     message_id = _require_header(lower, scheme.id_header) if scheme.id_header else ""
     timestamp = _find_timestamp(scheme, lower, parts)
     expected = [
-        (scheme.prefix + _digest(scheme, key_of(scheme, each), signed)).encode()
-        for content in dict.fromkeys((bytes(body), unpacked(bytes(body))))
+        (scheme.prefix + _digest(scheme, decode_secret(scheme, each), signed)).encode()
+        for content in dict.fromkeys((bytes(body), decompress_body(bytes(body))))
         for signed in [_signed_text(scheme, message_id, timestamp, content)]
         for each in secrets
     ]
@@ -195,7 +195,7 @@ def verify(
             raise BadSignature(f"the delivery is signed rightly, but {when}; {limit} s are allowed")
 
 
-def unpacked(body: bytes) -> bytes:
+def decompress_body(body: bytes) -> bytes:
     """Decompress a body that came as gzip or deflate; return any other as it is.
 
     One that is damaged, or holds more than 4 MiB, is not unpacked.
@@ -210,7 +210,7 @@ def unpacked(body: bytes) -> bytes:
     return content if packed.eof and not packed.unused_data else body
 
 
-def named(scheme: str | Scheme) -> Scheme:
+def get_scheme(scheme: str | Scheme) -> Scheme:
     """Return the scheme of a name.
 
     Raises:
@@ -223,7 +223,7 @@ def named(scheme: str | Scheme) -> Scheme:
     return SCHEMES[scheme]
 
 
-def key_of(scheme: Scheme, secret: str | RevealableSecret) -> bytes:
+def decode_secret(scheme: Scheme, secret: str | RevealableSecret) -> bytes:
     """Decode a secret into a key, as the scheme says.
 
     Raises:
@@ -231,7 +231,7 @@ def key_of(scheme: Scheme, secret: str | RevealableSecret) -> bytes:
     """
     redacted = _RedactedSecret(secret)
     del secret  # a traceback that prints variables must not find its text
-    if excess := excess_of(redacted):
+    if excess := find_excess(redacted):
         raise BadSignature(
             f"the signing secret has {excess}, as happens when it is pasted or read from a file: "
             "pass the secret alone"
@@ -252,7 +252,7 @@ _PLAIN_SECRET = re.compile(r"[A-Za-z0-9+/=_.-]*")
 _GENERATED = re.compile(r"[0-9A-Fa-f]{32}|whsec_")
 
 
-def excess_of(secret: RevealableSecret) -> str:
+def find_excess(secret: RevealableSecret) -> str:
     """Return the name and place of a sign that was copied along with a secret, or "".
 
     Nothing invisible belongs into a secret, nor a space or a quotation mark at its ends. In one

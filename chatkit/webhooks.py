@@ -1,7 +1,7 @@
 """Webhooks: HTTPS addresses that receive what happens (API document, Webhook registration).
 
 `client.webhooks` is `Webhooks`. Besides what every resource can do, it judges each registration by
-its last delivery (`health_of`), and looks after signing secrets. The service makes a signing
+its last delivery (`assess_health`), and looks after signing secrets. The service makes a signing
 secret when it makes a webhook, shows it once, and never makes another. So a `Rotation` creates a
 new webhook beside the old one, the receiver learns the new secret and takes both, and the old
 webhook is deleted once a delivery has reached the new one. Whoever asks for it has a secret kept
@@ -33,9 +33,9 @@ from chatkit.errors import CallError, InputError, NotFound, Refused, SettingsErr
 from chatkit.profile import ServiceProfile
 from chatkit.report import Finding, Report, ReportPart, Severity, bullets, headline
 from chatkit.resource import Resource
-from chatkit.settings import ask_keyring
-from chatkit.signature import excess_of
-from chatkit.util.display import many, shortened, values, visible
+from chatkit.settings import use_keyring
+from chatkit.signature import find_excess
+from chatkit.util.display import many, shorten, values, visible
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -127,7 +127,7 @@ def _has_secret(url: str) -> bool:
     return "@" in parts.netloc or any(SECRET.search(name) for name, _ in parse_qsl(parts.query))
 
 
-def event_kinds(profile: ServiceProfile) -> dict[str, str]:
+def list_event_kinds(profile: ServiceProfile) -> dict[str, str]:
     """Name the kinds of events that can be asked for, and what each means."""
     status = "status updates of outbound messages: sent, delivered, read, failed"
     return {_ALL: "all events", _STATUS: status} | profile.event_kinds()
@@ -210,7 +210,7 @@ class WebhookEndpoints(Endpoints[Webhook]):
 
     def choices(self) -> Mapping[str, Mapping[str, str]]:
         """Return the kinds of events, each with what it means."""
-        return {"events": event_kinds(self.profile)}
+        return {"events": list_event_kinds(self.profile)}
 
     def record_findings(
         self, fields: Mapping[str, Any], live: Mapping[str, Any] | None
@@ -254,7 +254,7 @@ class WebhookEndpoints(Endpoints[Webhook]):
 
     def _find_unknown_kinds(self, events: Any) -> list[Finding]:
         """Warn of kinds of events that the profile does not name; the service may know them."""
-        known = event_kinds(self.profile)
+        known = list_event_kinds(self.profile)
         findings = []
         for n, kind in enumerate(events if isinstance(events, list) else ()):
             if kind not in known:
@@ -287,7 +287,7 @@ class Webhooks(Resource[Webhook], endpoints=WebhookEndpoints):
 
         The API document names the first two; the others are as the profile says.
         """
-        return event_kinds(self._endpoints.profile)
+        return list_event_kinds(self._endpoints.profile)
 
     def activate(self, key: Key) -> Webhook:
         """Activate a webhook.
@@ -331,7 +331,7 @@ class Webhooks(Resource[Webhook], endpoints=WebhookEndpoints):
         at = now or self._endpoints.transport.service_time()
         rows = range(len(frame))
         longest = timedelta(hours=quiet)
-        verdicts = [health_of(fields, at, longest) for fields in records(frame, list(rows))]
+        verdicts = [assess_health(fields, at, longest) for fields in records(frame, list(rows))]
         states = [health for health, _ in verdicts]
         frame = frame.assign(health=states, reason=[reason for _, reason in verdicts])
         return frame.iloc[sorted(rows, key=lambda row: HEALTH_ORDER.index(states[row]))]
@@ -353,7 +353,7 @@ class Webhooks(Resource[Webhook], endpoints=WebhookEndpoints):
         old = self.get(key)
         live = self._frame(full=False)
         if url is None:
-            url = unused_address(str(old.url), {str(one) for one in live["url"]})
+            url = make_unused_address(str(old.url), {str(one) for one in live["url"]})
         row = live.loc[[old.id], ["url", "events", "is_active"]]
         plan = self.plan(row.reset_index(drop=True).assign(url=[url]))
         if plan.counts["create"] == 1:
@@ -367,7 +367,7 @@ class Webhooks(Resource[Webhook], endpoints=WebhookEndpoints):
         Raises:
             SettingsError: The keyring is missing or fails.
         """
-        if excess := excess_of(secret):
+        if excess := find_excess(secret):
             raise SettingsError(f"The signing secret has {excess}: pass the secret alone.")
         self._ask_keyring("set_password", key, secret)
         if self._ask_keyring("get_password", key) != secret:
@@ -406,7 +406,7 @@ class Webhooks(Resource[Webhook], endpoints=WebhookEndpoints):
             return Secret(text) if text else None
 
         try:
-            return ask_keyring(ask)
+            return use_keyring(ask)
         except SettingsError as error:
             first = str(error).partition(".")[0]
         raise SettingsError(f"{first}. {_WITHOUT_KEYRING}")
@@ -430,7 +430,9 @@ _FAILURE_WORDS = re.compile(
 )
 
 
-def health_of(webhook: Mapping[str, Any], now: datetime, quiet: timedelta) -> tuple[Health, str]:
+def assess_health(
+    webhook: Mapping[str, Any], now: datetime, quiet: timedelta
+) -> tuple[Health, str]:
     """Return the health of a registration by its last delivery, and the reason.
 
     The API document names four fields and shows no value of them, so they are read kindly: an
@@ -443,7 +445,7 @@ def health_of(webhook: Mapping[str, Any], now: datetime, quiet: timedelta) -> tu
         quiet: How long it may be without a delivery.
     """
     at = webhook.get("last_delivery_at")
-    why = _delivery_failure(webhook)
+    why = _explain_delivery_failure(webhook)
     if webhook.get("is_active") is False:
         last = f"; its last delivery failed: {why}" if why and at else ""
         return "inactive", f"it is switched off: activate(id) switches it on{last}"
@@ -459,17 +461,17 @@ def health_of(webhook: Mapping[str, Any], now: datetime, quiet: timedelta) -> tu
     return "healthy", f"delivered {_format_age(age)} ago"
 
 
-def _delivery_failure(webhook: Mapping[str, Any]) -> str:
+def _explain_delivery_failure(webhook: Mapping[str, Any]) -> str:
     """Return why the last delivery failed; empty if it did not."""
     error, status = webhook.get("last_delivery_error"), webhook.get("last_delivery_status")
     code = str(webhook.get("last_delivery_http_status")).removesuffix(".0")  # some print it as text
     if error not in (None, "", False):
-        return shortened(" ".join(str(error).split()), 120)
+        return shorten(" ".join(str(error).split()), 120)
     if re.fullmatch(r"[1-9][0-9]{2}", code, re.ASCII):
         return "" if code.startswith("2") else f"the receiver answered {code}"
     text = "" if status is None else " ".join(str(status).split())
     good = not text or (_SUCCESS_WORDS.search(text) and not _FAILURE_WORDS.search(text))
-    return "" if good else f"its status is {shortened(text, 120)}"
+    return "" if good else f"its status is {shorten(text, 120)}"
 
 
 def _format_age(age: timedelta) -> str:
@@ -558,7 +560,7 @@ class Rotation(Report):
         yield bullets("", _ROTATION_NOTES)
 
 
-def unused_address(url: str, taken: set[str]) -> str:
+def make_unused_address(url: str, taken: set[str]) -> str:
     """Return an address of the same receiver that no webhook has yet.
 
     Its query ends in `rotated=1`, or in the next number that is free.

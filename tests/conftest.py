@@ -22,7 +22,7 @@ from hypothesis import settings
 from profiles import Service
 from volume import FULL, volume
 
-from chatkit.util.files import existing_temporary_folder
+from chatkit.util.files import find_temporary_folder
 
 if TYPE_CHECKING:
     from postgres import Server
@@ -155,6 +155,6 @@ def _short_backoff() -> Iterator[None]:
 def _runs_go_with_their_file() -> Iterator[None]:
     """Remove the runs that the tests of a file have left: who lists runs reads all there are."""
     yield
-    folders = [existing_temporary_folder(), Path(os.environ["XDG_DATA_HOME"], "chatkit")]
+    folders = [find_temporary_folder(), Path(os.environ["XDG_DATA_HOME"], "chatkit")]
     for folder in filter(None, folders):
         shutil.rmtree(folder / "runs", ignore_errors=True)

@@ -18,7 +18,7 @@ from chatkit.api.connection import Connection
 from chatkit.api.throttle import AdaptiveThrottle
 from chatkit.api.transport import Transport
 from chatkit.contacts import ContactEndpoints
-from chatkit.resource import endpoints_of
+from chatkit.resource import get_endpoints
 
 ANA = {"number": "2025550143", "country_code": "+1", "name": "Ana María de la Cruz"}
 BO = {"number": "2025550144", "country_code": "+1", "name": "Bo"}
@@ -311,7 +311,7 @@ def test_a_number_that_begins_like_its_country_code_is_left_as_it_is():
         assert (contact.number, contact.country_code) == (
             record.get("number"), record.get("country_code"),
         )  # fmt: skip
-        frame = endpoints_of(contacts.contacts).full([7])
+        frame = get_endpoints(contacts.contacts).full([7])
         assert missing not in frame and frame.loc[7].to_dict().items() <= record.items()
 
 

@@ -17,7 +17,7 @@ from chatkit.api.connection import Connection
 from chatkit.api.transport import Transport
 from chatkit.contacts import Contact, ContactEndpoints
 from chatkit.flows import Flow, FlowEndpoints
-from chatkit.resource import endpoints_of
+from chatkit.resource import get_endpoints
 from chatkit.sandbox.contacts import split_name
 from chatkit.templates import Content
 from chatkit.templates.contents import AccountChecks, ContentEndpoints
@@ -165,7 +165,7 @@ def test_a_record_that_was_read_is_there():
 
 def test_a_frame_is_compared_with_what_it_was_unless_it_is_asked_for_now():
     with chatkit.Sandbox(seed="empty") as sandbox, chatkit.connect(sandbox) as client:
-        contacts = endpoints_of(client.contacts)
+        contacts = get_endpoints(client.contacts)
         frame = client.contacts.frame()
         client.contacts.create(number="2025550143", country_code="+1")
         assert contacts.base(frame).frame.empty and not contacts.base(frame).now

@@ -11,15 +11,15 @@ from chatkit.report import (
     FEW,
     Finding,
     FindingCounts,
-    cell_problem,
-    document_problem,
-    errors,
-    errors_and_warnings,
-    finding_line,
+    format_finding,
+    make_cell_problem,
+    make_document_problem,
+    select_errors,
+    select_errors_and_warnings,
     summary,
 )
 from chatkit.util.display import MISSING
-from chatkit.util.json import value_at
+from chatkit.util.json import find_value
 
 WRONG = Finding("MISSING", "error", "/screens/0/title", "It needs a title.", "Write one.")
 LONG = Finding("LONG", "warning", "/screens/0/id", "It is long.")
@@ -45,33 +45,33 @@ def places(value: Any, pointer: str = "") -> list[tuple[str, Any]]:
 @given(JSON)
 def test_a_pointer_leads_to_what_stands_at_its_place(value: Any) -> None:
     for pointer, present in places(value):
-        assert value_at(value, pointer) is present or value_at(value, pointer) == present
+        assert find_value(value, pointer) is present or find_value(value, pointer) == present
 
 
 @given(JSON, st.lists(st.sampled_from(["", "0", "1", "01", "-", "a"]), min_size=1, max_size=4))
 def test_a_pointer_to_nothing_leads_to_nothing(value: Any, steps: list[str]) -> None:
     pointer = "".join(f"/{step}" for step in steps)
-    assert (value_at(value, pointer) is MISSING) == (pointer not in dict(places(value)))
+    assert (find_value(value, pointer) is MISSING) == (pointer not in dict(places(value)))
 
 
 @pytest.mark.parametrize("pointer", ["/a/-", "/a/9", "/a/²", "/a/1/x", "/b", "/a/99999999999999"])
 def test_a_place_that_is_not_there_is_missing(pointer: str) -> None:
-    assert value_at({"a": [1, "x"]}, pointer) is MISSING
+    assert find_value({"a": [1, "x"]}, pointer) is MISSING
 
 
 def test_errors_and_doubts_are_told_apart() -> None:
-    assert errors([NOTE, WRONG, LONG]) == [WRONG]
-    assert errors_and_warnings([NOTE, WRONG, LONG]) == [WRONG, LONG]
+    assert select_errors([NOTE, WRONG, LONG]) == [WRONG]
+    assert select_errors_and_warnings([NOTE, WRONG, LONG]) == [WRONG, LONG]
 
 
 def test_a_finding_is_said_in_a_line_with_its_place() -> None:
-    assert finding_line(WRONG) == "MISSING at /screens/0/title: It needs a title."
-    assert finding_line(NOTE) == "OLD: It is old."
+    assert format_finding(WRONG) == "MISSING at /screens/0/title: It needs a title."
+    assert format_finding(NOTE) == "OLD: It is old."
 
 
 def test_a_finding_whose_message_begins_with_its_code_does_not_say_it_twice() -> None:
-    assert finding_line(replace(NOTE, message="OLD it is.")) == "OLD it is."
-    assert finding_line(replace(LONG, message="LONG it is.")) == (
+    assert format_finding(replace(NOTE, message="OLD it is.")) == "OLD it is."
+    assert format_finding(replace(LONG, message="LONG it is.")) == (
         "LONG at /screens/0/id: LONG it is."
     )
 
@@ -97,17 +97,17 @@ def test_a_finding_reads_as_its_severity_place_and_what_is_wrong(
 def test_a_finding_in_a_cell_names_the_field_and_the_place_in_it() -> None:
     fields = {"name": "Ana", "tags": ["a", "b"]}
     of = {each: replace(LONG, pointer=each, hint="Cut.") for each in ("/name", "/tags/1", "/age")}
-    assert cell_problem(fields, of["/name"]) == ("name", '"Ana"', "LONG: It is long.", "Cut.")
-    assert cell_problem(fields, of["/tags/1"]) == (
+    assert make_cell_problem(fields, of["/name"]) == ("name", '"Ana"', "LONG: It is long.", "Cut.")
+    assert make_cell_problem(fields, of["/tags/1"]) == (
         *("tags", '"b"', "LONG at /1: It is long.", "Cut."),
     )
-    assert cell_problem(fields, of["/age"]) == ("age", "", "LONG: It is long.", "Cut.")
+    assert make_cell_problem(fields, of["/age"]) == ("age", "", "LONG: It is long.", "Cut.")
 
 
 def test_a_problem_shows_what_stands_at_the_place() -> None:
     document = {"screens": [{"id": "A"}]}
-    assert document_problem("flow_json", document, LONG).value == '"A"'
-    assert document_problem("flow_json", document, WRONG).value == "(absent)"
+    assert make_document_problem("flow_json", document, LONG).value == '"A"'
+    assert make_document_problem("flow_json", document, WRONG).value == "(absent)"
 
 
 def test_a_summary_counts_and_begins_with_the_worst() -> None:

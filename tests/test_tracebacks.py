@@ -12,9 +12,9 @@ from bulk.applying import kept_at
 from faultserver import FaultServer, answers, sends
 
 import chatkit
-from chatkit.api.secret import Secret, access_token
+from chatkit.api.secret import Secret, validate_access_token
 from chatkit.cli import main
-from chatkit.signature import Scheme, key_of, sign, verify
+from chatkit.signature import Scheme, decode_secret, sign, verify
 
 MARKER = f"tok-{secrets.token_hex(16)}"
 UNUSUAL = f"{MARKER} \u00e9"  # neither a token nor a signing secret can hold this
@@ -54,9 +54,9 @@ ALONE: dict[str, Callable[[], object]] = {
     "client with bytes": lambda: chatkit.Client("https://a.example", 1, MARKER.encode()),  # type: ignore[arg-type]
     "client at an odd address": lambda: chatkit.Client("ftp://a.example", 1, MARKER),
     "client of an odd account": lambda: chatkit.Client("https://a.example", "a/b", MARKER),
-    "token": lambda: access_token(UNUSUAL),
+    "token": lambda: validate_access_token(UNUSUAL),
     "no text": lambda: Secret(MARKER.encode()),  # type: ignore[arg-type]
-    "key": lambda: key_of(HEX, MARKER),
+    "key": lambda: decode_secret(HEX, MARKER),
     "sign": lambda: sign(HEX, MARKER, "a", 1, b"{}"),
     "sign with an odd id": lambda: sign("standard_webhooks", MARKER, "a.b", 1, b"{}"),
     "sign with no scheme": lambda: sign("none", MARKER, "a", 1, b"{}"),

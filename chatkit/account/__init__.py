@@ -1,6 +1,6 @@
 """Whole-account operations: save, compare and plan all four resources together."""
 
-from chatkit.util import lazy
+from chatkit.util import make_lazy_exports
 
 # Names are loaded when they are first used: a doctor needs no fleet.
 TYPE_CHECKING = False
@@ -11,4 +11,4 @@ if TYPE_CHECKING:
 
 _HOME = {"Fleet": "fleet", "journal": "history", "prune": "history"}
 __all__ = list(_HOME)
-__getattr__, __dir__ = lazy(__name__, _HOME)
+__getattr__, __dir__ = make_lazy_exports(__name__, _HOME)

@@ -33,13 +33,19 @@ from chatkit.account.reading import (
     name_text,
     read_account,
 )
-from chatkit.api.connection import account_words
+from chatkit.api.connection import describe_account
 from chatkit.api.secret import MASK, SECRET
-from chatkit.bulk.plan import copy_plan_to, note_rehearsal, remaining, setting_of, target_of
-from chatkit.bulk.rendering import Line, fleet_table
-from chatkit.bulk.stores import journal_folder
-from chatkit.client import RESOURCES, Client, open_clients, source_of
-from chatkit.errors import ChatkitError, InputError, PlanRefused, first_line
+from chatkit.bulk.plan import (
+    copy_plan_to,
+    estimate_remaining,
+    get_setting,
+    get_target,
+    note_rehearsal,
+)
+from chatkit.bulk.rendering import Line, join_account_tables
+from chatkit.bulk.stores import get_journal_folder
+from chatkit.client import RESOURCES, Client, get_plan_target, list_open_clients
+from chatkit.errors import ChatkitError, InputError, PlanRefused, get_first_line
 from chatkit.frames.snapshot import write_origin
 from chatkit.imports import accessor
 from chatkit.report import (
@@ -52,22 +58,22 @@ from chatkit.report import (
     both_values,
     bullets,
     folded,
-    frame_of_objects,
     headline,
     html_tables,
     html_value,
+    join_blocks,
+    make_object_frame,
     marked,
     paragraph,
     table,
-    text_of,
 )
 from chatkit.util.display import (
     MISSING,
     RenderedValue,
     cut,
     cut_middle,
-    differences,
-    duration,
+    find_differences,
+    format_duration,
     is_small,
     many,
     render_change,
@@ -158,7 +164,7 @@ def compare(
     for label in others:
         state = states[label]
         if isinstance(state, ChatkitError) and not isinstance(state, InputError):
-            stops[label] = first_line(state)
+            stops[label] = get_first_line(state)
         else:
             other = replace(_unwrap(state), origin=label)
             compared[label] = Comparison(base, other, (left[first], left[label]))
@@ -249,7 +255,7 @@ class Comparison(Report, Sequence[AccountDifference]):
         row without a field. Some of its rows can be planned alone: `plan("right", rows=some)`.
         """
         texts = ("resource", "key", "field", "what")
-        frame = frame_of_objects(self._differences, COLUMNS, texts=texts)
+        frame = make_object_frame(self._differences, COLUMNS, texts=texts)
         write_origin(frame)
         return frame
 
@@ -325,7 +331,7 @@ class Comparison(Report, Sequence[AccountDifference]):
     def text(self) -> str:
         """Return all differences as text."""
         notes = bullets("", self._notes())
-        return text_of([self._headline().lines, *self._change_blocks(None), notes.lines])
+        return join_blocks([self._headline().lines, *self._change_blocks(None), notes.lines])
 
     def _parts(self, *, notes: bool = True) -> Iterator[ReportPart]:
         yield self._headline()
@@ -425,7 +431,9 @@ class FleetComparison(Report, Mapping[str, Comparison]):
 
         `left` is the first account, `right` the one that is named.
         """
-        return fleet_table({label: comparison.frame() for label, comparison in self.items()})
+        return join_account_tables(
+            {label: comparison.frame() for label, comparison in self.items()}
+        )
 
     def plan(
         self,
@@ -547,7 +555,7 @@ def _difference_lines(one: AccountDifference) -> list[Line]:
     elif one.left in EMPTY or one.right in EMPTY or (is_small(one.left) and is_small(one.right)):
         lines = [Line(one.field, *render_change(one.left, one.right))]
     else:
-        places = differences(one.field, one.left, one.right)
+        places = find_differences(one.field, one.left, one.right)
         lines = [Line(name, *render_change(left, right)) for name, left, right in places]
     if (more := len(lines) - _DEPTH) > 0:
         lines = [*lines[:_DEPTH], Line(f"… and {many(more, 'more place')}", None, None)]
@@ -649,8 +657,8 @@ def rehearse(plan: Plan) -> Rehearsal:
     accessor.register()
     if refused := plan.objections(many=True, irreversible=True):
         raise PlanRefused("\n- ".join(["This plan cannot be rehearsed:", *refused]))
-    transport, noun = target_of(plan).transport, setting_of(plan).noun
-    client = next((each for each in open_clients() if each.transport is transport), None)
+    transport, noun = get_target(plan).transport, get_setting(plan).noun
+    client = next((each for each in list_open_clients() if each.transport is transport), None)
     client = client or Client._from_transport(transport.connection, transport)
     of_plan = [change.code for change in plan.changes if change.code]
     codes = list(dict.fromkeys([*client.templates.codes, *of_plan]))
@@ -658,21 +666,21 @@ def rehearse(plan: Plan) -> Rehearsal:
     contacts = any(RESOURCES[each]._declaration.personal for each in nouns)
     with client.copy(codes, contacts=contacts) as copy:
         before = read_account(copy, codes, contacts=contacts)
-        attempt = copy_plan_to(plan, source_of(copy, noun))
+        attempt = copy_plan_to(plan, get_plan_target(copy, noun))
         try:
             result = attempt.apply(
                 concurrency=_CONCURRENCY, many=True, irreversible=True, watch=lambda *_: None
             )
         finally:
-            for file in journal_folder(passing=True).glob(f"{attempt.id}.db*"):
+            for file in get_journal_folder(passing=True).glob(f"{attempt.id}.db*"):
                 file.unlink(missing_ok=True)
         after = read_account(copy, codes, contacts=contacts)
     rehearsal = Rehearsal(
         plan,
         result,
         Comparison(replace(before, origin="before"), replace(after, origin="after")),
-        account=account_words(transport.connection.account, transport.connection.name),
-        seconds=remaining(plan, _CONCURRENCY, client.profile.rate_limit).seconds,
+        account=describe_account(transport.connection.account, transport.connection.name),
+        seconds=estimate_remaining(plan, _CONCURRENCY, client.profile.rate_limit).seconds,
     )
     if rehearsal.ok:
         note_rehearsal(plan)
@@ -737,7 +745,7 @@ class Rehearsal(Report):
             more = [f"… and {len(lines) - FEW:,} more"] if lines[FEW:] else []
             yield bullets(title, map(visible, [*lines[:FEW], *more]), "objections")
         yield paragraph(
-            f"At the pace of the account it takes {duration(self.seconds)}: "
+            f"At the pace of the account it takes {format_duration(self.seconds)}: "
             f"{many(self.plan.calls(), 'call')}, {_CONCURRENCY} at once. "
             f"plan.apply(rehearsed=True) {'goes now' if self.ok else 'is blocked'}."
         )

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 import msgspec
 from pydantic import ValidationError
 
-from chatkit.api.answer import Answer, Pagination, printable
+from chatkit.api.answer import Answer, Pagination, replace_control_characters
 from chatkit.api.call import Call
 from chatkit.api.connection import Connection
 from chatkit.api.record import parse_document
@@ -26,8 +26,8 @@ from chatkit.client import Client, connect
 from chatkit.errors import BadAnswer, CallError, ChatkitError, NotFound, Refused
 from chatkit.frames.snapshot import write_origin
 from chatkit.profile import ServiceProfile
-from chatkit.report import Report, ReportPart, folded, frame_of_objects, html_heading, table
-from chatkit.settings import TokenPlace, save
+from chatkit.report import Report, ReportPart, folded, html_heading, make_object_frame, table
+from chatkit.settings import TokenPlace, save_connection
 from chatkit.util.display import many, visible
 from chatkit.webhooks import MAX_WEBHOOKS
 
@@ -79,7 +79,7 @@ class CheckupReport(Report):
     def frame(self) -> pd.DataFrame:
         """Return the checks as a DataFrame: `state`, `detail` and `next_step` by `check`."""
         names = [field.name for field in fields(Check)]
-        frame = frame_of_objects(self.checks, names, texts=names).set_index("check")
+        frame = make_object_frame(self.checks, names, texts=names).set_index("check")
         write_origin(frame)
         return frame
 
@@ -91,11 +91,13 @@ class CheckupReport(Report):
         line = Check(unknown_count, "unknown", f"not shown by reading: {names}")
         checks = [*known, *([line] if unknown else [])]
         width = max((len(check.check) for check in checks), default=0)
-        lines = [printable(f"Checkup of {self.subject}")]
+        lines = [replace_control_characters(f"Checkup of {self.subject}")]
         for check in checks:
-            details = textwrap.wrap(printable(check.detail), _WIDTH)
+            details = textwrap.wrap(replace_control_characters(check.detail), _WIDTH)
             if check.next_step:
-                details += textwrap.wrap(f"-> {printable(check.next_step)}", _WIDTH)
+                details += textwrap.wrap(
+                    f"-> {replace_control_characters(check.next_step)}", _WIDTH
+                )
             head = f"{check.state:<8} {check.check:<{width}}"
             for detail in details:
                 lines.append(f"  {head}  {detail}")
@@ -162,7 +164,7 @@ def save_if_healthy(name: str, connection: Connection, place: TokenPlace) -> Non
     if report.status:
         worst = report.checks[0]
         raise ChatkitError(f"Nothing was kept. {worst.check}: {worst.detail}. {worst.next_step}")
-    save(name, connection, place)
+    save_connection(name, connection, place)
 
 
 def _run_checks(connection: Connection, probe_client: ProbeClient) -> Iterator[Check]:

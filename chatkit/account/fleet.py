@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from chatkit import settings
 from chatkit.account.fleet_plan import FleetPlan, load_fleet_plan, run_in_threads
-from chatkit.api.connection import account_words
+from chatkit.api.connection import describe_account
 from chatkit.bulk import rendering
-from chatkit.bulk.stores import open_runs
-from chatkit.client import Client, open_client, resource_of
+from chatkit.bulk.stores import list_unfinished_runs
+from chatkit.client import Client, get_resource, open_client
 from chatkit.errors import (
     CallError,
     ChatkitError,
@@ -25,7 +25,7 @@ from chatkit.errors import (
     JournalError,
     NotAuthenticated,
     SettingsError,
-    command,
+    format_command,
 )
 from chatkit.frames.snapshot import read_part_origins, write_part_origins
 from chatkit.imports import accessor
@@ -121,7 +121,7 @@ def _match_names(pattern: str) -> list[str]:
     """
     if not {"*", "?", "["} & {*pattern}:
         return [pattern]
-    names = settings.names()
+    names = settings.list_names()
     if matches := [name for name in names if fnmatchcase(name, pattern)]:
         return matches
     raise SettingsError(
@@ -147,7 +147,7 @@ def _print_opened(opened: Mapping[str, Client], failed: Mapping[str, str]) -> No
         client.connection.account for client in opened.values() if not client.connection.passing
     }
     try:
-        interrupted = len(open_runs(lasting)) if lasting else 0
+        interrupted = len(list_unfinished_runs(lasting)) if lasting else 0
     except (JournalError, InputError) as error:  # accounts can be read without journals
         print_line(str(error))
         return
@@ -240,7 +240,7 @@ class Fleet(Report, Mapping[str, Client]):
 
         reports, stops = self._run_each(lambda _, client: doctor(client))
         tables = {label: report.frame().reset_index() for label, report in reports.items()}
-        return _report_stops(rendering.fleet_table(tables), stops)
+        return _report_stops(rendering.join_account_tables(tables), stops)
 
     def close(self) -> None:
         """Close the connections that were opened for the fleet."""
@@ -292,7 +292,7 @@ class Fleet(Report, Mapping[str, Client]):
     def _parts(self) -> Iterator[ReportPart]:
         yield headline(f"Fleet of {many(len(self), 'account')}.")
         rows = [
-            (visible(label), account_words(client.connection.account), _token_state(client))
+            (visible(label), describe_account(client.connection.account), _token_state(client))
             for label, client in self.items()
         ]
         rows += [(visible(label), "", f"not open: {why}") for label, why in self.failed.items()]
@@ -310,7 +310,9 @@ def _token_state(client: Client) -> str:
     if not client.transport.token_refused:
         return "open"
     name = client.connection.name
-    kept = f" Keep it with {command(f'login {name}')}, and open the fleet anew." if name else ""
+    kept = (
+        f" Keep it with {format_command(f'login {name}')}, and open the fleet anew." if name else ""
+    )
     return f"its token was refused. {NotAuthenticated.advice}{kept}"
 
 
@@ -350,10 +352,10 @@ class FleetResource:
         """
         accessor.register()
         frames, stops = self._fleet._run_each(
-            lambda _, client: cast("Any", resource_of(client, self._noun)).frame(*what, **options),
+            lambda _, client: cast("Any", get_resource(client, self._noun)).frame(*what, **options),
             f"{self._noun}s",
         )
-        frame = rendering.fleet_frame(frames)
+        frame = rendering.join_account_frames(frames)
         write_part_origins(frame, frames)
         return _report_stops(frame, stops)
 
@@ -395,7 +397,7 @@ class FleetResource:
             )
             if bases:
                 own["base"] = bases.get(label)
-            return cast("Any", resource_of(client, self._noun)).plan(parts.get(label), **own)
+            return cast("Any", get_resource(client, self._noun)).plan(parts.get(label), **own)
 
         done, stops = fleet._run_each(plan, labels=[label for label in labels if label in fleet])
         stops |= {label: why for label, why in fleet.failed.items() if label in labels}

@@ -34,29 +34,29 @@ from chatkit.api.secret import Secret
 from chatkit.api.throttle import Throttle
 from chatkit.bulk import rendering
 from chatkit.bulk.apply import STOPPING, Interrupt, PlanTarget
-from chatkit.bulk.journal import run_id
-from chatkit.bulk.outcomes import Row, rows_of_journal
+from chatkit.bulk.journal import make_run_id
+from chatkit.bulk.outcomes import Row, read_rows
 from chatkit.bulk.plan import (
     APPLIED_BEFORE,
     Plan,
     Remaining,
+    create_journals,
     describe_changes_left,
+    estimate_remaining,
+    get_store,
+    get_target,
     load_plans,
-    plan_of_fleet,
-    plan_of_run,
-    prepare_runs,
+    make_fleet_part,
+    make_resume_hint,
     raise_if_unsafe,
-    refuse_other_home,
-    remaining,
-    resume_hint,
+    refuse_moved_journals,
+    restore_plan,
     save_plans,
     set_journal_location,
-    store_of,
-    target_of,
 )
-from chatkit.bulk.stores import read_run, store_at
-from chatkit.bulk.undo import undo_plan
-from chatkit.client import Client, open_client, source_of
+from chatkit.bulk.stores import open_run_journal, open_store
+from chatkit.bulk.undo import make_undo_plan
+from chatkit.client import Client, get_plan_target, open_client
 from chatkit.errors import (
     AccountBusy,
     ChatkitError,
@@ -64,11 +64,11 @@ from chatkit.errors import (
     JournalError,
     PlanRefused,
     SettingsError,
-    first_line,
+    get_first_line,
 )
 from chatkit.frames.snapshot import read_origin
-from chatkit.report import FEW, Report, ReportPart, bullets, folded, headline, table, text_of
-from chatkit.util.display import duration, visible
+from chatkit.report import FEW, Report, ReportPart, bullets, folded, headline, join_blocks, table
+from chatkit.util.display import format_duration, visible
 from chatkit.util.display import many as many_of
 from chatkit.util.progress import LONG, AccountBars, Watch, prefix_lines, print_line
 
@@ -125,7 +125,7 @@ class FleetPlan(Report):
         skip_invalid: bool = False,
         run: str = "",
     ) -> None:
-        self.id = run or run_id()
+        self.id = run or make_run_id()
         self.failed = dict(failed or {})
         self._skip_invalid = skip_invalid
         self._began = bool(run)
@@ -135,7 +135,7 @@ class FleetPlan(Report):
         if not run:
             at_work = [label for label, plan in plans.items() if len(plan)]
             self.plans = {
-                label: plan_of_fleet(plan, self.id, label, at_work) if len(plan) else plan
+                label: make_fleet_part(plan, self.id, label, at_work) if len(plan) else plan
                 for label, plan in plans.items()
             }
 
@@ -151,13 +151,13 @@ class FleetPlan(Report):
     def refused(self) -> pd.DataFrame:
         """The cells that cannot be planned: `account`, and the columns of `Plan.refused`."""
         tables = {name: plan.refused for name, plan in self.plans.items()}
-        return rendering.fleet_table(tables, rendering.refused_frame(()))
+        return rendering.join_account_tables(tables, rendering.make_refused_frame(()))
 
     @property
     def left_out(self) -> pd.DataFrame:
         """The rows of runs that changed nothing: `account`, and the columns of `Plan.left_out`."""
         tables = {name: plan.left_out for name, plan in self.plans.items()}
-        return rendering.fleet_table(tables, rendering.left_out_frame(()))
+        return rendering.join_account_tables(tables, rendering.make_left_out_frame(()))
 
     @property
     def secrets(self) -> dict[str, dict[Any, Secret]]:
@@ -174,7 +174,7 @@ class FleetPlan(Report):
     def frame(self) -> pd.DataFrame:
         """Return its rows as a DataFrame: those of `Plan.frame`, indexed by account first."""
         frames = {name: plan.frame() for name, plan in self.plans.items()}
-        return rendering.fleet_frame(frames, rendering.changes_frame((), _NO_NAMES))
+        return rendering.join_account_frames(frames, rendering.make_changes_frame((), _NO_NAMES))
 
     def objections(self, *, many: bool = False, irreversible: bool = False) -> list[str]:
         """Return the reasons why it cannot be applied, each with what would allow it."""
@@ -210,7 +210,7 @@ class FleetPlan(Report):
 
     def _parts(self) -> Iterator[ReportPart]:
         yield headline(self._heading())
-        rows = [(visible(n), rendering.heading(plan)) for n, plan in self.plans.items()]
+        rows = [(visible(n), rendering.make_plan_heading(plan)) for n, plan in self.plans.items()]
         rows += [
             (visible(label), f"Could not be planned: {visible(reason)}")
             for label, reason in self.failed.items()
@@ -220,8 +220,8 @@ class FleetPlan(Report):
         for n, label in enumerate(busy):
             plan, lines = self.plans[label], ""
             if n < FEW:
-                parts = rendering.plan_parts(plan)[:-1]  # the end is said once, for all
-                lines = f"{visible(label)}: {text_of(part.lines for part in parts)}"
+                parts = rendering.make_plan_parts(plan)[:-1]  # the end is said once, for all
+                lines = f"{visible(label)}: {join_blocks(part.lines for part in parts)}"
             yield ReportPart(lines.split("\n") if lines else (), partial(_folded_plan, label, plan))
         if (more := len(busy) - FEW) > 0:
             yield ReportPart([f"… and {many_of(more, 'more account')}: plan[name] shows each."])
@@ -289,7 +289,7 @@ class FleetPlan(Report):
             InputError: An argument, a label or value of a row, or a cluster cannot be used.
             JournalError: The journals cannot be kept, so nothing is sent.
         """
-        refuse_other_home(self.plans.values())
+        refuse_moved_journals(self.plans.values())
         Throttle(concurrency, rate)  # refuses what cannot be
         raise_if_unsafe(self.objections(many=many, irreversible=irreversible))
         at_work = {label: plan for label, plan in self.plans.items() if len(plan)}
@@ -310,7 +310,7 @@ class FleetPlan(Report):
             if not self._began:
                 first, *others = at_work.values() or [None]
                 # the first at last: it is the sign that all are there
-                prepare_runs([*others, *([first] if first else [])], self.id)
+                create_journals([*others, *([first] if first else [])], self.id)
                 self._began = True
             if watch is None:
                 self._print_duration(at_work, pace, goes_on=goes_on)
@@ -343,10 +343,10 @@ class FleetPlan(Report):
         for label, plan in plans.items():
             with suppress(ChatkitError):  # whoever applies the plan says so, of it alone
                 if not goes_on:
-                    left[label] = remaining(plan, *pace)
+                    left[label] = estimate_remaining(plan, *pace)
                     continue
-                with read_run(plan.id, plan._at) as kept:
-                    left[label] = remaining(plan, *pace, (kept, rows_of_journal(kept)))
+                with open_run_journal(plan.id, plan._at) as kept:
+                    left[label] = estimate_remaining(plan, *pace, (kept, read_rows(kept)))
         if goes_on and left and not any(each.changes for each in left.values()):
             print_line(APPLIED_BEFORE)
         slowest = max(left, key=lambda label: left[label].seconds, default="")
@@ -356,9 +356,10 @@ class FleetPlan(Report):
         calls = many_of(sum(each.calls for each in left.values()), "call")
         print_line(
             f"{changes} in {many_of(len(plans), 'account')}, {calls}: "
-            f"{duration(left[slowest].seconds)}, which the slowest of them, {visible(slowest)}, "
+            f"{format_duration(left[slowest].seconds)}, which the slowest of them, "
+            f"{visible(slowest)}, "
             f"takes at {left[slowest].pace}. The stop button stops the run, and "
-            f"{resume_hint(self.id, _journal_location(plans))}"
+            f"{make_resume_hint(self.id, _journal_location(plans))}"
         )
 
     def _result(
@@ -372,28 +373,28 @@ class FleetPlan(Report):
         for label, plan in self.plans.items():
             outcome, goes = outcomes.get(label), True
             if label not in plans:
-                frames[label] = rendering.result_frame((), plan.id, plan._setting.names, "")
+                frames[label] = rendering.make_result_frame((), plan.id, plan._setting.names, "")
             elif outcome is None or isinstance(outcome, Exception):
                 reason = _stop_reason(outcome) if outcome else ""
                 frames[label], goes = _read_result(plan, reason)
             else:
                 frames[label] = outcome
-            if stop := rendering.stop_reason_of(frames[label]):
+            if stop := rendering.get_stop_reason(frames[label]):
                 stops[label] = stop
                 goes_on |= goes
         stops |= self.failed
-        blank = rendering.result_frame((), self.id, _NO_NAMES, "")
-        result = rendering.fleet_frame(frames, blank)
+        blank = rendering.make_result_frame((), self.id, _NO_NAMES, "")
+        result = rendering.join_account_frames(frames, blank)
         home = _journal_location(plans)
-        rendering.remember_fleet(result, self.id, stops, home)
+        rendering.write_fleet_origin(result, self.id, stops, home)
         if stops and watch is None:
-            how = f" {resume_hint(self.id, home)}" if goes_on else ""
-            print_line(f"{rendering.result_summary(result)}{how}")
+            how = f" {make_resume_hint(self.id, home)}" if goes_on else ""
+            print_line(f"{rendering.summarize_result(result)}{how}")
         return result
 
 
 def _folded_plan(label: str, plan: Plan) -> str:
-    return folded(visible(label), rendering.plan_parts(plan)[:-1])
+    return folded(visible(label), rendering.make_plan_parts(plan)[:-1])
 
 
 def load_fleet_plan(path: str | PathLike[str], clients: Mapping[str, Client]) -> FleetPlan:
@@ -410,7 +411,7 @@ def load_fleet_plan(path: str | PathLike[str], clients: Mapping[str, Client]) ->
     labels = {client.connection.account: label for label, client in clients.items()}
 
     def target(account: str, noun: str) -> PlanTarget | None:
-        return source_of(clients[labels[account]], noun) if account in labels else None
+        return get_plan_target(clients[labels[account]], noun) if account in labels else None
 
     plans, about = load_plans(Path(path), target)
     named = {labels[plan._setting.account]: plan for plan in plans}
@@ -434,11 +435,11 @@ def undo_fleet_plan(plan: FleetPlan, rows: Mapping[str, Collection[int] | None])
     for label, only in rows.items():
         part = plan.plans[label]
         try:
-            with read_run(part.id, part._at) as kept:
-                back = undo_plan(kept, part._target, include_adopted=False, only=only)
+            with open_run_journal(part.id, part._at) as kept:
+                back = make_undo_plan(kept, part._target, include_adopted=False, only=only)
             plans[label] = set_journal_location(back, part._at)
         except JournalError as error:
-            failed[label] = first_line(error)
+            failed[label] = get_first_line(error)
     return FleetPlan(plans, failed=failed, skip_invalid=True)
 
 
@@ -454,13 +455,13 @@ def fleet_heading(plan: FleetPlan, *, run: bool = False) -> str:
 
 def _stop_reason(error: BaseException) -> str:
     """Return the reason that stopped an account in one line."""
-    line = first_line(error)
+    line = get_first_line(error)
     return line if isinstance(error, ChatkitError) else f"{type(error).__name__}: {line}"
 
 
 def _journal_location(plans: Mapping[str, Plan]) -> str:
     """Return where the journals of plans are kept; empty for the default store."""
-    homes = (store_at(plan._at).location for plan in plans.values() if plan._at is not None)
+    homes = (open_store(plan._at).location for plan in plans.values() if plan._at is not None)
     return next(homes, "")
 
 
@@ -475,8 +476,8 @@ def _read_result(plan: Plan, reason: str) -> tuple[pd.DataFrame, bool]:
         The result, and whether the run can go on: not if its journal is damaged, or gone.
     """
     try:
-        with read_run(plan.id, plan._at) as kept:
-            rows = rows_of_journal(kept)
+        with open_run_journal(plan.id, plan._at) as kept:
+            rows = read_rows(kept)
     except JournalError as error:
         reason = _stop_reason(error)
         rows = [Row(n, change) for n, change in enumerate(plan.changes)]
@@ -485,16 +486,16 @@ def _read_result(plan: Plan, reason: str) -> tuple[pd.DataFrame, bool]:
                 row.state, row.reason = "unknown", reason
         lost = False  # whether the journals cannot be reached now; else this one is damaged
         try:
-            store_of(plan).has(plan.id)
+            get_store(plan).has(plan.id)
         except ChatkitError:
             lost = True
-        return rendering.result_frame(rows, plan.id, plan._setting.names, reason), lost
+        return rendering.make_result_frame(rows, plan.id, plan._setting.names, reason), lost
     if all(row.done for row in rows):
         reason = ""  # a cluster is lost after the run has ended
     for row in rows:
         if row.state == "not sent" and reason:
             row.reason = reason
-    return rendering.result_frame(rows, plan.id, plan._setting.names, reason), True
+    return rendering.make_result_frame(rows, plan.id, plan._setting.names, reason), True
 
 
 # --- one thread for each account ------------------------------------------------------
@@ -662,11 +663,13 @@ def run_task(name: str, apply: Apply, label: str, task: Task) -> str:
     tried = 0
     while True:
         try:
-            default = store_at()  # CHATKIT_RUNS of the worker, which may hold the password
-            store = default if default.location == task.home else store_at(task.home)
+            default = open_store()  # CHATKIT_RUNS of the worker, which may hold the password
+            store = default if default.location == task.home else open_store(task.home)
             with open_client(task.connection, one_of_several=True) as client:
                 with store.read(task.run) as kept:
-                    plan = plan_of_run(kept, source_of(client, kept.header.noun), store, store)
+                    plan = restore_plan(
+                        kept, get_plan_target(client, kept.header.noun), store, store
+                    )
                 plan._stop_by = interrupt
                 result = apply(plan, watch=watch)
             return str(read_origin(result).get("stopped") or "")
@@ -702,7 +705,7 @@ def make_tasks(client: Any, plans: Mapping[str, Plan]) -> tuple[dict[str, Task],
         raise InputError(f"on= takes a connected client of Dask, not {client!r:.60}.")
     tasks, stops = dict[str, Task](), dict[str, str]()
     for label, plan in plans.items():
-        target = target_of(plan)
+        target = get_target(plan)
         try:
             opened = target.transport.connection
         except SettingsError as error:  # of this account alone
@@ -719,7 +722,7 @@ def make_tasks(client: Any, plans: Mapping[str, Plan]) -> tuple[dict[str, Task],
                 f"The plan of {label} creates webhooks. Their signing secrets are shown once, "
                 "and would be shown to a worker: apply that plan without on=."
             )
-        tasks[label] = Task(plan.id, str(opened.name), opened.account, store_of(plan).location)
+        tasks[label] = Task(plan.id, str(opened.name), opened.account, get_store(plan).location)
     answers = client.run(check_worker, [*tasks.values()], on_error="return")
     if not answers:
         raise InputError("The Dask cluster has no worker: start one, and apply again.")

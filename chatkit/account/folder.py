@@ -59,9 +59,9 @@ from chatkit.account.reading import (
     default_of,
     read_account,
 )
-from chatkit.api.connection import Connection, account_words
-from chatkit.client import Client, client_of
-from chatkit.errors import InputError, Problem, command, safe_repr
+from chatkit.api.connection import Connection, describe_account
+from chatkit.client import Client, open_sandbox_client
+from chatkit.errors import InputError, Problem, format_command, safe_repr
 from chatkit.flowjson.document import read_source
 from chatkit.flowjson.lint import lint
 from chatkit.localization.audit import check_contents
@@ -190,7 +190,7 @@ class Folder:
 
     def _pull_command(self) -> str:
         """Return the command line that pulls into this folder."""
-        return command(f"pull {shlex.quote(str(self.path))} NAME")
+        return format_command(f"pull {shlex.quote(str(self.path))} NAME")
 
     # --- read and plan --------------------------------------------------------------
 
@@ -474,8 +474,8 @@ class Folder:
     def _check_account(self, account: str | None, own: str, *, other_account: bool) -> None:
         if account not in (None, own) and not other_account:
             raise InputError(
-                f"{self.path} holds {account_words(str(account))}, and this is "
-                f"{account_words(own)}: use another folder, or pass other_account=True."
+                f"{self.path} holds {describe_account(str(account))}, and this is "
+                f"{describe_account(own)}: use another folder, or pass other_account=True."
             )
 
 
@@ -818,7 +818,7 @@ def state_of(
     if isinstance(source, Client):
         return read_account(source, named, contacts=bool(contacts))
     if hasattr(source, "_template_codes"):
-        with client_of(source) as client:
+        with open_sandbox_client(source) as client:
             named = source._template_codes if named is None else named
             return read_account(client, named, contacts=bool(contacts))
     raise InputError(

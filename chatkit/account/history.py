@@ -9,17 +9,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 from chatkit.account.fleet_plan import FleetPlan
-from chatkit.api.connection import Connection, account_parts, is_same_local_server
+from chatkit.api.connection import Connection, is_same_local_server, split_account
 from chatkit.bulk import rendering
 from chatkit.bulk.apply import PlanTarget
 from chatkit.bulk.journal import At, Journal, JournalStore, KeptRun, RunHeader, is_finished
-from chatkit.bulk.outcomes import count_states, rows_of_journal
-from chatkit.bulk.plan import Plan, fleet_id_of, fleet_part_id, plan_of_run, set_journal_location
-from chatkit.bulk.stores import find_run, hidden_at, kept_runs, named_runs, store_at
-from chatkit.bulk.stores import prune as prune_journals
-from chatkit.bulk.undo import undo_plan
-from chatkit.client import Client, connect, open_clients, source_of
-from chatkit.errors import InputError, JournalError, SettingsError, first_line
+from chatkit.bulk.outcomes import count_states, read_rows
+from chatkit.bulk.plan import (
+    Plan,
+    make_fleet_part_id,
+    parse_fleet_id,
+    restore_plan,
+    set_journal_location,
+)
+from chatkit.bulk.stores import delete_journals as prune_journals
+from chatkit.bulk.stores import find_run, find_run_stores, hide_password, list_runs, open_store
+from chatkit.bulk.undo import make_undo_plan
+from chatkit.client import Client, connect, get_plan_target, list_open_clients
+from chatkit.errors import InputError, JournalError, SettingsError, get_first_line
 from chatkit.imports import accessor
 from chatkit.util.display import many, visible
 from chatkit.util.progress import print_line
@@ -77,9 +83,9 @@ def runs(
     >>> chatkit.runs(client).state.tolist()
     ['finished']
     """
-    place = hidden_at(at)
+    place = hide_password(at)
     del at  # a traceback that prints variables must not find a password
-    home = None if place is None else store_at(place)
+    home = None if place is None else open_store(place)
     clients: list[Any] = []
     if client is not None:
         clients = [*client.values()] if isinstance(client, Mapping) else [client]
@@ -89,15 +95,15 @@ def runs(
             "without it the runs of all accounts are listed."
         )
     accounts = {each.connection.account for each in clients}
-    kept = kept_runs(
-        home, lost=lambda error: print_line(f"{first_line(error)} Its runs are not shown.")
+    kept = list_runs(
+        home, lost=lambda error: print_line(f"{get_first_line(error)} Its runs are not shown.")
     )
     latest = sorted(kept, key=lambda kept: kept.run, reverse=True)
     listed = [run for run in map(_summarize_run, latest) if run is not None]
     _mark_undone(listed)
     if client is not None:
         listed = [r for r in listed if r["account"] in accounts or r["state"] == "damaged"]
-    frame = rendering.runs_frame(listed)
+    frame = rendering.make_runs_frame(listed)
     return rendering.ClickableFrame.of(frame, partial(_make_runs_widget, client, home))
 
 
@@ -124,10 +130,10 @@ def _open_run(
     located = _find_run(run, home)
     plan = _make_resume_plan(located, client)
     with located.store.read(located.name) as kept:
-        header, rows = kept.header, rows_of_journal(kept)
+        header, rows = kept.header, read_rows(kept)
     last = located.store.summary(located.name).last
     stopped = last.detail.get("reason", "") if last is not None and last.what == "stopped" else ""
-    return plan, rendering.result_frame(rows, header.run, header.names, stopped)
+    return plan, rendering.make_result_frame(rows, header.run, header.names, stopped)
 
 
 def _make_resume_plan(
@@ -143,7 +149,7 @@ def _make_resume_plan(
 
     def read(label: str, kept: Journal) -> Plan:
         target: Any = _LazyTarget(partial(_find_target, kept.header, client, accounts, moved=moved))
-        return plan_of_run(kept, target, fleet[label].store if fleet else store, home)
+        return restore_plan(kept, target, fleet[label].store if fleet else store, home)
 
     if not fleet:
         with store.read(name) as kept:
@@ -201,18 +207,18 @@ def journal(run: str | pd.DataFrame, *, at: str | Path | None = None) -> pd.Data
     >>> chatkit.account.journal(result).event.tolist()
     ['started', 'intent', 'answered', 'verified', 'finished']
     """
-    place = hidden_at(at)
+    place = hide_password(at)
     del at  # a traceback that prints variables must not find a password
     store, name, _, fleet = _find_run(run, place)
     if fleet:
         frames, failed = _read_journals(
-            fleet, lambda _, kept: rendering.journal_frame(kept.events(), rows_of_journal(kept))
+            fleet, lambda _, kept: rendering.make_journal_frame(kept.events(), read_rows(kept))
         )
         for label, why in failed.items():
             print_line(f"{visible(label)}: {why}")
-        return rendering.fleet_table(frames)
+        return rendering.join_account_tables(frames)
     with store.read(name) as kept:
-        return rendering.journal_frame(kept.events(), rows_of_journal(kept))
+        return rendering.make_journal_frame(kept.events(), read_rows(kept))
 
 
 def resume(
@@ -263,7 +269,7 @@ def resume(
     ['applied']
     """
     accessor.register()
-    place = hidden_at(at)
+    place = hide_password(at)
     del at  # a traceback that prints variables must not find a password
     located = _find_run(run, place)
     if located.fleet:
@@ -321,10 +327,10 @@ def undo(
     ['applied']
     """
     accessor.register()
-    place = hidden_at(at)
+    place = hide_password(at)
     del at  # a traceback that prints variables must not find a password
     store, name, home, fleet = _find_run(run, place)
-    all_rows = 0 if isinstance(run, str) else rendering.row_count_of_result(run)
+    all_rows = 0 if isinstance(run, str) else rendering.get_result_row_count(run)
     if rows is None and len(run) < all_rows:
         raise InputError(
             f"This is {len(run):,} of {many(all_rows, 'row')} of the result: "
@@ -341,9 +347,10 @@ def undo(
             rows = _group_by_account(rows, [label]).get(label, [])
         only = None if rows is None else _find_row_numbers(kept, rows)
         target = _find_target(header, client, moved=moved)
-        later = [*kept_runs(home, lost=lambda _: None)]
+        later = [*list_runs(home, lost=lambda _: None)]
         plan = set_journal_location(
-            undo_plan(kept, target, include_adopted=include_adopted, only=only, later=later), home
+            make_undo_plan(kept, target, include_adopted=include_adopted, only=only, later=later),
+            home,
         )
     return plan if label is None else FleetPlan({label: plan})
 
@@ -362,12 +369,12 @@ def _find_fleet_runs(name: str, at: At | None) -> dict[str, KeptRun]:
         Those that can be read, in the order of the accounts; none if the name is that of one
         run, of none, or the beginning of others too.
     """
-    homes, lost = named_runs(at)
+    homes, lost = find_run_stores(at)
     begins = {each for each in homes if name and each.startswith(name)}
     if name in begins or not begins:
         return {}
     parts: dict[tuple[str, str], KeptRun] = {}  # by the name of the run, and of the account
-    kept_ones = kept_runs(at, lost=lambda _: None)
+    kept_ones = list_runs(at, lost=lambda _: None)
     for kept in sorted(kept_ones, key=lambda kept: (len(kept.run), kept.run)):
         header = kept.header  # None of a damaged one: runs() lists it
         if kept.run in begins and header and header.fleet and header.fleet[0].startswith(name):
@@ -380,7 +387,7 @@ def _find_fleet_runs(name: str, at: At | None) -> dict[str, KeptRun]:
 
 
 def _fleet_id(parts: Mapping[str, KeptRun]) -> str:
-    return fleet_id_of(next(iter(parts.values())).run)
+    return parse_fleet_id(next(iter(parts.values())).run)
 
 
 def _missing_journals(parts: Mapping[str, KeptRun]) -> dict[str, str]:
@@ -392,11 +399,11 @@ def _missing_journals(parts: Mapping[str, KeptRun]) -> dict[str, str]:
     fleet = _fleet_id(parts)
     stores = {kept.store.location: kept.store for kept in parts.values()}
     listed = {
-        name for store in stores.values() for name in store.runs() if fleet_id_of(name) == fleet
+        name for store in stores.values() for name in store.runs() if parse_fleet_id(name) == fleet
     }
     labels = next((kept.header.fleet_of for kept in parts.values() if kept.header), ())
     last = max(int(name.rpartition("-")[2]) for name in listed)
-    names = [fleet_part_id(fleet, n + 1) for n in range(len(labels) or last)]
+    names = [make_fleet_part_id(fleet, n + 1) for n in range(len(labels) or last)]
     read = {kept.run for kept in parts.values()}
     return {
         label: f"The journal of its run {name} {'cannot be read' if name in listed else 'is gone'}."
@@ -414,7 +421,9 @@ def _check_begun(parts: Mapping[str, KeptRun]) -> None:
         JournalError: It is not there, and no account has begun.
     """
     fleet, kept = _fleet_id(parts), [*parts.values()]
-    if not kept[0].store.has(fleet_part_id(fleet, 1)) and all(each.last is None for each in kept):
+    if not kept[0].store.has(make_fleet_part_id(fleet, 1)) and all(
+        each.last is None for each in kept
+    ):
         raise JournalError(
             f"The run {fleet} ended before its journals were complete, so nothing was sent, unless "
             "the journal of its first account was deleted since. Plan again from a fresh frame."
@@ -445,11 +454,11 @@ def _read_journals(
             with part.read() as kept:
                 results[label] = read(label, kept)
         except SettingsError as error:
-            failed[label] = first_line(error)
+            failed[label] = get_first_line(error)
         except JournalError as error:
             if n == len(parts) and not results:
                 raise
-            failed[label] = first_line(error)
+            failed[label] = get_first_line(error)
     return results, failed
 
 
@@ -474,7 +483,7 @@ def _make_fleet_undo(
         only = None if rows is None else _find_row_numbers(kept, rows_of[label] or ())
         target = _find_target(kept.header, client, _account_names(parts), moved=moved)
         return set_journal_location(
-            undo_plan(kept, target, include_adopted=include_adopted, only=only), home
+            make_undo_plan(kept, target, include_adopted=include_adopted, only=only), home
         )
 
     plans, failed = _read_journals(parts, read, rows_of)
@@ -525,8 +534,8 @@ def _pick_client(
     if label not in client:
         return None
     to = client[label].connection.account
-    was, _ = account_parts(header.account)
-    left = [n for n, c in client.items() if account_parts(c.connection.account)[0] == was]
+    was, _ = split_account(header.account)
+    left = [n for n, c in client.items() if split_account(c.connection.account)[0] == was]
     if to in accounts or (left and not moved):
         why = "another run belongs to it" if to in accounts else f"{left[0]} is where that was"
         raise SettingsError(
@@ -580,12 +589,12 @@ def prune(
     >>> chatkit.account.prune(days=36_500)
     []
     """
-    place = hidden_at(at)
+    place = hide_password(at)
     del at  # a traceback that prints variables must not find a password
     if not days >= 0:
         raise InputError(f"days= must be 0 or more, not {days!r:.40}.")
-    store, named = store_at(place), set(runs)
-    parts = {each for each in store.runs() if named and fleet_id_of(each) in named}
+    store, named = open_store(place), set(runs)
+    parts = {each for each in store.runs() if named and parse_fleet_id(each) in named}
     return prune_journals(store, days=days, runs=named | parts)
 
 
@@ -593,15 +602,15 @@ def _find_run(run: str | pd.DataFrame, at: At | None) -> _LocatedRun:
     """Find the journal of a run by its name or its result, or those of the run of a fleet."""
     name = run if isinstance(run, str) else None
     if not isinstance(run, str):
-        name = rendering.run_of_result(run) if hasattr(run, "attrs") else None
-        at = rendering.store_of_result(run) if name and at is None else at
+        name = rendering.get_result_run(run) if hasattr(run, "attrs") else None
+        at = rendering.get_result_store(run) if name and at is None else at
     if name is None:
         raise InputError(
             "This takes the name of a run or the result of plan.apply(), not "
             f"{'another ' if hasattr(run, 'attrs') else ''}{type(run).__name__}. "
             "chatkit.runs() lists the runs."
         )
-    home = None if at is None else store_at(at)
+    home = None if at is None else open_store(at)
     if fleet := _find_fleet_runs(name, home):
         first = next(iter(fleet.values()))
         return _LocatedRun(first.store, first.run, home, fleet)
@@ -625,7 +634,7 @@ def _find_target(
     """
     client = _pick_client(client, header, accounts, moved=moved)
     passed = client is not None
-    opened = next((c for c in open_clients() if c.connection.account == header.account), None)
+    opened = next((c for c in list_open_clients() if c.connection.account == header.account), None)
     client = client or opened
     if client is None and header.connection is not None:
         with suppress(SettingsError):  # said below, with what to do
@@ -636,7 +645,7 @@ def _find_target(
         confirmed = passed and (moved or None)
         _check_moved_account(header, client.connection, opened, confirmed=confirmed)
     try:
-        return source_of(client, header.noun)
+        return get_plan_target(client, header.noun)
     except KeyError:
         raise JournalError(
             f"The journal of run {header.run} is of {header.noun!r:.40}, which this version of "
@@ -662,7 +671,7 @@ def _check_moved_account(
     Raises:
         SettingsError: It is another account, or nobody has said that it is the same.
     """
-    (was, account_id), (where, _) = account_parts(header.account), account_parts(to.account)
+    (was, account_id), (where, _) = split_account(header.account), split_account(to.account)
     if account_id != to.account_id or to.passing:
         raise SettingsError(
             f"This run belongs to {header.account}, not {to.account}: pass its client."
@@ -692,11 +701,11 @@ def _summarize_run(kept: KeptRun) -> dict[str, Any] | None:
     if header is None or not counts:  # it is damaged, or did not come to its end
         try:
             with kept.read() as whole:
-                counts = count_states(rows_of_journal(whole))
+                counts = count_states(read_rows(whole))
         except JournalError as error:
             if not kept.store.has(kept.run):
                 return None
-            header, reason = None, first_line(error)
+            header, reason = None, get_first_line(error)
     summary = dict.fromkeys(("connection", "account", "noun", "undoes"), "") | {
         "run": kept.run, "started": None, "ended": None, "changes": 0, "applied": 0,
         "state": "damaged", "reason": reason,

@@ -51,7 +51,7 @@ from chatkit.imports.tables import guard, unguard
 from chatkit.localization.ledger import Ledger
 from chatkit.templates.codes import template_codes
 from chatkit.util.display import many, values, visible
-from chatkit.util.json import escape, is_deeper
+from chatkit.util.json import escape_key, is_deeper
 
 ACCOUNT, LEDGER, PRIVATE_FOLDER = "account.json", "translations.jsonl", ".chatkit"
 #: Where the file of each record is, by its noun.
@@ -352,7 +352,7 @@ class FolderReader:
             return {}
         source, about = read
         for name, value in about.items():
-            at = source.find(f"/{escape(name)}")
+            at = source.find(f"/{escape_key(name)}")
             kind, needed = _ACCOUNT_TYPES.get(name, (object, ""))
             if not needed:
                 self._add_problem(ACCOUNT, at, f"{values(name)} is not known here")
@@ -402,7 +402,7 @@ class FolderReader:
         except ValidationError as error:
             for each in error.errors(include_url=False, include_input=False)[:_MAX_PROBLEMS]:
                 steps = [str(step) for step in each["loc"]]
-                at = source.find("".join(f"/{escape(step)}" for step in steps))
+                at = source.find("".join(f"/{escape_key(step)}" for step in steps))
                 named = values(".".join(steps))
                 reason = f"{named} is damaged ({each['msg']}): bring back a copy of the file; or "
                 self._add_problem(BASE, at, f"{reason}delete it, and each difference is a conflict")

@@ -12,7 +12,7 @@ from typing import Any
 
 from chatkit.account.directory import Directory
 from chatkit.account.layout import BASE, BASE_CONTACTS, CONTACTS, PRIVATE_FOLDER, is_folder_file
-from chatkit.bulk.stores import journal_folder
+from chatkit.bulk.stores import get_journal_folder
 from chatkit.errors import InputError
 from chatkit.util.files import lock_file, make_folder, replace_file
 from chatkit.util.json import read_json
@@ -42,7 +42,7 @@ class PendingPull:
 
     def __init__(self, directory: Directory) -> None:
         digest = sha256(os.fsencode(directory.path)).hexdigest()[:32]
-        self._folder = journal_folder(passing=False) / "folders" / digest
+        self._folder = get_journal_folder(passing=False) / "folders" / digest
         self._path, self._inode = self._folder / "pull.zip", directory.inode
         self._name = str(directory.path)
 

@@ -30,8 +30,8 @@ from chatkit.account.reading import (
 )
 from chatkit.bulk import rendering
 from chatkit.bulk.endpoints import ACCOUNT, Endpoints
-from chatkit.bulk.plan import Plan, RefusedCell, join_plans, setting_of, target_of
-from chatkit.client import Client, resource_of, source_of
+from chatkit.bulk.plan import Plan, RefusedCell, get_setting, get_target, join_plans
+from chatkit.client import Client, get_plan_target, get_resource
 from chatkit.errors import InputError
 from chatkit.frames.frame import records
 from chatkit.frames.snapshot import inherit_origin
@@ -101,7 +101,7 @@ def plan_state(
         if deletions[noun] or state.of(noun)
     ]
     plan = join_plans(
-        source_of(client, ACCOUNT), plans, cells=notes.cells, skip_invalid=skip_invalid
+        get_plan_target(client, ACCOUNT), plans, cells=notes.cells, skip_invalid=skip_invalid
     )
     carried = state.not_carried if len(plan) or len(plan.refused) else ()
     plan.notes[:0] = [*notes.warnings, *notes.texts(plan), *carried]
@@ -192,7 +192,7 @@ def _plan_resource(
     broken: bool,
 ) -> Plan:
     """Plan one resource, whose records are matched by name."""
-    declared, resource = DECLARED[noun], resource_of(client, noun)
+    declared, resource = DECLARED[noun], get_resource(client, noun)
     target = resource._target
     codes = [*state.codes, *(text.rpartition("/")[0] for text in deletions if "/" in text)]
     if "template_code" in declared.account_key:
@@ -333,10 +333,10 @@ def describe_moved_records(plan: Plan) -> list[str]:
     """
     parts: dict[tuple[str, str | None], list[Any]] = {}
     for change in plan.changes:
-        parts.setdefault((change.noun or setting_of(plan).noun, change.code), []).append(change)
+        parts.setdefault((change.noun or get_setting(plan).noun, change.code), []).append(change)
     moved = []
     for (noun, code), changes in parts.items():
-        endpoints = target_of(plan).of(code, noun)
+        endpoints = get_target(plan).of(code, noun)
         fields = {field for change in changes for field in change.before}
         frame = endpoints.frame(full=not fields <= {*endpoints.record.listed})
         rows = records(frame, range(len(frame)))
@@ -376,8 +376,8 @@ def plan_markdown(
     for change in plan.changes[:_MAX_CHANGES]:
         sign = {"create": "+", "update": "!", "delete": "-"}.get(change.kind, " ")
         noun = f"{change.noun} " if change.noun else ""
-        lines.append(f"{sign} {change.kind} {noun}{rendering.change_label(change)}")
-        for name, *both in rendering.change_lines(change)[:_MAX_LINES]:
+        lines.append(f"{sign} {change.kind} {noun}{rendering.make_change_label(change)}")
+        for name, *both in rendering.make_change_lines(change)[:_MAX_LINES]:
             title = f"{cut(name, 60)}: " if name else ""
             for mark, value in zip("-+", both, strict=True):
                 if value is not None:
@@ -387,7 +387,7 @@ def plan_markdown(
     for cell in plan.refused.head(_MAX_CHANGES).itertuples():
         place = " ".join(filter(None, (str(cell.row), str(cell.column))))
         lines.append(f"! refused: {cut(place, 80)}: {cut(str(cell.reason), 200)}")
-    lines += [f"# {cut(note, 300)}" for note in rendering.notes_of(plan)[:_MAX_CHANGES]]
+    lines += [f"# {cut(note, 300)}" for note in rendering.list_plan_notes(plan)[:_MAX_CHANGES]]
     lines += [f"! blocked: {cut(reason, 300)}" for reason in plan.objections()]
     lines += notes
     text = "\n".join(visible(convert(line)) for line in lines)

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from chatkit.api.connection import Connection, account_words
-from chatkit.bulk.comparison import same_value
+from chatkit.api.connection import Connection, describe_account
+from chatkit.bulk.comparison import is_same_value
 from chatkit.bulk.endpoints import Endpoints
-from chatkit.client import RESOURCES, Client, resource_of
+from chatkit.client import RESOURCES, Client, get_resource
 from chatkit.flows import FlowEndpoints
 from chatkit.frames.frame import records
 from chatkit.util.display import many, values
@@ -163,7 +163,7 @@ def read_account(
     ids: dict[str, Mapping[Any, int | str]] = {}
     unclear: dict[str, frozenset[Any]] = {}
     for noun in (*nouns, *([CONTACT] * contacts)):
-        frame, missing = resource_of(client, noun)._target.account_frame(named)
+        frame, missing = get_resource(client, noun)._target.account_frame(named)
         if named or "template_code" not in DECLARED[noun].account_key:
             notes += missing
         by_noun[noun], ids[noun], unclear[noun] = _index_by_name(noun, frame, notes)
@@ -179,7 +179,7 @@ def read_account(
 
 def origin_of(connection: Connection) -> str:
     """Return the name of an account for people."""
-    words = account_words(connection.account, connection.name)
+    words = describe_account(connection.account, connection.name)
     return (
         words if connection.account_id in words else f"account {connection.account_id} of {words}"
     )
@@ -246,7 +246,7 @@ def same_field(noun: str, field: str, left: Any, right: Any) -> bool:
         return set(one) == set(two)
     if isinstance(one, dict | list) and _sorted_json(one) == _sorted_json(two):
         return True  # a document is mostly as it was, so its values need not be compared
-    return same_value(two, one) or same_value(one, two)
+    return is_same_value(two, one) or is_same_value(one, two)
 
 
 def changed_fields(noun: str, left: Fields, right: Fields) -> list[str]:

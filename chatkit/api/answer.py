@@ -26,7 +26,7 @@ from chatkit.errors import (
     ServerFault,
 )
 from chatkit.profile import ServiceProfile
-from chatkit.util.display import shortened
+from chatkit.util.display import shorten
 
 _NULL = msgspec.Raw(b"null")
 _NUMBER = re.compile(r"-?[0-9]{1,15}(\.[0-9]{1,9})?")
@@ -111,8 +111,8 @@ class Answer:
             # some count milliseconds
             then: float | None = content / 1000 if content > 1e11 else content
         else:
-            then = http_date(value)
-        now = http_date(self.headers.get("date"))
+            then = parse_http_date(value)
+        now = parse_http_date(self.headers.get("date"))
         return None if then is None or now is None else max(0.0, then - now)
 
     def _error_for_status(self, profile: ServiceProfile) -> CallError:
@@ -152,15 +152,17 @@ class Answer:
             content = None
         whole = _clean_line(self.body[:20_000].decode("utf-8", "replace"))
         if not isinstance(content, dict):
-            return (_extract_text(content) or whole), []
+            return (_extract_error_text(content) or whole), []
         fields = _parse_field_errors(content.get("errors"))
-        text = next((text for key in _TEXT_KEYS if (text := _extract_text(content.get(key)))), "")
+        text = next(
+            (text for key in _TEXT_KEYS if (text := _extract_error_text(content.get(key)))), ""
+        )
         details = [f"{field}: {message}" for field, message in fields]
         parts = [text, *(detail for detail in details if detail not in text)]
         return ("; ".join(filter(None, parts)) or whole), fields
 
 
-def _extract_text(content: Any) -> str:
+def _extract_error_text(content: Any) -> str:
     """Return the text in a text, a list or an object; "" without one."""
     if isinstance(content, str):
         return _clean_line(content)
@@ -175,14 +177,16 @@ def _extract_text(content: Any) -> str:
 def _parse_field_errors(errors: Any) -> list[tuple[str, str]]:
     """Read the fields and messages of [{field, message}] or {field: message}."""
     if isinstance(errors, dict):
-        return [(_clean_line(field), _extract_text(message)) for field, message in errors.items()]
+        return [
+            (_clean_line(field), _extract_error_text(message)) for field, message in errors.items()
+        ]
     if not isinstance(errors, list):
         return []
     named = [e for e in errors if isinstance(e, dict) and e.get("field")]
-    return [(_extract_text(e["field"]), _extract_text(e)) for e in named]
+    return [(_extract_error_text(e["field"]), _extract_error_text(e)) for e in named]
 
 
-def printable(text: str) -> str:
+def replace_control_characters(text: str) -> str:
     """Replace control characters with question marks."""
     return "".join([c if c.isprintable() else "?" for c in text])
 
@@ -191,10 +195,10 @@ def _clean_line(text: str) -> str:
     """Return a text as one short line without markup and control characters."""
     text = _MARKUP.sub(" ", text[:20_000])
     text = "".join([c if c.isprintable() else " " for c in html.unescape(text)])
-    return shortened(" ".join(text.split()), 300)
+    return shorten(" ".join(text.split()), 300)
 
 
-def http_date(value: str | None) -> float | None:
+def parse_http_date(value: str | None) -> float | None:
     """Parse an HTTP date as seconds since 1970; None if it is none."""
     try:
         time = parsedate_to_datetime(value or "")

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import quote
 
 from chatkit.errors import InputError, Problem
-from chatkit.util.display import shortened
+from chatkit.util.display import shorten
 
 METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE"})
 
@@ -49,7 +49,7 @@ class Call:
         """Check the call and build `target`: its path below the account, with its query."""
         if self.method not in METHODS:
             reason = f"is not one of {', '.join(sorted(METHODS))}"
-            raise _address_error("method", self.method, reason)
+            raise _make_address_error("method", self.method, reason)
         target = "/".join([_quote_segment(s) for s in self.segments])
         if self.query:
             pairs = [f"{_quote_value(k, k)}={_quote_value(k, v)}" for k, v in self.query.items()]
@@ -82,7 +82,7 @@ class Call:
         return f"{self.method} {self.target}"
 
 
-def segment_problem(text: str) -> str:
+def find_segment_fault(text: str) -> str:
     """Return the reason why a text cannot be one segment of a path; "" if it can.
 
     Quoting alone does not help against `.` and `..`: programs on the way resolve them.
@@ -105,34 +105,36 @@ def segment_problem(text: str) -> str:
 
 def _quote_segment(segment: object) -> str:
     """Quote one path segment; refuse one that would change the path."""
-    text = _to_text("key", segment)
-    if reason := segment_problem(text):
-        raise _address_error("key", text, reason)
+    text = _format_parameter("key", segment)
+    if reason := find_segment_fault(text):
+        raise _make_address_error("key", text, reason)
     return text if _UNRESERVED.issuperset(text) else quote(text, safe=_SAFE_IN_PATH)
 
 
 def _quote_value(name: str, value: object) -> str:
     """Quote a name or a value of the query."""
-    text = _to_text(name, value)
+    text = _format_parameter(name, value)
     if _UNRESERVED.issuperset(text):
         return text
     try:
         return quote(text, safe=_SAFE_IN_QUERY)
     except UnicodeEncodeError:
-        raise _address_error(name, text, "holds half a character") from None
+        raise _make_address_error(name, text, "holds half a character") from None
 
 
-def _to_text(name: str, value: object) -> str:
+def _format_parameter(name: str, value: object) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, Integral) and not isinstance(value, bool):  # those of numpy too
         number = int(value)
         if abs(number) < 10**100:
             return str(number)
-        raise _address_error(name, f"about 2^{number.bit_length()}", "has more than 100 digits")
-    raise _address_error(name, value, "is not text or a whole number")
+        raise _make_address_error(
+            name, f"about 2^{number.bit_length()}", "has more than 100 digits"
+        )
+    raise _make_address_error(name, value, "is not text or a whole number")
 
 
-def _address_error(name: str, value: object, reason: str) -> InputError:
-    problem = Problem(name, shortened(repr(value)), reason)
+def _make_address_error(name: str, value: object, reason: str) -> InputError:
+    problem = Problem(name, shorten(repr(value)), reason)
     return InputError("This cannot be part of an address:", [problem])

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from chatkit.api.secret import Secret, access_token
+from chatkit.api.secret import Secret, validate_access_token
 from chatkit.errors import SettingsError
 from chatkit.profile import ServiceProfile
 
@@ -24,7 +24,7 @@ _BASE_URL = re.compile(
 )
 
 
-def base_address(text: object) -> str:
+def validate_base_address(text: object) -> str:
     """Return a base address that is safe to send a token to, without a slash at its end.
 
     It is https, or http on loopback; it has no user, query or fragment; it may have a path.
@@ -66,7 +66,7 @@ def base_address(text: object) -> str:
     return f"{match['scheme'].lower()}://{host}{port}{path}"
 
 
-def _ip_address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+def _parse_ip_address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     try:
         if host.startswith("["):
             return ipaddress.IPv6Address(host[1:-1])
@@ -78,16 +78,16 @@ def _ip_address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | No
 def _is_plain_host(host: str) -> bool:
     """Check the length of a host, and that not only some read it as a number (127.1, 0x7f.1)."""
     if host.startswith("[") or re.search(r"(?:^|\.)(?:[0-9]+|0x[0-9a-f]*)$", host):
-        return _ip_address(host) is not None
+        return _parse_ip_address(host) is not None
     return len(host) <= 253
 
 
 def _is_loopback(host: str) -> bool:
-    address = _ip_address(host)
+    address = _parse_ip_address(host)
     return host == "localhost" if address is None else address.is_loopback
 
 
-def account_id_text(value: object) -> str:
+def validate_account_id(value: object) -> str:
     """Return an account id as the text that goes into a path: letters, digits and . _ ~ - only."""
     if isinstance(value, bool) or not isinstance(value, str | int):
         raise SettingsError(
@@ -102,20 +102,20 @@ def account_id_text(value: object) -> str:
     return text
 
 
-def account_parts(account: str) -> tuple[str, str]:
+def split_account(account: str) -> tuple[str, str]:
     """Split `Connection.account` into the address of the service and the account id."""
     where, _, account_id = account.rpartition(" account ")
     return where, account_id
 
 
-def account_words(account: str, name: str | None = None) -> str:
+def describe_account(account: str, name: str | None = None) -> str:
     """Return an account in words: the name of its connection, or its id and address.
 
     Args:
         account: What `Connection.account` says.
         name: The name of its connection, if it has one.
     """
-    where, account_id = account_parts(account)
+    where, account_id = split_account(account)
     if where.startswith("sandbox "):
         return "the sandbox"
     if not name or name == "environment":
@@ -125,11 +125,11 @@ def account_words(account: str, name: str | None = None) -> str:
 
 def is_live(account: str) -> bool:
     """Return whether an account is of a service beyond this machine."""
-    where, _ = account_parts(account)
-    return where.startswith("http") and not _is_loopback(_host(where))
+    where, _ = split_account(account)
+    return where.startswith("http") and not _is_loopback(_extract_host(where))
 
 
-def _host(base_url: str) -> str:
+def _extract_host(base_url: str) -> str:
     return re.sub(r":[0-9]+$", "", urlsplit(base_url).netloc)
 
 
@@ -141,9 +141,9 @@ def is_same_local_server(one: str, other: str) -> bool:
     return same and _is_loopback(f"[{host}]" if ":" in host else host)
 
 
-BaseAddress = Annotated[str, BeforeValidator(base_address)]
-AccountId = Annotated[str, BeforeValidator(account_id_text)]
-AccessToken = Annotated[Secret, BeforeValidator(access_token)]
+BaseAddress = Annotated[str, BeforeValidator(validate_base_address)]
+AccountId = Annotated[str, BeforeValidator(validate_account_id)]
+AccessToken = Annotated[Secret, BeforeValidator(validate_access_token)]
 
 
 class StoredConnection(BaseModel):
@@ -181,4 +181,4 @@ class Connection(StoredConnection):
     @property
     def loopback(self) -> bool:
         """Return whether the service runs on this machine, so that nothing leaves it."""
-        return _is_loopback(_host(self.base_url))
+        return _is_loopback(_extract_host(self.base_url))

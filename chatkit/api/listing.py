@@ -114,11 +114,11 @@ class ListReader:
         envelope = self._transport.send(call)
         yield self._process_page(envelope)
         if "page" not in call.query:
-            check_list_is_whole(call, envelope, self.rows)
+            check_list_is_complete(call, envelope, self.rows)
             return
         while self._due <= self._last:
             kept = (Refused, NotFound)  # a page past the end may be refused
-            for answer in answers_in_order(self._transport, self._calls_ahead(), kept=kept):
+            for answer in send_in_order(self._transport, self._calls_ahead(), kept=kept):
                 yield self._process_page(answer)
                 if self._due > self._last:
                     break
@@ -198,7 +198,7 @@ class ListReader:
         self._last = min(last, self._limit)
 
 
-def check_list_is_whole(call: Call, envelope: Envelope, rows: int) -> None:
+def check_list_is_complete(call: Call, envelope: Envelope, rows: int) -> None:
     """Check that a list documented without pagination was returned in full.
 
     Raises:
@@ -212,7 +212,7 @@ def check_list_is_whole(call: Call, envelope: Envelope, rows: int) -> None:
         )
 
 
-def answers_in_order(
+def send_in_order(
     sender: Sender, calls: Iterable[Call], *, kept: Collection[type[CallError]]
 ) -> Iterator[Envelope | Refused]:
     """Send many calls at once; yield their answers in the order of the calls.
@@ -246,7 +246,7 @@ def answers_in_order(
                 due += 1
 
 
-def pages_of(rows: Iterable[bytes | Raw]) -> Iterator[bytes]:
+def join_into_pages(rows: Iterable[bytes | Raw]) -> Iterator[bytes]:
     """Join single records into JSON arrays, which decode twice as fast."""
     source = iter(rows)
     while page := list(islice(source, _JOINED_ROWS)):

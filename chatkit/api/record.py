@@ -25,7 +25,7 @@ from pydantic_core import ErrorDetails
 
 from chatkit.api.secret import MASK, SECRET, mask_secrets
 from chatkit.errors import HelpPage, InputError, Problem
-from chatkit.util.display import shortened, visible
+from chatkit.util.display import shorten, visible
 
 
 def _reject_bool(value: Any) -> Any:
@@ -34,7 +34,7 @@ def _reject_bool(value: Any) -> Any:
     return value
 
 
-def as_time(value: Any) -> datetime | None:
+def parse_time(value: Any) -> datetime | None:
     """Read a time in ISO 8601 or as a number since 1970; None for 0 and "".
 
     A number counts seconds, milliseconds, microseconds or nanoseconds: its size tells which
@@ -79,7 +79,7 @@ def is_whole_float(value: Any) -> bool:
 #: An id, which some services print as text.
 Id = Annotated[int, BeforeValidator(_reject_bool)]
 #: A time in a form that the API document does not show.
-Time = Annotated[datetime | None, BeforeValidator(as_time)]
+Time = Annotated[datetime | None, BeforeValidator(parse_time)]
 #: A JSON object, which some services show as its text.
 Document = Annotated[dict[str, Any], BeforeValidator(parse_document)]
 
@@ -115,7 +115,7 @@ class Record(BaseModel, metaclass=_RecordPage):  # type: ignore[metaclass]
         Raises:
             ValidationError: It is not as documented.
         """
-        return _record_adapter(cls).validate_json(data)
+        return _make_record_adapter(cls).validate_json(data)
 
     @model_validator(mode="before")
     @classmethod
@@ -128,7 +128,7 @@ class Record(BaseModel, metaclass=_RecordPage):  # type: ignore[metaclass]
 
 
 @cache
-def _record_adapter(record: type[Record]) -> TypeAdapter[list[Any]]:
+def _make_record_adapter(record: type[Record]) -> TypeAdapter[list[Any]]:
     """Return an adapter that parses a list of records, which is quicker than one by one."""
     return TypeAdapter(list[record])  # type: ignore[valid-type]
 
@@ -181,7 +181,7 @@ class Body(BaseModel):
         Returns:
             The values as they may be sent, and what is wrong with the others, by their places.
         """
-        many = _list_adapter(cls, name)
+        many = _make_list_adapter(cls, name)
         wrong: dict[int, tuple[Problem, ...]] = {}
         places = range(len(values))
         try:
@@ -193,8 +193,8 @@ class Body(BaseModel):
                 except ValidationError:
                     wrong[place] = cls._value_problems(name, values[place])
                 except ValueError as error:
-                    text = _masked_repr(values[place], name)
-                    wrong[place] = (Problem(name, text, _json_error_reason(error)),)
+                    text = _format_masked(values[place], name)
+                    wrong[place] = (Problem(name, text, _explain_json_error(error)),)
         right = [n for n in places if n not in wrong]
         sent = _validate_values(many, [values[n] for n in right])
         return dict(zip(right, sent, strict=True)), wrong
@@ -219,14 +219,14 @@ class Body(BaseModel):
         for name, value in fields.items():
             if name in fixed:
                 reason = "can only be set when it is created"
-                problems.append(Problem(name, _masked_repr(value), reason, "leave it out"))
+                problems.append(Problem(name, _format_masked(value), reason, "leave it out"))
                 continue
             try:
                 cls.__pydantic_validator__.validate_assignment(body, name, value)
             except ValidationError as error:
                 problems += cls._problems(error, fields)
             except UnicodeEncodeError:  # pydantic encodes the names of fields
-                problems.append(Problem(visible(name), _masked_repr(value), "cannot be sent"))
+                problems.append(Problem(visible(name), _format_masked(value), "cannot be sent"))
         if problems:
             raise InputError(heading, problems)
         return body.model_dump(exclude_unset=True)
@@ -248,19 +248,19 @@ class Body(BaseModel):
         problems: dict[str, Problem] = {}
         for detail in error.errors(include_url=False, include_input=False):
             field, value = _locate_value(detail["loc"], fields)
-            reason = _problem_reason(detail, value)
+            reason = _explain_problem(detail, value)
             like = get_close_matches(field, cls.model_fields)
             if like and detail["type"] in _UNKNOWN and len(detail["loc"]) == 1:
                 reason += f"; did you mean {like[0]}?"
             if field in problems:  # a field that may be this or that is neither
                 reason = f"{problems[field].reason} or {reason.removeprefix('must be ')}"
-            text = "" if detail["type"] == "missing" else _masked_repr(value, field)
+            text = "" if detail["type"] == "missing" else _format_masked(value, field)
             problems[field] = Problem(field, text, reason)
         return list(problems.values())
 
 
 @cache
-def _list_adapter(body: type[Body], name: str) -> TypeAdapter[list[Any]]:
+def _make_list_adapter(body: type[Body], name: str) -> TypeAdapter[list[Any]]:
     """Return an adapter that validates a list of values of one field as strictly as the body."""
     field = body.model_fields[name]
     one = Annotated[(field.annotation, *field.metadata)] if field.metadata else field.annotation
@@ -275,7 +275,7 @@ def _validate_values(many: TypeAdapter[list[Any]], values: Sequence[Any]) -> lis
     return sent
 
 
-def _json_error_reason(error: ValueError) -> str:
+def _explain_json_error(error: ValueError) -> str:
     half = isinstance(error, UnicodeEncodeError)
     return "holds half a character" if half else f"cannot be written as JSON ({error})"
 
@@ -297,7 +297,7 @@ _REASONS = {
 }
 
 
-def _problem_reason(detail: ErrorDetails, value: object) -> str:
+def _explain_problem(detail: ErrorDetails, value: object) -> str:
     if detail["type"] == "literal_error":
         return f"must be {detail['ctx']['expected']}"
     reason = _REASONS.get(detail["type"], detail["msg"].removeprefix("Value error, "))
@@ -326,7 +326,7 @@ def _locate_value(loc: tuple[int | str, ...], fields: Mapping[str, Any]) -> tupl
     return ".".join(map(str, names)), value
 
 
-def with_body_signature(method: Any, body: type[Body], record: type[Record]) -> Any:
+def add_body_signature(method: Any, body: type[Body], record: type[Record]) -> Any:
     """Return a copy of a method that has the fields of a body in its signature and help."""
 
     @wraps(method)
@@ -357,5 +357,5 @@ def with_body_signature(method: Any, body: type[Body], record: type[Record]) -> 
     return copy
 
 
-def _masked_repr(value: object, field: str = "") -> str:
-    return MASK if SECRET.search(field) else shortened(repr(value))
+def _format_masked(value: object, field: str = "") -> str:
+    return MASK if SECRET.search(field) else shorten(repr(value))

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 from pydantic_core import CoreSchema, core_schema
 
-from chatkit.errors import SettingsError, command
+from chatkit.errors import SettingsError, format_command
 
 MASK = "(not shown)"  # has spaces, so that it can never be taken for a token itself
 
@@ -93,7 +93,7 @@ class Secret:
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(
-            f"A secret is not pickled: keep it in the keyring (`{command('login NAME')}`)."
+            f"A secret is not pickled: keep it in the keyring (`{format_command('login NAME')}`)."
         )
 
     @classmethod
@@ -114,7 +114,7 @@ class Secret:
         )
 
 
-def access_token(text: str | Secret) -> Secret:
+def validate_access_token(text: str | Secret) -> Secret:
     """Validate an access token, and return it without the whitespace around it.
 
     Raises:

@@ -22,7 +22,7 @@ from datetime import UTC, datetime
 from itertools import count, islice
 from typing import TYPE_CHECKING, Self
 
-from chatkit.api.answer import Answer, Envelope, http_date
+from chatkit.api.answer import Answer, Envelope, parse_http_date
 from chatkit.api.call import Call
 from chatkit.api.connection import Connection
 from chatkit.api.retry import DEFAULT, PATIENCE, RetryPolicy
@@ -70,7 +70,7 @@ class Transport:
         self._date: str | None = None  # of the latest answer
         self._wire = None if handler else self._new_wire()
         self._throttle = AdaptiveThrottle(max(PATIENCE, self.retry.deadline))
-        background.register(self)
+        background.register_closable(self)
 
     def answer(self, call: Call) -> Answer:
         """Send a call and return its answer whatever its status.
@@ -138,7 +138,7 @@ class Transport:
         What the service stamps is compared with this and not with the clock of this machine,
         which may be wrong. Without an answer that has a Date it is the time of this machine.
         """
-        time = http_date(self._date)
+        time = parse_http_date(self._date)
         return datetime.now(UTC) if time is None else datetime.fromtimestamp(time, UTC)
 
     def _new_wire(self) -> Wire:
@@ -254,7 +254,7 @@ class Flight:
     def __init__(self, transport: Transport, wire: Wire, concurrency: int) -> None:
         self.out = 0  #: calls that wait or are under way, or are back and not yet taken
         self._transport, self._wire, self._concurrency = transport, wire, concurrency
-        self._loop = background.loop()
+        self._loop = background.get_loop()
         self._waiting: deque[tuple[Call, bytes | None]] = deque()
         self._tasks: set[asyncio.Task[Outcome]] = set()
         self._completed: Completed = queue.SimpleQueue()

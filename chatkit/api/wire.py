@@ -245,7 +245,7 @@ class _Connector(aiohttp.TCPConnector):
 def _close_abandoned(session: aiohttp.ClientSession) -> None:
     """Close the session of a collected Wire, from whatever thread the collector runs in."""
     if not session.closed:
-        asyncio.run_coroutine_threadsafe(session.close(), background.loop())
+        asyncio.run_coroutine_threadsafe(session.close(), background.get_loop())
 
 
 async def _prevent_resending(

@@ -29,10 +29,16 @@ from chatkit.api.throttle import Throttle
 from chatkit.api.transport import Flight, Transport
 from chatkit.bulk.changes import Change, Kind
 from chatkit.bulk.endpoints import Endpoints
-from chatkit.bulk.journal import Journal, planned_at
+from chatkit.bulk.journal import Journal, get_planned_time
 from chatkit.bulk.outcomes import RunRow, RunState, count_states, replay_journal
-from chatkit.bulk.reconcile import PAGES_FROM, Search, Stopped, ThrottledReader, read_listed
-from chatkit.bulk.stores import changes_since
+from chatkit.bulk.reconcile import (
+    PAGES_FROM,
+    Search,
+    Stopped,
+    ThrottledReader,
+    read_records_by_pages,
+)
+from chatkit.bulk.stores import read_changes_since
 from chatkit.errors import CallError, Fault, InputError, JournalError
 from chatkit.util.progress import Progress, Watch, print_line
 
@@ -259,7 +265,9 @@ class Run:
             endpoints, records = part[0].endpoints, dict[object, Record]()
             if len(part) >= (PAGES_FROM if endpoints.paged else 2):
                 with suppress(Stopped):
-                    records, pages = read_listed(self._reader, endpoints, {row.key for row in part})
+                    records, pages = read_records_by_pages(
+                        self._reader, endpoints, {row.key for row in part}
+                    )
                     self._batch_size = max(self._batch_size, 20 * pages)
             for row in part:
                 if row.key not in records or not row.verify_listed(records[row.key]):
@@ -407,7 +415,7 @@ class Run:
     def _find_creators(self, endpoints: Endpoints[Any]) -> dict[str | None, str]:
         """Return by natural name which later run created a record, as far as journals tell."""
         header = self._journal.header
-        changes, _ = changes_since(header.account, endpoints.noun, planned_at(header))
+        changes, _ = read_changes_since(header.account, endpoints.noun, get_planned_time(header))
         return {
             endpoints.natural_name(each.change.after): each.run
             for each in changes

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from chatkit.errors import InputError, Problem
-from chatkit.util.display import shortened
+from chatkit.util.display import shorten
 
 Kind = Literal["create", "update", "delete", "skip"]
 Undo = Literal["exactly", "not exactly", "never"]
@@ -46,7 +46,7 @@ class Change(msgspec.Struct, frozen=True):
     def as_json(self) -> dict[str, Any]:
         """Return its fields as JSON values, for a journal or a file."""
         fields = msgspec.structs.asdict(self) | {
-            "row": label_as_json(self.row),
+            "row": label_to_json(self.row),
             "before": dict(self.before),
             "after": dict(self.after),
         }
@@ -78,10 +78,10 @@ def group_by_resource(changes: Iterable[Change], noun: str) -> dict[str, list[Ch
     return parts
 
 
-def label_as_json(row: Any) -> Any:
+def label_to_json(row: Any) -> Any:
     """Return a row's label as JSON: labels of several levels as lists, other types as text."""
     if isinstance(row, tuple):
-        return [label_as_json(part) for part in row]
+        return [label_to_json(part) for part in row]
     if hasattr(row, "item"):  # a number of numpy
         row = row.item()
     if isinstance(row, str | int | None):
@@ -92,7 +92,7 @@ def label_as_json(row: Any) -> Any:
 
 
 def label_from_json(row: Any) -> Any:
-    """Return the label that `label_as_json` was given."""
+    """Return the label that `label_to_json` was given."""
     return tuple(map(label_from_json, row)) if isinstance(row, list) else row
 
 
@@ -104,7 +104,7 @@ _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",",
 _MAX_PROBLEMS = 20
 
 
-def change_texts(changes: Iterable[Change]) -> Iterator[tuple[Change, str]]:
+def serialize_changes(changes: Iterable[Change]) -> Iterator[tuple[Change, str]]:
     """Serialize changes as JSON one by one; refuse those that cannot be after the last.
 
     Raises:
@@ -139,7 +139,7 @@ def _describe_unwritable(change: Change, error: Exception) -> Problem:
             location, value, error = f", {name}", part, cause
             break
     reason = "holds half a character" if isinstance(error, UnicodeEncodeError) else str(error)
-    return Problem(f"row {change.row!r}{location}", shortened(repr(value)), reason)
+    return Problem(f"row {change.row!r}{location}", shorten(repr(value)), reason)
 
 
 #: A plan of more changes than this names the memory that it needs. So many bytes were measured
@@ -147,6 +147,6 @@ def _describe_unwritable(change: Change, error: Exception) -> Problem:
 MANY, BYTES = 100_000, 3_000
 
 
-def memory_needed(count: int) -> str:
+def describe_memory(count: int) -> str:
     """Estimate the memory that a plan of so many changes needs; empty where that is little."""
     return f"some {count * BYTES / 1e9:,.1f} GB of memory" if count > MANY else ""

@@ -18,7 +18,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from chatkit.api.record import INEXACT
-from chatkit.frames.frame import python_value, python_values
+from chatkit.frames.frame import to_python, to_python_list
 
 Cells: TypeAlias = "pd.Series[Any]"
 Rows = NDArray[np.int64]  #: numbers of rows; the first row of a frame is 0
@@ -38,7 +38,7 @@ def find_differing_rows(base: Cells, edited: Cells) -> Rows:
     same: Any = base.array
     if edited.dtype != object and same.equals(edited.array):
         return np.zeros(0, np.int64)  # most columns are as they were read
-    return _differing_rows(python_values(base), python_values(edited))
+    return _differing_rows(to_python_list(base), to_python_list(edited))
 
 
 def _differing_rows(before: Sequence[Any], edited: Sequence[Any]) -> Rows:
@@ -49,7 +49,7 @@ def _differing_rows(before: Sequence[Any], edited: Sequence[Any]) -> Rows:
         if two is not None
         and two is not one
         and not (type(two) is type(one) and type(two) in _SCALARS and two == one)
-        and not same_value(one, two)
+        and not is_same_value(one, two)
     ]
     return np.array(rows, np.int64)
 
@@ -57,7 +57,7 @@ def _differing_rows(before: Sequence[Any], edited: Sequence[Any]) -> Rows:
 # --- single cells ---------------------------------------------------------------------
 
 
-def same_value(before: Any, edited: Any) -> bool:
+def is_same_value(before: Any, edited: Any) -> bool:
     """Return whether a cell that holds `edited` means the same as `before`.
 
     A number that has become a float, a time in another zone or as text, and the text that
@@ -107,7 +107,7 @@ def looks_unedited(before: Any, edited: Any) -> bool:
     are never taken for edits, as they are written in any form; a long number may be rounded as it
     was shown (`1.04396E+14`); spaces, an empty cell, and the ######## of a narrow column are none.
     """
-    if edited is None or isinstance(before, datetime) or same_value(before, edited):
+    if edited is None or isinstance(before, datetime) or is_same_value(before, edited):
         return True
     one, two = (
         " ".join(str(int(value) if isinstance(value, bool) else value).split()).casefold()
@@ -136,7 +136,7 @@ def _is_equal(before: Any, edited: Any) -> bool:
         one, two = pairs.pop()
         if one is two:
             continue
-        one, two = python_value(one), python_value(two)
+        one, two = to_python(one), to_python(two)
         if isinstance(one, dict):
             if not isinstance(two, dict) or (not items and one.keys() != two.keys()):
                 return False

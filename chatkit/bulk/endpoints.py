@@ -26,14 +26,14 @@ from pydantic import ValidationError
 
 from chatkit.api.answer import Envelope
 from chatkit.api.call import Call
-from chatkit.api.connection import account_words
-from chatkit.api.listing import ListReader, Sender, answers_in_order, pages_of
+from chatkit.api.connection import describe_account
+from chatkit.api.listing import ListReader, Sender, join_into_pages, send_in_order
 from chatkit.api.record import Body, Record, is_whole_float
 from chatkit.api.secret import has_mask
 from chatkit.api.transport import Transport
 from chatkit.bulk.changes import Change
 from chatkit.errors import BadAnswer, InputError, ListMoved, NotFound, Problem, Refused
-from chatkit.frames.snapshot import Snapshot, keep_snapshot, snapshot_of
+from chatkit.frames.snapshot import Snapshot, get_snapshot, keep_snapshot
 from chatkit.util.display import many
 from chatkit.util.progress import Forecast, Progress
 
@@ -278,7 +278,7 @@ class Endpoints(Declaration, Generic[R]):
             return self._read_form(cast("list[R]", self.record.parse_list(bytes(data))))
         except ValidationError as error:
             problems = error.errors(include_url=False, include_input=False)
-            row_keys = _row_keys(self.key, data)
+            row_keys = _format_row_keys(self.key, data)
             reasons = "; ".join(
                 f"{'.'.join(map(str, e['loc'][1:])) or 'data'}: {e['msg']}"
                 f"{row_keys.get(e['loc'][0], '') if e['loc'] else ''}"
@@ -304,7 +304,7 @@ class Endpoints(Declaration, Generic[R]):
         """Read the whole list into a DataFrame, indexed by key; `full` reads each record too."""
         from chatkit.frames import frame as frames
 
-        columns = frames.Columns(frames.column_kinds(self.record, self.record.listed))
+        columns = frames.Columns(frames.choose_column_kinds(self.record, self.record.listed))
         listing = self.list_reader(columns.add, filters)
         try:
             with Progress(f"{self.noun}s") as progress:
@@ -315,7 +315,7 @@ class Endpoints(Declaration, Generic[R]):
                     self.print_time(forecast, listing.total or listing.rows, *listing.calls)
             frame = columns.frame(self.key)
             self.warn_moved(self.move_signs(listing, frames.count_repeated_keys(frame)))
-            frame = frames.without_repeats(frame)
+            frame = frames.drop_repeated_keys(frame)
             if full:
                 keys = list(frame.index)
                 columns, frame = self._read_full(keys)
@@ -331,7 +331,7 @@ class Endpoints(Declaration, Generic[R]):
     def print_time(self, forecast: Forecast, records: int, done: int, left: int) -> None:
         """Print how long it takes to read so many records, where that is long."""
         connection = self.transport.connection
-        where = account_words(connection.account, connection.name)
+        where = describe_account(connection.account, connection.name)
         what = f"Reading {many(records, self.noun)} of {where}"
         forecast.report(what, done, left, self.transport.pace().rate)
 
@@ -346,8 +346,8 @@ class Endpoints(Declaration, Generic[R]):
         """
         from chatkit.frames import frame as frames
 
-        columns = frames.Columns(frames.column_kinds(self.record, self._full_fields()))
-        answers = answers_in_order(self.transport, map(self.get_call, keys), kept=(NotFound,))
+        columns = frames.Columns(frames.choose_column_kinds(self.record, self._full_fields()))
+        answers = send_in_order(self.transport, map(self.get_call, keys), kept=(NotFound,))
         read: list[Key] = []
 
         def rows() -> Iterator[msgspec.Raw]:
@@ -360,7 +360,7 @@ class Endpoints(Declaration, Generic[R]):
             with Progress(f"{self.noun}s", len(keys)) as progress:
                 forecast = Forecast()
                 self.print_time(forecast, len(keys), 0, len(keys))
-                for page in pages_of(rows()):
+                for page in join_into_pages(rows()):
                     progress.add(columns.add(page))
                     self.print_time(forecast, len(keys), columns.rows, len(keys) - columns.rows)
             frame = columns.frame(self.key)
@@ -403,7 +403,7 @@ class Endpoints(Declaration, Generic[R]):
 
     def snapshot(self, frame: pd.DataFrame) -> Snapshot | None:
         """Return a frame as it was when it was read; None if it holds no snapshot."""
-        return snapshot_of(frame, self.origin)
+        return get_snapshot(frame, self.origin)
 
     def with_snapshot(self, frame: pd.DataFrame, *, whole: bool) -> pd.DataFrame:
         """Return a frame that keeps its present cells as a snapshot, for the plan of its edits."""
@@ -669,7 +669,7 @@ def parse_id(value: Any) -> int | None:
     return int(value) if whole and -(2**63) <= int(value) < 2**63 else None
 
 
-def _row_keys(name: str, data: msgspec.Raw) -> dict[int | str, str]:
+def _format_row_keys(name: str, data: msgspec.Raw) -> dict[int | str, str]:
     """Return the key of each record of a list, for messages; empty for a single record."""
     try:
         rows = msgspec.json.decode(data)

@@ -47,12 +47,12 @@ import sqlalchemy as sa
 from sqlalchemy.exc import ArgumentError, DBAPIError, PendingRollbackError
 
 from chatkit.api.secret import Secret
-from chatkit.bulk.changes import Change, change_texts
+from chatkit.bulk.changes import Change, serialize_changes
 from chatkit.errors import InputError, JournalError, safe_repr
 from chatkit.util.files import (
-    account_busy_error,
-    account_lock,
+    hold_account_lock,
     is_account_busy,
+    make_account_busy_error,
     make_folder,
     sync_folder,
 )
@@ -98,7 +98,7 @@ _event = sa.Table(
 )
 
 
-def _now() -> str:
+def _format_now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
@@ -114,7 +114,7 @@ class PlanPart(NamedTuple):
 class RunHeader:
     """The header of a run: all that is needed to go on without a frame in memory."""
 
-    run: str  #: its name, which is the plan's too; see `run_id`
+    run: str  #: its name, which is the plan's too; see `make_run_id`
     hash: str  #: the plan's SHA-256
     account: str  #: which account, in the caller's words: address, id, instance
     connection: str | None  #: the name of the connection, if it has one
@@ -123,14 +123,14 @@ class RunHeader:
     parts: dict[str, PlanPart]  #: the records when it was planned, by noun
     changes: int  #: how many there are
     undoes: str | None = None  #: the run that this one undoes
-    started: str = field(default_factory=_now)  #: ISO 8601, UTC
+    started: str = field(default_factory=_format_now)  #: ISO 8601, UTC
     version: str = field(default_factory=lambda: metadata.version("chatkit"))
     fleet: tuple[str, str] | None = None
     """The run of a fleet that it is a part of, and what its account is called there."""
     fleet_of: tuple[str, ...] = ()
     """The names of all accounts of that run, in the order of their runs."""
     by: str = ""
-    """The person who began it, as `person` names them."""
+    """The person who began it, as `get_user_name` names them."""
 
 
 class JournalEvent(NamedTuple):
@@ -164,14 +164,14 @@ class KeptRun(NamedTuple):
         return self.store.read(self.run)
 
 
-def run_id() -> str:
+def make_run_id() -> str:
     """Name a new run. Names sort by time, to a quarter of a millisecond."""
     now = datetime.now(UTC)
     fraction = now.microsecond * 4096 // 1_000_000
     return f"{now:%Y%m%d-%H%M%S}-{fraction:03x}{secrets.randbelow(4096):03x}"
 
 
-def planned_at(header: RunHeader) -> datetime:
+def get_planned_time(header: RunHeader) -> datetime:
     """Return when the plan of a run was made, which its name tells; else when the run began."""
     try:
         return datetime.strptime(header.run[:15], "%Y%m%d-%H%M%S").replace(tzinfo=UTC)
@@ -183,7 +183,7 @@ def planned_at(header: RunHeader) -> datetime:
 _LONGEST_NAME = 40
 
 
-def person() -> str:
+def get_user_name() -> str:
     """Return the user: CHATKIT_USER, else the user of the operating system.
 
     It is a short name, never an address: of one the part before the @ counts. It is empty where
@@ -240,7 +240,7 @@ class Journal:
             try:
                 change = Change.from_json(msgspec.json.decode(body))
             except (ValueError, LookupError, TypeError, RecursionError) as error:
-                raise _damaged(self._run, f"change {n + 1} cannot be read") from error
+                raise _make_damage_error(self._run, f"change {n + 1} cannot be read") from error
             yield change
 
     def events(self) -> Iterator[JournalEvent]:
@@ -266,9 +266,9 @@ class Journal:
             JournalError: An earlier commit failed, or the journal is closed.
         """
         self._check()
-        event = {"n": n, "what": what, "at": _now(), "detail": _detail_as_json(detail)}
+        event = {"n": n, "what": what, "at": _format_now(), "detail": _detail_as_json(detail)}
         self._count += 1
-        self._chain = _link(self._chain, *event.values())
+        self._chain = _compute_checksum(self._chain, *event.values())
         seq = {"run": self._run, "seq": self._count, "chain": self._chain}
         self._pending.append(seq | event)
 
@@ -323,24 +323,24 @@ class Journal:
         query = sa.select(_run.c.header, _run.c.digest).where(_run.c.run == self._run)
         row = self._connection.execute(query).first()
         if row is None:
-            raise _damaged(self._run, "it has no header, or has been deleted")
+            raise _make_damage_error(self._run, "it has no header, or has been deleted")
         self.header = _header_from_json(row.header, self._run)
         hashed, digest = sha256(row.header.encode()), row.digest
         columns = _change.c
         for _, body in self._pages(sa.select(columns.n, columns.body), 0):
             hashed.update(b"\n" + body.encode())
         if hashed.hexdigest() != digest:
-            raise _damaged(self._run, "its changes are not those that were written")
+            raise _make_damage_error(self._run, "its changes are not those that were written")
         # The first event is tied to the changes, so that no event belongs to another run.
         self._chain = int(digest[:8], 16)
         for seq, n, what, at, detail, chain in self._events():
             self._count += 1
-            self._chain = _link(self._chain, n, what, at, detail)
+            self._chain = _compute_checksum(self._chain, n, what, at, detail)
             if (seq, chain) != (self._count, self._chain):
-                raise _damaged(self._run, f"event {self._count} is not as it was written")
+                raise _make_damage_error(self._run, f"event {self._count} is not as it was written")
         if self._count < least:
             finding = f"it holds {self._count} events, and {least} were committed"
-            raise _damaged(self._run, finding)
+            raise _make_damage_error(self._run, finding)
 
     def _events(self) -> Iterator[Any]:
         c = _event.c
@@ -356,19 +356,19 @@ class Journal:
             first = rows[-1][0] + 1
 
 
-def _link(chain: int, n: Any, what: Any, at: Any, detail: Any) -> int:
+def _compute_checksum(chain: int, n: Any, what: Any, at: Any, detail: Any) -> int:
     """Compute the checksum of an event from that of the one before."""
     return crc32(f"{n} {what} {at} {detail}".encode(), chain)
 
 
-def _damaged(run: str, finding: str) -> JournalError:
+def _make_damage_error(run: str, finding: str) -> JournalError:
     return JournalError(
         f"The journal {run} is damaged: {finding}. The run cannot go on. "
         "Plan again from a fresh frame: rows that were applied will show no change."
     )
 
 
-def _header_as_json(header: RunHeader) -> str:
+def _header_to_json(header: RunHeader) -> str:
     """Return a header as JSON."""
     if not re.fullmatch("[0-9a-z-]+", header.run):  # it names a file
         raise InputError(f"{header.run!r} cannot be the name of a run: run_id() makes names.")
@@ -384,7 +384,7 @@ def _header_from_json(text: str, run: str) -> RunHeader:
         datetime.fromisoformat(header.started)
         return header
     except (ValueError, RecursionError) as error:
-        raise _damaged(run, f"its header cannot be read ({error})") from error
+        raise _make_damage_error(run, f"its header cannot be read ({error})") from error
 
 
 #: What JSON cannot hold becomes text.
@@ -506,19 +506,21 @@ class _Store(ABC):
             why, damaged = str(error), True
         else:
             return
-        raise _damaged(run, why) if damaged else JournalError(f"{what}: {why}.{end}") from None
+        raise (
+            _make_damage_error(run, why) if damaged else JournalError(f"{what}: {why}.{end}")
+        ) from None
 
     def _is_damage(self, error: BaseException) -> bool:
         """Return whether an error is one of the content, not of the database."""
         return False
 
 
-def _write(
+def _write_changes(
     connection: sa.Connection, header: RunHeader, about: str, changes: Iterable[Change]
 ) -> None:
     hashed, batch = sha256(about.encode()), list[dict[str, Any]]()
     with _transaction(connection):
-        for n, (_, body) in enumerate(change_texts(changes)):
+        for n, (_, body) in enumerate(serialize_changes(changes)):
             hashed.update(b"\n" + body.encode())
             batch.append({"run": header.run, "n": n, "body": body})
             if len(batch) == _READ:
@@ -603,7 +605,7 @@ class FolderStore(_Store):
             AccountBusy: Another apply holds one; the text names it. It is not waited for.
             JournalError: Nothing can be locked there.
         """
-        if kind := network_file_system(self.folder):
+        if kind := find_network_file_system(self.folder):
             raise JournalError(
                 f"{self.folder} is on a file system that other machines, or the host of this one, "
                 f"write, too ({kind}): neither a lock nor what was written to SQLite can be relied "
@@ -613,7 +615,7 @@ class FolderStore(_Store):
             )
         with ExitStack() as locks:
             for account in sorted(accounts):
-                locks.enter_context(account_lock(self.folder, account, run))
+                locks.enter_context(hold_account_lock(self.folder, account, run))
             yield self
 
     def busy(self, account: str) -> bool:
@@ -638,7 +640,9 @@ class FolderStore(_Store):
         with ExitStack() as opened, self.failing(f"The journal {run} cannot be used", run):
             opened.callback(self._folded, run)
             os.close(os.open(self._count(run), os.O_CREAT | os.O_RDWR, 0o600))
-            connection = opened.enter_context(_sqlite(self.path(run), "rw", "WAL").connect())
+            connection = opened.enter_context(
+                _make_sqlite_engine(self.path(run), "rw", "WAL").connect()
+            )
             # Parts of the log may be in memory alone; what is appended later would be lost with
             # them.
             if connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").scalar():
@@ -674,7 +678,7 @@ class FolderStore(_Store):
             InputError: JSON cannot hold one of the labels or values. Nothing is left of it.
             JournalError: It cannot be written. Nothing is left of it.
         """
-        about, path = _header_as_json(header), self.path(header.run)
+        about, path = _header_to_json(header), self.path(header.run)
         new = path.with_suffix(".new")
         with self.failing(f"The journal of run {header.run} cannot be written", end=_UNSENT):
             make_folder(self.folder)
@@ -684,11 +688,13 @@ class FolderStore(_Store):
             try:
                 os.close(os.open(new, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
                 with ExitStack() as opened:
-                    connection = opened.enter_context(_sqlite(new, "rw", "MEMORY").connect())
+                    connection = opened.enter_context(
+                        _make_sqlite_engine(new, "rw", "MEMORY").connect()
+                    )
                     _metadata.create_all(connection)
                     connection.execute(sa.insert(_journals).values(version=_VERSION))
-                    _write(connection, header, about, changes)
-                    prepare(connection.connection.driver_connection)
+                    _write_changes(connection, header, about, changes)
+                    set_durable_mode(connection.connection.driver_connection)
                 new = new.rename(path)
                 sync_folder(self.folder)
             except BaseException:
@@ -704,14 +710,14 @@ class FolderStore(_Store):
             mode = "ro" if log.exists() else "rw"
             with ExitStack() as tried:
                 try:
-                    connection = tried.enter_context(_sqlite(path, mode).connect())
+                    connection = tried.enter_context(_make_sqlite_engine(path, mode).connect())
                     known = _check_version(connection, f"The journal {path.name}")
                 except DBAPIError as error:
                     moved = log.exists() != (mode == "ro")
                     outside = not self._is_damage(error) and not is_busy(error.orig)
                     if not again or not path.exists() or not (moved or outside):
                         raise
-                    pause()  # its writer opens or closes it in this moment
+                    sleep_briefly()  # its writer opens or closes it in this moment
                     continue
                 opened.push(tried.pop_all())
             break
@@ -727,7 +733,7 @@ class FolderStore(_Store):
         with suppress(OSError, ValueError):  # before the journal is read, which may be growing
             least = int(self._count(run).read_bytes())
         if (finding := connection.exec_driver_sql("PRAGMA quick_check(1)").scalar()) != "ok":
-            raise _damaged(run, str(finding).splitlines()[-1])
+            raise _make_damage_error(run, str(finding).splitlines()[-1])
         return least
 
     def _is_damage(self, error: BaseException) -> bool:
@@ -748,7 +754,7 @@ class FolderStore(_Store):
         return str(error) or type(error).__name__
 
 
-def _sqlite(path: Path, mode: str, journal_mode: str = "") -> sa.Engine:
+def _make_sqlite_engine(path: Path, mode: str, journal_mode: str = "") -> sa.Engine:
     """Return an engine for a file that is there, to read ("ro") or to read and write ("rw")."""
 
     def connect() -> sqlite3.Connection:
@@ -757,7 +763,7 @@ def _sqlite(path: Path, mode: str, journal_mode: str = "") -> sa.Engine:
             uri=True, isolation_level=None, check_same_thread=False, timeout=_WAIT,
         )  # fmt: skip
         if journal_mode:
-            prepare(connection, journal_mode)
+            set_durable_mode(connection, journal_mode)
         return connection
 
     return sa.create_engine(
@@ -771,7 +777,7 @@ def _delete_files(path: Path) -> None:
         path.with_name(path.name + end).unlink(missing_ok=True)
 
 
-def prepare(connection: Any, mode: str = "WAL", wait: float = _WAIT) -> None:
+def set_durable_mode(connection: Any, mode: str = "WAL", wait: float = _WAIT) -> None:
     """Set what makes a commit durable.
 
     SQLite's own timeout does not hold for the switch to a write-ahead log: while another
@@ -790,12 +796,12 @@ def prepare(connection: Any, mode: str = "WAL", wait: float = _WAIT) -> None:
         except sqlite3.OperationalError as error:
             if not is_busy(error) or time.monotonic() >= deadline:
                 raise
-            pause()
+            sleep_briefly()
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute("PRAGMA fullfsync = ON")  # macOS: into the disk, not only to its cache
 
 
-def pause() -> None:
+def sleep_briefly() -> None:
     """Sleep for a short random time between attempts."""
     time.sleep(random.uniform(0.002, 0.02))  # noqa: S311  (no secret)
 
@@ -818,7 +824,7 @@ _NETWORK = re.compile(
 _HOST = re.compile("9p|drvfs|virtiofs|vboxsf|vmhgfs|prl_fs|fakeowner")
 
 
-def network_file_system(folder: Path, mounts: Path = Path("/proc/self/mountinfo")) -> str:
+def find_network_file_system(folder: Path, mounts: Path = Path("/proc/self/mountinfo")) -> str:
     r"""Return the name of the network file system of a folder; empty if it is local.
 
     A folder of the host of a virtual machine counts, too, unless it is the root of this one: then
@@ -879,7 +885,7 @@ class DatabaseStore(_Store):
     _session: sa.Connection  #: that holds the locks of accounts; what is written goes over it
 
     def __init__(self, address: Secret) -> None:
-        url = _parse(address)
+        url = _parse_address(address)
         if url is None:
             raise InputError(
                 "The address of the journals cannot be read. It is like "
@@ -955,14 +961,14 @@ class DatabaseStore(_Store):
 
     def _lock(self, connection: sa.Connection, account: str) -> None:
         deadline = time.monotonic() + _DISCONNECT_SECONDS
-        attempt = sa.select(sa.func.pg_try_advisory_lock(_key(account)))
+        attempt = sa.select(sa.func.pg_try_advisory_lock(_compute_lock_key(account)))
         while not connection.execute(attempt).scalar():
             if time.monotonic() >= deadline:
-                raise account_busy_error(", ".join(self._holders(connection, account)))
+                raise make_account_busy_error(", ".join(self._holders(connection, account)))
             time.sleep(0.05)
 
     def _holders(self, connection: sa.Connection, account: str) -> Sequence[str]:
-        high, low = divmod(_key(account) % 2**64, 2**32)
+        high, low = divmod(_compute_lock_key(account) % 2**64, 2**32)
         return connection.execute(_HOLDERS, {"high": high, "low": low}).scalars().all()
 
     def busy(self, account: str) -> bool:
@@ -983,9 +989,9 @@ class DatabaseStore(_Store):
 
     def create(self, header: RunHeader, changes: Iterable[Change]) -> Journal:
         """Write header and changes to a new journal, as `FolderStore.create` does."""
-        about = _header_as_json(header)
+        about = _header_to_json(header)
         with self.failing(f"The journal of run {header.run} cannot be written", end=_UNSENT):
-            _write(self._session, header, about, changes)
+            _write_changes(self._session, header, about, changes)
         return self.open(header.run)
 
     @contextmanager
@@ -1013,7 +1019,7 @@ class DatabaseStore(_Store):
         return text[:300]
 
 
-def _parse(address: Secret) -> sa.URL | None:
+def _parse_address(address: Secret) -> sa.URL | None:
     """Return an address of PostgreSQL, or None: an error might show a part of the password."""
     try:
         url = sa.make_url(address.reveal())
@@ -1023,7 +1029,7 @@ def _parse(address: Secret) -> sa.URL | None:
     return None if ambiguous or url.get_backend_name() not in ("postgresql", "postgres") else url
 
 
-def _key(account: str) -> int:
+def _compute_lock_key(account: str) -> int:
     """Return the number of the lock of an account."""
     return int.from_bytes(sha256(f"chatkit {account}".encode()).digest()[:8], signed=True)
 

@@ -15,12 +15,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from chatkit.api.call import segment_problem
+from chatkit.api.call import find_segment_fault
 from chatkit.api.record import INEXACT, is_whole_float
 from chatkit.bulk.comparison import Rows, find_differing_rows
 from chatkit.bulk.endpoints import parse_id
 from chatkit.errors import InputError, Problem
-from chatkit.frames.frame import column_or_level, python_value, python_values
+from chatkit.frames.frame import get_column_or_level, to_python, to_python_list
 
 Cells: TypeAlias = "pd.Series[Any] | pd.Index[Any]"
 Mask = NDArray[np.bool_]  #: one for each row
@@ -59,30 +59,35 @@ def check_frame(frame: pd.DataFrame) -> pd.DataFrame:
             for name in frame.columns
             if not isinstance(name, str)
         ),
-        *(Problem("column", repr(name), "appears twice") for name in _repeated(frame.columns)),
-        *(Problem("level of the index", repr(name), "appears twice") for name in _repeated(levels)),
+        *(Problem("column", repr(name), "appears twice") for name in _find_repeated(frame.columns)),
+        *(
+            Problem("level of the index", repr(name), "appears twice")
+            for name in _find_repeated(levels)
+        ),
     ]
     if problems:
         raise InputError("The columns of this frame need other names:", problems)
     return frame
 
 
-def _repeated(names: Any) -> list[Any]:
+def _find_repeated(names: Any) -> list[Any]:
     seen = list(names)
     return list(dict.fromkeys(name for name in seen if seen.count(name) > 1))
 
 
-def levels_as_columns(frame: pd.DataFrame, base: pd.DataFrame, key: Sequence[str]) -> pd.DataFrame:
+def move_levels_to_columns(
+    frame: pd.DataFrame, base: pd.DataFrame, key: Sequence[str]
+) -> pd.DataFrame:
     """Make columns of the index levels that are columns of the base: set_index moved them."""
     columns = {*base.columns} - {*frame.columns, *key}
     names = [name for name in frame.index.names if isinstance(name, str) and name in columns]
     return frame.assign(**{name: frame.index.get_level_values(name) for name in names})
 
 
-def delete_marks(cells: pd.Series[Any]) -> tuple[Mask, list[Refusal]]:
+def read_delete_marks(cells: pd.Series[Any]) -> tuple[Mask, list[Refusal]]:
     """Read the column `delete`; return its marks, and refusals of cells that are no flag."""
     marks, refused = np.zeros(len(cells), bool), []
-    for row, value in enumerate(python_values(cells)):
+    for row, value in enumerate(to_python_list(cells)):
         if isinstance(value, bool):
             marks[row] = value
         elif isinstance(value, str) and value in _FLAG_TEXTS:
@@ -154,7 +159,7 @@ class Edits:
         duplicates: bool = False,
         gone: Sequence[int] | Rows = (),
     ) -> None:
-        frame = levels_as_columns(check_frame(frame), base, identity.key).copy(deep=False)
+        frame = move_levels_to_columns(check_frame(frame), base, identity.key).copy(deep=False)
         frame.attrs = {}  # pandas copies them with each column that is taken out
         self._frame, self._base, self._identity = frame, base, identity
         self._noun, self._key_name = identity.noun, " and ".join(identity.key)
@@ -178,7 +183,7 @@ class Edits:
         self._differing: dict[str, Rows] = {}
         self._match_by_key()
         if DELETE in frame.columns and DELETE not in base.columns:
-            self.deleted, refused = delete_marks(frame[DELETE])
+            self.deleted, refused = read_delete_marks(frame[DELETE])
             for refusal in refused:
                 self._refuse(*refusal)
         self._match_by_natural_key()
@@ -224,8 +229,8 @@ class Edits:
     def key(self, row: int) -> Any:
         """Return the key of a row, a tuple for two levels; None for a record without one yet."""
         if (position := int(self.positions[row])) >= 0:
-            return python_value(self._base.index[position])
-        return python_value(self._keys[row]) if self.has_key[row] else None
+            return to_python(self._base.index[position])
+        return to_python(self._keys[row]) if self.has_key[row] else None
 
     def filled(self, rows: Rows) -> dict[str, Rows]:
         """Return, by column, the rows that have a value; the column need not be in the base."""
@@ -239,7 +244,7 @@ class Edits:
     def values(self, column: str, rows: Rows) -> list[Any]:
         """Return the cells of some rows as Python values, None for NA."""
         cells = self._frame[column].iloc[rows]
-        values = python_values(cells)
+        values = to_python_list(cells)
         text = column in self._base.columns and isinstance(self._base[column].dtype, pd.StringDtype)
         if cells.dtype.kind == "f" and not text:  # whole numbers with gaps become floats
             return [int(v) if is_whole_float(v) else v for v in values]
@@ -247,7 +252,7 @@ class Edits:
 
     def base_values(self, column: str, rows: Rows) -> list[Any]:
         """Return the cells of the base for some rows that are not new."""
-        return python_values(self._base[column].iloc[self.positions[rows]])
+        return to_python_list(self._base[column].iloc[self.positions[rows]])
 
     def _refuse(self, row: int, column: str, value: Any, reason: str, next_step: str) -> None:
         """Refuse a row, so that it is no record of the base."""
@@ -260,25 +265,25 @@ class Edits:
     def _match_by_key(self) -> None:
         """Match the rows that have a key: in columns, else in levels of the index."""
         identity = self._identity
-        cells = [column_or_level(self._frame, name) for name in identity.key]
+        cells = [get_column_or_level(self._frame, name) for name in identity.key]
         parts = [part for part in cells if part is not None]
         if not parts:
             self._refuse_lost_keys()
         if len(parts) < len(cells):
             return
         self._keys, self.has_key, self.positions = find_keys(self._base, parts)
-        why = why_no_number if self._has_numeric_key else why_no_text
+        why = explain_bad_id if self._has_numeric_key else explain_bad_text_key
         step = f"leave the {self._key_name} empty for a new {self._noun}, or read the frame again"
         if identity.chosen:
             step = f"write the {self._key_name} as text, as the frame that was read has it"
         for name, part in zip(identity.key, parts, strict=True):  # what is there, but is no key
             for row in np.flatnonzero(~self.has_key & ~np.asarray(part.isna())).tolist():
-                if reason := why(value := python_value(part.array[row])):
+                if reason := why(value := to_python(part.array[row])):
                     self._refuse(row, name, value, reason, step)
         unknown = self.has_key & (self.positions < 0) & self._accepted
         for row in [] if identity.chosen else np.flatnonzero(unknown).tolist():
             reason = f"no {self._noun} of the account has it"
-            self._refuse(row, self._key_name, python_value(self._keys[row]), reason, step)
+            self._refuse(row, self._key_name, to_python(self._keys[row]), reason, step)
 
     def _refuse_lost_keys(self) -> None:
         """Refuse a frame whose index holds keys under no name."""
@@ -340,12 +345,14 @@ class Edits:
             known = cells_of[first]
             for row in later:
                 cells = cells_of[row]
-                differing = [n for n in cells if n in known and not _same_text(known[n], cells[n])]
+                differing = [
+                    n for n in cells if n in known and not _is_same_text(known[n], cells[n])
+                ]
                 if differing or self.deleted[row] != self.deleted[first]:
                     name = differing[0] if differing else DELETE
                     earlier, drops = "an earlier row", ""
                     if labels.is_unique:
-                        one, two = python_value(labels[first]), python_value(labels[row])
+                        one, two = to_python(labels[first]), to_python(labels[row])
                         earlier = f"row {one!r}"
                         second = f"frame.drop({one!r}) this one"
                         drops = f": frame.drop({two!r}) keeps the first, {second}"
@@ -382,7 +389,7 @@ class Edits:
         """Return the filled cells of rows by name; `""` counts where it clears a field."""
         cells: dict[int, dict[str, Any]] = {row: {} for row in rows}
         for name in names if rows else ():
-            for row, value in zip(rows, python_values(self._frame[name].iloc[rows]), strict=True):
+            for row, value in zip(rows, to_python_list(self._frame[name].iloc[rows]), strict=True):
                 if value is not None and (value != "" or self.has_key[row]):
                     cells[row][name] = value
         return cells
@@ -468,7 +475,7 @@ class Edits:
                 continue
             edited = identity.valid(self._frame[[name]].iloc[rows])[name]
             before = self._base[name].iloc[places]
-            texts = zip(rows, places, python_values(edited), python_values(before), strict=True)
+            texts = zip(rows, places, to_python_list(edited), to_python_list(before), strict=True)
             for row, place, own, live in texts:
                 if own and live and own != live:
                     reason = (
@@ -523,7 +530,7 @@ class Edits:
                 taken[place] = True
 
     def _record_text(self, position: int) -> str:
-        key = python_value(self._base.index[position])
+        key = to_python(self._base.index[position])
         return f"the {self._noun} with the {self._key_name} {key!r:.60}"
 
     def _natural_keys(
@@ -534,7 +541,7 @@ class Edits:
         if identity.natural_keys is None or not len(rows):
             return [None] * len(rows)
         cells = frame.reindex(columns=identity.columns).iloc[rows]
-        return python_values(identity.natural_keys(identity.valid(cells) if written else cells))
+        return to_python_list(identity.natural_keys(identity.valid(cells) if written else cells))
 
     def _find_by_natural_key(self, texts: Iterable[str | None]) -> dict[str | None, list[int]]:
         """Find the rows of the base with these natural keys; return them by natural key."""
@@ -548,13 +555,13 @@ class Edits:
                 )
             rows = np.flatnonzero(self._base_keys.isin(names).to_numpy(bool))
             for position, text in zip(
-                rows.tolist(), python_values(self._base_keys.iloc[rows]), strict=True
+                rows.tolist(), to_python_list(self._base_keys.iloc[rows]), strict=True
             ):
                 matches[text].append(position)
         return matches
 
 
-def _same_text(one: Any, two: Any) -> bool:
+def _is_same_text(one: Any, two: Any) -> bool:
     """Return whether two cells are equal but for spaces and the encoding of accents."""
     if isinstance(one, str) and isinstance(two, str):
         one, two = (" ".join(unicodedata.normalize("NFC", text).split()) for text in (one, two))
@@ -564,28 +571,28 @@ def _same_text(one: Any, two: Any) -> bool:
 def parse_text_keys(cells: Cells) -> list[str | None]:
     """Parse keys that are texts and can stand in an address; None for all others."""
     return [
-        value if isinstance(value, str) and not segment_problem(value) else None
+        value if isinstance(value, str) and not find_segment_fault(value) else None
         for value in cells.astype(object)
     ]
 
 
-def why_no_text(value: Any) -> str:
+def explain_bad_text_key(value: Any) -> str:
     """Return why a cell cannot be a text key; empty if it can, or is empty."""
     if not isinstance(value, str):
         return "must be text"
-    return segment_problem(value) if value else ""
+    return find_segment_fault(value) if value else ""
 
 
 def parse_ids(cells: Cells) -> tuple[Rows, Mask]:
     """Parse ids, whatever pandas made of them; return them, and which rows have one."""
     if isinstance(cells.dtype, np.dtype) and cells.dtype.kind == "i":  # as in what was read
         return cells.to_numpy(np.int64), np.ones(len(cells), bool)
-    numbers = [parse_id(value) for value in python_values(cells)]
+    numbers = [parse_id(value) for value in to_python_list(cells)]
     has_key = np.fromiter((number is not None for number in numbers), bool, len(numbers))
     return np.fromiter((number or 0 for number in numbers), np.int64, len(numbers)), has_key
 
 
-def why_no_number(value: Any) -> str:
+def explain_bad_id(value: Any) -> str:
     """Return why a cell cannot be an id; empty for an empty text."""
     if isinstance(value, float) and abs(value) >= INEXACT:
         return "has lost digits: a float cannot hold so long a number"

@@ -84,7 +84,7 @@ class Row:
     def __post_init__(self) -> None:
         self.key = self.change.key
         if self.change.kind == "skip":  # decided when it was planned: nothing is sent for it
-            self.done, self.state, self.reason = True, "skipped", kept_reason(self.change)
+            self.done, self.state, self.reason = True, "skipped", explain_skip(self.change)
 
     def apply_event(self, what: str, detail: dict[str, Any]) -> None:
         """Update the state by one event of the journal."""
@@ -133,7 +133,7 @@ class Row:
         self.was_unknown = self.was_unknown or self.open
 
 
-def kept_reason(change: Change) -> str:
+def explain_skip(change: Change) -> str:
     """Describe what a skipped row leaves as it is, with both values."""
     fields = [
         f"{name} is {values(change.before[name]) if name in change.before else 'not shown'}, "
@@ -146,7 +146,7 @@ def kept_reason(change: Change) -> str:
 AnyRow = TypeVar("AnyRow", bound=Row)
 
 
-def rows_of_journal(journal: Journal) -> list[Row]:
+def read_rows(journal: Journal) -> list[Row]:
     """Return the rows of a journal in their latest state."""
     return replay_journal(journal, Row)
 
@@ -423,11 +423,13 @@ class RunRow(Row):
 
     def _compare_three_ways(self, record: Any) -> Stage | None:
         change, endpoints = self.change, self.endpoints
-        live = documented_fields(endpoints, self.fields)
-        planned = documented_fields(endpoints, change.after)
+        live = pick_documented_fields(endpoints, self.fields)
+        planned = pick_documented_fields(endpoints, change.after)
         stamp = _format_updated_at(record)
         comparable = {n: value for n, value in planned.items() if n in live}
-        same = change.kind != "delete" and all(agrees(live[n], comparable[n]) for n in comparable)
+        same = change.kind != "delete" and all(
+            values_agree(live[n], comparable[n]) for n in comparable
+        )
         if same and self.was_unknown and len(comparable) < len(planned) and stamp != self.seen:
             reason = "the answer was lost; updated_at has moved since, by this or by somebody else"
             self.adopt(self.key, reason)
@@ -449,9 +451,9 @@ class RunRow(Row):
     def _describe_conflict(self, stamp: str | None, live: dict[str, Any]) -> str:
         """Describe what somebody else changed since the plan, if it conflicts; else empty."""
         change, endpoints = self.change, self.endpoints
-        known = documented_fields(endpoints, change.before)
-        held = documented_fields(endpoints, self.live or {}) if self.was_unknown else known
-        moved = [n for n in known if n in live and not agrees(live[n], held.get(n))]
+        known = pick_documented_fields(endpoints, change.before)
+        held = pick_documented_fields(endpoints, self.live or {}) if self.was_unknown else known
+        moved = [n for n in known if n in live and not values_agree(live[n], held.get(n))]
         if moved:
             each = [f"{n} was {held.get(n)!r:.60} and is {live[n]!r:.60}" for n in moved]
             each[-1] += f"; you want {change.after[moved[-1]]!r:.60}" if change.after else ""
@@ -501,9 +503,9 @@ class RunRow(Row):
     def _verify_fields(self, live: dict[str, Any], *, proves: bool) -> None:
         """Compare fields that were read, or answered, with those sent; record what that shows."""
         endpoints = self.endpoints
-        sent = documented_fields(endpoints, self.change.after)
-        same = documented_fields(endpoints, live)
-        differing = [n for n in sent if n in same and not agrees(same[n], sent[n])]
+        sent = pick_documented_fields(endpoints, self.change.after)
+        same = pick_documented_fields(endpoints, live)
+        differing = [n for n in sent if n in same and not values_agree(same[n], sent[n])]
         hidden = [n for n in sent if n not in live]
         if differing:
             each = ", ".join(f"{n} is {live[n]!r:.60}, not {sent[n]!r:.60}" for n in differing)
@@ -521,9 +523,9 @@ class RunRow(Row):
             False if it shows less, or anything else: it must be read alone.
         """
         endpoints = self.endpoints
-        sent = documented_fields(endpoints, self.change.after)
-        live = documented_fields(endpoints, endpoints.sendable(record))
-        if not all(n in live and agrees(live[n], sent[n]) for n in sent):
+        sent = pick_documented_fields(endpoints, self.change.after)
+        live = pick_documented_fields(endpoints, endpoints.sendable(record))
+        if not all(n in live and values_agree(live[n], sent[n]) for n in sent):
             return False
         self.write_event("verified")
         return True
@@ -662,7 +664,7 @@ def _format_updated_at(record: Any) -> str | None:
 _NOTHING: tuple[object, ...] = (None, "", [], {})
 
 
-def agrees(live: object, meant: object) -> bool:
+def values_agree(live: object, meant: object) -> bool:
     """Return whether a value that was read equals the one that was sent.
 
     None, "", [] and {} are equal; an object may have more fields than were sent, as long as
@@ -673,18 +675,18 @@ def agrees(live: object, meant: object) -> bool:
     if not live and not meant:
         return (live in _NOTHING and meant in _NOTHING) or live == meant
     if isinstance(live, Mapping) and isinstance(meant, Mapping):
-        return all(agrees(live.get(name), meant.get(name)) for name in {*live, *meant})
+        return all(values_agree(live.get(name), meant.get(name)) for name in {*live, *meant})
     if isinstance(live, list) and isinstance(meant, list):
-        return len(live) == len(meant) and all(map(agrees, live, meant))
+        return len(live) == len(meant) and all(map(values_agree, live, meant))
     return live == meant
 
 
-def documented_fields(endpoints: Endpoints[Any], fields: Mapping[str, Any]) -> dict[str, Any]:
+def pick_documented_fields(endpoints: Endpoints[Any], fields: Mapping[str, Any]) -> dict[str, Any]:
     """Pick the fields of a record that the API document lists: only these are compared.
 
     A service may change the others as it likes, as a counter of its own.
     """
-    parts = _item_fields(endpoints.body)
+    parts = _list_item_fields(endpoints.body)
     return {
         name: [_pick_fields(item, parts[name]) for item in value]
         if parts[name] and isinstance(value, list)
@@ -695,7 +697,7 @@ def documented_fields(endpoints: Endpoints[Any], fields: Mapping[str, Any]) -> d
 
 
 @cache
-def _item_fields(body: type[Body]) -> dict[str, frozenset[str]]:
+def _list_item_fields(body: type[Body]) -> dict[str, frozenset[str]]:
     """Return the fields of a body, each with the field names of its items if it lists bodies."""
     parts = {}
     for name, info in body.model_fields.items():

@@ -24,19 +24,27 @@ from chatkit.bulk.apply import KINDS, Interrupt, PlanTarget, Run
 from chatkit.bulk.changes import (
     Change,
     count_kinds,
+    describe_memory,
     group_by_resource,
-    label_as_json,
     label_from_json,
-    memory_needed,
+    label_to_json,
 )
 from chatkit.bulk.endpoints import ACCOUNT
-from chatkit.bulk.journal import At, Journal, JournalStore, PlanPart, RunHeader, person, run_id
+from chatkit.bulk.journal import (
+    At,
+    Journal,
+    JournalStore,
+    PlanPart,
+    RunHeader,
+    get_user_name,
+    make_run_id,
+)
 from chatkit.bulk.outcomes import Row
 from chatkit.bulk.reconcile import PAGES_FROM
-from chatkit.bulk.stores import held, known_stores, store_at
-from chatkit.errors import ChatkitError, PlanRefused, SettingsError, file_bytes
+from chatkit.bulk.stores import hold_accounts, list_known_stores, open_store
+from chatkit.errors import ChatkitError, PlanRefused, SettingsError, read_file_bytes
 from chatkit.report import Report, ReportPart
-from chatkit.util.display import duration
+from chatkit.util.display import format_duration
 from chatkit.util.display import many as many_of
 from chatkit.util.files import replace_file
 from chatkit.util.progress import LONG, Pace, Watch, print_line
@@ -163,7 +171,7 @@ class Plan(Report):
         self._left = tuple(left)
         self._written = [list(each) for each in written]
         self.secrets: dict[Any, Secret] = {}
-        self.id = plan_id or run_id()
+        self.id = plan_id or make_run_id()
         self._target = target
         self._skip_invalid = skip_invalid
         self._stop_by: Interrupt | None = None  # what is to stop its run, from another thread
@@ -182,7 +190,7 @@ class Plan(Report):
     @property
     def refused(self) -> pd.DataFrame:
         """The cells that cannot be planned: `row`, `column`, `value`, `reason`, `next_step`."""
-        return rendering.refused_frame(self._cells)
+        return rendering.make_refused_frame(self._cells)
 
     @property
     def left_out(self) -> pd.DataFrame:
@@ -190,19 +198,19 @@ class Plan(Report):
 
         Only the plan of an undo has some: these, its changes and `refused` are all of the run.
         """
-        return rendering.left_out_frame(self._left)
+        return rendering.make_left_out_frame(self._left)
 
     @cached_property
     def hash(self) -> str:
         """The SHA-256 of the changes, which detects an edited plan."""
         changes = [change.as_json() for change in self.changes]
-        return _hash([self.id, self._setting.account, self._setting.noun, changes])
+        return _compute_hash([self.id, self._setting.account, self._setting.noun, changes])
 
     def __len__(self) -> int:
         return len(self.changes)
 
     def _parts(self) -> list[ReportPart]:
-        return rendering.plan_parts(self)
+        return rendering.make_plan_parts(self)
 
     def frame(self) -> pd.DataFrame:
         """Return its rows as a DataFrame with the index of the frame that was planned.
@@ -212,7 +220,7 @@ class Plan(Report):
         `undo_note` (why). A skip changes nothing: the record keeps `before`, the frame says
         `after`.
         """
-        return rendering.changes_frame(self.changes, self._setting.names)
+        return rendering.make_changes_frame(self.changes, self._setting.names)
 
     def calls(self) -> int:
         """Estimate the number of calls that applying needs."""
@@ -232,7 +240,7 @@ class Plan(Report):
     @property
     def seconds(self) -> float:
         """The estimated seconds to apply it, at the speed of the service so far."""
-        return remaining(self).seconds
+        return estimate_remaining(self).seconds
 
     def objections(self, *, many: bool = False, irreversible: bool = False) -> list[str]:
         """Return the reasons why it cannot be applied, each with what would allow it."""
@@ -315,7 +323,7 @@ class Plan(Report):
             AccountBusy: Another kernel is changing this account.
             JournalError: The journal cannot be kept, so nothing is sent.
         """
-        refuse_other_home([self])
+        refuse_moved_journals([self])
         Throttle(concurrency, rate)  # refuses what cannot be
         raise_if_unsafe(self.objections(many=many, irreversible=irreversible))
         if rehearsed and self._rehearsed != self.hash:
@@ -324,14 +332,14 @@ class Plan(Report):
                 "chatkit.rehearse(plan) applies it to a copy of the account."
             )
         connection = self._target.transport.connection
-        store = store_of(self)
+        store = get_store(self)
         accounts = {self._setting.account, connection.account}  # two, for a run that has moved
         interrupt, self._stop_by = self._stop_by or Interrupt(), None
-        with interrupt, held(store, accounts, self.id, passing=connection.passing) as kept:
+        with interrupt, hold_accounts(store, accounts, self.id, passing=connection.passing) as kept:
             where = "" if self._at is None else store.location
             begun = kept.has(self.id)
             if not begun and watch is None:
-                self._print_time(remaining(self, concurrency, rate), where)
+                self._print_time(estimate_remaining(self, concurrency, rate), where)
             with (
                 kept.open(self.id) if begun else kept.create(self._header(), self.changes)
             ) as journal:
@@ -353,18 +361,20 @@ class Plan(Report):
                     undone = any(header and header.undoes == self.id for header in headers)
                     print_line(UNDONE if undone else APPLIED_BEFORE)
                 elif begun and watch is None:
-                    left = remaining(self, concurrency, rate, (journal, run.rows))
+                    left = estimate_remaining(self, concurrency, rate, (journal, run.rows))
                     self._print_time(left, where)
                 with self._target.transport.limit_rate(run.rate):
                     run.execute()
             self.secrets |= run.state.secrets
             if run.state.secrets and self._setting.several:  # among many rows nobody looks for them
-                print_line(_secrets_note(run.state.secrets, run.rows))
-            result = rendering.result_frame(
+                print_line(_make_secrets_note(run.state.secrets, run.rows))
+            result = rendering.make_result_frame(
                 run.rows, self.id, self._setting.names, run.state.stopped, where
             )
             if watch is None and run.state.stopped:  # a watcher sees the result
-                print_line(f"{rendering.result_summary(result)} {resume_hint(self.id, where)}")
+                print_line(
+                    f"{rendering.summarize_result(result)} {make_resume_hint(self.id, where)}"
+                )
         return result
 
     def _print_time(self, left: Remaining, home: str) -> None:
@@ -372,13 +382,13 @@ class Plan(Report):
 
         Args:
             left: What is left to do.
-            home: As for `resume_hint`.
+            home: As for `make_resume_hint`.
         """
         if left.seconds >= LONG:
             print_line(
                 f"{describe_changes_left(left.changes, len(self))}, {many_of(left.calls, 'call')}: "
-                f"{duration(left.seconds)} at {left.pace}. The stop button stops the run, and "
-                f"{resume_hint(self.id, home)}"
+                f"{format_duration(left.seconds)} at {left.pace}. The stop button stops the run, "
+                f"and {make_resume_hint(self.id, home)}"
             )
 
     def save(self, path: str | Path) -> Path:
@@ -401,10 +411,10 @@ class Plan(Report):
         return {
             "id": self.id,
             "setting": asdict(self._setting),
-            "refused": [[label_as_json(cell.row), *cell[1:]] for cell in self._cells],
+            "refused": [[label_to_json(cell.row), *cell[1:]] for cell in self._cells],
             "notes": self.notes,
             "skip_invalid": self._skip_invalid,
-            "left": [[label_as_json(row.row), *row[1:]] for row in self._left],
+            "left": [[label_to_json(row.row), *row[1:]] for row in self._left],
             "written": self._written,
             "rehearsed": self._rehearsed,
         } | ({"began": self._began.location} if self._began else {})
@@ -423,11 +433,11 @@ class Plan(Report):
             changes=len(self.changes),
             fleet=self._fleet,
             fleet_of=self._fleet_of,
-            by=person(),
+            by=get_user_name(),
         )
 
 
-def remaining(
+def estimate_remaining(
     plan: Plan,
     concurrency: int = 8,
     rate: float | None = None,
@@ -459,11 +469,11 @@ def remaining(
 def describe_changes_left(left: int, of: int) -> str:
     """Describe how many changes are left, with the memory that very many need."""
     text = many_of(of, "change") if left == of else f"{left:,} of {many_of(of, 'change')}"
-    memory = memory_needed(of)
+    memory = describe_memory(of)
     return f"{text} ({memory})" if memory else text
 
 
-def resume_hint(run: str, home: str) -> str:
+def make_resume_hint(run: str, home: str) -> str:
     """Return the call that goes on with a run.
 
     Args:
@@ -526,7 +536,7 @@ def _prefix_label(noun: str, label: Any) -> tuple[str, Any]:
     return noun, "/".join(map(str, parts)) if len(parts) > 1 else parts[0]
 
 
-def _secrets_note(kept: Mapping[Any, Secret], rows: Iterable[Row]) -> str:
+def _make_secrets_note(kept: Mapping[Any, Secret], rows: Iterable[Row]) -> str:
     """Return the line that lists the new signing secrets, and where they are."""
     made = {row.key: row.change.label for row in rows if row.key in kept and row.done}
     named = ", ".join(f"{made[key]} ({key})" if key in made else str(key) for key in kept)
@@ -537,7 +547,7 @@ def _secrets_note(kept: Mapping[Any, Secret], rows: Iterable[Row]) -> str:
     )
 
 
-def plan_of_run(
+def restore_plan(
     journal: Journal, target: PlanTarget, store: JournalStore, at: At | None = None
 ) -> Plan:
     """Make the plan that a run began with: applied again, the run goes on.
@@ -563,7 +573,7 @@ def plan_of_run(
     return plan
 
 
-def plan_of_fleet(plan: Plan, fleet: str, label: str, labels: Sequence[str]) -> Plan:
+def make_fleet_part(plan: Plan, fleet: str, label: str, labels: Sequence[str]) -> Plan:
     """Copy the plan of an account as a part of the plan of a fleet, with a run of its own.
 
     Args:
@@ -575,24 +585,24 @@ def plan_of_fleet(plan: Plan, fleet: str, label: str, labels: Sequence[str]) -> 
     """
     part = copy(plan)
     vars(part).pop("hash", None)
-    part.id = fleet_part_id(fleet, labels.index(label) + 1)
+    part.id = make_fleet_part_id(fleet, labels.index(label) + 1)
     part._fleet, part._fleet_of = (fleet, label), tuple(labels)
     part._began = None
     return part
 
 
-def fleet_part_id(fleet: str, position: int) -> str:
+def make_fleet_part_id(fleet: str, position: int) -> str:
     """Return the run id of an account in the run of a fleet; positions count from 1."""
     return f"{fleet}-{position:03d}"
 
 
-def fleet_id_of(run: str) -> str:
+def parse_fleet_id(run: str) -> str:
     """Return the run id of the fleet that a run is a part of; empty for any other run."""
     named = re.fullmatch(r"(\d{8}-\d{6}-[0-9a-f]{6})-\d{3,}", run)
     return named[1] if named else ""
 
 
-def prepare_runs(plans: Sequence[Plan], run: str) -> None:
+def create_journals(plans: Sequence[Plan], run: str) -> None:
     """Create the journals of several plans, so that all can be resumed before anything is sent.
 
     They are written in the order of the plans; each is durable before the next one begins. No
@@ -611,7 +621,7 @@ def prepare_runs(plans: Sequence[Plan], run: str) -> None:
         homes: dict[str, JournalStore] = {}
         try:
             for plan in plans:
-                store = store_of(plan)
+                store = get_store(plan)
                 if store.location not in homes:
                     whole = locks.enter_context(store.hold([f"fleet {run}"], run))
                     homes[store.location] = whole
@@ -646,13 +656,13 @@ def load_plan(path: str | Path, target_of: Callable[[str], PlanTarget]) -> Plan:
                 f"{path} is a plan for several accounts: fleet.load_plan(path) reads it."
             )
         read = content["plan"]
-        if _hash(read) != content["hash"]:
+        if _compute_hash(read) != content["hash"]:
             raise PlanRefused(_EDITED.format(path))
         setting = msgspec.convert(read["setting"], Setting)
         target = target_of(setting.noun)
         if setting.account != target.transport.connection.account:
             raise PlanRefused(f"{path} is a plan for another account ({setting.account}).")
-        return _make_plan(read, target)
+        return _plan_from_content(read, target)
 
 
 class _PlanContent(msgspec.Struct):
@@ -670,7 +680,7 @@ class _PlanContent(msgspec.Struct):
     began: str = ""
 
 
-def _make_plan(read: Any, target: PlanTarget) -> Plan:
+def _plan_from_content(read: Any, target: PlanTarget) -> Plan:
     """Make a plan of the content of its file.
 
     Raises:
@@ -699,7 +709,7 @@ def _make_plan(read: Any, target: PlanTarget) -> Plan:
     plan._rehearsed = content.rehearsed
     plan._loaded = True
     if content.began:
-        plan._began = store_at(content.began)
+        plan._began = open_store(content.began)
     return plan
 
 
@@ -712,7 +722,7 @@ def save_plans(path: str | Path, plans: Iterable[Plan], about: Mapping[str, Any]
         about: Other facts to save, as JSON.
     """
     texts = [_serialize_plan(plan) for plan in plans]
-    digest = _hash([about, [digest for _, digest in texts]])
+    digest = _compute_hash([about, [digest for _, digest in texts]])
     plans_text = ",\n".join(text for text, _ in texts)
     with replace_file(Path(path)) as file:
         text = f'{{"hash": "{digest}", "plans": [\n{plans_text}\n], "fleet": {_to_json(about)}}}\n'
@@ -739,15 +749,15 @@ def load_plans(
     with _open_plan_file(path) as content:
         if "plan" in content:
             raise PlanRefused(f"{path} is a plan for one account: client.load_plan(path) reads it.")
-        about, signs = content["fleet"], [_hash(each["plan"]) for each in content["plans"]]
-        if _hash([about, signs]) != content["hash"]:
+        about, signs = content["fleet"], [_compute_hash(each["plan"]) for each in content["plans"]]
+        if _compute_hash([about, signs]) != content["hash"]:
             raise PlanRefused(_EDITED.format(path))
         for each in content["plans"]:
             setting = msgspec.convert(each["plan"]["setting"], Setting)
             if (target := target_of(setting.account, setting.noun)) is None:
                 missing.append(setting.account)
             else:
-                plans.append(_make_plan(each["plan"], target))
+                plans.append(_plan_from_content(each["plan"], target))
     if missing:
         raise PlanRefused(
             f"{path} is also a plan for {', '.join(missing)}, and this fleet has no such account: "
@@ -779,24 +789,24 @@ def note_rehearsal(plan: Plan) -> None:
     plan._rehearsed = plan.hash
 
 
-def setting_of(plan: Plan) -> Setting:
+def get_setting(plan: Plan) -> Setting:
     """Return the setting of a plan: its account, its noun, and how many records there are."""
     return plan._setting
 
 
-def target_of(plan: Plan) -> PlanTarget:
+def get_target(plan: Plan) -> PlanTarget:
     """Return the target of a plan: its records, and the transport that reaches them."""
     return plan._target
 
 
-def journal_location(plan: Plan) -> At | None:
+def get_journal_location(plan: Plan) -> At | None:
     """Return where the journal of a plan is kept; None if in the default store."""
     return plan._at
 
 
-def store_of(plan: Plan) -> JournalStore:
+def get_store(plan: Plan) -> JournalStore:
     """Return the store that keeps the journal of a plan."""
-    return store_at(plan._at, passing=plan._target.transport.connection.passing)
+    return open_store(plan._at, passing=plan._target.transport.connection.passing)
 
 
 def set_journal_location(plan: Plan, at: At | None) -> Plan:
@@ -805,7 +815,7 @@ def set_journal_location(plan: Plan, at: At | None) -> Plan:
     return plan
 
 
-def refuse_other_home(plans: Collection[Plan]) -> None:
+def refuse_moved_journals(plans: Collection[Plan]) -> None:
     """Refuse plans whose run has begun with a journal in another store.
 
     Args:
@@ -823,12 +833,14 @@ def refuse_other_home(plans: Collection[Plan]) -> None:
 
     for plan in plans:
         try:
-            new = store_of(plan)
+            new = get_store(plan)
         except SettingsError:
             continue  # its account cannot be found: whoever applies it says so, of it alone
         if not (plan._began or plan._loaded) or has(new, plan.id):
             continue
-        began = plan._began or next((each for each in known_stores() if has(each, plan.id)), None)
+        began = plan._began or next(
+            (each for each in list_known_stores() if has(each, plan.id)), None
+        )
         if began is None or (began.location == new.location and not plan._loaded):
             continue
         blocked = "This plan is blocked, nothing was sent: its run has begun, and the journal of it"
@@ -843,7 +855,7 @@ def refuse_other_home(plans: Collection[Plan]) -> None:
         )
 
 
-def refused_cells(plan: Plan) -> tuple[RefusedCell, ...]:
+def get_refused_cells(plan: Plan) -> tuple[RefusedCell, ...]:
     """Return the cells that cannot be planned: `plan.refused` is the table of them."""
     return plan._cells
 
@@ -864,7 +876,7 @@ def _open_plan_file(path: str | Path) -> Iterator[dict[str, Any]]:
         FileNotFoundError: There is no such file.
         PlanRefused: What was read is no plan.
     """
-    file_bytes(path, 0)  # says where it is if it is not there
+    read_file_bytes(path, 0)  # says where it is if it is not there
     try:
         content = json.loads(Path(path).expanduser().read_bytes())
         if not content["hash"]:
@@ -879,12 +891,12 @@ def _open_plan_file(path: str | Path) -> Iterator[dict[str, Any]]:
 def _serialize_plan(plan: Plan) -> tuple[str, str]:
     """Write a plan as a JSON object, each change on a line; return it with its hash."""
     about, changes = plan._content(), [change.as_json() for change in plan.changes]
-    digest = _hash({**about, "changes": changes})
+    digest = _compute_hash({**about, "changes": changes})
     lines = ",\n".join(map(_to_json, changes))
     rest = _to_json(about)[1:]
     return f'{{"hash": "{digest}", "plan": {{"changes": [\n{lines}\n], {rest}}}', digest
 
 
-def _hash(content: object) -> str:
+def _compute_hash(content: object) -> str:
     """Hash JSON values in their canonical form."""
     return hashlib.sha256(_canonical(content).encode()).hexdigest()

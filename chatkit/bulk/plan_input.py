@@ -16,7 +16,7 @@ from chatkit.bulk.endpoints import Endpoints
 from chatkit.bulk.matching import DELETE, Edits, Identity, Mask
 from chatkit.bulk.plan import RefusedCell
 from chatkit.errors import InputError
-from chatkit.frames.frame import column_or_level
+from chatkit.frames.frame import get_column_or_level
 from chatkit.frames.snapshot import Snapshot, read_origin
 from chatkit.util.display import values
 
@@ -38,7 +38,7 @@ class PlanSource(PlanTarget, Protocol):
         """Read records in full, into a frame indexed by key."""
 
 
-def as_frame(source: Any, file_call: str) -> pd.DataFrame:
+def make_input_frame(source: Any, file_call: str) -> pd.DataFrame:
     """Make a frame of what a plan takes: a frame, or a list of dicts, one for each record.
 
     The rows of a list are counted from 1.
@@ -148,7 +148,7 @@ class PlanInput(NamedTuple):
     named: bool  #: whether a person has named the frame it was made from
 
 
-def read_input(
+def read_plan_input(
     source: PlanSource,
     endpoints: Endpoints[Any],
     frame: pd.DataFrame | None,
@@ -166,7 +166,7 @@ def read_input(
     if isinstance(delete, Iterable) and not single:
         delete = list(delete)
         if any(isinstance(row, Mapping) for row in delete):
-            delete = as_frame(delete, endpoints.file_call)
+            delete = make_input_frame(delete, endpoints.file_call)
     for each in (frame, delete):
         if isinstance(each, pd.DataFrame):
             _refuse_fleet(each)
@@ -253,7 +253,7 @@ def _refuse_fleet(frame: pd.DataFrame) -> None:
     Raises:
         InputError: It is one, and names the account of its rows.
     """
-    accounts = column_or_level(frame, "account") if "fleet" in read_origin(frame) else None
+    accounts = get_column_or_level(frame, "account") if "fleet" in read_origin(frame) else None
     if accounts is not None:
         names = ", ".join(repr(name) for name in dict.fromkeys(accounts))
         raise InputError(
@@ -274,7 +274,7 @@ def read_delete_keys(delete: Iterable[Any] | None, endpoints: Endpoints[Any]) ->
                 "ids mean other records here. plan(frame.assign(delete=True), other_account=True) "
                 f"finds them by {' and '.join(endpoints.name_fields())}."
             )
-        named = column_or_level(delete, endpoints.key)
+        named = get_column_or_level(delete, endpoints.key)
         if named is None:
             raise InputError(
                 f"The frame in delete= has no {endpoints.key}, in a column or the index: pass rows "

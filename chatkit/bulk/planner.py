@@ -20,7 +20,7 @@ import pandas as pd
 from chatkit.api.record import LOST_DIGITS
 from chatkit.api.secret import MASK, SECRET
 from chatkit.bulk.changes import Change, Kind
-from chatkit.bulk.comparison import Rows, looks_unedited, same_value
+from chatkit.bulk.comparison import Rows, is_same_value, looks_unedited
 from chatkit.bulk.endpoints import Endpoints, Existing
 from chatkit.bulk.journal import PlanPart
 from chatkit.bulk.matching import Edits, Mask
@@ -28,24 +28,24 @@ from chatkit.bulk.plan import Plan, RefusedCell, Setting
 from chatkit.bulk.plan_input import (
     PlanInput,
     PlanSource,
-    as_frame,
     has_service_fields,
     join_columns,
-    read_input,
+    make_input_frame,
+    read_plan_input,
     refuse_misspelt_columns,
     unwrap_frame,
 )
 from chatkit.errors import InputError, Problem
-from chatkit.frames.frame import column_or_level, none_if_missing, records
+from chatkit.frames.frame import cell_to_python, get_column_or_level, records
 from chatkit.frames.snapshot import read_origin
 from chatkit.report import (
     Finding,
     FindingCounts,
-    cell_problem,
-    document_problem,
-    errors,
-    errors_and_warnings,
-    finding_text,
+    format_finding_with_hint,
+    make_cell_problem,
+    make_document_problem,
+    select_errors,
+    select_errors_and_warnings,
 )
 from chatkit.util.display import many
 from chatkit.util.display import values as in_words
@@ -97,13 +97,13 @@ def make_plan(
             "edits a frame and returns None: pass the frame itself.)"
         )
     rows = unwrap_frame(frame, "plan", endpoints)
-    frame = None if rows is None else as_frame(rows, endpoints.file_call)
+    frame = None if rows is None else make_input_frame(rows, endpoints.file_call)
     # who writes rows of what can be sent says what is to be; other rows may be an older copy
     states = frame is not rows and frame is not None and not has_service_fields(endpoints, frame)
     states |= endpoints.chosen and existing is not None
     if frame is not None:
         refuse_misspelt_columns(frame, endpoints)
-    basis = read_input(
+    basis = read_plan_input(
         source,
         endpoints,
         frame,
@@ -235,7 +235,7 @@ class _Planner:
         if len(rows) and version in edits.columns:
             pairs = zip(edits.base_values(version, rows), edits.values(version, rows), strict=True)
             older[rows] = [
-                None in (live, read) or not same_value(live, read) for live, read in pairs
+                None in (live, read) or not is_same_value(live, read) for live, read in pairs
             ]
         return older & no_snapshot, older
 
@@ -259,7 +259,7 @@ class _Planner:
         self._refuse_taken_names()
         for row, findings in self.cells.warnings.items():
             if row in self.changes:
-                texts = [(each.severity, finding_text(each)) for each in findings]
+                texts = [(each.severity, format_finding_with_hint(each)) for each in findings]
                 self.changes[row] = msgspec.structs.replace(self.changes[row], findings=texts)
         kinds = self.changes, self.skips  # a row may fill one field and skip another
         rows_of_both = sorted({**self.changes, **self.skips})
@@ -357,9 +357,9 @@ class _Planner:
         for name, rows in filled.items():
             cells = full[name] if name in full.columns else pd.Series(dtype=object)
             keys = zip(rows.tolist(), self._record_keys(rows), strict=True)
-            live = {row: none_if_missing(cells.loc[key]) for row, key in keys if key in cells.index}
+            live = {row: cell_to_python(cells.loc[key]) for row, key in keys if key in cells.index}
             values = zip(rows.tolist(), edits.values(name, rows), strict=True)
-            differs = [row not in live or not same_value(live[row], v) for row, v in values]
+            differs = [row not in live or not is_same_value(live[row], v) for row, v in values]
             self._add_column(name, self._refuse_uncertain(name, rows[differs], live), live)
 
     def _record_keys(self, rows: Rows) -> list[Any]:
@@ -467,7 +467,7 @@ class _Planner:
     def _refuse_keyless(self, row: int) -> None:
         """Refuse a new row without the key that it must choose."""
         for name in map(str, self._base.index.names):
-            cells = column_or_level(self._basis.frame, name)
+            cells = get_column_or_level(self._basis.frame, name)
             if cells is None or pd.isna(cells[row]) or cells[row] == "":
                 self.cells.refuse(row, name, None, "is required", f"fill in the {name} of each row")
 
@@ -517,7 +517,7 @@ class _Planner:
         findings = self._endpoints.check_changes(changes, self._base, self._source.full)
         for place, each in findings.items():
             row = rows[place]
-            place_of = partial(cell_problem, self.changes[row].after)
+            place_of = partial(make_cell_problem, self.changes[row].after)
             if not self.cells.accept_findings(row, each, place_of, "correct it"):
                 del self.changes[row]
 
@@ -719,7 +719,7 @@ class Cells:
             self.refuse_problems(numbers[place], problems)
         document = sent and name in self._endpoints.documents
         for place, value in good.items():
-            place_of = partial(document_problem, name, value)
+            place_of = partial(make_document_problem, name, value)
             findings = self._endpoints.findings(name, value) if document else ()
             if self.accept_findings(numbers[place], findings, place_of, "correct the document"):
                 yield numbers[place], value
@@ -741,17 +741,17 @@ class Cells:
         """
         if not findings:
             return True
-        wrong = [] if self._broken else errors(findings)
+        wrong = [] if self._broken else select_errors(findings)
         for finding in wrong:
             self.stopped = True
             self._refuse(row, *problem_of(finding)[:3], finding.hint or next_step)
-        if not wrong and (warnings := errors_and_warnings(findings)):
+        if not wrong and (warnings := select_errors_and_warnings(findings)):
             self.warnings.setdefault(row, []).extend(warnings)
         return not wrong
 
     def refuse_read_only(self, name: str, rows: Rows) -> None:
         """Refuse edits to a read-only field, with the field to edit instead."""
-        reason, step = read_only_reason(self._endpoints, name)
+        reason, step = explain_read_only(self._endpoints, name)
         for row, value in zip(rows.tolist(), self._edits.values(name, rows), strict=True):
             self.refuse(row, name, value, reason, step)
 
@@ -791,7 +791,7 @@ class Cells:
         return notes
 
 
-def read_only_reason(endpoints: Endpoints[Any], name: str) -> tuple[str, str]:
+def explain_read_only(endpoints: Endpoints[Any], name: str) -> tuple[str, str]:
     """Return why a field of a record cannot be written, and what to do about it."""
     if name in endpoints.instead:
         return "cannot be written", endpoints.instead[name]

@@ -26,8 +26,8 @@ from chatkit.bulk.outcomes import (
     CAME_TWICE,
     CREATED_MEANWHILE,
     Row,
-    agrees,
-    documented_fields,
+    pick_documented_fields,
+    values_agree,
 )
 from chatkit.errors import BadAnswer, CallError, Fault, NotFound
 
@@ -221,12 +221,12 @@ class Search:
     def _differences(self, row: Row, record: Record) -> str:
         """Describe the fields of a record that differ from what a row has sent; empty if none."""
         endpoints = self._endpoints
-        live = documented_fields(endpoints, endpoints.visible_fields(record))
-        sent = documented_fields(endpoints, row.change.after)
+        live = pick_documented_fields(endpoints, endpoints.visible_fields(record))
+        sent = pick_documented_fields(endpoints, row.change.after)
         if not row.was_unknown:  # it was refused as one that is there: perhaps somebody else's
             fields = endpoints.body.model_fields.items()  # what was not sent is what it begins as
             sent = {n: f.default for n, f in fields if not f.is_required()} | sent
-        differing = [n for n in sent if n in live and not agrees(live[n], sent[n])]
+        differing = [n for n in sent if n in live and not values_agree(live[n], sent[n])]
         return ", ".join(f"{name} is {live[name]!r:.60}" for name in differing)
 
     def _search_names(self, named: Named, matches: Matches) -> set[str | None]:
@@ -286,7 +286,7 @@ def _any_clashed(rows: Iterable[Row]) -> bool:
     return any(row.refusal is not None for row in rows)
 
 
-def read_listed(
+def read_records_by_pages(
     reader: ThrottledReader, endpoints: Endpoints[Any], keys: Keys
 ) -> tuple[dict[object, Record], int]:
     """Read records by the pages of their list, as long as that takes fewer calls than one by one.

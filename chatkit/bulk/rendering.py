@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, get_args
 import pandas as pd
 
 from chatkit.api.secret import MASK, SECRET
-from chatkit.bulk.changes import Change, count_kinds, group_by_resource, memory_needed
+from chatkit.bulk.changes import Change, count_kinds, describe_memory, group_by_resource
 from chatkit.bulk.journal import PlanPart
 from chatkit.bulk.outcomes import Row, State
 from chatkit.frames.snapshot import read_origin, write_origin
@@ -26,13 +26,13 @@ from chatkit.report import (
     FindingNote,
     ReportPart,
     both_values,
-    frame_of_objects,
+    format_row_label,
     html_heading,
     html_list,
     html_tables,
     html_value,
+    make_object_frame,
     marked,
-    row_label,
     wrapped,
 )
 from chatkit.util.display import (
@@ -41,8 +41,8 @@ from chatkit.util.display import (
     columns,
     cut,
     cut_middle,
-    differences,
-    duration,
+    find_differences,
+    format_duration,
     is_small,
     many,
     render_change,
@@ -68,11 +68,11 @@ _NOT_EQUAL = "≠"
 # --- a plan in words ------------------------------------------------------------------
 
 
-def heading(plan: Plan) -> str:
+def make_plan_heading(plan: Plan) -> str:
     """Return the headline of a plan: what it is for, and the counts of its changes."""
     setting = plan._setting
     part = setting.parts.get(setting.noun, PlanPart(0))
-    matches = _matched_text(part.matched, setting.noun)
+    matches = _format_matches(part.matched, setting.noun)
     rows = len({repr(cell.row) for cell in plan._cells})
     if not plan.changes and not rows:
         if setting.undoes:
@@ -83,42 +83,42 @@ def heading(plan: Plan) -> str:
         return f"Nothing to do: the account already matches {source}. 0 changes{matches}."
     refused = f"; {many(rows, 'row')} refused" if rows else ""
     if setting.several:
-        counts = [many(len(part), noun) for noun, part in _by_resource(plan).items()]
+        counts = [many(len(part), noun) for noun, part in _group_changes(plan).items()]
         about = "Plan that takes back a run of the account" if setting.undoes else _FOR_ACCOUNT
         return f"{about}: {', '.join(counts) or '0 changes'}{refused}."
     about = f"Plan for {many(part.total, setting.noun)}"
     if setting.undoes:
         about = f"Plan that takes back a run of {setting.noun}s"
-    return f"{about}: {_count_text(plan.changes)}{matches}{refused}."
+    return f"{about}: {_format_counts(plan.changes)}{matches}{refused}."
 
 
-def _count_text(changes: Sequence[Change]) -> str:
+def _format_counts(changes: Sequence[Change]) -> str:
     """Return the counts of changes of each kind in words."""
     counts = [many(count, kind) for kind, count in count_kinds(changes).items() if count]
     skipped = sum(change.kind == "skip" for change in changes)
     return ", ".join((counts or ["0 changes"]) + ([f"{skipped:,} skipped"] if skipped else []))
 
 
-def _by_resource(plan: Plan) -> dict[str, list[Change]]:
+def _group_changes(plan: Plan) -> dict[str, list[Change]]:
     return group_by_resource(plan.changes, plan._setting.noun)
 
 
-def run_heading(plan: Plan) -> str:
+def make_run_heading(plan: Plan) -> str:
     """Return the headline of a run: the counts of its changes."""
     setting = plan._setting
     counts = [many(count, kind) for kind, count in plan.counts.items() if count]
     about = "Run that takes back another, of" if setting.undoes else "Run of"
-    parts = [many(len(part), noun) for noun, part in _by_resource(plan).items()]
+    parts = [many(len(part), noun) for noun, part in _group_changes(plan).items()]
     return f"{about} {', '.join(parts) or many(0, 'change')}: {', '.join(counts) or '0 changes'}."
 
 
-def _matched_text(count: int, noun: str) -> str:
+def _format_matches(count: int, noun: str) -> str:
     """Return in words how many rows match an existing record; empty if none do."""
     match = "matches" if count == 1 else "match"
     return f"; {many(count, 'row')} {match} an existing {noun}" if count else ""
 
 
-def losses_of(plan: Plan) -> UndoLosses:
+def number_undo_losses(plan: Plan) -> UndoLosses:
     """Return the reasons why changes cannot be undone exactly, each with number and count."""
     count = Counter[tuple[str, str]](
         (change.undo, change.loss)
@@ -133,21 +133,21 @@ def losses_of(plan: Plan) -> UndoLosses:
     }
 
 
-def notes_of(plan: Plan) -> list[str]:
+def list_plan_notes(plan: Plan) -> list[str]:
     """Return the notes of a plan: what cannot be undone, its own notes, and how long it takes."""
-    losses = [estimate for _, estimate in losses_of(plan).values()]
+    losses = [estimate for _, estimate in number_undo_losses(plan).values()]
     if len(losses) > FEW:
         rest = f"… and {many(len(losses) - FEW, 'more reason')}: plan.frame() has them all."
         losses[FEW:] = [rest]
     notes = [*losses, *(visible(note) for note in plan.notes)]
     if plan.changes and (seconds := plan.seconds) >= PATIENCE:
-        estimate = f"It takes {duration(seconds)} at {plan._target.transport.pace()}"
-        memory = memory_needed(len(plan.changes))
+        estimate = f"It takes {format_duration(seconds)} at {plan._target.transport.pace()}"
+        memory = describe_memory(len(plan.changes))
         notes.append(f"{estimate}, and {memory}." if memory else f"{estimate}.")
     return notes
 
 
-def row_notes(plan: Plan) -> set[str]:
+def list_row_notes(plan: Plan) -> set[str]:
     """Return the notes about findings in rows."""
     return {visible(note) for note in plan.notes if isinstance(note, FindingNote)}
 
@@ -168,7 +168,7 @@ def order_by_kind(plan: Plan) -> list[int]:
     return sorted(range(len(ranks)), key=ranks.__getitem__)
 
 
-def state_counts(states: Iterable[str]) -> str:
+def format_state_counts(states: Iterable[str]) -> str:
     """Return the counts of a result in words."""
     count = Counter(map(str, states))
     total = many(count.total(), "change")
@@ -190,7 +190,7 @@ class Line(NamedTuple):
     after: RenderedValue | None
 
 
-def change_lines(change: Change, *, whole: bool = False) -> list[Line]:
+def make_change_lines(change: Change, *, whole: bool = False) -> list[Line]:
     """Return the lines of a change: its fields, without those that its label contains.
 
     Args:
@@ -198,7 +198,9 @@ def change_lines(change: Change, *, whole: bool = False) -> list[Line]:
         whole: Show all fields and all places that differ, with texts in full.
     """
     if change.kind in ("update", "skip"):
-        lines = [line for name in change.after for line in _update_lines(change, name, whole=whole)]
+        lines = [
+            line for name in change.after for line in _make_update_lines(change, name, whole=whole)
+        ]
     else:
         new = change.kind == "create"
         seen = change.label if len(change.label) <= LABEL else ""
@@ -207,15 +209,19 @@ def change_lines(change: Change, *, whole: bool = False) -> list[Line]:
         values = [(n, v) for n, v in fields.items() if new or v not in (None, "", [], {})]
         texts = [(n, _render_value(n, v, whole=whole)) for n, v in values]
         lines = [Line(n, None, text) if new else Line(n, text, None) for n, text in texts]
-    return lines if whole else lines[:FIELDS] + _rest_line("", len(lines) - FIELDS, "more field")
+    return (
+        lines if whole else lines[:FIELDS] + _make_rest_line("", len(lines) - FIELDS, "more field")
+    )
 
 
-def _update_lines(change: Change, name: str, *, whole: bool) -> list[Line]:
+def _make_update_lines(change: Change, name: str, *, whole: bool) -> list[Line]:
     """Return the lines of an updated field: both values if small, else the differences."""
     before, after = change.before.get(name), change.after[name]
     if name not in change.before or _is_secret(name, before) or _is_secret(name, after):
         return [Line(name, words(MASK), _render_value(name, after))]
-    places = [] if is_small(before) and is_small(after) else list(differences(name, before, after))
+    places = (
+        [] if is_small(before) and is_small(after) else list(find_differences(name, before, after))
+    )
     first = (places if whole else places[:DEPTH]) or [(name, before, after)]
     lines = []
     for place, old, new in first:
@@ -225,7 +231,7 @@ def _update_lines(change: Change, name: str, *, whole: bool) -> list[Line]:
             if whole
             else Line(place, a, b)
         )
-    return lines + _rest_line(name, len(places) - len(first), "more difference")
+    return lines + _make_rest_line(name, len(places) - len(first), "more difference")
 
 
 def _add_full_text(part: RenderedValue, value: Any) -> RenderedValue:
@@ -236,7 +242,7 @@ def _add_full_text(part: RenderedValue, value: Any) -> RenderedValue:
     return part._replace(whole=text) if isinstance(text, str) else part
 
 
-def _rest_line(field: str, count: int, noun: str) -> list[Line]:
+def _make_rest_line(field: str, count: int, noun: str) -> list[Line]:
     return [Line(field, None, words(f"… and {many(count, noun)}"))] if count > 0 else []
 
 
@@ -249,7 +255,7 @@ def _is_secret(name: str, value: Any) -> bool:
     return isinstance(value, str) and SECRET.search(name) is not None
 
 
-def change_label(change: Change) -> str:
+def make_change_label(change: Change) -> str:
     """Name the record of a change, with its template code if there is one."""
     label = change.label if (change.code or "") in change.label else f"{change.code} {change.label}"
     return cut_middle(label, LABEL)
@@ -258,33 +264,35 @@ def change_label(change: Change) -> str:
 # --- a plan as text -------------------------------------------------------------------
 
 
-def plan_parts(plan: Plan) -> list[ReportPart]:
+def make_plan_parts(plan: Plan) -> list[ReportPart]:
     """Return the parts of a plan as a report: the heading first, how to apply it last."""
-    notes = [line for note in notes_of(plan) for line in wrapped("", note)]
+    notes = [line for note in list_plan_notes(plan) for line in wrapped("", note)]
     does = "<p><code>plan.apply()</code> does it.</p>" if any(plan.counts.values()) else ""
     objections = html_list("objections", "Blocked:", [visible(each) for each in plan.objections()])
     return [
-        ReportPart([heading(plan)], html_heading(heading(plan))),
-        *map(ReportPart, [*_change_blocks(plan), _refused_lines(plan), notes]),
-        ReportPart(html=partial(_html_plan, plan)),
-        ReportPart(_closing_lines(plan), objections or does),
+        ReportPart([make_plan_heading(plan)], html_heading(make_plan_heading(plan))),
+        *map(ReportPart, [*_write_change_blocks(plan), _write_refused_lines(plan), notes]),
+        ReportPart(html=partial(_make_plan_html, plan)),
+        ReportPart(_write_closing_lines(plan), objections or does),
     ]
 
 
-def _change_blocks(plan: Plan) -> list[list[str]]:
+def _write_change_blocks(plan: Plan) -> list[list[str]]:
     """Write the changes as blocks of lines, one for each resource of the account."""
-    losses, kinds = losses_of(plan), group_by_kind(plan)
-    named = [[(c, change_label(c) + footnote(c, losses)) for c in kind[:FEW]] for kind in kinds]
+    losses, kinds = number_undo_losses(plan), group_by_kind(plan)
+    named = [
+        [(c, make_change_label(c) + make_footnote(c, losses)) for c in kind[:FEW]] for kind in kinds
+    ]
     width = max((columns(name) for few in named for _, name in few), default=0)
     blocks: dict[str | None, list[str]] = {}
     for changes, few in zip(kinds, named, strict=True):
         kind, noun = few[0][0].kind, few[0][0].noun
         if noun not in blocks:
-            blocks[noun] = [part_heading(plan, noun)] if noun else []
+            blocks[noun] = [make_part_heading(plan, noun)] if noun else []
         block = blocks[noun]
         for change, name in few:
             head = f"  {_SIGNS[kind]} {name}{' ' * (width - columns(name))}  "
-            body = _field_lines(change, WIDTH - width - 6)
+            body = _write_field_lines(change, WIDTH - width - 6)
             block.append((head + "".join(body[:1])).rstrip())
             block += [" " * (width + 6) + part for part in body[1:]]
         if (more := len(changes) - FEW) > 0:
@@ -293,23 +301,23 @@ def _change_blocks(plan: Plan) -> list[list[str]]:
     return list(blocks.values())
 
 
-def part_heading(plan: Plan, noun: str) -> str:
+def make_part_heading(plan: Plan, noun: str) -> str:
     """Return the heading of a resource in a plan for the account, with its counts."""
     part = plan._setting.parts.get(noun)
-    matches = _matched_text(part.matched, noun) if part else ""
-    return f"{noun.capitalize()}s: {_count_text(_by_resource(plan)[noun])}{matches}"
+    matches = _format_matches(part.matched, noun) if part else ""
+    return f"{noun.capitalize()}s: {_format_counts(_group_changes(plan)[noun])}{matches}"
 
 
-def footnote(change: Change, losses: UndoLosses) -> str:
+def make_footnote(change: Change, losses: UndoLosses) -> str:
     """Return the footnote number of a change that cannot be undone exactly, else empty."""
     number, _ = losses.get((change.undo, change.loss), (0, ""))
     return f" [{number}]" if number else ""
 
 
-def _field_lines(change: Change, width: int) -> list[str]:
+def _write_field_lines(change: Change, width: int) -> list[str]:
     """Write the fields of a change as lines, short ones of new records on one line."""
     lines: list[str] = []
-    for field, before, after in change_lines(change):
+    for field, before, after in make_change_lines(change):
         name = f"{cut_middle(field, LABEL)}: " if field else ""
         one = f"{name}{before or after}"
         if before and after:
@@ -324,10 +332,10 @@ def _field_lines(change: Change, width: int) -> list[str]:
     return lines
 
 
-def _refused_lines(plan: Plan) -> list[str]:
+def _write_refused_lines(plan: Plan) -> list[str]:
     lines = ["Refused:"] if plan._cells else []
     for row, column, value, reason, step in plan._cells[:FEW]:
-        place = [f"row {row_label(row)}", *([cut(column, LABEL)] if column else [])]
+        place = [f"row {format_row_label(row)}", *([cut(column, LABEL)] if column else [])]
         what = f"{', '.join(place)} = {cut(value, 2 * LONG)}" if value else ", ".join(place)
         lines += wrapped("  ", f"{what}: {visible(reason)}")
         lines += wrapped("    -> ", visible(step))
@@ -336,7 +344,7 @@ def _refused_lines(plan: Plan) -> list[str]:
     return lines
 
 
-def _closing_lines(plan: Plan) -> list[str]:
+def _write_closing_lines(plan: Plan) -> list[str]:
     if objections := plan.objections():
         lines = [line for one in objections for line in wrapped("  - ", visible(one))]
         return ["Blocked:", *lines]
@@ -348,33 +356,33 @@ def _closing_lines(plan: Plan) -> list[str]:
 _REFUSED = {"row": 10, "column": 13, "value": 23, "reason": 27, "next step": 27}
 
 
-def _html_plan(plan: Plan) -> str:
+def _make_plan_html(plan: Plan) -> str:
     """Make the HTML of a plan: the changes, the refused cells and the notes."""
-    losses, kinds = losses_of(plan), group_by_kind(plan)
+    losses, kinds = number_undo_losses(plan), group_by_kind(plan)
     space = MANY // max(len(kinds), 1)  # a few deletes are not to hide behind many creates
     first, more, nouns = list[str](), list[str](), set[str]()
     for kind in kinds:
-        rows, noun = _html_changes(kind, losses, space), kind[0].noun
+        rows, noun = _make_changes_html(kind, losses, space), kind[0].noun
         if noun and noun not in nouns and rows:
             nouns.add(noun)
-            counts = marked(part_heading(plan, noun))
+            counts = marked(make_part_heading(plan, noun))
             head = f'<tr><th colspan="5" scope="colgroup">{counts}</th></tr>'
             rows[0] = f"<tbody>{head}</tbody>{rows[0]}"
         first += rows[:FEW]
         more += rows[FEW:]
-    cells = [_html_refused(cell) for cell in plan._cells[:MANY]]
-    widths = {"change": 13, record_noun(plan): 22, "field": 15, "before": 25, "after": 25}
+    cells = [_make_refused_html(cell) for cell in plan._cells[:MANY]]
+    widths = {"change": 13, get_record_noun(plan): 22, "field": 15, "before": 25, "after": 25}
     changes = html_tables(widths, first, more, len(plan.changes), "plan.frame()")
     refused = html_tables(_REFUSED, cells[:FEW], cells[FEW:], len(plan._cells), "plan.refused")
     title = "<p><strong>Refused</strong></p>" if cells else ""
-    return f"{changes}{title}{refused}{notes_html(plan)}"
+    return f"{changes}{title}{refused}{make_notes_html(plan)}"
 
 
 _ROW = "align-items: flex-start; display: flex; flex-wrap: wrap; gap: 1em"
 _FIGURE = "margin: 0.4em 0; max-width: 22em; min-width: 14em"
 
 
-def notes_html(plan: Plan, *more: str, rows: bool = True) -> str:
+def make_notes_html(plan: Plan, *more: str, rows: bool = True) -> str:
     """Make the list of the notes of a plan, and the figures of those that are drawn.
 
     Args:
@@ -383,29 +391,29 @@ def notes_html(plan: Plan, *more: str, rows: bool = True) -> str:
         rows: Whether the findings in rows are in the list.
     """
     drawn = {visible(note): picture for note, picture in plan._drawn.items()}
-    of_rows = () if rows else row_notes(plan)
-    notes = [note for note in notes_of(plan) if note not in drawn and note not in of_rows]
+    of_rows = () if rows else list_row_notes(plan)
+    notes = [note for note in list_plan_notes(plan) if note not in drawn and note not in of_rows]
     figures = "".join(f'<figure style="{_FIGURE}">{each}</figure>' for each in drawn.values())
     row = f'<div style="{_ROW}">{figures}</div>' if figures else ""
     return html_list("notes", "", [*notes, *more]) + row
 
 
-def record_noun(plan: Plan) -> str:
+def get_record_noun(plan: Plan) -> str:
     """Return the noun of the rows of a plan, as the heading of a column."""
     return "record" if plan._setting.several else plan._setting.noun
 
 
-def _html_changes(changes: Sequence[Change], losses: UndoLosses, space: int) -> list[str]:
+def _make_changes_html(changes: Sequence[Change], losses: UndoLosses, space: int) -> list[str]:
     """Make a table body of each change, until `space` lines are used; differences are marked."""
     bodies = []
     for change in changes:
-        lines = change_lines(change) or [Line("", None, None)]
+        lines = make_change_lines(change) or [Line("", None, None)]
         space -= len(lines)
         if space < 0:
             break
-        span, note = f' rowspan="{len(lines)}"', footnote(change, losses)
-        name = marked(change_label(change)) + (f"<sup>{note}</sup>" if note else "")
-        head = f"<td{span}>{html_kind(change)}</td>"
+        span, note = f' rowspan="{len(lines)}"', make_footnote(change, losses)
+        name = marked(make_change_label(change)) + (f"<sup>{note}</sup>" if note else "")
+        head = f"<td{span}>{make_kind_html(change)}</td>"
         head += f'<th{span} scope="rowgroup" dir="auto">{name}</th>'
         old, new = ("ins", "del") if change.kind == "skip" else ("del", "ins")
         rows = [
@@ -417,14 +425,18 @@ def _html_changes(changes: Sequence[Change], losses: UndoLosses, space: int) -> 
     return bodies
 
 
-def html_kind(change: Change) -> str:
+def make_kind_html(change: Change) -> str:
     """Write the kind of a change with its sign."""
     what = f"{change.kind} {change.noun or ''}".rstrip()
     return f'<b class="{change.kind}">{_SIGNS[change.kind]}</b> {what}'
 
 
-def _html_refused(cell: RefusedCell) -> str:
-    label, column, value = row_label(cell.row), cut(cell.column, LABEL), cut(cell.value, 2 * LONG)
+def _make_refused_html(cell: RefusedCell) -> str:
+    label, column, value = (
+        format_row_label(cell.row),
+        cut(cell.column, LABEL),
+        cut(cell.value, 2 * LONG),
+    )
     texts = [label, column, value, visible(cell.reason), visible(cell.next_step)]
     row = "".join([f'<td dir="auto">{marked(part)}</td>' for part in texts])
     return f"<tbody><tr>{row}</tr></tbody>"
@@ -433,33 +445,33 @@ def _html_refused(cell: RefusedCell) -> str:
 # --- as DataFrames --------------------------------------------------------------------
 
 
-def changes_frame(rows: Sequence[Change], names: Names) -> pd.DataFrame:
+def make_changes_frame(rows: Sequence[Change], names: Names) -> pd.DataFrame:
     """Make the frame of a plan."""
     columns = ("kind", "key", "label", "before", "after", "undo", "loss")
     cells = {name: [getattr(row, name) for row in rows] for name in columns}
     texts = ("kind", "label", "undo", "loss")
-    frame = _object_frame(cells, texts, [row.row for row in rows], names)
+    frame = _make_object_frame(cells, texts, [row.row for row in rows], names)
     return frame.rename(columns={"kind": "change", "loss": "undo_note"})
 
 
-def refused_frame(cells: Iterable[RefusedCell]) -> pd.DataFrame:
+def make_refused_frame(cells: Iterable[RefusedCell]) -> pd.DataFrame:
     """Make the table of cells that cannot be planned."""
-    return _tuple_table(cells, ("row", "column", "value", "reason", "next_step"))
+    return _make_tuple_table(cells, ("row", "column", "value", "reason", "next_step"))
 
 
-def left_out_frame(rows: Iterable[LeftOutRow]) -> pd.DataFrame:
+def make_left_out_frame(rows: Iterable[LeftOutRow]) -> pd.DataFrame:
     """Make the table of the rows that an undo leaves out."""
-    return _tuple_table(rows, ("row", "change", "label", "state", "reason"))
+    return _make_tuple_table(rows, ("row", "change", "label", "state", "reason"))
 
 
-def _tuple_table(rows: Iterable[Sequence[Any]], names: Sequence[str]) -> pd.DataFrame:
+def _make_tuple_table(rows: Iterable[Sequence[Any]], names: Sequence[str]) -> pd.DataFrame:
     """Make a table of named tuples: a label of any type, then texts."""
-    frame = frame_of_objects(list(rows), names, names[1:]).infer_objects()
+    frame = make_object_frame(list(rows), names, names[1:]).infer_objects()
     write_origin(frame)
     return frame
 
 
-def result_frame(
+def make_result_frame(
     rows: Iterable[Row], run: str, names: Names, stopped: str, home: str = ""
 ) -> pd.DataFrame:
     """Make the result of a run, a row for each row of its plan.
@@ -483,26 +495,26 @@ def result_frame(
         "checked_ago": [row.checked_ago for row in rows],
     }
     texts = ("change", "label", "state", "reason", "evidence")
-    frame = _object_frame(columns, texts, [row.change.row for row in rows], names)
+    frame = _make_object_frame(columns, texts, [row.change.row for row in rows], names)
     frame["checked_ago"] = pd.to_timedelta(frame["checked_ago"].astype("float64"), unit="s")
     where = {"at": home} if home else {}
     write_origin(frame, run=run, rows=str(len(frame)), stopped=stopped, **where)
     return frame
 
 
-def result_summary(result: pd.DataFrame) -> str:
+def summarize_result(result: pd.DataFrame) -> str:
     """Return the counts of a result in words, and why it stopped."""
-    summary = state_counts(result["state"])
+    summary = format_state_counts(result["state"])
     stopped = read_origin(result).get("stopped")
     return f"{summary} It stopped: {stopped.rstrip('.')}." if stopped else summary
 
 
-def stop_reason_of(result: pd.DataFrame) -> str:
+def get_stop_reason(result: pd.DataFrame) -> str:
     """Return why the run of a result stopped; empty if it did not."""
     return read_origin(result).get("stopped", "")
 
 
-def fleet_frame(
+def join_account_frames(
     frames: Mapping[str, pd.DataFrame], blank: pd.DataFrame | None = None
 ) -> pd.DataFrame:
     """Concatenate frames of several accounts, with the account as first index level.
@@ -522,20 +534,20 @@ def fleet_frame(
     return frame
 
 
-def fleet_table(
+def join_account_tables(
     tables: Mapping[str, pd.DataFrame], blank: pd.DataFrame | None = None
 ) -> pd.DataFrame:
     """Concatenate tables of several accounts, with the account as first column.
 
     Args:
         tables: The tables, by the name of the account.
-        blank: As for `fleet_frame`.
+        blank: As for `join_account_frames`.
     """
-    whole = fleet_frame(tables, blank).reset_index(level="account").reset_index(drop=True)
+    whole = join_account_frames(tables, blank).reset_index(level="account").reset_index(drop=True)
     return whole.astype({"account": "str"})
 
 
-def remember_fleet(
+def write_fleet_origin(
     result: pd.DataFrame, run: str, stops: Mapping[str, str], home: str = ""
 ) -> None:
     """Store in the result of a fleet its run, and why accounts stopped.
@@ -544,7 +556,7 @@ def remember_fleet(
         result: The result.
         run: The run of the fleet.
         stops: The reasons, by the name of the account.
-        home: Where its journals lie, as for `result_frame`.
+        home: Where its journals lie, as for `make_result_frame`.
     """
     reasons = [f"{label}: {reason.rstrip('.')}" for label, reason in stops.items()]
     where = {"at": home} if home else {}
@@ -552,22 +564,22 @@ def remember_fleet(
     result.attrs["stops"] = dict(stops)
 
 
-def run_of_result(frame: pd.DataFrame) -> str | None:
+def get_result_run(frame: pd.DataFrame) -> str | None:
     """Return the run that a result came from; None for any other frame."""
     return read_origin(frame).get("run")
 
 
-def row_count_of_result(frame: pd.DataFrame) -> int:
+def get_result_row_count(frame: pd.DataFrame) -> int:
     """Return how many rows a result had when it was made; 0 if that is unknown."""
     return int(read_origin(frame).get("rows", 0))
 
 
-def store_of_result(frame: pd.DataFrame) -> str | None:
+def get_result_store(frame: pd.DataFrame) -> str | None:
     """Return where the journal of a result is kept; None if in the default store."""
     return read_origin(frame).get("at")
 
 
-def journal_frame(events: Iterable[Any], rows: Sequence[Row]) -> pd.DataFrame:
+def make_journal_frame(events: Iterable[Any], rows: Sequence[Row]) -> pd.DataFrame:
     """Make the frame of the events of a run, in order."""
     kept = list(events)
     changes = [None if event.n is None else rows[event.n].change for event in kept]
@@ -579,12 +591,12 @@ def journal_frame(events: Iterable[Any], rows: Sequence[Row]) -> pd.DataFrame:
         "reason": [event.detail.get("reason", "") for event in kept],
         "detail": [{k: v for k, v in e.detail.items() if k != "reason"} for e in kept],
     }
-    frame = _object_frame(texts, ("change", "label", "event", "reason"))
+    frame = _make_object_frame(texts, ("change", "label", "event", "reason"))
     frame.insert(0, "at", _parse_times([event.at for event in kept]))
     return frame
 
 
-def runs_frame(runs: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+def make_runs_frame(runs: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     """Make the frame of runs, indexed by run, the latest first."""
     columns = (
         *("run", "started", "ended", "connection", "account", "noun", "changes", "applied"),
@@ -631,7 +643,7 @@ def _parse_times(texts: Iterable[Any]) -> pd.Series[Any]:
     return moments.astype("datetime64[us, UTC]")
 
 
-def _object_frame(
+def _make_object_frame(
     columns: Mapping[str, Sequence[Any]],
     texts: Iterable[str] = (),
     labels: Sequence[Any] | None = None,

@@ -27,15 +27,15 @@ from chatkit.bulk.journal import (
     RunHeader,
     is_finished,
 )
-from chatkit.bulk.outcomes import rows_of_journal
+from chatkit.bulk.outcomes import read_rows
 from chatkit.errors import InputError, JournalError
-from chatkit.util.files import existing_temporary_folder, make_folder, temporary_folder
+from chatkit.util.files import find_temporary_folder, get_temporary_folder, make_folder
 
 #: So many journals, the latest, are looked at for a run that was interrupted.
 _LATEST = 50
 
 
-def journal_folder(*, passing: bool) -> Path:
+def get_journal_folder(*, passing: bool) -> Path:
     """Name the folder of the journals: CHATKIT_DATA, or the user's own data folder.
 
     Args:
@@ -43,7 +43,7 @@ def journal_folder(*, passing: bool) -> Path:
             folder that goes with it.
     """
     if passing:
-        folder = temporary_folder() / "runs"
+        folder = get_temporary_folder() / "runs"
         make_folder(folder)
         return folder
     from platformdirs import user_data_path
@@ -57,13 +57,13 @@ def journal_folder(*, passing: bool) -> Path:
 # --- which home, and what lies there -----------------------------------------------------
 
 
-def hidden_at(at: At | None) -> Path | Secret | JournalStore | None:
+def hide_password(at: At | None) -> Path | Secret | JournalStore | None:
     """Return the store location with its password hidden, also from tracebacks."""
     return Secret(at) if isinstance(at, str) else at
 
 
 @contextmanager
-def held(
+def hold_accounts(
     store: JournalStore, accounts: Collection[str], run: str, *, passing: bool = False
 ) -> Iterator[JournalStore]:
     """Lock accounts in their journal store and on this machine.
@@ -81,14 +81,14 @@ def held(
         JournalError: Nothing can be locked where the journals lie.
     """
     with ExitStack() as locks:
-        here = FolderStore(journal_folder(passing=passing))
+        here = FolderStore(get_journal_folder(passing=passing))
         if store.location != here.location:
             with suppress(JournalError):  # a machine without a disk of its own: one lock is left
                 locks.enter_context(here.hold(accounts, run))
         yield locks.enter_context(store.hold(accounts, run))
 
 
-def store_at(at: At | None = None, *, passing: bool = False) -> JournalStore:
+def open_store(at: At | None = None, *, passing: bool = False) -> JournalStore:
     """Return the home of the journals that `at=` names; else CHATKIT_RUNS, else the folder.
 
     Args:
@@ -99,12 +99,12 @@ def store_at(at: At | None = None, *, passing: bool = False) -> JournalStore:
     Raises:
         InputError: It names no home.
     """
-    place = hidden_at(at)
+    place = hide_password(at)
     del at
     if place is None:
         if passing:
-            return FolderStore(journal_folder(passing=True))
-        place = hidden_at(os.environ.get("CHATKIT_RUNS") or journal_folder(passing=False))
+            return FolderStore(get_journal_folder(passing=True))
+        place = hide_password(os.environ.get("CHATKIT_RUNS") or get_journal_folder(passing=False))
     if isinstance(place, Secret):
         if "://" in place.reveal():
             return DatabaseStore(place)
@@ -119,20 +119,20 @@ def store_at(at: At | None = None, *, passing: bool = False) -> JournalStore:
     return place
 
 
-def stores_at(at: At | None = None) -> list[JournalStore]:
+def list_stores(at: At | None = None) -> list[JournalStore]:
     """List the homes where journals of this user may lie, as this process sees them."""
-    if at is not None or (made := existing_temporary_folder()) is None:
-        return [store_at(at)]
-    return [FolderStore(made / "runs"), store_at()]
+    if at is not None or (made := find_temporary_folder()) is None:
+        return [open_store(at)]
+    return [FolderStore(made / "runs"), open_store()]
 
 
-def known_stores() -> list[JournalStore]:
+def list_known_stores() -> list[JournalStore]:
     """List the homes that are known without being named: CHATKIT_RUNS, and the folders."""
-    stores = [*stores_at(), FolderStore(journal_folder(passing=False))]
+    stores = [*list_stores(), FolderStore(get_journal_folder(passing=False))]
     return list({store.location: store for store in stores}.values())
 
 
-def kept_runs(
+def list_runs(
     at: At | None = None, lost: Callable[[JournalError], object] | None = None
 ) -> Iterator[KeptRun]:
     """List all runs, oldest first in each store.
@@ -144,7 +144,7 @@ def kept_runs(
     Raises:
         JournalError: A home cannot be reached, and `lost` does not take that; or none can be.
     """
-    stores = stores_at(at)
+    stores = list_stores(at)
     failed = 0
     for store in stores:
         try:
@@ -158,7 +158,7 @@ def kept_runs(
         yield from runs
 
 
-def named_runs(at: At | None = None) -> tuple[dict[str, JournalStore], JournalError | None]:
+def find_run_stores(at: At | None = None) -> tuple[dict[str, JournalStore], JournalError | None]:
     """List the names of all runs that can be reached, each with its home.
 
     Returns:
@@ -166,7 +166,7 @@ def named_runs(at: At | None = None) -> tuple[dict[str, JournalStore], JournalEr
     """
     homes: dict[str, JournalStore] = {}
     lost = None
-    for store in stores_at(at):
+    for store in list_stores(at):
         try:
             homes |= dict.fromkeys(store.runs(), store)
         except JournalError as error:
@@ -185,7 +185,7 @@ def find_run(run: str, at: At | None = None) -> tuple[JournalStore, str]:
             whole name is in no other.
     """
     listed = "chatkit.runs()" if at is None else "chatkit.runs(at=…)"
-    homes, lost = named_runs(at)
+    homes, lost = find_run_stores(at)
     if run in homes:
         return homes[run], run
     if lost is not None:
@@ -203,7 +203,7 @@ def find_run(run: str, at: At | None = None) -> tuple[JournalStore, str]:
     raise JournalError(f"No run is called {run!r}. {listed} lists them.")
 
 
-def read_run(run: str, at: At | None = None) -> Journal:
+def open_run_journal(run: str, at: At | None = None) -> Journal:
     """Open the journal of a run to be read; a part of its name is enough.
 
     Raises:
@@ -222,7 +222,9 @@ class WrittenChange(NamedTuple):
     change: Change
 
 
-def changes_since(account: str, noun: str, since: datetime) -> tuple[list[WrittenChange], set[str]]:
+def read_changes_since(
+    account: str, noun: str, since: datetime
+) -> tuple[list[WrittenChange], set[str]]:
     """List the changes since a time from the journals, oldest first.
 
     Journals are read in the data folder of this user and where CHATKIT_RUNS says. Runs that
@@ -238,7 +240,7 @@ def changes_since(account: str, noun: str, since: datetime) -> tuple[list[Writte
         The changes, and the names of all runs that the journals tell of, of those before, too.
     """
     changes, runs = [], set()
-    for run in chain.from_iterable(map(kept_runs, known_stores())):
+    for run in chain.from_iterable(map(list_runs, list_known_stores())):
         header, last = run.header, run.last
         if header is None or header.account != account or header.noun not in (noun, ACCOUNT):
             continue
@@ -249,7 +251,7 @@ def changes_since(account: str, noun: str, since: datetime) -> tuple[list[Writte
         try:
             with run.read() as kept:
                 times = {event.n: event.at for event in kept.events()}
-                rows = rows_of_journal(kept)
+                rows = read_rows(kept)
         except JournalError:
             continue
         runs.add(header.run)
@@ -263,7 +265,7 @@ def changes_since(account: str, noun: str, since: datetime) -> tuple[list[Writte
     return sorted(changes, key=lambda each: (each.at, each.run)), runs
 
 
-def open_runs(accounts: Collection[str]) -> list[RunHeader]:
+def list_unfinished_runs(accounts: Collection[str]) -> list[RunHeader]:
     """List the latest runs of some accounts that have not come to their end, the oldest first.
 
     Those of an account where a run is at work at this moment are left out. Only the latest
@@ -273,7 +275,7 @@ def open_runs(accounts: Collection[str]) -> list[RunHeader]:
         JournalError: The journals cannot be reached.
         InputError: CHATKIT_RUNS names no home of journals.
     """
-    store = store_at()
+    store = open_store()
     only = next(iter(accounts)) if len(accounts) == 1 else ""
     headers = [
         kept.header
@@ -286,13 +288,13 @@ def open_runs(accounts: Collection[str]) -> list[RunHeader]:
     return [run for run in headers if run.account not in at_work]
 
 
-def interrupted(account: str) -> str:
+def describe_interrupted_run(account: str) -> str:
     """Return in one line which run of an account was interrupted; empty if none was.
 
-    What `open_runs` finds is meant.
+    What `list_unfinished_runs` finds is meant.
     """
     try:
-        headers = open_runs([account])
+        headers = list_unfinished_runs([account])
     except (JournalError, InputError) as error:  # an account can be read without journals
         return str(error)
     if not headers:
@@ -306,7 +308,9 @@ def interrupted(account: str) -> str:
     )
 
 
-def prune(store: JournalStore, *, days: float = 90, runs: Collection[str] = ()) -> list[str]:
+def delete_journals(
+    store: JournalStore, *, days: float = 90, runs: Collection[str] = ()
+) -> list[str]:
     """Delete whole journals: of runs that finished long ago, and of runs that are named.
 
     What is not finished, and what cannot be read, goes only by name.

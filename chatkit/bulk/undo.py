@@ -12,7 +12,7 @@ from chatkit.bulk.apply import PlanTarget
 from chatkit.bulk.changes import Change, Kind
 from chatkit.bulk.endpoints import Endpoints
 from chatkit.bulk.journal import Journal, KeptRun
-from chatkit.bulk.outcomes import Row, rows_of_journal
+from chatkit.bulk.outcomes import Row, read_rows
 from chatkit.bulk.plan import LeftOutRow, Plan, RefusedCell, Setting
 from chatkit.errors import JournalError
 from chatkit.util.display import many
@@ -20,7 +20,7 @@ from chatkit.util.display import many
 _NEXT_STEP = "leave it, or put it right by hand"
 
 
-def undo_plan(
+def make_undo_plan(
     journal: Journal,
     target: PlanTarget,
     *,
@@ -46,7 +46,7 @@ def undo_plan(
     changes: list[Change] = []
     refused: list[RefusedCell] = []
     header = journal.header
-    all_rows = rows_of_journal(journal)
+    all_rows = read_rows(journal)
     rows = all_rows if only is None else [row for row in all_rows if row.n in only]
     undone = find_undone_rows(header.run, all_rows, later)
     done = [row for row in rows if _may_have_taken_effect(row) and row.n not in undone]
@@ -64,7 +64,7 @@ def undo_plan(
     ]
     for row in reversed(done):
         change, endpoints = row.change, target.of(row.change.code, row.change.noun)
-        if reason := _refusal_reason(row, endpoints, include_adopted=include_adopted):
+        if reason := _explain_refusal(row, endpoints, include_adopted=include_adopted):
             adopted = row.evidence in ("adopted", "gone")
             step = "undo(…, include_adopted=True)" if adopted else _NEXT_STEP
             refused.append(RefusedCell(change.row, "", change.label, reason, step))
@@ -121,16 +121,16 @@ def find_undone_rows(run: str, rows: Collection[Row], kept: Collection[KeptRun])
             continue
         try:
             with later.read() as journal:
-                back = rows_of_journal(journal)
+                back = read_rows(journal)
         except JournalError:
             continue  # runs() lists it as damaged
         again = find_undone_rows(later.run, back, kept)
         effective = [row for row in back if row.state in ("applied", "differs")]
-        identities |= {_row_identity(row) for row in effective if row.n not in again}
-    return {row.n for row in rows if _row_identity(row) in identities} if identities else set()
+        identities |= {_make_row_identity(row) for row in effective if row.n not in again}
+    return {row.n for row in rows if _make_row_identity(row) in identities} if identities else set()
 
 
-def _row_identity(row: Row) -> tuple[str, str | None, str | None, str]:
+def _make_row_identity(row: Row) -> tuple[str, str | None, str | None, str]:
     """Return what a row and the row that undoes it have in common."""
     return repr(row.change.row), row.change.noun, row.change.code, row.change.label
 
@@ -142,7 +142,7 @@ def _may_have_taken_effect(row: Row) -> bool:
     return effective or row.evidence == "gone" or changed_since
 
 
-def _refusal_reason(row: Row, endpoints: Endpoints[Any], *, include_adopted: bool) -> str:
+def _explain_refusal(row: Row, endpoints: Endpoints[Any], *, include_adopted: bool) -> str:
     """Return why a row cannot be undone; empty if it can."""
     after = row.change.after
     create = row.change.kind == "create"
@@ -177,14 +177,16 @@ def _reverse_change(row: Row, endpoints: Endpoints[Any]) -> Change:
         case "update":
             kind, key = "update", row.key
             after = {
-                name: _as_sendable(before[name], endpoints, name) for name in now if name in before
+                name: _make_sendable(before[name], endpoints, name)
+                for name in now
+                if name in before
             }
             # a natural key of several fields changes as a whole: the order of rows depends on it
             now = {n: v for n, v in change.before.items() if n not in change.after} | now
         case "delete":
             kind, key = "create", row.key if endpoints.chosen else None
             # an empty name is sent: somebody may have created it again with another one
-            emptied = {n: _as_sendable(value, endpoints, n) for n, value in before.items()}
+            emptied = {n: _make_sendable(value, endpoints, n) for n, value in before.items()}
             after = {name: value for name, value in emptied.items() if value is not None}
             now = {endpoints.key: row.key}
     undo, loss = endpoints.undo(kind, now, after)
@@ -193,7 +195,7 @@ def _reverse_change(row: Row, endpoints: Endpoints[Any]) -> Change:
     )
 
 
-def _as_sendable(value: Any, endpoints: Endpoints[Any], name: str) -> Any:
+def _make_sendable(value: Any, endpoints: Endpoints[Any], name: str) -> Any:
     """Return a value as it can be sent: "" for None where the field takes no null."""
     field = endpoints.body.model_fields.get(name)
     return "" if value is None and field is not None and field.annotation is str else value

@@ -30,13 +30,13 @@ from chatkit.report import (
     MANY,
     Report,
     ReportPart,
-    frame_of_objects,
     html_heading,
     html_tables,
+    make_object_frame,
     marked,
 )
-from chatkit.util.display import MISSING, cut, json_pair, many
-from chatkit.util.json import escape, steps, unescape
+from chatkit.util.display import MISSING, cut, format_json_pair, many
+from chatkit.util.json import escape_key, split_pointer, unescape_key
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -268,7 +268,7 @@ class _Place:
 
     def child(self, key: str, label: str | None = None, noun: str | None = None) -> _Place:
         """Return the place of a key below this one."""
-        step = f"/{escape(key)}"
+        step = f"/{escape_key(key)}"
         path = (*self.path, cut(key if label is None else label, 40))
         return _Place(noun or self.noun, path, self.a + step, self.b + step)
 
@@ -359,7 +359,7 @@ class _Comparison:
         for name in dict(child_lists(x)) | dict(child_lists(y)):
             if name.startswith("/cases/") and not both:
                 continue  # what `cases` is was compared as a whole
-            label = unescape(name.removeprefix("/").replace("cases/", "case "))
+            label = unescape_key(name.removeprefix("/").replace("cases/", "case "))
             here = _Place("component", (*place.path, label), place.a + name, place.b + name)
             before, after = _slot_value(x, name), _slot_value(y, name)
             if isinstance(before, list) and isinstance(after, list):
@@ -456,7 +456,7 @@ def _item_label(n: int, value: Any) -> str:
 
 def _slot_value(value: dict[str, Any], slot: str) -> Any:
     """Return the value at a JSON pointer in a container; MISSING without one."""
-    for step in steps(slot):
+    for step in split_pointer(slot):
         value = value.get(step, MISSING)
     return value
 
@@ -488,7 +488,7 @@ class Diff(Report, tuple[Difference, ...]):
     def frame(self) -> pd.DataFrame:
         """Return a row for each difference; a value that is not there is None."""
         columns = ("kind", "where", "pointer_a", "pointer_b", "before", "after")
-        return frame_of_objects(self, columns, texts=columns[:4])
+        return make_object_frame(self, columns, texts=columns[:4])
 
     def _parts(self) -> list[ReportPart]:
         lines = [_heading(self)]
@@ -543,7 +543,7 @@ def _value_texts(one: Difference) -> list[str]:
     """Return the texts of the values before and after; empty for one that is missing."""
     if one.kind.endswith(" moved"):
         return [one.before, one.after]  # places in words
-    pairs = zip((one.before, one.after), json_pair(one.before, one.after), strict=True)
+    pairs = zip((one.before, one.after), format_json_pair(one.before, one.after), strict=True)
     return ["" if value is MISSING else text for value, text in pairs]
 
 

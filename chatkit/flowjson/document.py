@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from chatkit.errors import InputError
-from chatkit.util.json import JsonFault, escape, is_deeper, read_json, steps
+from chatkit.util.json import JsonFault, escape_key, is_deeper, read_json, split_pointer
 
 #: Levels of nesting that are read: a flow document has some 20.
 DEEPEST = 60
@@ -81,7 +81,7 @@ class DocumentSource:
         The position of what is missing is that of the object or array around it.
         """
         text = self.text or ""
-        path = tuple(steps(pointer))
+        path = tuple(split_pointer(pointer))
         if path and not self._offsets:  # a text that is no JSON has findings only at the top
             self._offsets = {path: offset for path, offset, _ in _scan_positions(text)}
         while path and path not in self._offsets:
@@ -93,7 +93,7 @@ class DocumentSource:
         positions = _scan_positions(self.text or "") if self.has_duplicates else ()
         for path, offset, is_repeated in positions:
             if is_repeated:
-                yield "".join(f"/{escape(step)}" for step in path), self.line_column(offset)
+                yield "".join(f"/{escape_key(step)}" for step in path), self.line_column(offset)
 
 
 def read_source(document: object) -> DocumentSource:

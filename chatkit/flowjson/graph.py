@@ -19,7 +19,7 @@ from typing import Any, Literal
 from chatkit.flowjson.document import read_document
 from chatkit.flowjson.nodes import FlowNode, read_nodes
 from chatkit.util.display import cut, many
-from chatkit.util.json import escape
+from chatkit.util.json import escape_key
 
 Kind = Literal["navigate", "data_exchange", "routing_model"]
 
@@ -136,7 +136,7 @@ def _find_edges(flow: FlowNode) -> list[Edge]:
             if not isinstance(target, str) or (source, target) in navigated:
                 continue
             kind: Kind = "data_exchange" if source in exchange_labels else "routing_model"
-            pointer = f"/routing_model/{escape(source)}/{n}"
+            pointer = f"/routing_model/{escape_key(source)}/{n}"
             edge = Edge(source, target, kind, exchange_labels.get(source, ""), pointer)
             edges.setdefault((source, target, ""), edge)
     return list(edges.values())

@@ -31,11 +31,11 @@ from chatkit.report import (
     FindingSequence,
     Report,
     ReportPart,
-    frame_of_objects,
+    make_object_frame,
     marked,
 )
 from chatkit.util.display import escaped, many, visible
-from chatkit.util.json import apply_patch, steps
+from chatkit.util.json import apply_patch, split_pointer
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -127,7 +127,7 @@ def _with_positions(source: DocumentSource, findings: list[Finding]) -> list[Fin
         return findings
     placed = [replace(each, **source.find(each.pointer)._asdict()) for each in findings]
     for pointer, (line, column) in source.duplicate_keys():
-        message = f"{steps(pointer)[-1]} is here twice; only the last one counts."
+        message = f"{split_pointer(pointer)[-1]} is here twice; only the last one counts."
         placed.append(
             Finding("DUPLICATE_KEY", "warning", pointer, message, "Remove one.", line, column)
         )
@@ -158,7 +158,9 @@ class Findings(FindingSequence[Finding], Report):
 
     def frame(self) -> pd.DataFrame:
         """Return them as a DataFrame, one row each."""
-        frame = frame_of_objects(self._findings, _COLUMNS, texts={*_COLUMNS} - {*_POSITION_COLUMNS})
+        frame = make_object_frame(
+            self._findings, _COLUMNS, texts={*_COLUMNS} - {*_POSITION_COLUMNS}
+        )
         return frame.astype(dict.fromkeys(_POSITION_COLUMNS, "Int64"))
 
     def annotated(self, around: int = 2) -> AnnotatedSource:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from chatkit.flowjson.components import COMPONENTS, RECOMMENDED, ComponentShape, Property, Version
 from chatkit.util.display import cut
-from chatkit.util.json import escape
+from chatkit.util.json import escape_key
 
 ACTION_KEYS = ("on-click-action", "on-select-action", "on-unselect-action")
 CHILD_KEYS = ("children", "then", "else", "cases")
@@ -262,7 +262,7 @@ def child_lists(value: dict[str, Any]) -> Iterator[tuple[str, list[Any]]]:
     """Yield each list of components in a container, with the pointer from the container."""
     for key, inner in value.items():
         if key == "cases" and isinstance(inner, dict):
-            cases = ((f"/cases/{escape(case)}", children) for case, children in inner.items())
+            cases = ((f"/cases/{escape_key(case)}", children) for case, children in inner.items())
             yield from ((at, children) for at, children in cases if isinstance(children, list))
         elif key in CHILD_KEYS and key != "cases" and isinstance(inner, list):
             yield f"/{key}", inner
@@ -312,7 +312,7 @@ def _read_property(owner: ComponentNode, key: str, value: object) -> None:
     screen = owner.screen
     about = owner.shape.by_name.get(key) if owner.shape else None
     is_fixed = not about.binding if about else key in ("type", "name")
-    top = f"{owner.pointer}/{key if about else escape(key)}"
+    top = f"{owner.pointer}/{key if about else escape_key(key)}"
     waiting: list[tuple[str, str, object, ActionNode | None, int | None]] = [
         (top, key, value, None, None)
     ]
@@ -345,7 +345,7 @@ def _read_property(owner: ComponentNode, key: str, value: object) -> None:
             continue
         for name, part in reversed(list(_bound_parts(inner))):
             index = name if isinstance(inner, list) and item is None else item
-            waiting.append((f"{pointer}/{escape(name)}", str(name), part, action, index))
+            waiting.append((f"{pointer}/{escape_key(name)}", str(name), part, action, index))
 
 
 def _bound_parts(value: object) -> Iterator[tuple[Any, object]]:

@@ -13,9 +13,9 @@ from chatkit.errors import InputError, Problem
 from chatkit.flowjson.components import Shape
 from chatkit.flowjson.document import read_document
 from chatkit.flowjson.nodes import is_expression, read_nodes
-from chatkit.report import frame_of_objects
-from chatkit.util.display import many, short_json
-from chatkit.util.json import at, escape, steps
+from chatkit.report import make_object_frame
+from chatkit.util.display import format_short_json, many
+from chatkit.util.json import escape_key, get_value, split_pointer
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -91,7 +91,7 @@ def _texts_in_object(place: str, path: str, value: dict[str, Any], shape: Shape 
     """Yield the texts in a component, an option or a part of one."""
     for key, inner in value.items():
         prop = shape.property(key) if shape else None
-        here, name = f"{place}/{escape(key)}", f"{path}.{key}" if path else key
+        here, name = f"{place}/{escape_key(key)}", f"{path}.{key}" if path else key
         item = prop.item if prop else None
         if key in WORDING:
             yield from _texts_in_property(here, name, inner, prop.length if prop else None)
@@ -115,7 +115,7 @@ def _texts_in_property(place: str, path: str, value: Any, limit: int | None) -> 
     elif isinstance(value, dict):
         for key, text in value.items():
             if isinstance(text, str):
-                here = f"{place}/{escape(key)}"
+                here = f"{place}/{escape_key(key)}"
                 yield from _texts_in_property(here, f"{path}.{key}", text, limit)
 
 
@@ -136,7 +136,7 @@ def texts(document: object) -> pd.DataFrame:
         limit (documented characters, if any) and length.
     """
     columns = ("pointer", "screen", "component", "property", "text", "limit")
-    made = frame_of_objects(list(find_texts(read_document(document))), columns, texts=columns[:5])
+    made = make_object_frame(list(find_texts(read_document(document))), columns, texts=columns[:5])
     made["length"] = [len(text) for text in made.text]
     return made.astype({"limit": "Int64", "length": "Int64"}).set_index("pointer")
 
@@ -166,7 +166,7 @@ def with_texts(document: object, table: pd.DataFrame, column: str = "text") -> A
         before = known[pointer]
         if before.limit is not None and max(before.limit, len(before.text)) < len(text):
             long.append(f"  {pointer}: {len(text)} characters, {before.limit} are documented")
-        holder, last = at(copy, pointer.rpartition("/")[0]), steps(pointer)[-1]
+        holder, last = get_value(copy, pointer.rpartition("/")[0]), split_pointer(pointer)[-1]
         holder[int(last) if isinstance(holder, list) else last] = text
     if long:
         head = f"{many(len(long), 'text')} may be cut on the phone:"
@@ -194,7 +194,7 @@ def _read_edits(
         row = {name: values[n] for name, values in columns.items()}
         reason = "; ".join(_row_problems(str(pointer), text, row, known, edited))
         if reason:
-            value = short_json(text) if isinstance(text, str) else repr(text)
+            value = format_short_json(text) if isinstance(text, str) else repr(text)
             problems.append(Problem(str(pointer), value, reason))
         elif text != known[pointer].text:
             edited[pointer] = text
@@ -216,7 +216,7 @@ def _row_problems(
     for name, value in row.items():
         expected = getattr(before, name)
         if isinstance(value, str) and value != (expected or ""):
-            now = short_json(expected or "")
+            now = format_short_json(expected or "")
             yield f"it is of {name} {now} now: make the table anew with texts()"
             return
     if not isinstance(text, str):

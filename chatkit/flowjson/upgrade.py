@@ -27,13 +27,13 @@ from chatkit.flowjson.nodes import ActionNode, ComponentNode, FlowNode, ScreenNo
 from chatkit.report import (
     Report,
     ReportPart,
-    frame_of_objects,
     html_heading,
     html_list,
     html_tables,
+    make_object_frame,
 )
-from chatkit.util.display import MISSING, many, short_json
-from chatkit.util.json import escape
+from chatkit.util.display import MISSING, format_short_json, many
+from chatkit.util.json import escape_key
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -112,12 +112,13 @@ class Rewrite:
     # --- changes by the table of properties ------------------------------------------
 
     def _upgrade_property(self, pointer: str, owner: dict[str, Any], prop: Property) -> None:
-        here = f"{pointer}/{escape(prop.name)}"
+        here = f"{pointer}/{escape_key(prop.name)}"
         value = owner.get(prop.name, MISSING)
         if value is not MISSING and self._crosses(prop.until):
             self._change(here, owner, prop.name, MISSING, f"{prop.until} took it out.")
             if prop.name == "data_channel_uri":
-                what = f"Set the endpoint of the flow to {short_json(value)}: it left the document."
+                endpoint = format_short_json(value)
+                what = f"Set the endpoint of the flow to {endpoint}: it left the document."
                 self._add_todo(here, what)
         elif value is MISSING and self._crosses(prop.required) and prop.since <= self.target:
             self._add_property(here, owner, prop, f"{prop.required} demands it.")
@@ -142,7 +143,7 @@ class Rewrite:
             guess = words[:1].upper() + words[1:]
         if guess:
             self._change(here, owner, prop.name, guess, reason)
-            what = f"Look at the {prop.name}, which was guessed: {short_json(guess)}"
+            what = f"Look at the {prop.name}, which was guessed: {format_short_json(guess)}"
         self._add_todo(here, what if guess else f"Put in a {prop.name}. {reason}")
 
     def _check_image_size(self, here: str, image: str, prop: Property) -> None:
@@ -159,7 +160,7 @@ class Rewrite:
         for component in self._nodes.components:
             for prop in component.shape.properties if component.shape else ():
                 if {"date", "dates"}.intersection(prop.kinds(self.source)):
-                    here = f"{component.pointer}/{escape(prop.name)}"
+                    here = f"{component.pointer}/{escape_key(prop.name)}"
                     self._upgrade_date(here, component.value, prop.name)
                     self._upgrade_example(component.screen, component.value.get(prop.name), here)
             if component.type == "DatePicker":
@@ -254,7 +255,7 @@ def _form_init_values(component: ComponentNode) -> tuple[str, dict[str | None, A
     """Return the pointer to the init-value of a component, and all init-values of its Form."""
     form = component.form
     values = form.value.get("init-values") if form else None
-    pointer = f"{form.pointer if form else ''}/init-values/{escape(component.name or '')}"
+    pointer = f"{form.pointer if form else ''}/init-values/{escape_key(component.name or '')}"
     return pointer, values if isinstance(values, dict) else {}
 
 
@@ -291,7 +292,7 @@ def _objects_within(pointer: str, value: dict[str, Any], shape: Shape) -> Iterat
     yield pointer, value, shape
     for prop in shape.properties:
         inner = value.get(prop.name)
-        here = f"{pointer}/{escape(prop.name)}"
+        here = f"{pointer}/{escape_key(prop.name)}"
         if prop.item and prop.kind == "object" and isinstance(inner, dict):
             yield from _objects_within(here, inner, prop.item)
         elif prop.item and prop.kind == "items" and isinstance(inner, list):
@@ -319,12 +320,15 @@ class Upgrade(Report):
     def frame(self) -> pd.DataFrame:
         """Return a row for each change."""
         columns = ("pointer", "before", "after", "reason")
-        return frame_of_objects(self.changes, columns, texts=("pointer", "reason"))
+        return make_object_frame(self.changes, columns, texts=("pointer", "reason"))
 
     def _parts(self) -> list[ReportPart]:
         lines = [self._heading()]
         for one in self.changes:
-            lines.append(f"  ~ {one.pointer}: {short_json(one.before)} → {short_json(one.after)}")
+            lines.append(
+                f"  ~ {one.pointer}: {format_short_json(one.before)} → "
+                f"{format_short_json(one.after)}"
+            )
             lines.append(f"      {one.reason}")
         if self.todo:
             lines.append("For a person to do:")
@@ -335,7 +339,8 @@ class Upgrade(Report):
         rows = []
         for one in self.changes:
             before, after = (
-                "" if value is MISSING else short_json(value) for value in (one.before, one.after)
+                "" if value is MISSING else format_short_json(value)
+                for value in (one.before, one.after)
             )
             texts = zip(
                 (one.pointer, before, after, one.reason),
@@ -396,7 +401,9 @@ def _require_version(text: object) -> Version:
     version = Version.parse(text)
     if version not in RELEASED:
         known = ", ".join(map(str, RELEASED))
-        raise InputError(f"{short_json(text)} is not a version of flow documents. Known: {known}.")
+        raise InputError(
+            f"{format_short_json(text)} is not a version of flow documents. Known: {known}."
+        )
     return version
 
 

@@ -26,7 +26,7 @@ from msgspec.json import decode, encode
 from msgspec.structs import astuple
 from pydantic import BaseModel
 
-from chatkit.api.record import Document, Time, as_time, parse_document
+from chatkit.api.record import Document, Time, parse_document, parse_time
 from chatkit.api.secret import SECRET, mask_secrets
 from chatkit.frames.snapshot import write_origin
 
@@ -58,7 +58,9 @@ class WrongRows(ValueError):
     """Rows that are not as documented: the row (from 0), the field and its value."""
 
 
-def _wrong_value(row: int, field: str, kind: Kind, value: object, whose: str = "") -> WrongRows:
+def _make_value_error(
+    row: int, field: str, kind: Kind, value: object, whose: str = ""
+) -> WrongRows:
     message = f"row {row}, field {field}: expected {_TYPES[kind].name}, got {value!r:.60}"
     return WrongRows(f"{message} ({whose})" if whose else message)
 
@@ -66,9 +68,9 @@ def _wrong_value(row: int, field: str, kind: Kind, value: object, whose: str = "
 # --- kinds of columns -------------------------------------------------------------------
 
 
-def column_kinds(record: type[BaseModel], names: Iterable[str]) -> dict[str, Kind]:
+def choose_column_kinds(record: type[BaseModel], names: Iterable[str]) -> dict[str, Kind]:
     """Return the kinds of columns for fields of a record, by their annotations."""
-    return {name: _column_kind(record.model_fields[name].annotation) for name in names}
+    return {name: _choose_column_kind(record.model_fields[name].annotation) for name in names}
 
 
 _KIND_OF_TYPE: dict[Any, Kind] = {
@@ -77,7 +79,7 @@ _KIND_OF_TYPE: dict[Any, Kind] = {
 }  # fmt: skip
 
 
-def _column_kind(annotation: Any) -> Kind:
+def _choose_column_kind(annotation: Any) -> Kind:
     if get_origin(annotation) in (Union, UnionType):
         members = [a for a in get_args(annotation) if a is not NoneType]
         annotation = members[0] if len(members) == 1 else None
@@ -86,7 +88,7 @@ def _column_kind(annotation: Any) -> Kind:
     return _KIND_OF_TYPE.get(annotation, "json")
 
 
-def _number_array(values: Sequence[Any]) -> Any:
+def _make_number_array(values: Sequence[Any]) -> Any:
     if not {int, NoneType}.issuperset(map(type, values)):
         values = [_parse_int(value) for value in values]
     return pa.array(values, pa.int64(), memory_pool=_MEMORY)
@@ -101,24 +103,24 @@ def _parse_int(value: Any) -> int | None:
     raise ValueError(value)
 
 
-def _text_array(values: Sequence[Any]) -> Any:
+def _make_text_array(values: Sequence[Any]) -> Any:
     return pa.array(values, pa.large_string(), memory_pool=_MEMORY)
 
 
-def _flag_array(values: Sequence[Any]) -> Any:
+def _make_flag_array(values: Sequence[Any]) -> Any:
     return pa.array(values, pa.bool_(), memory_pool=_MEMORY)
 
 
-def _time_array(values: Sequence[Any]) -> Any:
-    texts = _text_array(values)
+def _make_time_array(values: Sequence[Any]) -> Any:
+    texts = _make_text_array(values)
     try:
         return pc.cast(texts, _TIMESTAMP, memory_pool=_MEMORY)
     except pa.ArrowInvalid:  # finer than microseconds, without an offset, or no time at all
         return pa.array(map(_parse_time, values), _TIMESTAMP)
 
 
-def _parsed_time_array(values: Sequence[Any]) -> Any:
-    return pa.array(map(as_time, values), _TIMESTAMP)
+def _make_parsed_time_array(values: Sequence[Any]) -> Any:
+    return pa.array(map(parse_time, values), _TIMESTAMP)
 
 
 def _parse_time(text: str | None) -> datetime | None:
@@ -157,18 +159,18 @@ class _ColumnType(NamedTuple):
 _STR = pd.StringDtype("pyarrow", na_value=np.nan)  # what pandas calls `str`
 _TIME_DTYPE = pd.DatetimeTZDtype("us", "UTC")
 _TYPES: dict[Kind, _ColumnType] = {
-    "number": _ColumnType("a whole number", _number_array, pa.int64(), pd.Int64Dtype()),
-    "text": _ColumnType("text", _text_array, pa.large_string(), _STR),
-    "flag": _ColumnType("true or false", _flag_array, pa.bool_(), pd.BooleanDtype()),
-    "time": _ColumnType("an ISO 8601 time", _time_array, _TIMESTAMP, _TIME_DTYPE),
-    "moment": _ColumnType("a time", _parsed_time_array, _TIMESTAMP, _TIME_DTYPE),
+    "number": _ColumnType("a whole number", _make_number_array, pa.int64(), pd.Int64Dtype()),
+    "text": _ColumnType("text", _make_text_array, pa.large_string(), _STR),
+    "flag": _ColumnType("true or false", _make_flag_array, pa.bool_(), pd.BooleanDtype()),
+    "time": _ColumnType("an ISO 8601 time", _make_time_array, _TIMESTAMP, _TIME_DTYPE),
+    "moment": _ColumnType("a time", _make_parsed_time_array, _TIMESTAMP, _TIME_DTYPE),
     "json": _ColumnType("JSON", _join_json, None, None),
     "document": _ColumnType("JSON", _join_json, None, None),
 }
 
 
 @contextmanager
-def collector_paused() -> Iterator[None]:
+def pause_collector() -> Iterator[None]:
     """Disable garbage collection during the block, which makes many allocations faster.
 
     None of them can be garbage yet. It saves half the time of a million rows.
@@ -232,7 +234,7 @@ class Columns:
         columns = {name: self._join_chunks(name, kind) for name, kind in self._kinds.items()}
         keys = columns.pop(key)
         if (absent := keys.isna()).any():
-            raise _wrong_value(int(absent.argmax()), key, self._kinds[key], None)
+            raise _make_value_error(int(absent.argmax()), key, self._kinds[key], None)
         frame = pd.DataFrame(columns, index=keys.index, copy=False)
         keys = keys.astype("int64") if self._kinds[key] == "number" else keys
         frame.index = pd.Index(keys, name=key)
@@ -260,7 +262,7 @@ class Columns:
         ]
         if cells[0].null_count:
             row = first + int(pc.index(pc.is_null(cells[0]), True).as_py())
-            raise _wrong_value(row, key, self._kinds[key], None)
+            raise _make_value_error(row, key, self._kinds[key], None)
         return pa.table(cells, names=list(columns))
 
     def _arrow_type(self, name: str) -> Any:
@@ -279,7 +281,7 @@ class Columns:
             values = decode(cells)
             if name in self._known:
                 lists = [v if isinstance(v, list | None) else [v] for v in values]
-                values = [v and [*map(_text_or_json, v)] for v in lists]
+                values = [v and [*map(_format_text_or_json, v)] for v in lists]
             else:
                 values = [None if v is None else encode(v).decode() for v in values]
             return pa.array(values, self._arrow_type(name))
@@ -372,7 +374,7 @@ class Columns:
                     column = next(iter(self._kinds))  # of the keys, mostly
                     known = type(key) in (int, str) and column != name
                     whose = f"{column} {key!r:.60}" if known else ""
-                    raise _wrong_value(row, name, kind, value, whose) from None
+                    raise _make_value_error(row, name, kind, value, whose) from None
             raise
 
     def _join_chunks(self, name: str, kind: Kind) -> pd.Series[Any]:
@@ -403,17 +405,17 @@ class Columns:
         return np.fromiter(chain.from_iterable(decoded()), object, self.rows)
 
 
-def _text_or_json(value: Any) -> str | None:
+def _format_text_or_json(value: Any) -> str | None:
     return value if isinstance(value, str | None) else encode(value).decode()
 
 
 def replace_texts(table: pa.Table, name: str, texts: Sequence[str | None]) -> pa.Table:
     """Return a table with other texts in one column."""
     place = table.schema.get_field_index(name)
-    return table.set_column(place, table.schema.field(place), _text_array(texts))
+    return table.set_column(place, table.schema.field(place), _make_text_array(texts))
 
 
-def join_texts(table: pa.Table | pd.DataFrame, columns: Sequence[str]) -> Any:
+def join_text_columns(table: pa.Table | pd.DataFrame, columns: Sequence[str]) -> Any:
     """Join text columns with single spaces, without empty texts; null where all are empty."""
     parts = [
         pa.array(table[c], pa.large_string()) if isinstance(table, pd.DataFrame) else table[c]
@@ -429,9 +431,9 @@ def join_texts(table: pa.Table | pd.DataFrame, columns: Sequence[str]) -> Any:
 # --- frames -----------------------------------------------------------------------------
 
 
-def join_words(frame: pd.DataFrame, columns: Sequence[str]) -> pd.Series[Any]:
+def join_name_columns(frame: pd.DataFrame, columns: Sequence[str]) -> pd.Series[Any]:
     """Join text columns with single spaces, without empty texts; NA where all are empty."""
-    name = pd.array(join_texts(frame, columns), dtype=_STR)
+    name = pd.array(join_text_columns(frame, columns), dtype=_STR)
     return pd.Series(name, index=frame.index, name="name")
 
 
@@ -440,7 +442,7 @@ def count_repeated_keys(frame: pd.DataFrame) -> int:
     return 0 if frame.index.is_unique else int(frame.index.duplicated().sum())
 
 
-def without_repeats(frame: pd.DataFrame) -> pd.DataFrame:
+def drop_repeated_keys(frame: pd.DataFrame) -> pd.DataFrame:
     """Keep the last of the rows that share a key, and all rows without a key."""
     if frame.index.is_unique:
         return frame
@@ -448,14 +450,14 @@ def without_repeats(frame: pd.DataFrame) -> pd.DataFrame:
     return frame[~frame.index.duplicated(keep="last") | keyless]
 
 
-def with_level(frame: pd.DataFrame, name: str, values: Sequence[str]) -> pd.DataFrame:
+def add_index_level(frame: pd.DataFrame, name: str, values: Sequence[str]) -> pd.DataFrame:
     """Add a first level to the index, with a text for each row."""
     first = pd.Index(pd.array(values, dtype="str"))
     names = [name, frame.index.name]
     return frame.set_axis(pd.MultiIndex.from_arrays([first, frame.index], names=names))
 
 
-def sorted_by_key(frame: pd.DataFrame, order: Callable[[list[str]], list[str]]) -> pd.DataFrame:
+def sort_by_key(frame: pd.DataFrame, order: Callable[[list[str]], list[str]]) -> pd.DataFrame:
     """Sort the rows by their keys, as languages within each template code, the first level.
 
     Args:
@@ -472,13 +474,13 @@ def sorted_by_key(frame: pd.DataFrame, order: Callable[[list[str]], list[str]]) 
     return frame if ranked == list(range(len(keys))) else frame.iloc[ranked]
 
 
-def frame_of_json(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+def make_json_frame(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     """Make a frame of JSON objects, a row each from 1 on, with nullable types."""
     frame = pd.DataFrame(list(rows), index=range(1, len(rows) + 1), dtype=object)
     return frame.convert_dtypes()
 
 
-def column_or_level(frame: pd.DataFrame, name: str) -> pd.Series[Any] | None:
+def get_column_or_level(frame: pd.DataFrame, name: str) -> pd.Series[Any] | None:
     """Return a column, or a level of the index, by position; None without one."""
     if name in frame.columns:
         return frame[name].reset_index(drop=True)
@@ -493,27 +495,27 @@ def column_or_level(frame: pd.DataFrame, name: str) -> pd.Series[Any] | None:
 _PYTHON_TYPES = frozenset({bool, int, float, str, list, dict, type(None)})
 
 
-def python_value(value: Any) -> Any:
+def to_python(value: Any) -> Any:
     """Convert a value of numpy to Python; Parquet files bring arrays for lists."""
     if type(value) in _PYTHON_TYPES:
         return value
     return value.tolist() if isinstance(value, np.generic | np.ndarray) else value
 
 
-def python_values(cells: pd.Series[Any] | pd.Index[Any]) -> list[Any]:
+def to_python_list(cells: pd.Series[Any] | pd.Index[Any]) -> list[Any]:
     """Return cells as Python values, NA as None."""
     if isinstance(cells.dtype, pd.StringDtype):
         texts: list[Any] = cells.array.to_numpy(object, na_value=None).tolist()
         return texts
     values = zip(cells.astype(object).tolist(), cells.isna().tolist(), strict=True)
-    return [None if absent else python_value(value) for value, absent in values]
+    return [None if absent else to_python(value) for value, absent in values]
 
 
-def none_if_missing(value: Any) -> Any:
+def cell_to_python(value: Any) -> Any:
     """Convert a cell to a Python value, NA to None."""
     if isinstance(value, list | dict):
         return value
-    return None if value is None or pd.isna(value) else python_value(value)
+    return None if value is None or pd.isna(value) else to_python(value)
 
 
 def records(frame: pd.DataFrame, places: Sequence[int]) -> Iterator[dict[str, Any]]:
@@ -521,6 +523,6 @@ def records(frame: pd.DataFrame, places: Sequence[int]) -> Iterator[dict[str, An
     if not len(places):  # to take none of many takes as long as to take some
         return
     part, names = frame.iloc[list(places)], [str(name) for name in frame.columns]
-    columns = [python_values(part.iloc[:, n]) for n in range(len(names))]
+    columns = [to_python_list(part.iloc[:, n]) for n in range(len(names))]
     for row in zip(*columns, strict=True) if columns else repeat((), len(part)):
         yield dict(zip(names, row, strict=True))

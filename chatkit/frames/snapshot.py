@@ -71,7 +71,7 @@ def keep_snapshot(
     return frame
 
 
-def snapshot_of(frame: pd.DataFrame, origin: Mapping[str, str]) -> Snapshot | None:
+def get_snapshot(frame: pd.DataFrame, origin: Mapping[str, str]) -> Snapshot | None:
     """Return the snapshot of a frame; None if it has none, or is of another origin."""
     held = read_origin(frame)
     return held.snapshot if isinstance(held, FrameOrigin) and dict(held) == origin else None

@@ -15,7 +15,7 @@ from typing import Any
 import pandas as pd
 
 from chatkit.errors import InputError
-from chatkit.frames.frame import collector_paused
+from chatkit.frames.frame import pause_collector
 from chatkit.frames.snapshot import write_origin
 from chatkit.imports.columns import FileReading, count_column_names, find_columns
 from chatkit.imports.tables import RawTable, Source, TableRow, file_kind, read_source, vcards
@@ -115,7 +115,7 @@ def read_file(
     }
     notes: list[str] = []
     try:
-        with collector_paused():
+        with pause_collector():
             table = _read_table(content, **options)
             notes = table.notes
             reading = find_columns(table, columns)

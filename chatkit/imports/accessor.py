@@ -56,7 +56,7 @@ class Accessor(metaclass=HelpPage):
         """
         if "state" not in self._frame:
             raise TypeError("Only the result of plan.apply() has a summary.")
-        return rendering.result_summary(self._frame)
+        return rendering.summarize_result(self._frame)
 
     def to_csv(self, target: Target) -> None:
         """Write the frame as a CSV file that `chatkit.read_contacts` reads as it was.

@@ -19,7 +19,12 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from chatkit.report import Finding
-from chatkit.util.display import has_half_character, invisible_positions, many, right_to_left
+from chatkit.util.display import (
+    find_invisible_characters,
+    has_half_character,
+    is_right_to_left,
+    many,
+)
 
 _DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 
@@ -104,7 +109,7 @@ def _make_check(
 
 def _find_unseen(kind: str, text: str) -> dict[int, str]:
     """Return the invisible characters of a kind by position, except those of flags."""
-    if not (places := invisible_positions(text)):
+    if not (places := find_invisible_characters(text)):
         return {}
     flags = {n for match in _FLAG.finditer(text) for n in range(*match.span())}
     unseen = {}
@@ -417,7 +422,7 @@ find_styled = _make_check("styled", lambda text: _replace_styled(text) != text, 
 
 
 def _has_both_directions(text: str) -> bool:
-    kinds = {unicodedata.bidirectional(c) for c in text} if right_to_left(text) else set()
+    kinds = {unicodedata.bidirectional(c) for c in text} if is_right_to_left(text) else set()
     return "L" in kinds and not kinds.isdisjoint(("R", "AL"))
 
 
@@ -449,7 +454,7 @@ def find_letterless(text: str) -> CellFinding | None:
     """Find names without any letter."""
     if _LETTER.search(text):
         return None
-    hidden = {*invisible_positions(text)}
+    hidden = {*find_invisible_characters(text)}
     signs = [sign for n, sign in enumerate(text) if n not in hidden and not sign.isspace()]
     kinds = {
         "what is not seen": not signs,

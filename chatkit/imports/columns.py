@@ -25,7 +25,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import pandas as pd
 
-from chatkit.errors import InputError, Problem, problem_line
+from chatkit.errors import InputError, Problem, format_problem
 from chatkit.imports.tables import (
     ROW,
     RawTable,
@@ -42,7 +42,7 @@ from chatkit.imports.tables import (
     read_word,
 )
 from chatkit.numbers import DATE, GROUP
-from chatkit.util.display import many, shortened
+from chatkit.util.display import many, shorten
 
 _KINDS = ("whatsapp", "mobile", "phone")  #: of numbers, the best first
 _LEAST_KIND = len(_KINDS)  #: the kind of a column that is called just `Number`
@@ -346,7 +346,7 @@ class FileReading:
         """Note why a row is left out."""
         where = f"row {row}, {quoted_name(column)}" if column else f"row {row}"
         text = keep_cell(value)[0] or ""
-        self.broken.append((row, place, Problem(where, shortened(repr(text)), reason)))
+        self.broken.append((row, place, Problem(where, shorten(repr(text)), reason)))
 
     @property
     def problems(self) -> list[Problem]:
@@ -377,7 +377,7 @@ class FileReading:
         lines += [f"  note: {note}" for note in self.notes]
         if skipped and self.broken:
             lines.append(f"  left out: {many(self.left_out, 'row')}")
-            lines += [f"  {problem_line(each)}" for each in self.problems[:_MAX_PROBLEMS]]
+            lines += [f"  {format_problem(each)}" for each in self.problems[:_MAX_PROBLEMS]]
             if (rest := len(self.broken) - _MAX_PROBLEMS) > 0:
                 lines.append(f"    and {rest:,} more")
         return "\n".join(lines)
@@ -621,7 +621,7 @@ def find_columns(table: RawTable, named_columns: Named) -> FileReading:
         )
     reading = FileReading(table.kind, table.notes)
     for n, text, reason in table.broken:
-        reading.broken.append((n, 0, Problem(f"row {n}", shortened(repr(text)), reason)))
+        reading.broken.append((n, 0, Problem(f"row {n}", shorten(repr(text)), reason)))
     named = {field: names for field, names in named_columns.items() if names is not None}
     asked = [name for names in named.values() for name in names]
     top = find_heading_row(rows, asked) if table.titled else 0

@@ -24,7 +24,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from msgspec import Raw
 
-from chatkit.api.connection import account_words
+from chatkit.api.connection import describe_account
 from chatkit.api.listing import ListReader
 from chatkit.bulk.endpoints import Endpoints
 from chatkit.errors import BadAnswer, ChatkitError, InputError, NotFound, Refused, StoreError
@@ -117,7 +117,7 @@ class _Export:
         self.read_name = self.parts[0].origin.read if self.parts else token_hex(8)
         self.resumed = bool(self.parts)
         record = endpoints.record
-        self.columns = frames.Columns(frames.column_kinds(record, record.listed))
+        self.columns = frames.Columns(frames.choose_column_kinds(record, record.listed))
         self.pages_end = self.written = 0  # rows of `columns` in whole pages, and in parts
         self.position = self.parts[-1].origin.position if self.parts else 0
         self.expected: list[Any] = []  # ids that the next page has to begin with
@@ -161,7 +161,7 @@ class _Export:
             raise self._folder_error(f"{path} cannot be read ({error!s:.200})") from error
         account, noun = self.endpoints.transport.connection.account, self.endpoints.noun
         if (origin.account, origin.noun) != (account, noun):
-            own, other = account_words(account), account_words(origin.account)
+            own, other = describe_account(account), describe_account(origin.account)
             raise InputError(
                 f"{self.folder} holds {origin.noun}s of "
                 f"{'another sandbox' if other == own else other}, not {noun}s of {own}: name "

@@ -20,7 +20,7 @@ import pandas as pd
 
 from chatkit.bulk.matching import parse_ids
 from chatkit.errors import InputError
-from chatkit.frames.frame import collector_paused, column_or_level, python_values
+from chatkit.frames.frame import get_column_or_level, pause_collector, to_python_list
 from chatkit.frames.snapshot import read_origin, write_origin
 from chatkit.imports.characters import NAME, CellFinding, apply_suggestions, check_name
 from chatkit.numbers import (
@@ -28,11 +28,11 @@ from chatkit.numbers import (
     Country,
     Number,
     Plus,
-    cell_text,
-    country_of,
-    known_country,
-    person_key,
-    read,
+    find_region,
+    get_cell_text,
+    make_person_key,
+    parse_country,
+    read_number,
 )
 from chatkit.report import (
     FEW,
@@ -47,12 +47,12 @@ from chatkit.report import (
     Severity,
     both_values,
     bullets,
+    format_row_label,
     headline,
     html_tables,
     html_value,
     marked,
     paragraph,
-    row_label,
     wrapped,
 )
 from chatkit.util.display import LONG, cut, many, render_change, values, visible
@@ -141,7 +141,9 @@ def _of_another_country(text: str, number: Number, codes: Iterable[str]) -> Cell
     if number.mobile:
         return None
     countries = [_dialled_in(code) for code in sorted(codes) if code != number.country_code]
-    others = [(each.code, read(text, each, "unused")) for each in countries if each and each.region]
+    others = [
+        (each.code, read_number(text, each, "unused")) for each in countries if each and each.region
+    ]
     abroad = [each for code, each in others if each.country_code == code and each.mobile]
     if not abroad:
         return None
@@ -152,12 +154,12 @@ def _of_another_country(text: str, number: Number, codes: Iterable[str]) -> Cell
 
 def _dialled_in(text: str) -> Country | None:
     """Return the country that a cell names, for numbers that are dialled there."""
-    country = country_of(text)
+    country = parse_country(text)
     return country and country._replace(named=True, of_row=False)
 
 
 def _cell_text(cell: Any) -> str:
-    text = cell if isinstance(cell, str) else cell_text(cell) or ""
+    text = cell if isinstance(cell, str) else get_cell_text(cell) or ""
     return text if text.strip() else ""
 
 
@@ -174,14 +176,14 @@ def _finding(
 
 
 def _check_number(code: str, text: str, home: Country | None, plus: Plus | None) -> NumberCheck:
-    country = country_of(code) if code else home
+    country = parse_country(code) if code else home
     if code and not country:
         kind = "unknown country code" if _CODE.fullmatch(code) else "country code"
         reason = "it is the code of no country: write it like +91"
         return NumberCheck(None, _finding(kind, "error", reason, column="country_code"))
     if not text:
         return NumberCheck(None, _finding("empty", "error", "there is no number"))
-    number = read(text, country, plus)
+    number = read_number(text, country, plus)
     # of cells that can be sent as they are, only what no country can have is an error
     whole = _CODE.fullmatch(code) and _DIGITS.fullmatch(text)
     sendable = whole and _MIN_DIGITS <= len(code) - 1 + len(text) <= _MAX_DIGITS
@@ -270,18 +272,21 @@ def find_duplicate_rows(
             continue
         key = natural_key(row.pair, by)
         earlier = first.setdefault(key, row)
-        similar = spellings.setdefault(person_key(*row.pair), row)
+        similar = spellings.setdefault(make_person_key(*row.pair), row)
         if earlier is not row:
             yield place, _duplicate_finding(earlier, row)
             first[key] = earlier._replace(name=earlier.name or row.name)
         elif similar is not row:
-            label, other = row_label(similar.label), " ".join(similar.pair or row.pair)
+            label, other = format_row_label(similar.label), " ".join(similar.pair or row.pair)
             reason = f"it may be the same contact as row {label}, which has {other}"
             yield place, _finding("same contact", "warning", reason)
 
 
 def _duplicate_finding(earlier: CheckedContact, row: CheckedContact) -> CellFinding:
-    label, names = f"row {row_label(earlier.label)}", [one.name or None for one in (earlier, row)]
+    label, names = (
+        f"row {format_row_label(earlier.label)}",
+        [one.name or None for one in (earlier, row)],
+    )
     if earlier.pair and row.pair and earlier.pair[0] != row.pair[0]:
         same = f"{label} has the same number of {earlier.pair[0]}"
         return _finding("duplicate", "error", f"{same}, and the service compares numbers alone")
@@ -305,13 +310,13 @@ class AccountContacts:
         self._exact: dict[str, CheckedContact] = {}
         self._similar: dict[str, CheckedContact] = {}
         ends = {number.lstrip("0")[-7:] for _, number in pairs}
-        cells = (python_values(base[name]) for name in ("name", *_PAIR_FIELDS))
+        cells = (to_python_list(base[name]) for name in ("name", *_PAIR_FIELDS))
         for id_, name, code, number in zip(base.index.tolist(), *cells, strict=True):
             texts = isinstance(code, str) and isinstance(number, str)
             if texts and number.lstrip("0")[-7:] in ends:
                 holder = CheckedContact(None, id_, name, (code, number))
                 self._exact[natural_key((code, number), by)] = holder
-                self._similar.setdefault(person_key(code, number), holder)
+                self._similar.setdefault(make_person_key(code, number), holder)
 
     def find_holder(self, row: CheckedContact) -> CheckedContact | None:
         """Return another contact that has the number of a row."""
@@ -322,7 +327,7 @@ class AccountContacts:
         """Return a finding if only another spelling of the number is in the account."""
         if not row.pair or natural_key(row.pair, self._by) in self._exact:
             return None
-        holder = self._similar.get(person_key(*row.pair))
+        holder = self._similar.get(make_person_key(*row.pair))
         if holder is None or holder.id == row.id or holder.pair is None:
             return None
         kept = values(" ".join(holder.pair))
@@ -384,7 +389,7 @@ def check_contacts(
             "check needs a column called number or name. "
             f"The columns are: {', '.join(map(str, frame.columns)):.200}."
         )
-    with collector_paused():
+    with pause_collector():
         checking = _FrameCheck(resource, frame)
         checking.check_names()
         if "number" in frame.columns:
@@ -409,7 +414,7 @@ class _FrameCheck:
 
     def _own_ids(self) -> list[int | None]:
         """Return the id of each row that is a contact of this account, else None."""
-        cells = column_or_level(self._frame, self._resource.key)
+        cells = get_column_or_level(self._frame, self._resource.key)
         account = self._resource.transport.connection.account
         if cells is None or read_origin(self._frame).get("account") not in (None, account):
             return [None] * len(self._frame)
@@ -419,7 +424,7 @@ class _FrameCheck:
     def _column_cells(self, column: str) -> list[Any]:
         if column not in self._frame.columns:
             return [None] * len(self._frame)
-        return python_values(self._frame[column])
+        return to_python_list(self._frame[column])
 
     def _add_finding(self, place: int, value: Any, finding: CellFinding) -> None:
         row = self._labels[place]
@@ -457,7 +462,7 @@ class _FrameCheck:
     def _countries(self, region: str | None) -> list[Country | None]:
         """Return the country in which the number of each row is dialled."""
         if region is None or region not in self._frame.columns:
-            return [known_country(region)] * len(self._frame)
+            return [find_region(region)] * len(self._frame)
         cells = [None if cell is None else str(cell) for cell in self._column_cells(region)]
         countries = [_dialled_in(cell) if cell else None for cell in cells]
         unread = {repr(cell) for cell, c in zip(cells, countries, strict=True) if cell and not c}
@@ -642,7 +647,11 @@ class Fixed(Report):
 
     def _cell(self, row: Any, column: str, code: str, old: str | None, new: str) -> _ReportCell:
         """Render one corrected cell as lines of text and as a row of the HTML table."""
-        label, name, (before, after) = row_label(row), cut(column, LABEL), render_change(old, new)
+        label, name, (before, after) = (
+            format_row_label(row),
+            cut(column, LABEL),
+            render_change(old, new),
+        )
         lines = both_values(f"  row {label}, {name}: ", before, after, WIDTH)
         html = html_value(before, "del") + html_value(after, "ins")
         return _ReportCell(lines, (label, name, visible(code)), html)
@@ -670,7 +679,7 @@ class Quality(Report):
     def __len__(self) -> int:
         return len(self.findings)
 
-    @collector_paused()
+    @pause_collector()
     def frame(self) -> pd.DataFrame:
         """Make a table of all findings.
 
@@ -715,7 +724,7 @@ class Quality(Report):
         if of_numbers and "country_code" not in frame.columns:
             empty = pd.Series(None, frame.index, dtype="str")
             frame.insert(frame.columns.tolist().index("number"), "country_code", empty)
-        cells = {name: python_values(frame[name]) for name in _PAIR_FIELDS} if of_numbers else {}
+        cells = {name: to_python_list(frame[name]) for name in _PAIR_FIELDS} if of_numbers else {}
         changes: list[tuple[int, str, str, str | None, str]] = []
         for place, findings in sorted(safe.items()):
             if of_name := [finding for finding in findings if finding.field == "name"]:
@@ -814,7 +823,7 @@ def _finding_cell(finding: CellFinding) -> _ReportCell:
     meant = finding.suggestion or ""
     if finding.field == "name" and isinstance(finding.value, str) and meant:
         value, meant = map(str, render_change(finding.value, meant))
-    row, column = row_label(finding.row), cut(finding.field, LABEL)
+    row, column = format_row_label(finding.row), cut(finding.field, LABEL)
     message, mark = visible(finding.message), "*" if finding.safe else "?"
     cell = f"row {row}, {column} = {value}" if value else f"row {row}, {column}"
     lines = wrapped("  ", f"{cell}: {message}")

@@ -18,8 +18,8 @@ from chatkit.inbox.delivery import Delivery, Selection
 from chatkit.inbox.events import Event, parse_contact
 from chatkit.inbox.store import InboxStore
 from chatkit.profile import ServiceProfile
-from chatkit.signature import named, sign
-from chatkit.util.webhook_sender import BadReceiver, NotThisMachine, parse_address, post
+from chatkit.signature import get_scheme, sign
+from chatkit.util.webhook_sender import BadReceiver, NotThisMachine, parse_address, post_body
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -201,7 +201,9 @@ class Inbox(metaclass=HelpPage):
         headers = _replay_headers(stored, self._profile, signing)
         try:
             address = parse_address(url)
-            answer = post(address, headers, stored.body, seconds=_REPLAY_SECONDS, outside=allow)
+            answer = post_body(
+                address, headers, stored.body, seconds=_REPLAY_SECONDS, outside=allow
+            )
         except NotThisMachine as elsewhere:
             raise InputError(
                 f"{elsewhere}. A delivery holds what customers wrote: to send it there, pass "
@@ -484,7 +486,7 @@ def _replay_headers(
     kept = [(n, v) for n, v in delivery.headers if n.lower() not in _HOP_HEADERS and v != MASK]
     if secret is None:
         return kept
-    scheme = named(profile.signature_scheme)
+    scheme = get_scheme(profile.signature_scheme)
     values = {name.lower(): value for name, value in kept}
     message_id = values.get((scheme.id_header or "").lower()) or f"replay_{delivery.id}"
     signed = sign(scheme, secret, message_id, int(time.time()), delivery.body)

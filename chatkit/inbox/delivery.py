@@ -19,7 +19,7 @@ from chatkit.api.secret import MASK, Secret
 from chatkit.errors import BadSignature
 from chatkit.inbox.events import contact_in
 from chatkit.profile import ServiceProfile
-from chatkit.signature import Scheme, key_of, named, unpacked, verify
+from chatkit.signature import Scheme, decode_secret, decompress_body, get_scheme, verify
 
 
 class ReceivedDelivery(NamedTuple):
@@ -55,7 +55,7 @@ class Delivery(NamedTuple):
     @property
     def content(self) -> bytes:
         """The body, unpacked if it came as gzip."""
-        return unpacked(self.body)
+        return decompress_body(self.body)
 
     def __repr__(self) -> str:
         verdict = "verified" if self.verified else f"not verified: {self.reason}"
@@ -102,7 +102,7 @@ class DeliveryInspector:
     def __init__(
         self, profile: ServiceProfile, secrets: Sequence[Secret] = (), scheme: Scheme | None = None
     ) -> None:
-        self.scheme = scheme or named(profile.signature_scheme)
+        self.scheme = scheme or get_scheme(profile.signature_scheme)
         self._kind_field = profile.event_kind_field
         self.set_secrets(secrets)
 
@@ -113,7 +113,7 @@ class DeliveryInspector:
             BadSignature: One of them cannot be used with the scheme.
         """
         for secret in secrets:
-            key_of(self.scheme, secret)
+            decode_secret(self.scheme, secret)
         self._secrets = tuple(secrets)
 
     @property
@@ -171,7 +171,7 @@ class DeliveryInspector:
 
     def _read_body(self, body: bytes, encoding: str) -> tuple[str | None, str, str]:
         """Return the kind and the contact of a body, and why it is no JSON."""
-        content = unpacked(body)
+        content = decompress_body(body)
         try:
             value = msgspec.json.decode(content)
         except RecursionError:
@@ -201,7 +201,7 @@ class DeliveryInspector:
 def contact_of_body(body: bytes) -> str:
     """Return the contact of a stored body, as `contact_in` does."""
     try:
-        return contact_in(msgspec.json.decode(unpacked(body)))
+        return contact_in(msgspec.json.decode(decompress_body(body)))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return ""
 

@@ -20,7 +20,7 @@ from chatkit.api.secret import Secret
 from chatkit.errors import HelpPage, safe_repr
 from chatkit.inbox.delivery import DeliveryInspector, Selection
 from chatkit.inbox.store import InboxStore
-from chatkit.util.asgi_server import Server, listen
+from chatkit.util.asgi_server import Server, open_socket
 from chatkit.util.display import many
 
 #: The upstream platform sends up to 3 MB.
@@ -70,7 +70,7 @@ class Receiver(metaclass=HelpPage):
         self._verifying = threading.Lock()
         self._unverified = unverified
         self._batches = Batches(self._store_arrivals)
-        self._server = Server(self._asgi, listen(host, port))
+        self._server = Server(self._asgi, open_socket(host, port))
         name = "localhost" if host in ("127.0.0.1", "::1") else host
         name = f"[{name}]" if ":" in name else name
         self.url = f"http://{name}:{self._server.port}/"

@@ -26,7 +26,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import DataError, IntegrityError, SQLAlchemyError
 
 from chatkit.api.secret import Secret
-from chatkit.bulk.journal import is_busy, pause, prepare
+from chatkit.bulk.journal import is_busy, set_durable_mode, sleep_briefly
 from chatkit.errors import InputError, StoreError
 from chatkit.inbox.delivery import Delivery, ReceivedDelivery, Selection
 from chatkit.signature import PACKED
@@ -256,7 +256,7 @@ class InboxStore:
                     f"They are deleted, but the log of the inbox {self.address} may still hold "
                     "them, because another process is reading it. apply() tries it again."
                 )
-            pause()
+            sleep_briefly()
 
     # --- reading ---
 
@@ -446,7 +446,7 @@ def _make_engine(address: sa.URL, *, reading: bool = False) -> sa.Engine:
 
     @sa.event.listens_for(engine, "connect")
     def connected(connection: Any, record: Any) -> None:
-        prepare(connection, wait=_WAIT)
+        set_durable_mode(connection, wait=_WAIT)
         connection.execute("PRAGMA secure_delete = ON")  # what is deleted is overwritten
         connection.execute(f"PRAGMA query_only = {'ON' if reading else 'OFF'}")
 

@@ -16,7 +16,7 @@ from chatkit.localization import language
 from chatkit.localization.checks import MEDIA
 from chatkit.localization.content import AUTHENTICATION_TEXT, Entry, part, slots
 from chatkit.localization.typography import tagged_parts
-from chatkit.util.display import cut, invisible_positions, many
+from chatkit.util.display import cut, find_invisible_characters, many
 
 #: The labels that the platform writes itself, by the type of the button.
 _PLATFORM_LABELS = {"copy_offer_code": "Copy offer code", "view_catalog": "View catalog"}
@@ -242,7 +242,7 @@ def _fill_samples(text: str, samples: Mapping[str, Any]) -> tuple[str, list[str]
     parts.append(text[last:])
     marks += [""] * (len(text) - last)
     filled = "".join(parts)[:_MAX_TEXT_LENGTH]
-    for n in invisible_positions(filled):
+    for n in find_invisible_characters(filled):
         if filled[n] != "\n":
             marks[n] = "odd"
     return filled, marks

@@ -450,12 +450,12 @@ def _check_website_button(
 def _check_phone_number(texts: Mapping[str, str], field: str, name: str) -> Iterator[Flaw]:
     """Check the phone number of a button as that of a contact."""
     value, code = texts.get("value", ""), texts.get("country_code", "")
-    country = numbers.country_of(code) if re.fullmatch(r"\+[1-9][0-9]{0,2}", code) else None
+    country = numbers.parse_country(code) if re.fullmatch(r"\+[1-9][0-9]{0,2}", code) else None
     place = f"{field}.value"
     if not value:
         yield flaw("button number/missing", place, name=name)
     elif country:
-        number = numbers.read(value, country)
+        number = numbers.read_number(value, country)
         pair = (number.country_code, number.number) if number.e164 else number.suggested
         if number.verdict not in numbers.CERTAIN or pair != (code, value):
             parts = {"name": name, "value": values(value)}

@@ -25,14 +25,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from chatkit.api.connection import Connection
-from chatkit.bulk.journal import person
-from chatkit.bulk.stores import journal_folder
-from chatkit.errors import InputError, file_bytes
+from chatkit.bulk.journal import get_user_name
+from chatkit.bulk.stores import get_journal_folder
+from chatkit.errors import InputError, read_file_bytes
 from chatkit.localization import language
 from chatkit.localization.content import Contents, Entry, entries, group_with_source
 from chatkit.localization.table import make_frame
 from chatkit.report import Report, ReportPart, marked, paragraph
-from chatkit.util.display import changed_words, many, values, visible
+from chatkit.util.display import compare_words, many, values, visible
 from chatkit.util.files import replace_file, rewrite_file
 from chatkit.util.progress import print_line
 
@@ -95,7 +95,7 @@ _HTML_MARKS = {"same": "{}", "out": "<del>{}</del>", "in": "<ins>{}</ins>"}
 
 def worded_changes(before: str, after: str) -> str:
     """Show the changes of a text in one line: [-what was taken out-] and {+what was put in+}."""
-    changes = changed_words(before, after)
+    changes = compare_words(before, after)
     return "".join(_TEXT_MARKS[kind].format(visible(text)) for kind, text in changes)
 
 
@@ -107,7 +107,7 @@ def marked_changes(before: str, after: str, kinds: Collection[str] = tuple(_HTML
         after: The present text.
         kinds: "same", "out" for words that were taken out, "in" for those that were put in.
     """
-    changes = changed_words(before, after)
+    changes = compare_words(before, after)
     return "".join(
         _HTML_MARKS[kind].format(marked(visible(text))) for kind, text in changes if kind in kinds
     )
@@ -266,11 +266,13 @@ class Ledger:
             if before.at >= at:
                 later = datetime.fromisoformat(before.at) + timedelta(microseconds=1)
                 at = later.isoformat(timespec="microseconds")
-        self._keep_later("made", key, Origin(at, self.add_source(source), how, run, person()))
+        self._keep_later(
+            "made", key, Origin(at, self.add_source(source), how, run, get_user_name())
+        )
 
     def comment(self, place: tuple[str, str, str], text: str) -> None:
         """Record the comment of a person on a text; an empty comment takes it back."""
-        self.comments[place] = Annotation(_now(), text, person())
+        self.comments[place] = Annotation(_now(), text, get_user_name())
 
     def silence(
         self,
@@ -283,7 +285,7 @@ class Ledger:
     ) -> None:
         """Record that findings of a code are silenced, or not any more; empty means every one."""
         place = code, language.normal(lang_code), template_code, field
-        self.silenced[place] = Annotation(_now(), "" if off else "yes", person())
+        self.silenced[place] = Annotation(_now(), "" if off else "yes", get_user_name())
 
     # --- look up ----------------------------------------------------------------------
 
@@ -514,7 +516,7 @@ class LedgerFile(Report):
     """
 
     def __init__(self, connection: Connection) -> None:
-        folder = journal_folder(passing=connection.passing).parent / "translations"
+        folder = get_journal_folder(passing=connection.passing).parent / "translations"
         name = sha256(connection.account.encode()).hexdigest()[:32]
         self.path: Path = folder / f"{name}.jsonl"  #: where it lies
 
@@ -543,7 +545,7 @@ class LedgerFile(Report):
             OSError: It cannot be opened.
         """
         file = Path(path).expanduser()
-        other = _parse_ledger(file_bytes(file), file.name)
+        other = _parse_ledger(read_file_bytes(file), file.name)
         known, lines = self.read().lines(), other.lines()
         new = len(self.add(other).lines() - known)
         print_line(f"{new:,} of {many(len(lines), 'line')} {'was' if new == 1 else 'were'} new.")

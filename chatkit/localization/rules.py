@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 from chatkit.localization.content import Entry
 from chatkit.report import Finding, Severity
 from chatkit.util.display import visible
-from chatkit.util.json import escape, steps
+from chatkit.util.json import escape_key, split_pointer
 
 if TYPE_CHECKING:
     from chatkit.localization.glossary import Glossary
@@ -94,7 +94,7 @@ class ContentFinding(Finding):
     @property
     def field(self) -> str:
         """The field as in the API: "buttons.1.label"; the first is 0."""
-        return ".".join(steps(self.pointer))
+        return ".".join(split_pointer(self.pointer))
 
     @property
     def source(self) -> str:
@@ -137,7 +137,7 @@ class Flaw(NamedTuple):
         return ContentFinding(
             code=self.code,
             severity=self.severity or rule_of(self.code).severity,
-            pointer="/" + escape(self.field).replace(".", "/"),
+            pointer="/" + escape_key(self.field).replace(".", "/"),
             message=self.message,
             hint=self.hint,
             template_code=entry.template_code,

@@ -29,7 +29,7 @@ from chatkit.localization import language
 from chatkit.localization.content import SLOT, Entry, part, slots, without_slots
 from chatkit.localization.language import Conventions
 from chatkit.localization.rules import LISTS, Case, Flaw, flaw
-from chatkit.util.display import cut, invisible_positions, right_to_left, values
+from chatkit.util.display import cut, find_invisible_characters, is_right_to_left, values
 
 
 def check_characters(case: Case) -> Iterator[Flaw]:
@@ -39,7 +39,7 @@ def check_characters(case: Case) -> Iterator[Flaw]:
         yield from _check_text_characters(text, field, name)
         yield from _check_emoji_count(text, field, name)
         yield from _check_script(text, field, name, entry.lang_code)
-        if not text.isascii() and right_to_left(text):
+        if not text.isascii() and is_right_to_left(text):
             if finding := find_both_directions(_without_names(text)):
                 yield flaw("both directions", field, name=name, message=finding.message)
             if field == "text" or field.startswith("headers"):
@@ -57,7 +57,7 @@ def _check_text_characters(text: str, field: str, name: str) -> Iterator[Flaw]:
     if text.isascii() and text.replace("\n", "").isprintable():
         return
     for finding in check_text(text):
-        places = invisible_positions(text) if finding.code in _INVISIBLE_CODES else []
+        places = find_invisible_characters(text) if finding.code in _INVISIBLE_CODES else []
         meant = finding.suggestion
         hint = "" if meant is None else f"It may be meant as {values(meant)}."
         at = min(places, default=None)

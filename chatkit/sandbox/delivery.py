@@ -35,7 +35,7 @@ from chatkit.sandbox.interface import Verb
 from chatkit.sandbox.store import Clock, SandboxStore
 from chatkit.sandbox.webhooks import ActiveWebhook, WebhooksHandler
 from chatkit.signature import sign
-from chatkit.util.webhook_sender import Address, BadReceiver, parse_address, post
+from chatkit.util.webhook_sender import Address, BadReceiver, parse_address, post_body
 
 if TYPE_CHECKING:
     from chatkit.sandbox.middleware import Middleware
@@ -346,7 +346,7 @@ def attempt_delivery(
     headers = {"Content-Type": "application/json", "User-Agent": "chatkit-sandbox", **signed}
     try:
         address = receivers.route(webhook.url)
-        status, _, error = post(address, headers.items(), body, seconds=seconds)
+        status, _, error = post_body(address, headers.items(), body, seconds=seconds)
     except BadReceiver as refusal:
         return DeliveryOutcome(webhook.id, "refused", None, str(refusal))
     if error is None and status is not None:

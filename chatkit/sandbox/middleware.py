@@ -221,13 +221,16 @@ def serve(sandbox: Sandbox, host: str = "127.0.0.1", port: int = 0) -> Iterator[
     Raises:
         OSError: The port is taken or the host is not an address of this machine.
     """
-    from chatkit.util.asgi_server import Server, listen  # late: uvicorn is needed for this alone
+    from chatkit.util.asgi_server import (  # late: uvicorn is needed for this alone
+        Server,
+        open_socket,
+    )
 
     address = str(socket.getaddrinfo(host, None)[0][4][0])
     if not is_loopback(address):
         raise OSError(f"it serves this machine only: {host} is not a loopback address")
     again = _listen_on_last_port(address, sandbox._last_port()) if port == 0 else None
-    sock = again or listen(address, port)
+    sock = again or open_socket(address, port)
     port = sock.getsockname()[1]
     name = f"[{host}]" if ":" in host else host
     base_url = f"http://{name}:{port}"
@@ -251,12 +254,12 @@ def serve(sandbox: Sandbox, host: str = "127.0.0.1", port: int = 0) -> Iterator[
 
 def _listen_on_last_port(host: str, port: int) -> socket.socket | None:
     """Listen on the previously used port; None if unknown or taken."""
-    from chatkit.util.asgi_server import listen
+    from chatkit.util.asgi_server import open_socket
 
     if port == 0:
         return None
     try:
-        return listen(host, port)
+        return open_socket(host, port)
     except OSError:
         logger.warning(
             "Port %d, which this sandbox had before, is taken: it has another address now.", port

@@ -13,10 +13,10 @@ from msgspec import Raw
 
 from chatkit.api.answer import Envelope
 from chatkit.api.call import Call
-from chatkit.api.listing import answers_in_order, check_list_is_whole, pages_of
+from chatkit.api.listing import check_list_is_complete, join_into_pages, send_in_order
 from chatkit.api.transport import Transport
 from chatkit.errors import BadAnswer, InputError, ListMoved, NotFound, Refused
-from chatkit.frames.snapshot import Snapshot, keep_snapshot, read_origin, snapshot_of
+from chatkit.frames.snapshot import Snapshot, get_snapshot, keep_snapshot, read_origin
 from chatkit.templates.codes import template_codes
 from chatkit.templates.contents import (
     AccountChecks,
@@ -76,12 +76,12 @@ class BulkTemplates:
 
     def base(self, frame: pd.DataFrame | None, *, now: bool = False) -> Snapshot:
         """Return the snapshot of a frame from when it was read, or else of the contents now."""
-        from chatkit.frames.frame import column_or_level
+        from chatkit.frames.frame import get_column_or_level
 
         kept = None if frame is None or now else self.snapshot(frame)
         if kept is not None:
             return kept
-        named = None if frame is None else column_or_level(frame, "template_code")
+        named = None if frame is None else get_column_or_level(frame, "template_code")
         if named is None or not named.notna().any():
             raise InputError(
                 "A plan for several templates needs their codes, in a column or a level of the "
@@ -153,15 +153,15 @@ class BulkTemplates:
 
     def snapshot(self, frame: pd.DataFrame) -> Snapshot | None:
         """Return the snapshot of a frame from when it was read, also for a single template."""
-        from chatkit.frames.frame import column_or_level, with_level
+        from chatkit.frames.frame import add_index_level, get_column_or_level
 
         origin, code = snapshot_origin(self.transport), read_origin(frame).get("code")
-        if code is not None and column_or_level(frame, CODE) is None:
+        if code is not None and get_column_or_level(frame, CODE) is None:
             return None  # its rows do not name their template
-        kept = snapshot_of(frame, {**origin, "code": code} if code else origin)
+        kept = get_snapshot(frame, {**origin, "code": code} if code else origin)
         if kept is None or code is None:
             return kept
-        return kept._replace(frame=with_level(kept.frame, CODE, [code] * len(kept.frame)))
+        return kept._replace(frame=add_index_level(kept.frame, CODE, [code] * len(kept.frame)))
 
     def plan_frame(
         self,
@@ -229,7 +229,7 @@ class ContentReader:
         """
         from chatkit.frames import frame as frames
 
-        columns = frames.Columns(frames.column_kinds(Content, Content.listed))
+        columns = frames.Columns(frames.choose_column_kinds(Content, Content.listed))
         counts: list[int] = []
         calls = [template.list_call() for template in self._templates]
         try:
@@ -241,7 +241,7 @@ class ContentReader:
                     self.absent.append(str(template.code))
                     continue
                 counts[-1] = columns.add(answer.data)
-                check_list_is_whole(call, answer, counts[-1])
+                check_list_is_complete(call, answer, counts[-1])
                 if not counts[-1]:
                     self.empty.append(str(template.code))
             contents = columns.frame(LANG)
@@ -249,11 +249,11 @@ class ContentReader:
             raise self._bad_row_error(error, counts) from None
         codes = [str(each.code) for each in self._templates]
         levels = list(chain.from_iterable(map(repeat, codes, counts)))
-        frame = frames.with_level(contents, CODE, levels)
+        frame = frames.add_index_level(contents, CODE, levels)
         if doubles := frames.count_repeated_keys(frame):
             moved = f"the lists of contents moved while they were read: {doubles} rows came twice"
             _warn_moved(moved)
-        frame = sorted_by_language(frames.without_repeats(frame))
+        frame = sorted_by_language(frames.drop_repeated_keys(frame))
         self._languages.add_used(frame)
         if full:
             named = {str(template.code): template for template in self._templates}
@@ -277,7 +277,7 @@ class ContentReader:
         """
         from chatkit.frames import frame as frames
 
-        columns = frames.Columns(frames.column_kinds(Content, Content.model_fields))
+        columns = frames.Columns(frames.choose_column_kinds(Content, Content.model_fields))
         kept: list[ContentPlace] = []
 
         def bodies() -> Iterator[Raw]:
@@ -288,7 +288,7 @@ class ContentReader:
                     yield answer.data
 
         try:
-            for page in pages_of(bodies()):
+            for page in join_into_pages(bodies()):
                 columns.add(page)
             frame = columns.frame(LANG)
         except frames.WrongRows as error:
@@ -298,14 +298,14 @@ class ContentReader:
         for (template, lang), read in zip(kept, frame.index, strict=True):
             template.check_same_key(template.get_call(lang), read, lang)
         codes = [str(template.code) for template, _ in kept]
-        return columns, frames.with_level(frame, CODE, codes)
+        return columns, frames.add_index_level(frame, CODE, codes)
 
     def _send_calls(self, noun: str, calls: Sequence[Call]) -> Iterator[Envelope | Refused]:
         """Send calls, several at once; yield their answers in order, with a progress bar."""
         forecast, total = Forecast(), len(calls)
         with Progress(f"{noun}s", total) as progress:
             forecast.report(what := f"Reading {many(total, noun)}", 0, total, self._rate())
-            answers = answers_in_order(self._transport, calls, kept=(NotFound,))
+            answers = send_in_order(self._transport, calls, kept=(NotFound,))
             for done, answer in enumerate(answers, 1):
                 progress.add(1)
                 forecast.report(what, done, total - done, self._rate())

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from chatkit import settings
-from chatkit.api.call import segment_problem
+from chatkit.api.call import find_segment_fault
 from chatkit.api.connection import Connection
-from chatkit.errors import InputError, Problem, command, file_bytes
+from chatkit.errors import InputError, Problem, format_command, read_file_bytes
 from chatkit.util.display import many, values, visible
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def _invalid_codes(codes: Sequence[object]) -> Iterator[Problem]:
     for code in codes:
         if not isinstance(code, str):
             yield Problem("template_code", values(code), "must be text")
-        elif reason := segment_problem(code):
+        elif reason := find_segment_fault(code):
             yield Problem("template_code", values(code), reason)
 
 
@@ -83,7 +83,7 @@ def _read_file(path: Path) -> list[str]:
     from chatkit.imports.tables.delimited import decode_text  # slow to load, as pandas is
 
     try:
-        lines = map(str.strip, decode_text(file_bytes(path))[0].splitlines())
+        lines = map(str.strip, decode_text(read_file_bytes(path))[0].splitlines())
         return [line for line in lines if line and not line.startswith("#")]
     except InputError as error:
         raise InputError(f"{visible(path.name)}: {error}") from None
@@ -119,15 +119,15 @@ class RememberedCodes:
         why = (
             "the sandbox keeps no settings"
             if self._connection.sandbox is not None
-            else f"its connection has no name (`{command('login NAME')}` gives it one)"
+            else f"its connection has no name (`{format_command('login NAME')}` gives it one)"
         )
         return f"This client remembers {count} until the kernel ends: {why}."
 
     def _stored_name(self) -> str | None:
         """Return the name of this connection in the configuration file, if it is there."""
         connection, name = self._connection, self._connection.name
-        if connection.sandbox is not None or name is None or name not in settings.names():
+        if connection.sandbox is not None or name is None or name not in settings.list_names():
             return None
-        kept = settings.stored(name)
+        kept = settings.read_stored(name)
         same = kept.base_url == connection.base_url and kept.account_id == connection.account_id
         return name if same else None

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias
 
 from pydantic import AfterValidator, Field
 
-from chatkit.api.call import Call, segment_problem
+from chatkit.api.call import Call, find_segment_fault
 from chatkit.api.record import Body, Id, Record
 from chatkit.api.transport import Transport
 from chatkit.bulk.changes import Change
 from chatkit.bulk.endpoints import Endpoints, Key, ReadFull, Undo
 from chatkit.errors import BadAnswer, CallError, InputError, NotFound, Problem, Refused
-from chatkit.frames.snapshot import Snapshot, snapshot_of
+from chatkit.frames.snapshot import Snapshot, get_snapshot
 from chatkit.resource import Resource
 from chatkit.util.display import values
-from chatkit.util.json import value_at
+from chatkit.util.json import find_value
 from chatkit.util.progress import print_line
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class App(Body):
 
 def _validate_language(code: str) -> str:
     """Return a language code; raise an error if it could not be a part of an address."""
-    if reason := segment_problem(code):
+    if reason := find_segment_fault(code):
         raise ValueError(reason)
     return code
 
@@ -307,15 +307,15 @@ class ContentEndpoints(Endpoints[Content]):
         try:
             return super().base(frame, now=now)
         except NotFound:
-            from chatkit.frames.frame import Columns, column_kinds
+            from chatkit.frames.frame import Columns, choose_column_kinds
 
-            empty = Columns(column_kinds(self.record, self.record.listed)).frame(self.key)
+            empty = Columns(choose_column_kinds(self.record, self.record.listed)).frame(self.key)
             return Snapshot(empty, whole=True, now=True)
 
     def snapshot(self, frame: pd.DataFrame) -> Snapshot | None:
         """Return the snapshot of a frame from when it was read, also of one of many templates."""
         kept = super().snapshot(frame)
-        if kept is None and (every := snapshot_of(frame, snapshot_origin(self.transport))):
+        if kept is None and (every := get_snapshot(frame, snapshot_origin(self.transport))):
             rows = every.frame[every.frame.index.get_level_values(0) == self.code]
             kept = Snapshot(rows.droplevel(0), whole=True) if len(rows) else None
         return kept
@@ -522,10 +522,10 @@ def read_languages(transport: Transport, code: str) -> pd.DataFrame:
 
 def sorted_by_language(frame: pd.DataFrame) -> pd.DataFrame:
     """Sort the contents of each template by language, in the common order."""
-    from chatkit.frames.frame import sorted_by_key
+    from chatkit.frames.frame import sort_by_key
     from chatkit.localization import language
 
-    return sorted_by_key(frame, language.sort_codes)
+    return sort_by_key(frame, language.sort_codes)
 
 
 #: The fields that hold texts for customers.
@@ -783,7 +783,7 @@ def _with_severity(
     else:
         live = after.get("is_draft") is not True
         new = "is_draft" in sent or _finding_key(finding) not in known
-        both = (repr(value_at(each, finding.pointer)) for each in (before, after))
+        both = (repr(find_value(each, finding.pointer)) for each in (before, after))
         stops = finding.refused and live and (new or len({*both}) > 1)
     return replace(finding, severity="error" if stops else "warning")
 

@@ -197,14 +197,16 @@ class Templates(metaclass=HelpPage):
         Raises:
             InputError: No code is named, or `since` is not a date.
         """
-        from chatkit.bulk.stores import changes_since
+        from chatkit.bulk.stores import read_changes_since
         from chatkit.localization.board import ContentChange, board, parse_time, recorded_changes
 
         named = self._resolve_codes(codes)
         start = None if since is None else parse_time(since)
         ledger, changed = self.ledger.read(), list[ContentChange]()
         if start is not None:
-            changes, runs = changes_since(self._bulk.transport.connection.account, "content", start)
+            changes, runs = read_changes_since(
+                self._bulk.transport.connection.account, "content", start
+            )
             changed = [
                 ContentChange(
                     *(each.change.code or "", str(each.change.key), each.at, each.by, each.run),

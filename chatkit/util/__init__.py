@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 
 
-def lazy(
+def make_lazy_exports(
     package: str, homes: Mapping[str, str]
 ) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
     """Return `__getattr__` and `__dir__` of a package that imports its names when they are used.

@@ -73,7 +73,7 @@ class Server(uvicorn.Server):
 
     Args:
         app: The application.
-        sock: As `listen` makes one; it is closed by `stop`.
+        sock: As `open_socket` makes one; it is closed by `stop`.
         settings: Those of `uvicorn.Config` that differ from `SETTINGS`.
     """
 
@@ -94,7 +94,7 @@ class Server(uvicorn.Server):
         self._thread.join(seconds)
 
 
-def listen(host: str, port: int) -> socket.socket:
+def open_socket(host: str, port: int) -> socket.socket:
     """Return a socket that listens, bound here so that a taken port is an error of the caller.
 
     Raises:

@@ -37,7 +37,7 @@ _imported = threading.Event()
 _imported.set()
 
 
-def loop() -> asyncio.AbstractEventLoop:
+def get_loop() -> asyncio.AbstractEventLoop:
     """Return the loop of this process, started when it is first needed."""
     global _running
     with _lock:
@@ -47,17 +47,17 @@ def loop() -> asyncio.AbstractEventLoop:
         return _running
 
 
-def register(resident: Closable) -> None:
+def register_closable(resident: Closable) -> None:
     """Register an object to be closed when the process ends, and to forget when it forks."""
     _closables.add(resident)
 
 
 def run_and_wait(work: Coroutine[Any, Any, object]) -> None:
     """Run a coroutine on the loop, and wait for it 0.4 s at most: somebody waits for us."""
-    futures.wait([asyncio.run_coroutine_threadsafe(work, loop())], timeout=0.4)
+    futures.wait([asyncio.run_coroutine_threadsafe(work, get_loop())], timeout=0.4)
 
 
-def preload(*modules: str) -> None:
+def preload_modules(*modules: str) -> None:
     """Import modules in a thread ahead of their use; a missing one is ignored until then.
 
     A process that forks waits for it: the child would find the imports locked for ever. While
@@ -85,7 +85,7 @@ def preload(*modules: str) -> None:
 
 
 @contextmanager
-def until_signal() -> Iterator[threading.Event]:
+def catch_stop_signals() -> Iterator[threading.Event]:
     """Set an event at SIGTERM and SIGINT while the block lasts; only for the main thread."""
     stop = threading.Event()
     handled = (signal.SIGTERM, signal.SIGINT)
@@ -98,7 +98,7 @@ def until_signal() -> Iterator[threading.Event]:
 
 
 @atexit.register
-def _close_residents() -> None:
+def _close_registered() -> None:
     for resident in list(_closables):
         resident.close()
 

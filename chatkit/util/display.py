@@ -60,7 +60,7 @@ def cut(text: str, width: int = LONG, *, strict: bool = False) -> str:
     return "".join(units)
 
 
-def shortened(text: str, most: int = LONG) -> str:
+def shorten(text: str, most: int = LONG) -> str:
     """Cut a text that is visible already, as a `repr` is, to a width."""
     return text if len(text) <= most else text[: most - 1] + "…"
 
@@ -79,12 +79,12 @@ def columns(text: str) -> int:
     return len(text) + wide - sum(unicodedata.combining(c) > 0 for c in text)
 
 
-def right_to_left(text: str) -> bool:
+def is_right_to_left(text: str) -> bool:
     """Check if a text has letters that are written from right to left."""
     return _RIGHT_TO_LEFT.search(text) is not None
 
 
-def invisible_positions(text: str) -> list[int]:
+def find_invisible_characters(text: str) -> list[int]:
     """Return the positions of characters that are invisible, or change how the rest is read."""
     if text.isprintable() and (text.isascii() or not _BLANK.search(text)):
         return []
@@ -108,9 +108,9 @@ def _spelled_characters(text: str, *, strict: bool = False) -> list[str]:
     if text.isascii() and text.isprintable():
         return list(text)
     if strict:
-        return [c if c.isascii() and c.isprintable() else _spell(c) for c in text]
-    hidden = {*invisible_positions(text)}
-    return [_spell(c) if n in hidden else c for n, c in enumerate(text)]
+        return [c if c.isascii() and c.isprintable() else _spell_character(c) for c in text]
+    hidden = {*find_invisible_characters(text)}
+    return [_spell_character(c) if n in hidden else c for n, c in enumerate(text)]
 
 
 def _is_visible(c: str) -> bool:
@@ -119,7 +119,7 @@ def _is_visible(c: str) -> bool:
     return (c.isprintable() or unicodedata.category(c) == "Zs") and not _BLANK.match(c)
 
 
-def _spell(c: str) -> str:
+def _spell_character(c: str) -> str:
     return "↵" if c == "\n" else f"⟨U+{ord(c):04X}⟩"
 
 
@@ -128,7 +128,7 @@ def many(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
-def duration(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
     """Return a duration as a text, rounded, in a fitting unit."""
     for size, noun in ((86400, "day"), (3600, "hour"), (60, "minute")):
         if seconds >= (3 if noun == "day" else 1.5) * size:
@@ -180,7 +180,7 @@ def render_value(value: Any) -> RenderedValue:
     if isinstance(value, str):
         return RenderedValue(cut(_mark_edges(value)), kind="text") if value else words("(empty)")
     nested = isinstance(value, Mapping | list | tuple)
-    return RenderedValue(cut(_outline(value) if nested else str(value)))
+    return RenderedValue(cut(_summarize_nested(value) if nested else str(value)))
 
 
 def _mark_edges(text: str) -> str:
@@ -190,20 +190,20 @@ def _mark_edges(text: str) -> str:
     return "␣" * left + text[left:right] + "␣" * (len(text) - right)
 
 
-def _outline(value: Mapping[str, Any] | Sequence[Any]) -> str:
+def _summarize_nested(value: Mapping[str, Any] | Sequence[Any]) -> str:
     """Return a nested value as JSON if it is small, else its beginning or its size."""
     if isinstance(value, Mapping) and isinstance(screens := value.get("screens"), list):
         return f"{many(len(screens), 'screen')}, version {value.get('version', '(none)')}"
-    text = _json_beginning(value)
+    text = _write_json_beginning(value)
     return text if len(text) <= LONG or isinstance(value, Mapping) else many(len(value), "item")
 
 
 def is_small(value: Any) -> bool:
     """Check if a value is nested, but can be shown whole."""
-    return isinstance(value, Mapping | list | tuple) and len(_json_beginning(value)) <= LONG
+    return isinstance(value, Mapping | list | tuple) and len(_write_json_beginning(value)) <= LONG
 
 
-def _json_beginning(value: Any) -> str:
+def _write_json_beginning(value: Any) -> str:
     """Return the beginning of a value as JSON; what is no JSON is written as `str` does."""
     encoder = json.JSONEncoder(ensure_ascii=False, check_circular=False, default=str)
     text = ""
@@ -217,7 +217,7 @@ def _json_beginning(value: Any) -> str:
     return text
 
 
-def short_json(value: Any) -> str:
+def format_short_json(value: Any) -> str:
     """Return a value as JSON; a long one by its type, name and title, or its size."""
     if value is MISSING:
         return "(absent)"
@@ -237,7 +237,7 @@ def short_json(value: Any) -> str:
 RenderedPair = tuple[RenderedValue, RenderedValue]
 
 
-def differences(name: str, before: Any, after: Any) -> Iterator[tuple[str, Any, Any]]:
+def find_differences(name: str, before: Any, after: Any) -> Iterator[tuple[str, Any, Any]]:
     """Yield the JSON pointers and values at which two nested values differ.
 
     They are compared as they are written: 1 is not True.
@@ -246,21 +246,21 @@ def differences(name: str, before: Any, after: Any) -> Iterator[tuple[str, Any, 
         for key in {**before, **after}:
             a, b = before.get(key, MISSING), after.get(key, MISSING)
             if repr(a) != repr(b):
-                yield from differences(f"{name}/{key}", a, b)
+                yield from find_differences(f"{name}/{key}", a, b)
     elif isinstance(before, list) and isinstance(after, list):
         # what was put in or taken out in one place does not move the rest
         texts = [repr(item) for item in before], [repr(item) for item in after]
-        head = _common_prefix(*texts)
-        tail = _common_prefix(*(text[head:][::-1] for text in texts))
+        head = _count_common_prefix(*texts)
+        tail = _count_common_prefix(*(text[head:][::-1] for text in texts))
         items = before[head : len(before) - tail], after[head : len(after) - tail]
         for n, (a, b) in enumerate(zip_longest(*items, fillvalue=MISSING), head):
             if repr(a) != repr(b):
-                yield from differences(f"{name}/{n}", a, b)
+                yield from find_differences(f"{name}/{n}", a, b)
     else:
         yield name, before, after
 
 
-def _common_prefix(a: Sequence[Any], b: Sequence[Any]) -> int:
+def _count_common_prefix(a: Sequence[Any], b: Sequence[Any]) -> int:
     """Count the items or characters with which two sequences begin alike."""
     return sum(1 for _ in takewhile(lambda two: two[0] == two[1], zip(a, b, strict=False)))
 
@@ -274,13 +274,15 @@ def render_change(before: Any, after: Any) -> RenderedPair:
     return (RenderedValue(str(both[0])), RenderedValue(str(both[1]))) if same else both
 
 
-def json_pair(before: Any, after: Any) -> list[str]:
+def format_json_pair(before: Any, after: Any) -> list[str]:
     """Return both sides of a change as JSON; of long texts the part where they differ."""
     if not (isinstance(before, str) and isinstance(after, str)):
-        return [short_json(before), short_json(after)]
+        return [format_short_json(before), format_short_json(after)]
     long = max(len(before), len(after)) > LONG - 2
-    start = max(_common_prefix(before, after) - AROUND, 0) if long else 0
-    return [f"{'…' if start else ''}{short_json(value[start:])}" for value in (before, after)]
+    start = max(_count_common_prefix(before, after) - AROUND, 0) if long else 0
+    return [
+        f"{'…' if start else ''}{format_short_json(value[start:])}" for value in (before, after)
+    ]
 
 
 #: A placeholder, a character of a script without spaces, a word with its marks, blanks, a sign.
@@ -290,7 +292,7 @@ _WORD = re.compile(
 )
 
 
-def changed_words(before: str, after: str) -> list[tuple[Literal["same", "out", "in"], str]]:
+def compare_words(before: str, after: str) -> list[tuple[Literal["same", "out", "in"], str]]:
     """Compare two texts word by word; return what is the same, taken out and put in.
 
     >>> from chatkit.util.display import changed_words
@@ -317,8 +319,8 @@ def changed_words(before: str, after: str) -> list[tuple[Literal["same", "out", 
 
 def _render_texts(before: str, after: str, *, strict: bool = False) -> RenderedPair:
     a, b = (before, after) if strict else (_mark_edges(before), _mark_edges(after))
-    head = _common_beginning(a, b, whole_words=not strict)
-    tail = _common_beginning(a[head:][::-1], b[head:][::-1], whole_words=not strict)
+    head = _count_common_beginning(a, b, whole_words=not strict)
+    tail = _count_common_beginning(a[head:][::-1], b[head:][::-1], whole_words=not strict)
     long = max(len(a), len(b)) > LONG
 
     def render(whole: str) -> RenderedValue:
@@ -341,9 +343,9 @@ def _render_texts(before: str, after: str, *, strict: bool = False) -> RenderedP
     return left, right
 
 
-def _common_beginning(a: str, b: str, *, whole_words: bool) -> int:
+def _count_common_beginning(a: str, b: str, *, whole_words: bool) -> int:
     """Count the characters with which two texts begin alike, in whole words if wanted."""
-    n = _common_prefix(a, b)
+    n = _count_common_prefix(a, b)
     if not whole_words:
         return n
     for place in range(n, max(n - 24, -1), -1):

@@ -31,7 +31,7 @@ _PATIENCE = 30  #: seconds for which a file may be written by others
 
 
 @contextmanager
-def account_lock(folder: Path, account: str, run: str = "") -> Iterator[None]:
+def hold_account_lock(folder: Path, account: str, run: str = "") -> Iterator[None]:
     """Hold the lock of an account, so that one apply at a time is at work on it.
 
     Args:
@@ -43,9 +43,9 @@ def account_lock(folder: Path, account: str, run: str = "") -> Iterator[None]:
         AccountBusy: Another apply holds it; the text says which. It is not waited for.
         JournalError: Nothing can be locked in that folder.
     """
-    held = _file_lock(folder / f"{_lock_name(account)}.lock")
+    held = _make_lock(folder / f"{_hash_lock_name(account)}.lock")
     # Apart from the lock: Windows lets nobody read a locked file.
-    holder = folder / f"{_lock_name(account)}.holder"
+    holder = folder / f"{_hash_lock_name(account)}.holder"
     try:
         make_folder(folder)
         held.acquire(blocking=False)
@@ -53,7 +53,7 @@ def account_lock(folder: Path, account: str, run: str = "") -> Iterator[None]:
         text = ""  # where it took the lock a moment ago, or lets go of it just now
         with suppress(OSError):
             text = holder.read_text()
-        raise account_busy_error(text) from None
+        raise make_account_busy_error(text) from None
     except OSError as error:
         raise JournalError(
             f"Nothing can be locked in {folder} ({error.strerror or error}). Set CHATKIT_DATA to "
@@ -77,9 +77,9 @@ def is_account_busy(folder: Path, account: str) -> bool:
     A process that died leaves the file with its name behind, and only then the lock itself is
     tried.
     """
-    if (folder / f"{_lock_name(account)}.holder").exists():
+    if (folder / f"{_hash_lock_name(account)}.holder").exists():
         try:
-            with suppress(JournalError), account_lock(folder, account):
+            with suppress(JournalError), hold_account_lock(folder, account):
                 return False  # an error too: nothing can be applied there then
         except AccountBusy:
             return True
@@ -98,24 +98,24 @@ def lock_file(path: Path, patience: float = _PATIENCE) -> Iterator[None]:
         OSError: Another process has not let go of it in time, or nothing can be locked there.
     """
     try:
-        held = _file_lock(path.with_name(f"{path.name}.lock")).acquire(timeout=patience)
+        held = _make_lock(path.with_name(f"{path.name}.lock")).acquire(timeout=patience)
     except Timeout:
         raise OSError(f"another process has been writing {path} for {patience:g} s") from None
     with held:
         yield
 
 
-def _file_lock(path: Path) -> BaseFileLock:
+def _make_lock(path: Path) -> BaseFileLock:
     # A lock that the kernel does not keep would outlive its process: it is never fallen back on.
     return FileLock(path, mode=0o600, thread_local=False, fallback_to_soft=False)
 
 
-def _lock_name(account: str) -> str:
+def _hash_lock_name(account: str) -> str:
     """Return the name of the lock of an account, whose own name is no file name."""
     return sha256(account.encode()).hexdigest()[:32]
 
 
-def account_busy_error(holder: str) -> AccountBusy:
+def make_account_busy_error(holder: str) -> AccountBusy:
     """Return the error for an account that another apply has locked.
 
     Args:
@@ -227,7 +227,7 @@ _temporary: _TemporaryFolder | None = None
 _guard = threading.Lock()
 
 
-def temporary_folder() -> Path:
+def get_temporary_folder() -> Path:
     """Return the temporary folder of this process, which the first call makes.
 
     Raises:
@@ -247,7 +247,7 @@ def temporary_folder() -> Path:
         return _temporary.folder
 
 
-def existing_temporary_folder() -> Path | None:
+def find_temporary_folder() -> Path | None:
     """Return the temporary folder of this process if it was made."""
     return None if _temporary is None else _temporary.folder
 
@@ -313,11 +313,11 @@ def _is_own_folder(path: Path) -> bool:
     return stat.S_ISDIR(status.st_mode) and (os.name == "nt" or status.st_uid == os.geteuid())
 
 
-def _after_fork() -> None:
+def _reset_after_fork() -> None:
     """Reset a forked child: the folder is of its parent, and the guard may be held for ever."""
     global _temporary, _guard
     _temporary, _guard = None, threading.Lock()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+    os.register_at_fork(after_in_child=_reset_after_fork)

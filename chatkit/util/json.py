@@ -17,31 +17,31 @@ from chatkit.util.display import MISSING
 _PLACE = re.compile("0|[1-9][0-9]{0,8}")
 
 
-def escape(key: str | int) -> str:
+def escape_key(key: str | int) -> str:
     """Escape a key for a JSON pointer."""
     return str(key).replace("~", "~0").replace("/", "~1")
 
 
-def unescape(step: str) -> str:
+def unescape_key(step: str) -> str:
     """Return the key of a step of a JSON pointer."""
     return step.replace("~1", "/").replace("~0", "~")
 
 
-def child(pointer: str, key: str | int) -> str:
+def append_to_pointer(pointer: str, key: str | int) -> str:
     """Return the pointer of a key or an item below a pointer."""
-    return f"{pointer}/{escape(key)}"
+    return f"{pointer}/{escape_key(key)}"
 
 
-def steps(pointer: str) -> list[str]:
+def split_pointer(pointer: str) -> list[str]:
     """Split a JSON pointer into keys."""
-    return [unescape(step) for step in pointer.split("/")[1:]]
+    return [unescape_key(step) for step in pointer.split("/")[1:]]
 
 
-def value_at(document: object, pointer: str) -> Any:
+def find_value(document: object, pointer: str) -> Any:
     """Return the value at a JSON pointer (RFC 6901), or MISSING."""
     value: Any = document
     key: Any
-    for key in steps(pointer):
+    for key in split_pointer(pointer):
         if isinstance(value, list):
             key = int(key) if _PLACE.fullmatch(key) else -1
             value = value[key] if 0 <= key < len(value) else MISSING
@@ -50,9 +50,9 @@ def value_at(document: object, pointer: str) -> Any:
     return value
 
 
-def at(value: Any, pointer: str) -> Any:
+def get_value(value: Any, pointer: str) -> Any:
     """Return the value at a JSON pointer. Raises `LookupError` if there is none."""
-    inner = value_at(value, pointer)
+    inner = find_value(value, pointer)
     if inner is MISSING:
         raise LookupError(pointer)
     return inner
@@ -61,7 +61,7 @@ def at(value: Any, pointer: str) -> Any:
 # --- edits: each returns a changed copy ------------------------------------------------------
 
 
-def change_at(value: Any, way: list[str], key: str, change: Callable[[Any, str], Any]) -> Any:
+def change_at_path(value: Any, way: list[str], key: str, change: Callable[[Any, str], Any]) -> Any:
     """Return a document with a change at one place; only what is above it is copied.
 
     Args:
@@ -75,42 +75,44 @@ def change_at(value: Any, way: list[str], key: str, change: Callable[[Any, str],
     """
     if not way:
         return change(value, key)
-    inner = change_at(get_item(value, way[0], {}), way[1:], key, change)
-    return with_value_at(value, way[0], inner)
+    inner = change_at_path(get_item(value, way[0], {}), way[1:], key, change)
+    return set_item(value, way[0], inner)
 
 
 def get_item(parent: Any, key: str, missing: Any) -> Any:
     """Return the value of a key or an item. Raises `InputError` if there is no such item."""
-    return parent.get(key, missing) if isinstance(parent, dict) else parent[_index(parent, key)]
+    return (
+        parent.get(key, missing) if isinstance(parent, dict) else parent[_parse_index(parent, key)]
+    )
 
 
-def with_value_at(parent: Any, key: str, value: Any) -> Any:
+def set_item(parent: Any, key: str, value: Any) -> Any:
     """Return a copy of an object or a list with another value for a key."""
     if isinstance(parent, dict):
         return {**parent, key: value}
     if parent is None and not key:
         return value
-    place = _index(parent, key)
+    place = _parse_index(parent, key)
     return [*parent[:place], value, *parent[place + 1 :]]
 
 
-def _index(parent: Any, key: str) -> int:
+def _parse_index(parent: Any, key: str) -> int:
     """Return a key as an index of a list."""
     if isinstance(parent, list) and _PLACE.fullmatch(key) and int(key) < len(parent):
         return int(key)
-    raise nothing_at(key)
+    raise make_missing_error(key)
 
 
-def nothing_at(pointer: str) -> InputError:
+def make_missing_error(pointer: str) -> InputError:
     """Return the error for a pointer that leads to nothing."""
     return InputError(f"There is nothing at {pointer or 'the top'}.")
 
 
-def without_key(parent: Any, key: str) -> Any:
+def remove_item(parent: Any, key: str) -> Any:
     """Return a copy of an object without a key, or of a list without an item."""
     if isinstance(parent, dict):
         return {name: value for name, value in parent.items() if name != key}
-    place = _index(parent, key)
+    place = _parse_index(parent, key)
     return [*parent[:place], *parent[place + 1 :]]
 
 
@@ -125,7 +127,7 @@ class PatchOperation(NamedTuple):
     value: Any = None
 
 
-def removing(pointer: str) -> tuple[PatchOperation, ...]:
+def make_removal_patch(pointer: str) -> tuple[PatchOperation, ...]:
     """Return the patch that removes the value at a pointer."""
     return (PatchOperation("remove", pointer),)
 
@@ -137,18 +139,18 @@ def apply_patch(document: Any, patch: Iterable[PatchOperation]) -> Any:
         InputError: Nothing stands where one of them should be done.
     """
     for op, path, value in patch:
-        *way, last = steps(path)
+        *way, last = split_pointer(path)
 
         def put(parent: Any, key: str, op: str = op, value: Any = value) -> Any:
             if op == "move":
-                before = steps(value)[-1]
+                before = split_pointer(value)[-1]
                 return {key if name == before else name: each for name, each in parent.items()}
             if op == "replace" or not isinstance(parent, list):
-                return with_value_at(parent, key, value)
+                return set_item(parent, key, value)
             place = len(parent) if key == "-" else int(key)
             return [*parent[:place], value, *parent[place:]]
 
-        document = change_at(document, way, last, without_key if op == "remove" else put)
+        document = change_at_path(document, way, last, remove_item if op == "remove" else put)
     return document
 
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, NamedTuple, Self
 
-from chatkit.util.display import duration, many
+from chatkit.util.display import format_duration, many
 
 #: Takes what is done, and how much there is if that is known.
 Watch = Callable[[int, int | None], object]
@@ -190,8 +190,10 @@ class Forecast:
         if seconds < LONG or passed + seconds < _FAR_OFF * self._printed:
             return
         self._printed = passed + seconds
-        calls = f"{many(left, 'more call' if done else 'call')} at {rate_text(rate)}"
-        print_line(f"{what} takes {duration(seconds)}: {calls}.{self._after and ' '}{self._after}")
+        calls = f"{many(left, 'more call' if done else 'call')} at {format_rate(rate)}"
+        print_line(
+            f"{what} takes {format_duration(seconds)}: {calls}.{self._after and ' '}{self._after}"
+        )
 
 
 class Pace(NamedTuple):
@@ -208,10 +210,10 @@ class Pace(NamedTuple):
     def __str__(self) -> str:
         if self.rate * self.latency > self.concurrency or self.rate == math.inf:
             return f"{self.concurrency} call{'s' * (self.concurrency != 1)} at once"
-        return rate_text(self.rate)
+        return format_rate(self.rate)
 
 
-def rate_text(rate: float) -> str:
+def format_rate(rate: float) -> str:
     """Return a rate in words: "10 calls a second"."""
     number = f"{rate:,.0f}" if rate >= 9.95 else f"{rate:.2g}"
     return f"{number} call{'s' * (number != '1')} a second"

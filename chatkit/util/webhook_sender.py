@@ -21,7 +21,7 @@ from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
-from chatkit.util.background import loop
+from chatkit.util.background import get_loop
 
 MAX_ANSWER = 64 * 1024
 
@@ -106,7 +106,7 @@ def _normalize_host(host: str) -> str:
     return host
 
 
-def resolve(address: Address, outside: Collection[str] = ()) -> list[tuple[Any, ...]]:
+def resolve_address(address: Address, outside: Collection[str] = ()) -> list[tuple[Any, ...]]:
     """Resolve the host of an address, as `socket.getaddrinfo` does; it must be this machine.
 
     Args:
@@ -166,7 +166,7 @@ class _CheckedAddresses:
         ]
 
 
-def post(
+def post_body(
     address: Address,
     headers: Iterable[tuple[str, str]],
     body: bytes,
@@ -189,7 +189,7 @@ def post(
     import aiohttp
     from yarl import URL
 
-    checked: Any = _CheckedAddresses(resolve(address, outside))
+    checked: Any = _CheckedAddresses(resolve_address(address, outside))
     scheme, host, port, path, query = address
     url = URL.build(
         scheme=scheme, host=host, port=port, path=path, query_string=query, encoded=True
@@ -218,4 +218,4 @@ def post(
             error = (os.strerror(number) if number else str(reason)[:200]) or type(reason).__name__
         return PostAnswer(status, text[:MAX_ANSWER].decode("utf-8", "replace").strip(), error)
 
-    return asyncio.run_coroutine_threadsafe(send(), loop()).result()
+    return asyncio.run_coroutine_threadsafe(send(), get_loop()).result()

@@ -4,7 +4,7 @@
 True
 """
 
-from chatkit.util import lazy
+from chatkit.util import make_lazy_exports
 
 # Names are loaded when they are first used: ipywidgets is not imported before it is needed.
 TYPE_CHECKING = False
@@ -44,4 +44,4 @@ _HOME = {
 }
 __all__ = list(_HOME)
 
-__getattr__, __dir__ = lazy(__name__, _HOME)
+__getattr__, __dir__ = make_lazy_exports(__name__, _HOME)

@@ -22,7 +22,7 @@ from chatkit.localization.bubble import bubble, bubble_html
 from chatkit.localization.checks import FOOTER_LIMIT, NEAR, TEXT_LIMIT, Length, lengths
 from chatkit.localization.content import Entry
 from chatkit.localization.rules import ContentFinding
-from chatkit.resource import endpoints_of
+from chatkit.resource import get_endpoints
 from chatkit.templates import Button, Contents, Header, checks_of
 from chatkit.util.display import cut, escaped, visible
 from chatkit.widgets.controls import boxed, style_sheet
@@ -94,7 +94,7 @@ class ContentForm(PlanPanel):
         if not lang_code.strip():
             raise InputError("Name the language to edit, like 'de' or 'pt_BR'.")
         self.resource, self.lang_code = resource, lang_code
-        self._endpoints = endpoints_of(resource)
+        self._endpoints = get_endpoints(resource)
         self.audit = Audit((), (), ())  #: what the rules find in what is typed now
         self._on_saved = saved or (lambda: None)
         self._read_contents(source)

@@ -28,7 +28,7 @@ from chatkit.api.record import Body
 from chatkit.api.secret import Secret
 from chatkit.errors import InputError, Problem
 from chatkit.localization.content import part, slots
-from chatkit.resource import Resource, endpoints_of
+from chatkit.resource import Resource, get_endpoints
 from chatkit.util.display import cut, visible
 from chatkit.util.display import values as shortly
 from chatkit.util.json import JsonFault, read_json
@@ -834,7 +834,7 @@ class Fieldset:
         inputs: Mapping[str, Control] = MappingProxyType({}),
         unfolded: Collection[str] = (),
     ) -> None:
-        endpoints = self._endpoints = endpoints_of(resource)
+        endpoints = self._endpoints = get_endpoints(resource)
         self._editing, self._changed = False, changed
         declared = endpoints.body.model_fields
         ticks = {name: Ticks(name, means) for name, means in endpoints.choices().items()}

@@ -16,7 +16,7 @@ from chatkit.api.secret import Secret
 from chatkit.api.throttle import Throttle
 from chatkit.bulk.changes import Change
 from chatkit.bulk.endpoints import Key
-from chatkit.bulk.outcomes import Row, agrees
+from chatkit.bulk.outcomes import Row, values_agree
 from chatkit.bulk.reconcile import Search, ThrottledReader
 from chatkit.errors import (
     CallError,
@@ -29,7 +29,7 @@ from chatkit.errors import (
     safe_repr,
 )
 from chatkit.frames.frame import records
-from chatkit.resource import Resource, endpoints_of
+from chatkit.resource import Resource, get_endpoints
 from chatkit.util.display import cut, escaped, many
 from chatkit.util.display import values as shortly
 from chatkit.webhooks import MAX_WEBHOOKS, Webhooks
@@ -79,7 +79,7 @@ class Form(Exported, FormModel):
 
     def __init__(self, resource: Resource[Any], key: Key | None = None) -> None:
         self.resource = resource
-        self._endpoints = endpoints_of(resource)
+        self._endpoints = get_endpoints(resource)
         self.key = key
         self.record: Record | None = None if key is None else resource.get(key)
         self._lock = RLock()
@@ -320,7 +320,7 @@ class Form(Exported, FormModel):
         sentences = ["It took effect."] if searched else []
         sentences += [f"{'Created' if made else 'Saved'} {self._endpoints.noun} {self.key}."]
         for name, value in sent.items():
-            if name in known and not agrees(known[name], value):
+            if name in known and not values_agree(known[name], value):
                 sentences.append(f"But {name} reads back as {shortly(known[name])}.")
         if made and searched and self._endpoints.lost:
             sentences.append(f"But {self._endpoints.lost}.")
@@ -388,7 +388,7 @@ class UnconfirmedWrite:
     ) -> None:
         self.sent, self.error = sent, error
         self._resource, self._key, self._taken = resource, key, taken
-        endpoints = self._endpoints = endpoints_of(resource)
+        endpoints = self._endpoints = get_endpoints(resource)
         retry = endpoints.transport.retry
         settle = retry.settle_window(unique=endpoints.unique if key is None else None)
         self._until = time.monotonic() + settle
@@ -413,7 +413,7 @@ class UnconfirmedWrite:
         record: Record = self._resource.get(key)
         fields = self._endpoints.visible_fields(record)
         took_effect = all(
-            agrees(fields[name], value) for name, value in self.sent.items() if name in fields
+            values_agree(fields[name], value) for name, value in self.sent.items() if name in fields
         )
         return record if took_effect and fields.keys() & self.sent.keys() else None
 
@@ -446,7 +446,7 @@ class OpenedRecord:
     def __init__(
         self, resource: Resource[Any], key: Key | None, hidden: Iterable[str] = ()
     ) -> None:
-        self._resource, self._endpoints = resource, endpoints_of(resource)
+        self._resource, self._endpoints = resource, get_endpoints(resource)
         self._key = key
         self._frame = self._endpoints.full([] if key is None else [key])
         for name in hidden:

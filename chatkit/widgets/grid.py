@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import ipywidgets as w
 import traitlets
 
-from chatkit.bulk.comparison import same_value
-from chatkit.bulk.plan import RefusedCell, refused_cells
+from chatkit.bulk.comparison import is_same_value
+from chatkit.bulk.plan import RefusedCell, get_refused_cells
 from chatkit.errors import ChatkitError, InputError, Problem, safe_repr
 from chatkit.frames.frame import records
-from chatkit.resource import Resource, endpoints_of
+from chatkit.resource import Resource, get_endpoints
 from chatkit.util.display import cut, many
 from chatkit.util.display import values as shortly
 from chatkit.widgets.controls import (
@@ -94,7 +94,7 @@ class Grid(PlanPanel):
         self, resource: Resource[Any], frame: pd.DataFrame | None = None, *, height: int = 420
     ) -> None:
         self._resource = resource
-        endpoints = self._endpoints = endpoints_of(resource)
+        endpoints = self._endpoints = get_endpoints(resource)
         self._sheet = Sheet(endpoints, endpoints.base(None).frame if frame is None else frame)
         known = None if frame is None else endpoints.snapshot(frame)
         #: whether it shows the whole list, and new records when the account is read again
@@ -177,7 +177,7 @@ class Grid(PlanPanel):
         rows = sheet.rows() if self._has_keys else [*range(sheet.size), *sheet.rows()]
         self._labels = {sheet.label(row): row for row in rows}
         buttons = []
-        invalid = len({cell.row for cell in refused_cells(plan)})
+        invalid = len({cell.row for cell in get_refused_cells(plan)})
         if invalid and not skip_invalid:
             words = f"Leave out {many(invalid, 'row')} that cannot be planned"
             buttons.append(self._review_button(words, existing=existing, skip_invalid=True))
@@ -540,7 +540,7 @@ class Grid(PlanPanel):
             for name in sheet.columns:
                 before, live = old.original(name, [row])[0], sheet.original(name, [now[row]])[0]
                 cell = sheet.cells.get((now[row], name))
-                if cell and not cell.reason and not same_value(before, live):
+                if cell and not cell.reason and not is_same_value(before, live):
                     sheet.mark_conflict(now[row], name)
         if kept:
             self._message.show(

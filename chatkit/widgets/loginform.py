@@ -5,8 +5,8 @@ from __future__ import annotations
 from chatkit import settings
 from chatkit.account.doctor import save_if_healthy
 from chatkit.api.connection import Connection, StoredConnection
-from chatkit.api.secret import Secret, access_token
-from chatkit.errors import ChatkitError, command, safe_repr
+from chatkit.api.secret import Secret, validate_access_token
+from chatkit.errors import ChatkitError, format_command, safe_repr
 from chatkit.profile import ServiceProfile
 from chatkit.util.display import escaped
 from chatkit.widgets.controls import Exported, message_html, style_sheet
@@ -48,18 +48,18 @@ class LoginForm(Exported, FormModel):
 
     def __init__(self, name: str) -> None:
         self._name = settings.validate_name(name)
-        known = settings.stored(name) if name in settings.names() else None
+        known = settings.read_stored(name) if name in settings.list_names() else None
         self._profile = ServiceProfile() if known is None else known.profile
-        self._file = (known and known.token_file) or settings.token_file(name)
+        self._file = (known and known.token_file) or settings.get_token_file(name)
         self.kept = False  #: whether the connection has been kept by this form
         self.message = ""  #: how the last attempt went
-        self.fault = settings.keyring_fault()  #: why the keyring cannot keep the token
+        self.fault = settings.find_keyring_fault()  #: why the keyring cannot keep the token
         self._base_url = Text("Base address", "https://api.example.com")
         self._account_id = Text("Account id", "1001")
         if known is not None:
             self._base_url.value, self._account_id.value = known.base_url, known.account_id
         how = "The token is not asked for here. In place of the dots, write it into this line:"
-        line = f"<pre>{escaped(settings.token_line())}</pre>"
+        line = f"<pre>{escaped(settings.make_token_line())}</pre>"
         in_file = "In a file that only you can read"
         self._details = {
             in_file: f"<small>{escaped(str(self._file))}</small>",
@@ -90,16 +90,17 @@ class LoginForm(Exported, FormModel):
         Raises:
             ChatkitError: Something is missing or wrong; nothing was kept.
         """
-        secret = None if token is None else access_token(token)
+        secret = None if token is None else validate_access_token(token)
         del token  # a traceback that prints variables must not find it
         where = StoredConnection(
             base_url=base_url.strip(), account_id=account_id.strip(), profile=self._profile
         )
         if secret is None:
-            settings.save(self._name, where, "nowhere")
+            settings.save_connection(self._name, where, "nowhere")
             self.message = (
                 "Kept, without the token. Before you start JupyterLab, tell it in that terminal, "
-                f"with the token in place of the dots: {settings.token_line()}\nThen, in a cell:"
+                f"with the token in place of the dots: {settings.make_token_line()}\n"
+                "Then, in a cell:"
             )
         else:
             place: settings.TokenPlace = self._file if self.fault else "keyring"
@@ -145,7 +146,7 @@ class LoginForm(Exported, FormModel):
             return f"The connection {self._name} is kept."
         return (
             f"A form to keep the connection {self._name}. "
-            f"In a terminal: {command(f'login {self._name}')}"
+            f"In a terminal: {format_command(f'login {self._name}')}"
         )
 
     def _page(self) -> str:

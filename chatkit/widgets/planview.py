@@ -18,37 +18,37 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import ipywidgets as w
 
 from chatkit.account.fleet_plan import FleetPlan, fleet_heading, progress_of, undo_fleet_plan
-from chatkit.api.connection import account_words, is_live
+from chatkit.api.connection import describe_account, is_live
 from chatkit.bulk import rendering
 from chatkit.bulk.apply import Interrupt
 from chatkit.bulk.changes import Change
-from chatkit.bulk.outcomes import rows_of_journal
+from chatkit.bulk.outcomes import read_rows
 from chatkit.bulk.plan import (
     MAX_DELETES,
-    journal_location,
-    refused_cells,
+    get_journal_location,
+    get_refused_cells,
+    get_setting,
+    get_target,
     set_journal_location,
-    setting_of,
-    target_of,
 )
-from chatkit.bulk.stores import kept_runs, read_run
-from chatkit.bulk.undo import find_undone_rows, undo_plan
+from chatkit.bulk.stores import list_runs, open_run_journal
+from chatkit.bulk.undo import find_undone_rows, make_undo_plan
 from chatkit.errors import (
     ChatkitError,
     InputError,
     JournalError,
     PlanRefused,
-    first_line,
+    get_first_line,
     safe_repr,
 )
 from chatkit.report import (
     FEW,
     STYLE,
+    format_row_label,
     html_heading,
     html_list,
     html_value,
     marked,
-    row_label,
 )
 from chatkit.util.display import LONG, escaped, many, visible
 from chatkit.widgets.controls import ActionButton, Panel, boxed, style_sheet
@@ -160,7 +160,9 @@ class PlanView(Panel):
         actions = boxed(w.HBox, "chatkit-bar chatkit-sticky", [self._confirm, *controls])
         self._below = w.VBox()
         self._head = heading_of(plan, run=result is not None)
-        self._headings = {label: rendering.heading(part) for label, part in self._parts.items()}
+        self._headings = {
+            label: rendering.make_plan_heading(part) for label, part in self._parts.items()
+        }
         self._fill_accounts()
         if result is None:
             warned = [f"It writes to {self._live}: live data."] if self._live else []
@@ -335,9 +337,9 @@ class PlanView(Panel):
                 rows_by_account[label] = own
         if isinstance(self.plan, FleetPlan):
             return undo_fleet_plan(self.plan, rows_by_account)
-        with read_run(self.plan.id, journal_location(self.plan)) as kept:
-            plan = undo_plan(kept, target_of(self.plan), include_adopted=False, only=only)
-        return set_journal_location(plan, journal_location(self.plan))
+        with open_run_journal(self.plan.id, get_journal_location(self.plan)) as kept:
+            plan = make_undo_plan(kept, get_target(self.plan), include_adopted=False, only=only)
+        return set_journal_location(plan, get_journal_location(self.plan))
 
     @property
     def at_work(self) -> bool:
@@ -422,11 +424,11 @@ class PlanView(Panel):
             if not places:
                 continue
             # Where the journal was pruned meanwhile, what was taken back stays as it is known.
-            at = journal_location(part)
-            with suppress(JournalError), read_run(part.id, at) as kept:
+            at = get_journal_location(part)
+            with suppress(JournalError), open_run_journal(part.id, at) as kept:
                 if at not in runs:
-                    runs[at] = list(kept_runs(at))
-                back = find_undone_rows(part.id, rows_of_journal(kept), runs[at])
+                    runs[at] = list(list_runs(at))
+                back = find_undone_rows(part.id, read_rows(kept), runs[at])
                 self._undone_rows = self._undone_rows.difference(places) | {places[n] for n in back}
         self._rows.fill(*result_items(self.plan, self.result, self._undone_rows), stay=stay)
         summary = self.result.chatkit.summary()
@@ -466,7 +468,7 @@ class PlanView(Panel):
             progress, stop = progress_of(plan), ""
             ended_with = progress.ended.get(label)
             if isinstance(ended_with, Exception):
-                return "stopped", "bad", f"Stopped: {first_line(ended_with)}"
+                return "stopped", "bad", f"Stopped: {get_first_line(ended_with)}"
             if ended_with is None:
                 done = progress.done.get(label)
                 text = "waiting" if done is None else f"{done:,} of {len(places):,}"
@@ -479,7 +481,7 @@ class PlanView(Panel):
             return "blocked", "bad", "blocked"
         else:
             return "planned", "back", "planned"
-        counts = rendering.state_counts(states)
+        counts = rendering.format_state_counts(states)
         if stop:
             return "stopped", "bad", f"{counts} It stopped: {stop}"
         if states.isin((*TOOK_EFFECT, "skipped")).all():
@@ -516,7 +518,7 @@ class PlanView(Panel):
             outdated = self._outdated = self.outdated
             can_apply = idle and not outdated and not self._block_reasons() and (fresh or left > 0)
             below = self.back is not None and (self.back.at_work or self.back.result is None)
-            undoes = any(setting_of(part).undoes for part in self._parts.values())
+            undoes = any(get_setting(part).undoes for part in self._parts.values())
             changes = many(sum(plan.counts.values()), "change")
             label = f"{'Take back' if undoes else 'Apply'} {changes}" if fresh else ""
             self._apply.label = label or f"Go on with {left:,}"
@@ -601,9 +603,9 @@ def _live_accounts(plan: Plan | FleetPlan) -> str:
     """Return the names of the live accounts that a plan writes to; empty if there are none."""
     named = []
     for label, part in parts_of(plan).items():
-        connection = target_of(part).transport.connection
+        connection = get_target(part).transport.connection
         if len(part) and is_live(connection.account):
-            named.append(label or account_words(connection.account, connection.name))
+            named.append(label or describe_account(connection.account, connection.name))
     return many(len(named), "account") if len(named) > FEW else ", ".join(named)
 
 
@@ -634,17 +636,17 @@ def heading_of(plan: Plan | FleetPlan, *, run: bool = False) -> str:
     """Return the headline of a plan, or of its run."""
     if isinstance(plan, FleetPlan):
         return fleet_heading(plan, run=run)
-    return rendering.run_heading(plan) if run else rendering.heading(plan)
+    return rendering.make_run_heading(plan) if run else rendering.make_plan_heading(plan)
 
 
 def _notes_html(plan: Plan | FleetPlan, *more: str) -> str:
     """Make the list of the notes of a plan, each once for all accounts that have it."""
     if not isinstance(plan, FleetPlan):
-        return rendering.notes_html(plan, *more, rows=False)
+        return rendering.make_notes_html(plan, *more, rows=False)
     accounts_by_note: dict[str, list[str]] = {}
     for label, part in plan.plans.items():
-        of_rows = rendering.row_notes(part)
-        for note in (one for one in rendering.notes_of(part) if one not in of_rows):
+        of_rows = rendering.list_row_notes(part)
+        for note in (one for one in rendering.list_plan_notes(part) if one not in of_rows):
             accounts_by_note.setdefault(note, []).append(visible(label))
     named = [
         f"{', '.join(of) if len(of) <= FEW else many(len(of), 'account')}: {note}"
@@ -703,7 +705,7 @@ def plan_items(plan: Plan | FleetPlan) -> Rows:
     """Make the columns and the rows of a plan, and of what it refuses."""
     items: list[Item] = []
     for label, part in parts_of(plan).items():
-        losses = rendering.losses_of(part)
+        losses = rendering.number_undo_losses(part)
         for n in rendering.order_by_kind(part):
             change = part.changes[n]
             kinds = (change.kind, *_UNDO.get(change.undo, _NOT_EXACTLY), *_resource_filter(change))
@@ -743,7 +745,7 @@ def result_items(
 
 def _row_columns(plan: Plan | FleetPlan, *, outcome: bool) -> Mapping[str, int]:
     """Return the columns of the rows, with their widths; with outcomes there are more."""
-    noun = next((rendering.record_noun(part) for part in parts_of(plan).values()), "record")
+    noun = next((rendering.get_record_noun(part) for part in parts_of(plan).values()), "record")
     if not outcome:
         return {"change": 9, noun: 19, "field": 12, "before": 30, "after": 30}
     columns = {"state": 10, "change": 9, noun: 17, "field": 12, "before": 21, "after": 21}
@@ -777,15 +779,15 @@ def _draw_change(
         losses: Why changes cannot be undone exactly.
         outcome: Its outcome, if its plan was applied.
     """
-    lines = [_draw_field(change, line) for line in rendering.change_lines(change, whole=True)]
+    lines = [_draw_field(change, line) for line in rendering.make_change_lines(change, whole=True)]
     lines = lines or ["<td></td>" * 3]
     lines[_FIELDS:] = [line.replace("<td", '<td class="ck-far"', 1) for line in lines[_FIELDS:]]
-    label, note = rendering.change_label(change), rendering.footnote(change, losses)
+    label, note = rendering.make_change_label(change), rendering.make_footnote(change, losses)
     name = f"{marked(label)}<sup>{note}</sup>" if note else marked(label)
     if any("ck-far" in line for line in lines):
         words = f'data-more aria-label="Show all of {escape(label)}" aria-expanded="false"'
         name += f'<button type="button" class="chatkit-button small" {words}>Show all</button>'
-    kind = f'<td class="short">{rendering.html_kind(change)}</td>'
+    kind = f'<td class="short">{rendering.make_kind_html(change)}</td>'
     findings = finding_list(change.findings)
     return _draw_row(kind, name, lines, findings, outcome, f"Take back {label}")
 
@@ -830,14 +832,14 @@ def _draw_field(change: Change, line: rendering.Line) -> str:
 def _refused_items(plan: Plan, label: str, *, outcome: bool) -> list[Item]:
     """Make the rows of refused cells, in the columns of a plan or of a result."""
     items = []
-    for cell in refused_cells(plan):
+    for cell in get_refused_cells(plan):
         drawn = partial(_draw_refused, cell, outcome=outcome)
         items.append(Item(("refused",), " ".join(map(str, cell)), drawn, label))
     return items
 
 
 def _draw_refused(cell: RefusedCell, *, outcome: bool) -> tuple[str, list[str]]:
-    row, column, value = map(escaped, [row_label(cell.row), cell.column, cell.value])
+    row, column, value = map(escaped, [format_row_label(cell.row), cell.column, cell.value])
     lines = [f'<td dir="auto">{column}</td><td></td><td dir="auto">{value}</td>']
     why = finding_list([("error", f"{cell.reason}: {cell.next_step}")])
     kind, refused = '<td class="dot short">refused</td>', None

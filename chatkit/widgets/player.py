@@ -12,7 +12,7 @@ import traitlets
 from chatkit.errors import InputError, safe_repr
 from chatkit.flowjson import parse
 from chatkit.flowjson.document import read_source
-from chatkit.frames.frame import frame_of_json
+from chatkit.frames.frame import make_json_frame
 from chatkit.util.display import cut, escaped, many
 from chatkit.widgets.controls import Exported, Model, packed_module, style_sheet
 
@@ -95,7 +95,7 @@ class Player(Exported, Model):
     def frame(self) -> pd.DataFrame:
         """Return the answers as a frame of one row, a column each; without answers no row."""
         rows = [] if self.answers is None else [json.loads(_dump_json(self.answers))]
-        return frame_of_json(rows)
+        return make_json_frame(rows)
 
     # --- text and plain HTML ------------------------------------------------------------
 

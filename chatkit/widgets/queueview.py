@@ -13,7 +13,7 @@ from chatkit.errors import ChatkitError, InputError, safe_repr
 from chatkit.localization import language
 from chatkit.localization.queue import Queue, Suggestion
 from chatkit.localization.rules import ContentFinding
-from chatkit.util.display import changed_words, cut, visible
+from chatkit.util.display import compare_words, cut, visible
 from chatkit.util.progress import prefix_lines
 from chatkit.widgets.controls import ActionButton, Model, boxed, joined_module, style_sheet
 from chatkit.widgets.planview import PlanPanel, PlanView
@@ -148,7 +148,7 @@ def _word_changes(before: str, source: str) -> list[list[str]]:
     """Split a source into words that stayed, went out and came in since an earlier one."""
     if not before:
         return [["same", visible(source)]]
-    return [[kind, visible(text)] for kind, text in changed_words(before, source)]
+    return [[kind, visible(text)] for kind, text in compare_words(before, source)]
 
 
 def _format_findings(findings: list[ContentFinding]) -> list[list[str]]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import ipywidgets as w
 
-from chatkit.api.connection import account_words, is_live
+from chatkit.api.connection import describe_account, is_live
 from chatkit.bulk.endpoints import ACCOUNT
 from chatkit.errors import PlanRefused
 from chatkit.report import STYLE, html_heading
@@ -160,7 +160,7 @@ def _summarize(runs: pd.DataFrame) -> str:
 
 def _account_text(run: Mapping[str, Any]) -> str:
     """Return the name of the account of a run; empty if its journal is damaged."""
-    return account_words(run["account"], run["connection"]) if run["account"] else ""
+    return describe_account(run["account"], run["connection"]) if run["account"] else ""
 
 
 def _is_live(run: Mapping[str, Any]) -> bool:

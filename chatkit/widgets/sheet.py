@@ -21,13 +21,13 @@ from typing import Any, NamedTuple, TypeAlias, get_origin
 import numpy as np
 import pandas as pd
 
-from chatkit.bulk.comparison import Rows, same_value
+from chatkit.bulk.comparison import Rows, is_same_value
 from chatkit.bulk.endpoints import Endpoints
-from chatkit.bulk.matching import DELETE, Mask, check_frame, delete_marks
-from chatkit.bulk.planner import read_only_reason
+from chatkit.bulk.matching import DELETE, Mask, check_frame, read_delete_marks
+from chatkit.bulk.planner import explain_read_only
 from chatkit.errors import InputError, Problem
-from chatkit.frames.frame import Kind, column_kinds, python_value, python_values
-from chatkit.report import errors, finding_text
+from chatkit.frames.frame import Kind, choose_column_kinds, to_python, to_python_list
+from chatkit.report import format_finding_with_hint, select_errors
 from chatkit.util.display import values as shortly
 
 _CHECKED_ROWS = 500  #: rows that are checked as a whole when they are edited at once
@@ -87,7 +87,7 @@ class Sheet:
         self._attrs = dict(frame.attrs)
         self.deleted: set[int] = set()
         if DELETE in check_frame(frame) and DELETE not in endpoints.record.model_fields:
-            marked, unreadable = delete_marks(frame[DELETE])
+            marked, unreadable = read_delete_marks(frame[DELETE])
             if unreadable:
                 problems = [Problem(DELETE, repr(o.value), o.reason) for o in unreadable]
                 raise InputError("The column delete of this frame cannot be read:", problems)
@@ -128,7 +128,7 @@ class Sheet:
     def label(self, row: int) -> Any:
         """Return the label of a row: that of the frame's index, or 'new 1'."""
         if row < self.size:
-            return python_value(self.base.index[row])
+            return to_python(self.base.index[row])
         return row if self._has_counting_index else f"new {row - self.size + self._first}"
 
     @property
@@ -157,7 +157,7 @@ class Sheet:
         """Return the values of the frame in a column for some rows; None for added rows."""
         known = [row for row in rows if row < self.size]
         column = self.base.index.to_series() if name == self.head else self.base[name]
-        values = iter(python_values(column.iloc[known]))
+        values = iter(to_python_list(column.iloc[known]))
         return [next(values) if row < self.size else None for row in rows]
 
     def cell(self, row: int, name: str) -> EditedCell:
@@ -221,7 +221,7 @@ class Sheet:
         for (row, typed), was in zip(entered.items(), self.original(name, [*entered]), strict=True):
             value = parse_typed(typed, column.kind)
             new = row >= self.size
-            if value is None or same_value(was, value):
+            if value is None or is_same_value(was, value):
                 cells[row] = None
             elif why := column.closed if new else column.fixed:
                 cells[row] = self._refused_cell(row, name, typed, why)
@@ -288,7 +288,10 @@ class Sheet:
         for name in endpoints.documents & fields.keys():
             inner = endpoints.findings(name, fields[name])
             findings += [replace(each, pointer=f"/{name}{each.pointer}") for each in inner]
-        problems = [(each.pointer.split("/")[1], finding_text(each)) for each in errors(findings)]
+        problems = [
+            (each.pointer.split("/")[1], format_finding_with_hint(each))
+            for each in select_errors(findings)
+        ]
         if endpoints.single and not endpoints.chosen and {*fields} & {*endpoints.name_fields()}:
             owner = self._find_owner(row, {**live, **fields})
             if owner is not None:
@@ -531,29 +534,29 @@ def describe_column(endpoints: Endpoints[Any], name: str, dtype: str, *, head: b
     """
     body, record = endpoints.body.model_fields, endpoints.record.model_fields
     if name in body:
-        kind = column_kinds(endpoints.body, [name])[name]
+        kind = choose_column_kinds(endpoints.body, [name])[name]
         nested = get_origin(body[name].annotation) in (list, dict)
         if kind == "json" and not nested and endpoints.body.takes_text(name):
             kind = "text"
-        fixed = read_only_reason(endpoints, name)[0] if name in endpoints.body.create_only else ""
+        fixed = explain_read_only(endpoints, name)[0] if name in endpoints.body.create_only else ""
         if name == endpoints.key:
             fixed = "tells which row this is: add a row for another"
         return Column(name, kind, fixed, "")
-    why, step = read_only_reason(endpoints, name)
+    why, step = explain_read_only(endpoints, name)
     if name in endpoints.instead:
         why = f"{why}: {step}"
     elif head and not name:
         why = "only numbers the rows"
     kind = _KIND_OF_DTYPE.get(dtype, "text")
     if name in record:
-        kind = column_kinds(endpoints.record, [name])[name]
+        kind = choose_column_kinds(endpoints.record, [name])[name]
     return Column(name, kind, why, why, name in endpoints.instead)
 
 
 def parse_typed(typed: Any, kind: Kind) -> Any:
     """Convert typed text to a kind of value; return it as it is if that fails."""
     if not isinstance(typed, str):
-        return None if pd.api.types.is_scalar(typed) and pd.isna(typed) else python_value(typed)
+        return None if pd.api.types.is_scalar(typed) and pd.isna(typed) else to_python(typed)
     if kind == "flag":
         return _FLAGS.get(typed.strip().casefold(), typed)
     if kind == "number" and re.fullmatch("-?[0-9]{1,18}", typed.strip()):
@@ -699,7 +702,7 @@ class View:
         sheet = self._sheet
         if (name, write) not in self._texts:
             cells = sheet.base.index.to_series() if name == sheet.head else sheet.base[name]
-            written = [write(value) for value in python_values(cells)]
+            written = [write(value) for value in to_python_list(cells)]
             self._texts[name, write] = type(cells)(written, dtype="str")
         texts = self._texts[name, write]
         rows = [row for row, column in sheet.cells if column == name and row < sheet.size]

@@ -11,7 +11,7 @@ import ipywidgets as w
 import traitlets
 
 from chatkit.report import MANY, html_tables, marked
-from chatkit.util.display import changed_words, escaped, visible
+from chatkit.util.display import compare_words, escaped, visible
 from chatkit.widgets.controls import ActionButton, Model, boxed, joined_module
 
 PAGE = 10  #: rows that are shown at once
@@ -26,7 +26,7 @@ def marked_words(before: str, after: str) -> tuple[str, str]:
 
     Long parts are folded: what has the class `ck-far` is seen only within the class `whole`.
     """
-    parts = changed_words(before, after) if len(before) + len(after) <= _COMPARED else []
+    parts = compare_words(before, after) if len(before) + len(after) <= _COMPARED else []
     if not any(kind == "same" and text.strip() for kind, text in parts):
         parts = [("out", before), ("in", after)]
     cells = []

@@ -24,7 +24,7 @@ from chatkit.inbox.events import Event, parse_contact, parse_events
 from chatkit.profile import ServiceProfile
 from chatkit.report import Report, ReportPart
 from chatkit.util.display import cut, many, visible
-from chatkit.webhooks import event_kinds
+from chatkit.webhooks import list_event_kinds
 from chatkit.widgets.controls import joined_module, saved_table, style_sheet
 from chatkit.widgets.following import Follower
 
@@ -109,7 +109,7 @@ class Tail(Follower):
 
     def _initial_state(self) -> dict[str, Any]:
         self._load_last()
-        kinds = {*event_kinds(self._inbox._profile), *(row["kind"] for row in self._rows)}
+        kinds = {*list_event_kinds(self._inbox._profile), *(row["kind"] for row in self._rows)}
         return {
             **self._chosen._asdict(),
             "limit": self._rows.maxlen,

@@ -20,7 +20,7 @@ from typing import Any
 import chatkit
 from chatkit.account import folder as folder_module
 from chatkit.account.reading import AccountState, name_text, read_account
-from chatkit.bulk.stores import journal_folder
+from chatkit.bulk.stores import get_journal_folder
 
 
 def touches(path: Path, kill_at: int) -> None:
@@ -28,7 +28,7 @@ def touches(path: Path, kill_at: int) -> None:
 
     Files of a folder are opened relative to it: their names are no absolute paths.
     """
-    count, data = 0, str(journal_folder(passing=False))
+    count, data = 0, str(get_journal_folder(passing=False))
 
     def hear(event: str, arguments: tuple[Any, ...]) -> None:
         nonlocal count
@@ -95,7 +95,7 @@ def main(top: Path, each: int) -> dict[str, Any]:
             again = chatkit.Folder(place)
             strays = [str(each) for each in place.rglob("*") if each.name.endswith(".chatkit")]
             strays = [each for each in strays if Path(each) != place / ".chatkit"]
-            strays += [str(each) for each in journal_folder(passing=False).rglob("*.zip")]
+            strays += [str(each) for each in get_journal_folder(passing=False).rglob("*.zip")]
             if held(again.state(contacts=True)) != new or strays:
                 result["half"].append(f"{kill_at} after the next pull: {strays}")
             shutil.rmtree(place)

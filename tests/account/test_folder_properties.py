@@ -18,7 +18,7 @@ from chatkit.account import folder as folder_module
 from chatkit.account.folder import merge_records
 from chatkit.account.layout import PathNames
 from chatkit.account.reading import AccountState, canonical_fields
-from chatkit.api.call import segment_problem
+from chatkit.api.call import find_segment_fault
 
 #: Names that some system does not take, or takes for others.
 HOSTILE = [
@@ -27,7 +27,7 @@ HOSTILE = [
     *("a/b", "a\nb", "a\x00b", "a:b", "a*b?", "😀", "予約", "\u202eabc", "a.", "a", "translations"),
 ]
 names = st.sampled_from(HOSTILE) | st.text(min_size=1, max_size=12)
-segments = st.sampled_from([text for text in HOSTILE if not segment_problem(text)])
+segments = st.sampled_from([text for text in HOSTILE if not find_segment_fault(text)])
 seen = st.characters(exclude_categories=["C", "Z"], exclude_characters=".;")
 segments |= st.text(seen, min_size=1, max_size=12)
 flat = st.none() | st.booleans() | st.integers() | st.text(max_size=8)

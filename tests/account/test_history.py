@@ -39,8 +39,8 @@ from chatkit import RetryPolicy
 from chatkit.account.fleet_plan import FleetPlan
 from chatkit.account.history import _open_run
 from chatkit.bulk.apply import Interrupt
-from chatkit.bulk.stores import journal_folder
-from chatkit.util.files import account_lock
+from chatkit.bulk.stores import get_journal_folder
+from chatkit.util.files import hold_account_lock
 
 ROOT = Path(__file__).parents[2]
 
@@ -367,7 +367,12 @@ def test_a_client_of_another_account_is_refused(sandbox, client):
 def test_a_run_of_a_busy_account_does_not_go_on(sandbox, client):
     result = stopped(sandbox, client)
     busy = pytest.raises(chatkit.errors.AccountBusy, match="another run")
-    with account_lock(journal_folder(passing=True), client.connection.account, "another run"), busy:
+    with (
+        hold_account_lock(
+            get_journal_folder(passing=True), client.connection.account, "another run"
+        ),
+        busy,
+    ):
         chatkit.resume(result, client)
     assert states(chatkit.resume(result, client)) == ["applied"] * 3
 
@@ -523,7 +528,7 @@ def test_a_run_that_has_moved_holds_the_locks_of_both_addresses(sandbox, lasting
     with sandbox.serve() as after, over_http(after, sandbox) as client:
         account_ = {"old": old, "new": client.connection.account}[held]
         busy = pytest.raises(chatkit.errors.AccountBusy, match="another run")
-        with account_lock(journal_folder(passing=False), account_, "another run"), busy:
+        with hold_account_lock(get_journal_folder(passing=False), account_, "another run"), busy:
             chatkit.resume(left, client)
         assert states(chatkit.resume(left, client)) == ["applied"] * 2
 
@@ -619,7 +624,7 @@ def test_connect_says_that_a_run_was_interrupted_and_how_to_go_on(
         [line], account_ = message()
         assert f"A run of 2 changes, begun on {left[:4]}-" in line
         assert f"chatkit.resume({left!r}) goes on" in line and "1 before it" in line
-        with account_lock(journal_folder(passing=False), account_, left):
+        with hold_account_lock(get_journal_folder(passing=False), account_, left):
             assert message()[0] == []  # it is at work
         (lasting / f"{next(lasting.glob('*.lock')).stem}.holder").write_text("a dead process")
         assert left in message()[0][0]

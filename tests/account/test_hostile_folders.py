@@ -17,7 +17,7 @@ import pytest
 import chatkit
 from chatkit.account import directory
 from chatkit.account import folder as folder_module
-from chatkit.bulk.stores import journal_folder
+from chatkit.bulk.stores import get_journal_folder
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="links and pipes need rights there")
 
@@ -327,7 +327,7 @@ def kept(path: Path, texts: dict[str, bytes | None], inode: int | None = None) -
 def data_of(shop: Path) -> Path:
     """Return the folder in which a pull keeps the state that it has begun."""
     name = sha256(os.fsencode(os.path.realpath(shop))).hexdigest()[:32]
-    return journal_folder(passing=False) / "folders" / name / "pull.zip"
+    return get_journal_folder(passing=False) / "folders" / name / "pull.zip"
 
 
 EVIL: dict[str, bytes | None] = {

@@ -15,8 +15,8 @@ from internals import middleware_of
 import chatkit
 from chatkit.bulk.endpoints import ACCOUNT
 from chatkit.bulk.plan import join_plans
-from chatkit.bulk.stores import journal_folder
-from chatkit.client import Client, source_of
+from chatkit.bulk.stores import get_journal_folder
+from chatkit.client import Client, get_plan_target
 
 Account = tuple[chatkit.Sandbox, Client]
 
@@ -83,7 +83,9 @@ def test_what_differs_in_the_copy_is_shown(account: Account) -> None:
 
 def records_of_runs() -> set[Path]:
     return {
-        p for p in journal_folder(passing=True).parent.rglob("*") if p.suffix in (".db", ".jsonl")
+        p
+        for p in get_journal_folder(passing=True).parent.rglob("*")
+        if p.suffix in (".db", ".jsonl")
     }
 
 
@@ -187,7 +189,7 @@ def test_a_plan_for_the_account_is_rehearsed_as_one(account: Account) -> None:
         client.webhooks.plan([{"id": 43, "is_active": True}]),
         renamed(client, 5),
     ]
-    plan = join_plans(source_of(client, ACCOUNT), plans)
+    plan = join_plans(get_plan_target(client, ACCOUNT), plans)
     rehearsal = chatkit.rehearse(plan)
     assert rehearsal.problems == []
     assert rehearsal.differences.counts == {

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from chatkit.api.answer import Answer, Envelope, printable
+from chatkit.api.answer import Answer, Envelope, replace_control_characters
 from chatkit.api.call import Call
 from chatkit.errors import (
     BadAnswer,
@@ -202,7 +202,7 @@ def test_the_profile_says_which_status_means_what() -> None:
 
 
 def test_what_a_terminal_would_obey_is_a_question_mark() -> None:
-    assert printable("Wörk, ナ \x1b[2J\x07\u202e.") == "Wörk, ナ ?[2J??."
+    assert replace_control_characters("Wörk, ナ \x1b[2J\x07\u202e.") == "Wörk, ナ ?[2J??."
 
 
 def test_success_false_with_200_is_a_refusal() -> None:

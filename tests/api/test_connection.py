@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 import chatkit
-from chatkit.api.connection import Connection, account_id_text, base_address
+from chatkit.api.connection import Connection, validate_account_id, validate_base_address
 from chatkit.errors import SettingsError
 from chatkit.profile import ServiceProfile
 
@@ -33,8 +33,8 @@ MARKER = "tok_5f3a9c1e77"
     ],
 )
 def test_a_good_base_address_is_kept_in_one_form(text: str, kept: str) -> None:
-    assert base_address(text) == kept
-    assert base_address(kept) == kept
+    assert validate_base_address(text) == kept
+    assert validate_base_address(kept) == kept
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_a_base_address_that_cannot_be_trusted_is_refused_with_advice(
     text: str, advice: str
 ) -> None:
     with pytest.raises(SettingsError) as caught:
-        base_address(text)
+        validate_base_address(text)
     assert advice in str(caught.value)
     assert MARKER not in str(caught.value)
 
@@ -101,27 +101,27 @@ def test_a_base_address_that_cannot_be_trusted_is_refused_with_advice(
 @pytest.mark.parametrize("value", [None, 17, b"https://a.example"])
 def test_a_base_address_is_text(value: object) -> None:
     with pytest.raises(SettingsError, match="must be text"):
-        base_address(value)
+        validate_base_address(value)
 
 
 @given(st.text(alphabet=st.sampled_from("aZ0.:/[]@?#%\\-_ \n\té1xlocahst")))
 def test_an_accepted_base_address_has_the_parts_it_shows(rest: str) -> None:
     try:
-        kept = base_address("https://" + rest)
+        kept = validate_base_address("https://" + rest)
     except SettingsError:
         return
     parts = urlsplit(kept)
     assert parts.scheme == "https" and parts.hostname
     assert (parts.username, parts.password, parts.query, parts.fragment) == (None, None, "", "")
     assert kept.isascii() and kept.isprintable() and not kept.endswith("/")
-    assert base_address(kept) == kept
+    assert validate_base_address(kept) == kept
 
 
 @pytest.mark.parametrize(
     ("value", "kept"), [("1001", "1001"), (1001, "1001"), (0, "0"), ("acc-1_x.y~z", "acc-1_x.y~z")]
 )
 def test_an_account_id_is_text_or_a_whole_number(value: object, kept: str) -> None:
-    assert account_id_text(value) == kept
+    assert validate_account_id(value) == kept
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_an_account_id_is_text_or_a_whole_number(value: object, kept: str) -> No
 )  # fmt: skip
 def test_an_odd_account_id_is_refused(value: object) -> None:
     with pytest.raises(SettingsError, match="account id"):
-        account_id_text(value)
+        validate_account_id(value)
 
 
 def make(**values: object) -> Connection:

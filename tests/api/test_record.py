@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from chatkit.api.record import Body, Record, as_time, parse_document, with_body_signature
+from chatkit.api.record import Body, Record, add_body_signature, parse_document, parse_time
 from chatkit.api.secret import Secret
 from chatkit.contacts import Contact, ContactBody
 from chatkit.errors import InputError
@@ -286,7 +286,7 @@ def test_create_and_update_show_what_they_take():
 
     def create(self, *, broken: bool = False, **fields: Any) -> Record: ...
 
-    made, changed = (with_body_signature(method, FlowBody, Flow) for method in (create, update))
+    made, changed = (add_body_signature(method, FlowBody, Flow) for method in (create, update))
     needed, free = inspect.Parameter.empty, ...
     for method, expected in (
         (made, {
@@ -357,15 +357,17 @@ def test_a_time_in_a_form_that_is_not_shown_is_read_in_each(time, unit, as_text)
     time = time.replace(tzinfo=UTC, microsecond=time.microsecond if unit >= 10**6 else 0)
     since = (time - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
     number = since * (unit // 10**6) if unit >= 10**6 else since // (10**6 // unit)
-    assert as_time(str(number) if as_text else number) == time
-    assert as_time(time.isoformat()) == as_time(time.isoformat().replace("+00:00", "")) == time
+    assert parse_time(str(number) if as_text else number) == time
+    assert (
+        parse_time(time.isoformat()) == parse_time(time.isoformat().replace("+00:00", "")) == time
+    )
     hook = Webhook.model_validate_json(json.dumps({"id": 1, "last_delivery_at": number}))
     assert hook.last_delivery_at == time
 
 
 @pytest.mark.parametrize("nothing", [None, 0, ""])
 def test_a_delivery_that_never_was_has_no_time(nothing):
-    assert as_time(nothing) is None
+    assert parse_time(nothing) is None
     assert Webhook(id=1, last_delivery_at=nothing).last_delivery_at is None
 
 
@@ -381,7 +383,7 @@ def test_a_delivery_that_never_was_has_no_time(nothing):
     ],
 )
 def test_the_size_of_a_number_tells_its_unit(number, time):
-    assert as_time(number) == time
+    assert parse_time(number) == time
 
 
 @pytest.mark.parametrize(

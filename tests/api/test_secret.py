@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
-from chatkit.api.secret import MASK, Secret, access_token, has_mask, mask_secrets
+from chatkit.api.secret import MASK, Secret, has_mask, mask_secrets, validate_access_token
 from chatkit.errors import SettingsError
 
 MARKER = "tok_5f3a9c1e77"
@@ -100,7 +100,7 @@ def test_a_secret_is_text() -> None:
 
 @pytest.mark.parametrize("space", ["", " ", "\n", "\r\n", "\t", "  \n", "\u00a0", "\u2028"])
 def test_space_around_an_access_token_is_removed(space: str) -> None:
-    assert access_token(space + MARKER + space).reveal() == MARKER
+    assert validate_access_token(space + MARKER + space).reveal() == MARKER
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_space_around_an_access_token_is_removed(space: str) -> None:
 )  # fmt: skip
 def test_an_access_token_that_cannot_stand_in_a_header_is_refused_unseen(text: str) -> None:
     with pytest.raises(SettingsError) as caught:
-        access_token(text)
+        validate_access_token(text)
     rendered = "".join(
         traceback.TracebackException.from_exception(caught.value, capture_locals=True).format()
     )
@@ -122,14 +122,14 @@ def test_an_access_token_that_cannot_stand_in_a_header_is_refused_unseen(text: s
 @pytest.mark.parametrize("value", [None, 17, MARKER.encode(), [MARKER]])
 def test_an_access_token_of_another_type_is_refused_unseen(value: object) -> None:
     with pytest.raises(SettingsError, match="must be text") as caught:
-        access_token(value)  # type: ignore[arg-type]
+        validate_access_token(value)  # type: ignore[arg-type]
     assert MARKER not in str(caught.value)
 
 
 @given(st.text())
 def test_an_accepted_access_token_is_visible_ascii_and_nothing_else(text: str) -> None:
     try:
-        token = access_token(text).reveal()
+        token = validate_access_token(text).reveal()
     except SettingsError:
         return
     assert token == text.strip()

@@ -75,7 +75,7 @@ DELETE = Call("DELETE", ("contacts", 17))
 def ask(wire: Wire, call: Call = GET, left: float = 5.0) -> Answer | CallError:
     """Send once, without any retry."""
     work = wire.send_once(call, call.content(), left)
-    return asyncio.run_coroutine_threadsafe(work, background.loop()).result(20)
+    return asyncio.run_coroutine_threadsafe(work, background.get_loop()).result(20)
 
 
 def outcome(server: FaultServer, call: Call = GET) -> Answer | CallError:

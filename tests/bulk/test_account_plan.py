@@ -31,10 +31,10 @@ from displayed import html_of
 import chatkit
 from chatkit.bulk import journal
 from chatkit.bulk.apply import Interrupt
-from chatkit.bulk.outcomes import rows_of_journal
+from chatkit.bulk.outcomes import read_rows
 from chatkit.bulk.plan import Plan, join_plans
-from chatkit.bulk.stores import changes_since, journal_folder, read_run
-from chatkit.client import source_of
+from chatkit.bulk.stores import get_journal_folder, open_run_journal, read_changes_since
+from chatkit.client import get_plan_target
 from chatkit.errors import PlanRefused
 
 SOURCES = ("flows", "contents", "webhooks", "contacts")
@@ -77,14 +77,14 @@ def joined(client, *, webhook_at=7, extra=()) -> Plan:
         client.webhooks.plan(frames["webhook"], existing="update"),
         client.contacts.plan(frames["contact"], existing="update"),
     ]
-    plan = join_plans(source_of(client, "account"), plans)
+    plan = join_plans(get_plan_target(client, "account"), plans)
     plan.notes[:0] = extra
     return plan
 
 
 def folder_of(client):
     """Return the journal folder of an account of a sandbox in this process."""
-    folder = journal_folder(passing=client.connection.passing)
+    folder = get_journal_folder(passing=client.connection.passing)
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 
@@ -132,7 +132,7 @@ def test_a_plan_for_the_account_shows_each_resource_with_its_counts(sandbox, cli
 
 
 def test_a_plan_for_the_account_with_nothing_to_do_says_so(sandbox, client):
-    plan_target = source_of(client, "account")
+    plan_target = get_plan_target(client, "account")
     plan = join_plans(plan_target, [client.contacts.plan([]), client.flows.plan([])])
     assert repr(plan).startswith("Nothing to do: the account already matches what is planned.")
     assert len(plan.apply()) == 0
@@ -144,7 +144,7 @@ def test_too_much_is_counted_in_each_resource_on_its_own(sandbox, client):
     ids = [flow(sandbox, f"F{n}") for n in range(12)]
     flows = client.flows.plan([], delete=ids[:4])
     few = client.contacts.plan([{"number": number(0), "country_code": "+1", "name": "Bo"}])
-    plan = join_plans(source_of(client, "account"), [flows, few])
+    plan = join_plans(get_plan_target(client, "account"), [flows, few])
     assert len(plan) == 4 + len(few)  # 5 of 52 records, but 4 of 12 flows
     many, never = plan.objections()
     assert "it changes 4 of 12 flows, more than 30%" in many
@@ -161,14 +161,14 @@ def test_deletes_of_several_resources_together_ask_too(sandbox, client):
     ids = contacts(sandbox, 300)
     gone = [{"template_code": code, "lang_code": "en", "delete": True} for code in codes]
     plans = [client.templates.plan(gone), client.contacts.plan([], delete=ids[:60])]
-    plan = join_plans(source_of(client, "account"), plans)
+    plan = join_plans(get_plan_target(client, "account"), plans)
     [output] = plan.objections()
     assert "it deletes 120 records of several resources and changes 60 of 60 contents" in output
 
 
 def test_cells_that_cannot_be_planned_say_their_resource(sandbox, client):
     flows = client.flows.plan([{"name": "X", "template_name": "default", "flow_json": 3}])
-    plan = join_plans(source_of(client, "account"), [flows, client.contacts.plan([])])
+    plan = join_plans(get_plan_target(client, "account"), [flows, client.contacts.plan([])])
     assert plan.refused["row"].tolist() == [("flow", 1)]
     assert "flow / 1" in repr(plan)
     with pytest.raises(PlanRefused, match="1 row cannot be planned"):
@@ -217,7 +217,7 @@ def test_a_new_flow_may_have_the_id_of_a_webhook_that_was_there(sandbox, client)
     unusual = through(sandbox, lose_creates)
     flows = unusual.flows.plan([{"name": "A", "template_name": "default", "flow_json": DOCUMENT}])
     hooks = unusual.webhooks.plan([{"id": present, "is_active": False}])
-    plan = join_plans(source_of(unusual, "account"), [flows, hooks])
+    plan = join_plans(get_plan_target(unusual, "account"), [flows, hooks])
     result = settled(plan.apply, settle=0, many=True)
     assert states(result) == ["applied", "applied"]
     (made,) = active(sandbox, "flows")
@@ -280,9 +280,9 @@ def test_a_run_that_was_stopped_goes_on_with_the_resources_that_are_left(sandbox
     half = cut.load_plan(plan.save(tmp_path / "half.json"))
     result = stop_by(half, interrupt).apply(many=True, irreversible=True, concurrency=1)
     assert "not sent" in states(result) and states(result)[:2] == ["applied"] * 2
-    with read_run(plan.id) as kept:
+    with open_run_journal(plan.id) as kept:
         header = kept.header
-        assert len(rows_of_journal(kept)) == 9
+        assert len(read_rows(kept)) == 9
     assert header.noun == "account"
     assert set(header.parts) == {"flow", "content", "webhook", "contact"}
     assert set(header.parts["flow"].known) == {
@@ -302,12 +302,12 @@ def test_what_a_run_for_the_account_wrote_is_found_for_one_resource(sandbox, cli
     prepared(sandbox)
     start = datetime.now(UTC) - timedelta(hours=1)
     joined(client).apply(many=True, irreversible=True)
-    outcome, runs = changes_since(client.connection.account, "content", start)
+    outcome, runs = read_changes_since(client.connection.account, "content", start)
     assert len(runs) == 1
     assert {(each.change.key, each.change.kind) for each in outcome} == {
         *(("en", "update"), ("de", "delete"), ("fr", "create"))
     }
-    assert len(changes_since(client.connection.account, "contact", start)[0]) == 2
+    assert len(read_changes_since(client.connection.account, "contact", start)[0]) == 2
 
 
 def test_what_was_run_before_a_variable_named_another_home_is_found(sandbox, tmp_path, monkeypatch):
@@ -321,10 +321,10 @@ def test_what_was_run_before_a_variable_named_another_home_is_found(sandbox, tmp
         monkeypatch.setenv("CHATKIT_RUNS", str(tmp_path / "shared"))
         plans[1].apply()
         kept_at(plans[2], tmp_path / "elsewhere").apply()
-        outcome, _ = changes_since(client.connection.account, "contact", start)
+        outcome, _ = read_changes_since(client.connection.account, "contact", start)
         assert [each.run for each in outcome] == [plans[0].id, plans[1].id]
         monkeypatch.setenv("CHATKIT_RUNS", str(tmp_path / "data" / "runs"))  # said twice
-        assert len(changes_since(client.connection.account, "contact", start)[0]) == 1
+        assert len(read_changes_since(client.connection.account, "contact", start)[0]) == 1
 
 
 def test_what_took_effect_is_found_from_that_moment_on(folder, tmp_path, monkeypatch):
@@ -332,7 +332,7 @@ def test_what_took_effect_is_found_from_that_moment_on(folder, tmp_path, monkeyp
     monkeypatch.setenv("CHATKIT_DATA", str(tmp_path / "data"))
     monkeypatch.delenv("CHATKIT_RUNS", raising=False)
     now = ["2026-11-20T09:00:00.000+00:00"]
-    monkeypatch.setattr(journal, "_now", lambda: now[0])
+    monkeypatch.setattr(journal, "_format_now", lambda: now[0])
 
     def run(name, *events, **fields):
         with created(folder, [change(n) for n in range(3)], run=name, **fields) as kept:
@@ -357,7 +357,7 @@ def test_what_took_effect_is_found_from_that_moment_on(folder, tmp_path, monkeyp
 
     def outcome(since):
         since = datetime.fromisoformat(f"2026-11-20T{since}+00:00")
-        effective, _ = changes_since("https://api.example.com 1001", "contact", since)
+        effective, _ = read_changes_since("https://api.example.com 1001", "contact", since)
         return [(each.run[-4:], each.at[11:19], each.change.row) for each in effective]
 
     second = [("aaaa", "10:00:00", 1), ("bbbb", "10:00:00", 0)]
@@ -367,7 +367,7 @@ def test_what_took_effect_is_found_from_that_moment_on(folder, tmp_path, monkeyp
 
 
 def test_the_account_is_known_by_what_a_change_says_of_its_resource(client):
-    plan_target = source_of(client, "account")
+    plan_target = get_plan_target(client, "account")
     assert plan_target.of(None, "contact").noun == "contact"
     assert plan_target.of("ready", "content").path == ("templates", "ready", "contents")
     with pytest.raises(LookupError, match="says which resource"):

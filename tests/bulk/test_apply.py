@@ -34,7 +34,7 @@ from chatkit.account import history
 from chatkit.api import retry
 from chatkit.bulk.changes import Change
 from chatkit.bulk.journal import FolderStore, Journal
-from chatkit.bulk.stores import journal_folder
+from chatkit.bulk.stores import get_journal_folder
 from chatkit.frames.snapshot import read_origin
 from chatkit.util.progress import prefix_lines
 
@@ -86,7 +86,7 @@ print(json.dumps(rows))
 
 def events_elsewhere(plan):
     """Read the journal of a plan in another process."""
-    path = journal_folder(passing=True) / f"{plan.id}.db"
+    path = get_journal_folder(passing=True) / f"{plan.id}.db"
     done = subprocess.run(
         [sys.executable, "-S", "-c", READ, path], capture_output=True, text=True, check=True
     )
@@ -116,7 +116,7 @@ def test_every_intent_of_calls_under_way_at_once_is_durable() -> None:
 
         def arrive(sent):
             if sent.method == "POST":
-                with FolderStore(journal_folder(passing=True)).read(plan.id) as journal:
+                with FolderStore(get_journal_folder(passing=True)).read(plan.id) as journal:
                     report = [event.n for event in journal.events() if event.what == "intent"]
                 if of[sent.body["number"]] not in report:
                     missing.append(sent)

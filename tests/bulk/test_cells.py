@@ -21,10 +21,10 @@ from bulk.planning import (  # noqa: F401
 
 import chatkit
 from chatkit.bulk.matching import Edits, Identity
-from chatkit.bulk.plan import refused_cells
+from chatkit.bulk.plan import get_refused_cells
 from chatkit.bulk.plan_input import join_columns
 from chatkit.bulk.planner import Cells
-from chatkit.resource import endpoints_of
+from chatkit.resource import get_endpoints
 
 
 def test_an_edited_cell_is_the_only_thing_that_is_sent(sandbox, client):
@@ -112,7 +112,7 @@ def test_a_contact_field_that_cannot_be_written_is_refused(sandbox, client, fiel
     value, reason, step = FIXED[field]
     frame = client.contacts.frame().astype({field: object})
     frame.at[ids[0], field] = value
-    [refused] = refused_cells(client.contacts.plan(frame))
+    [refused] = get_refused_cells(client.contacts.plan(frame))
     assert (refused.row, refused.column, refused.reason) == (ids[0], field, reason)
     assert refused.next_step.startswith(step)
 
@@ -121,7 +121,7 @@ def test_fields_of_the_other_resources_that_cannot_be_written_are_refused(sandbo
     flow(sandbox), webhook(sandbox), content(sandbox)
     frame = client.flows.frame()
     frame["name"], frame["wa_status"], frame["wa_flow_id"] = "New", "PUBLISHED", "1"
-    steps = {c.column: c.next_step for c in refused_cells(client.flows.plan(frame))}
+    steps = {c.column: c.next_step for c in get_refused_cells(client.flows.plan(frame))}
     assert steps == {
         "name": "leave it as it was, or make a new one",
         "wa_status": "publish or deprecate it in the business application",
@@ -129,11 +129,13 @@ def test_fields_of_the_other_resources_that_cannot_be_written_are_refused(sandbo
         "frame.drop(columns='wa_flow_id')",
     }
     frame = client.webhooks.frame().assign(has_signing_secret=False, last_delivery_error="no")
-    columns = [c.column for c in refused_cells(client.webhooks.plan(frame))]
+    columns = [c.column for c in get_refused_cells(client.webhooks.plan(frame))]
     assert sorted(columns) == ["has_signing_secret", "last_delivery_error"]
     frame = client.templates("order_ready").frame()
     frame["id"] = 9
-    assert [c.column for c in refused_cells(client.templates("order_ready").plan(frame))] == ["id"]
+    assert [c.column for c in get_refused_cells(client.templates("order_ready").plan(frame))] == [
+        "id"
+    ]
 
 
 def test_a_field_that_the_document_does_not_know_cannot_be_edited(sandbox, client):
@@ -141,7 +143,7 @@ def test_a_field_that_the_document_does_not_know_cannot_be_edited(sandbox, clien
     frame = client.flows.frame(full=True)
     assert "categories" in frame
     frame["categories"] = [["OTHER"]]
-    [cell] = refused_cells(client.flows.plan(frame))
+    [cell] = get_refused_cells(client.flows.plan(frame))
     assert (cell.column, cell.reason) == ("categories", "can only be set when it is created")
 
 
@@ -157,7 +159,7 @@ def test_a_column_that_is_no_field_is_not_looked_at_and_said_so(sandbox, client)
 
 def test_first_name_alone_in_a_new_row_is_refused(client):
     new = pd.DataFrame({"number": ["2025550100"], "country_code": "+1", "first_name": "Zoë"})
-    [cell] = refused_cells(client.contacts.plan(new))
+    [cell] = get_refused_cells(client.contacts.plan(new))
     assert cell.column == "first_name" and "edit name" in cell.next_step
     assert client.contacts.plan(new.assign(name="Zoë")).counts["create"] == 1
 
@@ -273,7 +275,7 @@ def test_what_may_be_a_secret_is_refused_without_being_shown(sandbox, client, co
 @pytest.mark.parametrize("index", [np.array([7]), ["a"], pd.MultiIndex.from_tuples([(1, "a")])])
 def test_rows_are_called_as_the_frame_calls_them_in_words_of_python(sandbox, client, index):
     frame = pd.DataFrame({"number": ["202 555"], "country_code": ["+1"]}, index=index)
-    [cell] = refused_cells(client.contacts.plan(frame))
+    [cell] = get_refused_cells(client.contacts.plan(frame))
     assert cell.row == frame.index[0]
     assert type(cell.row) in (int, str, tuple)
 
@@ -283,7 +285,7 @@ def test_a_bad_part_of_a_cell_is_refused_with_what_is_said_of_the_field(sandbox,
     contents = client.templates("order_ready")
     frame = contents.frame(full=True)
     frame["variables"] = pd.Series([{"1": 7}], frame.index, dtype=object)
-    [cell] = refused_cells(contents.plan(frame))
+    [cell] = get_refused_cells(contents.plan(frame))
     assert (cell.column, cell.value) == ("variables.1", "7")
     assert cell.next_step.startswith("Sample text for each placeholder")
 
@@ -296,7 +298,7 @@ def test_a_field_that_lists_do_not_show_is_no_foreign_column(sandbox, client):
 
 def cells_of(source, frame):
     """The cells of an edited frame, as a draft has them."""
-    source = endpoints_of(source)
+    source = get_endpoints(source)
     who = Identity(
         source.noun, (source.key,), source.name_fields(), join_columns, chosen=source.chosen
     )

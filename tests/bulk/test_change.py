@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatkit.bulk.changes import Change, label_as_json, label_from_json
+from chatkit.bulk.changes import Change, label_from_json, label_to_json
 
 LABELS = st.recursive(
     st.none()
@@ -76,9 +76,9 @@ def test_a_change_cannot_be_edited():
     ],
 )
 def test_labels_of_pandas_and_numpy_are_written_plainly(row, written):
-    assert label_as_json(row) == written
-    json.dumps(label_as_json(row), allow_nan=False)
+    assert label_to_json(row) == written
+    json.dumps(label_to_json(row), allow_nan=False)
 
 
 def test_labels_of_several_levels_come_back_as_tuples():
-    assert label_from_json(label_as_json(("order_ready", ("en", 1)))) == ("order_ready", ("en", 1))
+    assert label_from_json(label_to_json(("order_ready", ("en", 1)))) == ("order_ready", ("en", 1))

@@ -15,7 +15,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from volume import volume
 
-from chatkit.bulk.comparison import same_value
+from chatkit.bulk.comparison import is_same_value
 from chatkit.bulk.matching import Edits, Identity
 from chatkit.errors import InputError
 from chatkit.frames import frame as frames
@@ -403,7 +403,7 @@ def test_odd_things_in_any_column_are_edits_and_raise_nothing() -> None:
 )
 def test_whole_numbers_that_pandas_made_floats_of_are_the_same(before: int, same: bool) -> None:
     """A column with NA in it becomes floats; what no column of whole numbers holds was none."""
-    assert same_value(before, float(before)) is same
+    assert is_same_value(before, float(before)) is same
 
 
 def test_times_are_compared_as_exactly_as_both_can_say() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from chatkit.bulk.matching import check_frame, delete_marks, levels_as_columns
+from chatkit.bulk.matching import check_frame, move_levels_to_columns, read_delete_marks
 from chatkit.errors import InputError
 
 
@@ -42,12 +42,12 @@ def test_columns_of_several_levels_are_refused_with_a_line_that_helps() -> None:
 def test_a_level_that_the_base_has_as_a_column_is_read_as_one() -> None:
     base = pd.DataFrame({"number": ["1"], "name": ["Ana"]}, index=pd.Index([7], name="id"))
     frame = pd.DataFrame({"name": ["Eva"]}, index=pd.Index(["1"], name="number"))
-    assert levels_as_columns(frame, base, ("id",))["number"].tolist() == ["1"]
-    assert levels_as_columns(base, base, ("id",)).columns.tolist() == ["number", "name"]
+    assert move_levels_to_columns(frame, base, ("id",))["number"].tolist() == ["1"]
+    assert move_levels_to_columns(base, base, ("id",)).columns.tolist() == ["number", "name"]
     unusual = pd.DataFrame({"name": ["Eva"]}, index=pd.Index([7], name=("a", 1)))
-    assert levels_as_columns(unusual, base, ("id",)).columns.tolist() == ["name"]
+    assert move_levels_to_columns(unusual, base, ("id",)).columns.tolist() == ["name"]
     both = frame.assign(number=["2"])  # a column counts more than the index
-    assert levels_as_columns(both, base, ("id",))["number"].tolist() == ["2"]
+    assert move_levels_to_columns(both, base, ("id",))["number"].tolist() == ["2"]
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_a_level_that_the_base_has_as_a_column_is_read_as_one() -> None:
     ],
 )
 def test_rows_to_delete_are_read_from_any_dtype(cells: "pd.Series[Any]") -> None:
-    result, unusual = delete_marks(cells)
+    result, unusual = read_delete_marks(cells)
     assert result.tolist() == [True, False, False]
     assert unusual == []
 
@@ -74,7 +74,7 @@ def test_rows_to_delete_are_read_from_any_dtype(cells: "pd.Series[Any]") -> None
 def test_what_says_neither_yes_nor_no_deletes_nothing(value: Any) -> None:
     cells = pd.Series([None, True], dtype=object)
     cells.iloc[0] = value
-    result, unusual = delete_marks(cells)
+    result, unusual = read_delete_marks(cells)
     assert result.tolist() == [False, True]
     [refusal] = unusual
     assert (refusal.row, refusal.column, refusal.value) == (0, "delete", value)
@@ -83,6 +83,6 @@ def test_what_says_neither_yes_nor_no_deletes_nothing(value: Any) -> None:
 
 def test_nothing_said_deletes_nothing() -> None:
     for cells in (pd.Series([np.nan, np.nan]), pd.Series([], dtype=object)):
-        result, unusual = delete_marks(cells)
+        result, unusual = read_delete_marks(cells)
         assert not result.any()
         assert unusual == []

@@ -28,7 +28,7 @@ from hypothesis import strategies as st
 from volume import volume
 
 import chatkit
-from chatkit.bulk.plan import refused_cells
+from chatkit.bulk.plan import get_refused_cells
 
 
 class Case(NamedTuple):
@@ -202,7 +202,7 @@ def test_where_it_is_lost_only_what_has_not_changed_since_is_planned(case, opera
     plan = case.resource.plan(rows)
     known = "updated_at" in case.frame  # a record of this version has not changed
     assert edits(plan) == (mine_only(case) if known else {})
-    refused = refused_cells(plan)
+    refused = get_refused_cells(plan)
     keys = [case.other] if known else [case.mine, case.other]
     assert [cell.column for cell in refused] == [case.field] * len(keys)
     assert all("older than somebody else's" in cell.reason for cell in refused)
@@ -283,7 +283,7 @@ def test_a_file_that_lost_a_part_of_the_version_is_no_proof(sandbox, client):
     frame.loc[frame.id == mine, "name"] = "Mine"
     frame["updated_at"] = frame.updated_at.str.slice(0, 16)
     plan = client.contacts.plan(frame)
-    assert len(plan) == 0 and [cell.column for cell in refused_cells(plan)] == ["name"]
+    assert len(plan) == 0 and [cell.column for cell in get_refused_cells(plan)] == ["name"]
 
 
 def test_what_is_written_as_a_dict_is_what_is_to_be(sandbox, client):
@@ -291,7 +291,7 @@ def test_what_is_written_as_a_dict_is_what_is_to_be(sandbox, client):
     assert edits(client.contacts.plan([{"id": mine, "name": "Mine"}])) == {mine: {"name": "Mine"}}
     plan = client.contacts.plan(pd.DataFrame({"id": [mine], "name": ["Mine"]}))
     assert len(plan) == 0 and len(plan.refused) == 1
-    [cell] = refused_cells(client.contacts.plan([{"id": mine, "first_name": "Mine"}]))
+    [cell] = get_refused_cells(client.contacts.plan([{"id": mine, "first_name": "Mine"}]))
     assert cell.next_step.startswith("edit name")
 
 

@@ -161,7 +161,7 @@ def test_an_interrupt_between_two_steps_does_not_cost_the_result(monkeypatch, ch
 @pytest.mark.parametrize(
     ("place", "name"),
     [
-        (rendering, "result_frame"),
+        (rendering, "make_result_frame"),
         (apply.Journal, "commit"),
         (apply.Run, "_write_end"),
         (plan, "print_line"),

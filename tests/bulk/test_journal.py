@@ -38,16 +38,16 @@ from volume import volume
 from chatkit.bulk import journal as written
 from chatkit.bulk import stores
 from chatkit.bulk.changes import Change
-from chatkit.bulk.journal import FolderStore, person, run_id
+from chatkit.bulk.journal import FolderStore, get_user_name, make_run_id
 from chatkit.bulk.stores import (
+    delete_journals,
     find_run,
-    journal_folder,
-    kept_runs,
-    prune,
-    stores_at,
+    get_journal_folder,
+    list_runs,
+    list_stores,
 )
 from chatkit.errors import AccountBusy, InputError, JournalError
-from chatkit.util.files import account_lock, temporary_folder
+from chatkit.util.files import get_temporary_folder, hold_account_lock
 
 # --- what is written is read --------------------------------------------------------------
 
@@ -71,7 +71,7 @@ def test_changes_and_header_come_back_as_they_were(tmp_path_factory, rows):
         Change(row, "create", None, label, {}, after, code=label, loss=label)
         for row, label, after in rows
     ]
-    about = header(run_id(), len(rows), account="x", names=("id", None), undoes="20261120-1")
+    about = header(make_run_id(), len(rows), account="x", names=("id", None), undoes="20261120-1")
     folder = tmp_path_factory.getbasetemp() / "round"
     with create(folder, about, changes) as journal:
         assert (journal.header, [*journal.changes()]) == (about, changes)
@@ -90,7 +90,7 @@ def test_changes_and_header_come_back_as_they_were(tmp_path_factory, rows):
 def test_events_come_back_in_order(tmp_path_factory, groups):
     folder = tmp_path_factory.getbasetemp() / "events"
     written = []
-    with created(folder, run=run_id()) as journal:
+    with created(folder, run=make_run_id()) as journal:
         for group in groups:
             for n, live in group:
                 journal.write(n, "intent", attempt=1, live=live)
@@ -138,7 +138,7 @@ def test_a_journal_is_for_its_owner_alone(folder):
         journal = created(folder)
         journal.write(1, "intent")
         journal.commit()
-        with account_lock(folder, "account"):
+        with hold_account_lock(folder, "account"):
             modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()}
         journal.close()
     finally:
@@ -201,7 +201,7 @@ def test_a_folder_that_cannot_be_made_is_a_journal_error(tmp_path):
 def test_names_of_runs_sort_by_time():
     names = []
     for _ in range(20):
-        names.append(run_id())
+        names.append(make_run_id())
         time.sleep(0.0005)
     assert names == sorted(set(names))
     assert all(re.fullmatch(r"\d{8}-\d{6}-[0-9a-f]{6}", name) for name in names)
@@ -210,25 +210,27 @@ def test_names_of_runs_sort_by_time():
 def test_the_name_of_a_run_at_the_very_end_of_a_second_is_as_long_as_any(monkeypatch):
     end = datetime(2026, 1, 5, 8, 0, 59, 999_999, tzinfo=UTC)
     monkeypatch.setattr(written, "datetime", SimpleNamespace(now=lambda zone: end))
-    assert re.fullmatch(r"20260105-080059-fff[0-9a-f]{3}", run_id())
+    assert re.fullmatch(r"20260105-080059-fff[0-9a-f]{3}", make_run_id())
 
 
 def test_journals_live_in_the_data_folder_of_the_user(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-    assert journal_folder(passing=False).name == "runs"
+    assert get_journal_folder(passing=False).name == "runs"
     monkeypatch.setenv("CHATKIT_DATA", str(tmp_path / "mine"))
-    assert journal_folder(passing=False) == tmp_path / "mine" / "runs"
+    assert get_journal_folder(passing=False) == tmp_path / "mine" / "runs"
     monkeypatch.setenv("CHATKIT_DATA", "~/mine")
-    assert journal_folder(passing=False) == Path.home() / "mine" / "runs"
+    assert get_journal_folder(passing=False) == Path.home() / "mine" / "runs"
 
 
 def test_journals_of_an_account_in_memory_lie_in_the_temporary_folder_of_the_process():
     assert (
-        journal_folder(passing=True) == temporary_folder() / "runs" != journal_folder(passing=False)
+        get_journal_folder(passing=True)
+        == get_temporary_folder() / "runs"
+        != get_journal_folder(passing=False)
     )
-    assert [s.folder for s in stores_at()] == [
-        journal_folder(passing=True),
-        journal_folder(passing=False),
+    assert [s.folder for s in list_stores()] == [
+        get_journal_folder(passing=True),
+        get_journal_folder(passing=False),
     ]
 
 
@@ -245,16 +247,16 @@ print([*kept_runs()])
 
 def test_a_run_is_found_by_as_much_of_its_name_as_is_needed(tmp_path, monkeypatch):
     monkeypatch.setenv("CHATKIT_DATA", str(tmp_path / "kept"))
-    monkeypatch.setattr(stores, "temporary_folder", lambda: tmp_path)
-    monkeypatch.setattr(stores, "existing_temporary_folder", lambda: tmp_path)
+    monkeypatch.setattr(stores, "get_temporary_folder", lambda: tmp_path)
+    monkeypatch.setattr(stores, "find_temporary_folder", lambda: tmp_path)
     runs = ["19991120-1", "19991120-12", "19991121-1"]
     for run in runs:
-        created(journal_folder(passing=False), run=run).close()
-    created(journal_folder(passing=True), run="19991122-1").close()
-    assert [kept.run for kept in kept_runs()] == ["19991122-1", *runs]
+        created(get_journal_folder(passing=False), run=run).close()
+    created(get_journal_folder(passing=True), run="19991122-1").close()
+    assert [kept.run for kept in list_runs()] == ["19991122-1", *runs]
     assert find_run("19991121")[1] == "19991121-1"
     assert find_run("19991120-1")[1] == "19991120-1"  # all of it, though another begins so
-    assert find_run("19991122")[0].folder == journal_folder(passing=True)
+    assert find_run("19991122")[0].folder == get_journal_folder(passing=True)
     with pytest.raises(JournalError, match=r"2 runs begin with '19991120' \(19991120-1, 1999"):
         find_run("19991120")
     for unknown in ("2027", "", "../19991121-1", "*"):
@@ -409,14 +411,14 @@ def names(folder):
 
 def test_only_what_is_finished_and_old_is_pruned(shelf):
     everything = names(shelf)
-    assert prune(FolderStore(shelf)) == []
+    assert delete_journals(FolderStore(shelf)) == []
     assert names(shelf) == everything
-    assert prune(FolderStore(shelf), days=-1) == ["1-finished"]
+    assert delete_journals(FolderStore(shelf), days=-1) == ["1-finished"]
     assert names(shelf) == everything[1:]
 
 
 def test_what_is_named_is_pruned_in_any_state(shelf):
-    assert prune(FolderStore(shelf), runs=["3-open", "6-damaged", "7-unknown"]) == [
+    assert delete_journals(FolderStore(shelf), runs=["3-open", "6-damaged", "7-unknown"]) == [
         "3-open",
         "6-damaged",
     ]
@@ -424,14 +426,14 @@ def test_what_is_named_is_pruned_in_any_state(shelf):
 
 
 def test_a_run_at_work_is_not_pruned(shelf):
-    with account_lock(shelf, "here"), pytest.raises(AccountBusy):
-        prune(FolderStore(shelf), runs=["3-open"])
+    with hold_account_lock(shelf, "here"), pytest.raises(AccountBusy):
+        delete_journals(FolderStore(shelf), runs=["3-open"])
     assert "3-open" in names(shelf)
 
 
 def test_pruning_takes_all_that_belongs_to_a_journal(killed):
     assert len(siblings(killed)) == 3
-    assert prune(FolderStore(killed.parent), runs=[killed.stem]) == [killed.stem]
+    assert delete_journals(FolderStore(killed.parent), runs=[killed.stem]) == [killed.stem]
     assert [path.suffix for path in killed.parent.iterdir()] == [".lock"]
 
 
@@ -444,7 +446,7 @@ def test_pruning_sweeps_what_killed_processes_left_a_day_ago(killed):
     for path in siblings(killed):
         os.utime(folder / path, (0, 0))  # old, and of a journal that is there
     (folder / "c.new").write_bytes(b"")  # somebody may be making it
-    prune(FolderStore(folder))
+    delete_journals(FolderStore(folder))
     assert {path.name for path in folder.iterdir()} == kept | {"c.new"}
 
 
@@ -514,17 +516,17 @@ def test_processes_write_read_and_delete_journals_in_one_folder_at_once(folder):
 )
 def test_a_person_is_a_short_name_and_no_address(monkeypatch, message, name):
     monkeypatch.setenv("CHATKIT_USER", message)
-    assert person() == name
+    assert get_user_name() == name
 
 
 def test_without_the_variable_a_person_is_the_user_of_the_system_or_nobody(monkeypatch):
     monkeypatch.setattr("getpass.getuser", lambda: "amara")
-    assert person() == "amara"
+    assert get_user_name() == "amara"
     monkeypatch.setenv("CHATKIT_USER", " ")
-    assert person() == "amara"
+    assert get_user_name() == "amara"
 
     def nobody():
         raise KeyError("uid not found: 1000")
 
     monkeypatch.setattr("getpass.getuser", nobody)
-    assert person() == ""
+    assert get_user_name() == ""

@@ -260,7 +260,7 @@ def test_a_journal_that_lost_its_last_committed_event_is_refused(folder, tmp_pat
                 assert len(events(whole)) == 3
 
 
-@pytest.mark.parametrize("place", ["_write", "sync_folder"])
+@pytest.mark.parametrize("place", ["_write_changes", "sync_folder"])
 def test_of_a_journal_that_could_not_be_made_nothing_stays(folder, monkeypatch, place):
     def broken(*_):
         raise OSError("the disk is gone")

@@ -8,13 +8,13 @@ from msgspec.structs import replace
 
 from chatkit.api.call import Call
 from chatkit.api.secret import Secret
-from chatkit.bulk.changes import Change, change_texts
+from chatkit.bulk.changes import Change, serialize_changes
 from chatkit.errors import InputError
 
 
 def test_changes_are_written_as_a_call_writes_its_body():
     after = {"name": "Zoë 😀", "big": 2**70, "flow_json": {"x": [1.5, None, True]}}
-    ((_, text),) = change_texts([Change(1, "create", None, "x", {}, after)])
+    ((_, text),) = serialize_changes([Change(1, "create", None, "x", {}, after)])
     call = Call("POST", ("contacts",), body=after)
     assert call.content().decode() in text
 
@@ -52,14 +52,14 @@ def test_what_json_cannot_hold_is_named(fields, row, message):
     good = Change(1, "create", None, "x", {}, {"name": "Ana"})
     bad = replace(good, row=row, **fields)
     with pytest.raises(InputError, match=message) as caught:
-        list(change_texts([good, bad, good]))
+        list(serialize_changes([good, bad, good]))
     assert len(caught.value.problems) == 1
 
 
 def test_of_very_many_odd_rows_the_first_are_shown_and_all_are_counted():
     bad = [Change(n, "create", None, "x", {}, {"name": "\ud800"}) for n in range(500)]
     with pytest.raises(InputError, match="the first 20 of 500") as caught:
-        list(change_texts(bad))
+        list(serialize_changes(bad))
     assert [problem.field for problem in caught.value.problems] == [
         f"row {n}, name" for n in range(20)
     ]

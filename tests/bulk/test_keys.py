@@ -69,7 +69,7 @@ def test_what_is_no_id_is_not_read_as_one(value: Any) -> None:
     cells = pd.Series([None, 7], dtype=object)
     cells.iloc[0] = value
     assert read(cells) == [None, 7]
-    assert matching.why_no_number(value)
+    assert matching.explain_bad_id(value)
 
 
 @pytest.mark.parametrize(
@@ -89,11 +89,11 @@ def test_what_is_no_id_is_not_read_from_typed_columns(
 
 
 def test_the_reason_names_what_was_lost() -> None:
-    assert matching.why_no_number(2.0**53) == (
+    assert matching.explain_bad_id(2.0**53) == (
         "has lost digits: a float cannot hold so long a number"
     )
-    assert matching.why_no_number("new") == "must be a whole number"
-    assert matching.why_no_number("") == ""
+    assert matching.explain_bad_id("new") == "must be a whole number"
+    assert matching.explain_bad_id("") == ""
 
 
 @pytest.mark.parametrize("dtype", ["str", "string", "object", "category", "string[python]"])
@@ -107,8 +107,8 @@ def test_a_number_is_no_text() -> None:
     assert matching.parse_text_keys(pd.Series([5, 1.5, True, ["en"], "en"], dtype=object)) == [
         None
     ] * 4 + ["en"]
-    assert matching.why_no_text(5) == "must be text"
-    assert matching.why_no_text("") == ""
+    assert matching.explain_bad_text_key(5) == "must be text"
+    assert matching.explain_bad_text_key("") == ""
 
 
 @given(

@@ -3,7 +3,7 @@ from typing import Any
 
 import chatkit
 from chatkit.bulk.changes import Change
-from chatkit.bulk.rendering import DEPTH, FIELDS, change_label, change_lines
+from chatkit.bulk.rendering import DEPTH, FIELDS, make_change_label, make_change_lines
 
 
 def update(before: dict[str, Any], after: dict[str, Any], **more: Any) -> Change:
@@ -14,7 +14,7 @@ def message(change: Change) -> list[tuple[str, str, str]]:
     """The lines of a change as text, "" for a side that there is not."""
     return [
         (field, str(before or ""), str(after or ""))
-        for field, before, after in change_lines(change)
+        for field, before, after in make_change_lines(change)
     ]
 
 
@@ -132,9 +132,10 @@ def test_a_secret_is_never_shown() -> None:
 def test_a_label_names_its_template_once() -> None:
     fields = {"text": "Hi"}
     assert (
-        change_label(Change(1, "create", "en", "en", {}, fields, "order_ready")) == "order_ready en"
+        make_change_label(Change(1, "create", "en", "en", {}, fields, "order_ready"))
+        == "order_ready en"
     )
-    assert change_label(Change(1, "create", "en", "order_ready/en", {}, fields, "order_ready")) == (
-        "order_ready/en"
-    )
-    assert change_label(Change(1, "create", None, "a\u202eb", {}, fields)) == "a⟨U+202E⟩b"
+    assert make_change_label(
+        Change(1, "create", "en", "order_ready/en", {}, fields, "order_ready")
+    ) == ("order_ready/en")
+    assert make_change_label(Change(1, "create", None, "a\u202eb", {}, fields)) == "a⟨U+202E⟩b"

@@ -19,8 +19,8 @@ from bulk.planning import (  # noqa: F401
 )
 
 from chatkit.bulk.comparison import looks_unedited
-from chatkit.bulk.plan import refused_cells
-from chatkit.frames.frame import python_value
+from chatkit.bulk.plan import get_refused_cells
+from chatkit.frames.frame import to_python
 
 NOON = datetime(2026, 3, 1, 11, 50, 7, 123456, tzinfo=UTC)
 LONG = "104396123456789"
@@ -56,12 +56,12 @@ EDITS = [
 
 @pytest.mark.parametrize(("before", "value"), LOOKS, ids=repr)
 def test_what_only_looks_different_is_no_edit(before: Any, value: Any) -> None:
-    assert looks_unedited(before, python_value(value))
+    assert looks_unedited(before, to_python(value))
 
 
 @pytest.mark.parametrize(("before", "value"), EDITS, ids=repr)
 def test_what_a_person_wrote_is_an_edit(before: Any, value: Any) -> None:
-    assert not looks_unedited(before, python_value(value))
+    assert not looks_unedited(before, to_python(value))
 
 
 def damaged(frame: pd.DataFrame, writable: set[str]) -> pd.DataFrame:
@@ -105,7 +105,7 @@ def test_an_edited_column_of_the_service_is_refused_with_the_line_that_drops_it(
     frame["updated_at"] = pd.Timestamp("2020-01-01", tz="UTC")
     plan = source.plan(frame)
     assert list(plan.refused["row"]) == list(frame.index)
-    cell = refused_cells(plan)[0]
+    cell = get_refused_cells(plan)[0]
     assert (cell.column, cell.reason) == ("updated_at", "is set by the service")
     step = cell.next_step.partition("take the column out: ")[2]
     assert source.plan(eval(step, {"frame": frame})).refused.empty

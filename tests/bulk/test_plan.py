@@ -28,7 +28,7 @@ from internals import identity_of
 import chatkit
 from chatkit.api.throttle import AdaptiveThrottle
 from chatkit.bulk.apply import Interrupt
-from chatkit.bulk.plan import setting_of
+from chatkit.bulk.plan import get_setting
 
 
 def renamed(client, count, name="Zoë"):
@@ -75,7 +75,7 @@ def test_the_share_is_of_all_records_though_the_frame_shows_some(sandbox, client
     contacts(sandbox, 20)
     frame = client.contacts.frame(search=number(1)).assign(name="Zoë")
     plan = client.contacts.plan(frame)
-    assert (len(plan), setting_of(plan).parts["contact"].total, plan.objections()) == (1, 20, [])
+    assert (len(plan), get_setting(plan).parts["contact"].total, plan.objections()) == (1, 20, [])
 
 
 def test_more_than_100_deletes_ask_whatever_their_share(sandbox, client):

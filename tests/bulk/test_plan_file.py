@@ -27,9 +27,9 @@ from displayed import html_of
 from internals import store_of
 
 import chatkit
-from chatkit.bulk.plan import _hash as hashed
-from chatkit.bulk.plan import note_rehearsal, refused_cells, setting_of
-from chatkit.bulk.stores import journal_folder
+from chatkit.bulk.plan import _compute_hash as hashed
+from chatkit.bulk.plan import get_refused_cells, get_setting, note_rehearsal
+from chatkit.bulk.stores import get_journal_folder
 
 
 @pytest.fixture
@@ -48,13 +48,13 @@ def test_a_saved_plan_comes_back_as_it_was(client, plan, tmp_path):
     path = plan.save(tmp_path / "plan.json")
     again = client.load_plan(str(path))
     assert again.changes == plan.changes
-    assert (again.id, again.hash, again.notes, refused_cells(again)) == (
+    assert (again.id, again.hash, again.notes, get_refused_cells(again)) == (
         plan.id,
         plan.hash,
         plan.notes,
-        refused_cells(plan),
+        get_refused_cells(plan),
     )
-    assert (setting_of(again), again.objections()) == (setting_of(plan), plan.objections())
+    assert (get_setting(again), again.objections()) == (get_setting(plan), plan.objections())
     pd.testing.assert_frame_equal(again.frame(), plan.frame())
     pd.testing.assert_frame_equal(again.refused, plan.refused)
     assert repr(again) == repr(plan)
@@ -94,7 +94,7 @@ def test_a_file_is_one_json_object_with_a_line_for_each_change(client, plan, tmp
     kept = json.loads(path.read_text())
     assert kept["plan"]["changes"] == changes
     assert kept["hash"] == hashed(kept["plan"]), "the hash is that of older versions"
-    parts = [plan.id, setting_of(plan).account, "contact", changes]
+    parts = [plan.id, get_setting(plan).account, "contact", changes]
     assert plan.hash == hashed(parts), "the hash is that of older versions"
 
 
@@ -292,7 +292,7 @@ def test_a_signing_secret_is_in_plan_secrets_and_nowhere_else(tmp_path, echoes, 
                 *(repr(chatkit.undo(result)), str(vars(chatkit.undo(result)))),
             ]
         )
-        kept = everything(journal_folder(passing=True)) + seen.encode()
+        kept = everything(get_journal_folder(passing=True)) + seen.encode()
         assert b"https://new.example/1" in kept
         for text in hidden.values():
             assert json.loads(text)["webhook_secret"].encode() not in kept
@@ -329,7 +329,7 @@ def test_a_webhook_that_a_resumed_run_makes_keeps_its_secret(sandbox, client):
     with limited(sandbox, "Chat Detail, View") as mayless:
         plan = mayless.webhooks.plan(new)
         assert states(plan.apply()) == ["not sent"]
-    plan = client.load_plan(plan.save(journal_folder(passing=True) / "plan.json"))
+    plan = client.load_plan(plan.save(get_journal_folder(passing=True) / "plan.json"))
     assert states(plan.apply()) == ["applied"]
     assert [len(secret.reveal()) for secret in plan.secrets.values()] == [64]
 

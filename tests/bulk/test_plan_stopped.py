@@ -248,11 +248,11 @@ def test_a_second_apply_on_the_account_is_refused_at_once(sandbox, client):
 
 
 def test_another_account_is_not_busy(sandbox, client):
-    from chatkit.bulk.stores import journal_folder
-    from chatkit.util.files import account_lock
+    from chatkit.bulk.stores import get_journal_folder
+    from chatkit.util.files import hold_account_lock
 
     with (
-        account_lock(journal_folder(passing=True), client.connection.account),
+        hold_account_lock(get_journal_folder(passing=True), client.connection.account),
         account() as (_, other),
     ):
         assert states(other.contacts.plan(newcomers(1)).apply()) == ["applied"]

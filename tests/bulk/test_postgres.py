@@ -22,7 +22,7 @@ from postgres import PASSWORD
 import chatkit
 from chatkit.api.secret import Secret
 from chatkit.bulk.journal import DatabaseStore
-from chatkit.bulk.stores import store_at
+from chatkit.bulk.stores import open_store
 from chatkit.errors import AccountBusy, InputError, JournalError
 
 ACCOUNT = "https://api.example.com 1001"
@@ -36,7 +36,7 @@ def address(postgres):
 
 @pytest.fixture
 def store(address):
-    return store_at(address)
+    return open_store(address)
 
 
 def run_sql(address, statement):
@@ -260,10 +260,10 @@ def test_who_connects_hears_of_an_interrupted_run_or_that_nobody_knows(
         with chatkit.connect() as client:
             plan = client.contacts.plan(newcomers(3))
             whose = client.connection.account
-        with begun(store_at(address), [change()], "20261120-1-1", account=whose):
+        with begun(open_store(address), [change()], "20261120-1-1", account=whose):
             pass
         for n in range(60):  # of other accounts
-            with begun(store_at(address), [], f"20261120-2-{n}"):
+            with begun(open_store(address), [], f"20261120-2-{n}"):
                 pass
         capsys.readouterr()
         with chatkit.connect():
@@ -361,7 +361,7 @@ def exactly(sender, size):
 
 def test_a_proxy_that_shares_its_connections_is_refused(postgres):
     with closing(Pooler(postgres.new())) as pooler:
-        store = store_at(f"postgresql://anybody@127.0.0.1:{pooler.port}/any")
+        store = open_store(f"postgresql://anybody@127.0.0.1:{pooler.port}/any")
         refused = pytest.raises(
             JournalError, match=r"a proxy that shares its connections.*Nothing was sent"
         )
@@ -407,13 +407,13 @@ def test_a_password_is_shown_nowhere(address):
 
 def test_an_address_is_shown_without_its_password_and_finds_it_again(postgres, monkeypatch):
     address = postgres.new()
-    store = store_at(address)
+    store = open_store(address)
     assert PASSWORD not in f"{store!r} {store.location} {vars(store)}"
     assert store.location == address.replace(f":{PASSWORD}@", "@")
-    assert store_at(store.location).runs() == []  # this process has had the password
+    assert open_store(store.location).runs() == []  # this process has had the password
     monkeypatch.setattr(DatabaseStore, "_passwords", {})
     with pytest.raises(JournalError, match="password"):
-        store_at(store.location).runs()
+        open_store(store.location).runs()
 
 
 @pytest.mark.parametrize("means", ["PGPASSWORD", "PGPASSFILE", "PGSERVICEFILE"])
@@ -445,4 +445,4 @@ def test_what_libpq_reads_will_do(postgres, monkeypatch, tmp_path, means):
 def test_a_driver_that_is_missing_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "psycopg", None)
     with pytest.raises(InputError, match=r"pip install 'psycopg\[binary\]'"):
-        store_at("postgresql://127.0.0.1/x")
+        open_store("postgresql://127.0.0.1/x")

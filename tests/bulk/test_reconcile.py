@@ -31,9 +31,9 @@ from chatkit.account import history
 from chatkit.api.throttle import Throttle
 from chatkit.bulk.apply import Interrupt
 from chatkit.bulk.changes import Change
-from chatkit.bulk.outcomes import Row, agrees
-from chatkit.bulk.reconcile import Search, ThrottledReader, read_listed
-from chatkit.resource import endpoints_of
+from chatkit.bulk.outcomes import Row, values_agree
+from chatkit.bulk.reconcile import Search, ThrottledReader, read_records_by_pages
+from chatkit.resource import get_endpoints
 
 each = pytest.mark.parametrize("operation", OPERATIONS, ids=str)
 
@@ -346,7 +346,7 @@ def listed(count: int, size: int) -> Iterator[tuple[Service, Callable[..., Any],
     with wayward(max_page_size=size) as service, service.client() as client:
         ids = [service.caller.contact(number_of(n)) for n in range(count)]
         reader = ThrottledReader(client.transport, Throttle(), lambda: False)
-        yield service, partial(read_listed, reader, endpoints_of(client.contacts)), ids
+        yield service, partial(read_records_by_pages, reader, get_endpoints(client.contacts)), ids
 
 
 def asked(service: Service) -> list[int]:
@@ -392,7 +392,7 @@ def test_what_was_read_before_a_page_that_cannot_be_read_counts() -> None:
     ],
 )  # fmt: skip
 def test_nothing_is_nothing_and_an_object_may_have_empty_fields_more(live, expected) -> None:
-    assert agrees(live, expected)
+    assert values_agree(live, expected)
 
 
 @pytest.mark.parametrize(
@@ -404,7 +404,7 @@ def test_nothing_is_nothing_and_an_object_may_have_empty_fields_more(live, expec
     ],
 )  # fmt: skip
 def test_what_says_something_else_is_not_the_same(live, expected) -> None:
-    assert not agrees(live, expected)
+    assert not values_agree(live, expected)
 
 
 def test_looking_sends_reads_only() -> None:
@@ -417,7 +417,7 @@ def test_looking_sends_reads_only() -> None:
         service.caller.contact(number_of(2), name="Bo")
         search = Search(
             ThrottledReader(client.transport, Throttle(), lambda: False),
-            endpoints_of(client.contacts),
+            get_endpoints(client.contacts),
         )
         matches = search.find_verdicts(rows, (), thorough=False)
         assert [matches[n].what for n in range(3)] == ["absent", "adopted", "conflict"]

@@ -16,11 +16,11 @@ import chatkit
 from chatkit.bulk.changes import Change
 from chatkit.bulk.endpoints import Endpoints
 from chatkit.bulk.journal import PlanPart
-from chatkit.bulk.plan import Plan, RefusedCell, Setting, refused_cells
-from chatkit.bulk.rendering import run_heading, state_counts
+from chatkit.bulk.plan import Plan, RefusedCell, Setting, get_refused_cells
+from chatkit.bulk.rendering import format_state_counts, make_run_heading
 from chatkit.contacts import Contact
 from chatkit.report import FEW, MANY, WIDTH
-from chatkit.resource import endpoints_of
+from chatkit.resource import get_endpoints
 from chatkit.util.display import LONG
 
 LOSS = "its name would be split into other parts than it has now"
@@ -38,7 +38,7 @@ Contacts = Endpoints[Contact]
 
 @pytest.fixture(scope="module")
 def target(client: chatkit.Client) -> Contacts:
-    return endpoints_of(client.contacts)
+    return get_endpoints(client.contacts)
 
 
 def plan_of(
@@ -139,8 +139,8 @@ class Page(HTMLParser):
     ],
 )
 def test_the_counts_of_a_result_in_words(states: list[str], message: str) -> None:
-    assert state_counts(states) == message
-    assert state_counts(pd.Series(states, dtype="str")) == message
+    assert format_state_counts(states) == message
+    assert format_state_counts(pd.Series(states, dtype="str")) == message
 
 
 # --- a plan ---------------------------------------------------------------------------
@@ -267,7 +267,7 @@ def test_where_notes_tell_why_nothing_is_taken_the_account_is_not_said_to_hold_i
 def test_a_run_is_counted_in_words(
     target: Contacts, changes: list[Change], undoes: str | None, message: str
 ) -> None:
-    assert run_heading(plan_of(target, changes, undoes=undoes)) == message
+    assert make_run_heading(plan_of(target, changes, undoes=undoes)) == message
 
 
 def test_a_field_is_not_shown_where_the_name_of_the_record_says_it_or_nothing_is_lost(
@@ -558,7 +558,7 @@ def assert_tame(target: Contacts, texts: Sequence[str]) -> None:
     )
     assert {*page.tags} <= {*allowed}
     assert {name for name, _ in page.attributes} <= {"class", "dir", "rowspan", "scope", "style"}
-    assert page.tags.count("tbody") == len(plan.changes) + len(refused_cells(plan))
+    assert page.tags.count("tbody") == len(plan.changes) + len(get_refused_cells(plan))
     for message in (page.text, repr(plan)):
         message.encode()
         unusual = {

@@ -14,8 +14,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from chatkit.api.record import is_whole_float
-from chatkit.bulk.comparison import same_value
-from chatkit.frames.frame import python_value, python_values
+from chatkit.bulk.comparison import is_same_value
+from chatkit.frames.frame import to_python, to_python_list
 
 NOON = datetime(2026, 1, 2, 12, 0, 0, 678_000, tzinfo=UTC)
 INDIA = timezone(timedelta(hours=5, minutes=30))
@@ -74,7 +74,7 @@ json_values = st.recursive(
     ],
 )
 def test_what_pandas_and_files_make_of_a_value_is_the_same(before: Any, edited: Any) -> None:
-    assert same_value(python_value(before), python_value(edited))
+    assert is_same_value(to_python(before), to_python(edited))
 
 
 @pytest.mark.parametrize(
@@ -140,13 +140,13 @@ def test_what_pandas_and_files_make_of_a_value_is_the_same(before: Any, edited: 
     ],
 )
 def test_what_a_person_wrote_is_not_the_same(before: Any, edited: Any) -> None:
-    assert not same_value(python_value(before), python_value(edited))
+    assert not is_same_value(to_python(before), to_python(edited))
 
 
 @given(json_values)
 def test_a_copy_of_a_value_is_the_same(value: Any) -> None:
-    assert same_value([value], copy.deepcopy([value]))
-    assert same_value(value, value) or value is None
+    assert is_same_value([value], copy.deepcopy([value]))
+    assert is_same_value(value, value) or value is None
 
 
 @given(json_values, json_values)
@@ -169,7 +169,7 @@ def test_two_values_are_the_same_if_their_json_is(one: Any, two: Any) -> None:
 
         return json.dumps(numbers_alike(value), sort_keys=True)
 
-    assert same_value([one], [two]) == (written(one) == written(two))
+    assert is_same_value([one], [two]) == (written(one) == written(two))
 
 
 def test_very_deep_values_are_compared() -> None:
@@ -178,8 +178,8 @@ def test_very_deep_values_are_compared() -> None:
             core = [core]
         return core
 
-    assert same_value(nest(1), nest(1))
-    assert not same_value(nest(1), nest(2))
+    assert is_same_value(nest(1), nest(1))
+    assert not is_same_value(nest(1), nest(2))
 
 
 def test_what_answers_oddly_when_asked_is_not_the_same() -> None:
@@ -189,10 +189,10 @@ def test_what_answers_oddly_when_asked_is_not_the_same() -> None:
         def __eq__(self, other: object) -> Any:
             return np.array([True, False])
 
-    assert not same_value(5, Unusual())
-    assert not same_value([5], [Unusual()])
-    assert not same_value([5], [pd.NA])
-    assert same_value([pd.NA], [pd.NA])
+    assert not is_same_value(5, Unusual())
+    assert not is_same_value([5], [Unusual()])
+    assert not is_same_value([5], [pd.NA])
+    assert is_same_value([pd.NA], [pd.NA])
 
 
 @pytest.mark.parametrize(
@@ -211,14 +211,14 @@ def test_what_answers_oddly_when_asked_is_not_the_same() -> None:
     ],
 )  # fmt: skip
 def test_cells_become_python_values(cells: "pd.Series[Any]", values: list[Any]) -> None:
-    result = python_values(cells)
+    result = to_python_list(cells)
     assert result == values
     assert [isinstance(value, np.generic | np.ndarray) for value in result] == [False] * len(result)
 
 
 def test_plain_values_are_left_as_they_are() -> None:
     for value in (5, "5", [np.int64(5)], None, NOON):
-        assert python_value(value) is value
+        assert to_python(value) is value
 
 
 @pytest.mark.parametrize(

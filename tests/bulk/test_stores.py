@@ -11,8 +11,8 @@ from bulk.planning import client, number, sandbox  # noqa: F401
 
 import chatkit
 from chatkit.bulk import journal, stores
-from chatkit.bulk.journal import FolderStore, network_file_system
-from chatkit.bulk.stores import held, interrupted, store_at
+from chatkit.bulk.journal import FolderStore, find_network_file_system
+from chatkit.bulk.stores import describe_interrupted_run, hold_accounts, open_store
 from chatkit.errors import AccountBusy, InputError, JournalError, PlanRefused
 
 MOUNTS = r"""22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
@@ -38,8 +38,8 @@ MOUNTS = r"""22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
 )
 def test_a_folder_on_another_machine_is_known_by_what_is_mounted(tmp_path, folder, kind):
     (tmp_path / "mounts").write_text(MOUNTS)
-    assert network_file_system(stores.Path(folder), tmp_path / "mounts") == kind
-    assert network_file_system(stores.Path(folder), tmp_path / "none") == ""
+    assert find_network_file_system(stores.Path(folder), tmp_path / "mounts") == kind
+    assert find_network_file_system(stores.Path(folder), tmp_path / "none") == ""
 
 
 @pytest.mark.parametrize(
@@ -62,19 +62,19 @@ def test_file_systems_that_others_write_too_are_told_from_those_of_this_machine(
     mounts.write_text(
         f"29 1 8:1 / / rw - ext4 /dev/sda1 rw\n30 29 0:40 / /mnt/a rw - {kind} a rw\n"
     )
-    assert network_file_system(stores.Path("/mnt/a/runs"), mounts) == (kind if shared else "")
-    assert network_file_system(stores.Path("/mnt"), mounts) == ""
+    assert find_network_file_system(stores.Path("/mnt/a/runs"), mounts) == (kind if shared else "")
+    assert find_network_file_system(stores.Path("/mnt"), mounts) == ""
 
 
 @pytest.mark.parametrize(("kind", "outcome"), [("9p", ""), ("virtiofs", ""), ("nfs4", "nfs4")])
 def test_the_root_that_a_host_lends_is_for_one_machine_alone(tmp_path, kind, outcome):
     mounts = tmp_path / "mounts"
     mounts.write_text(f"29 1 0:40 / / rw - {kind} root rw\n")
-    assert network_file_system(stores.Path("/home/ana"), mounts) == outcome
+    assert find_network_file_system(stores.Path("/home/ana"), mounts) == outcome
 
 
 def test_nothing_is_written_on_a_network_file_system(tmp_path, monkeypatch):
-    monkeypatch.setattr(journal, "network_file_system", lambda folder: "nfs4")
+    monkeypatch.setattr(journal, "find_network_file_system", lambda folder: "nfs4")
     store = FolderStore(tmp_path / "runs")
     refused = pytest.raises(
         JournalError, match=r"write, too \(nfs4\).*Set CHATKIT_DATA.*Nothing was sent"
@@ -86,15 +86,15 @@ def test_nothing_is_written_on_a_network_file_system(tmp_path, monkeypatch):
 
 def test_what_at_takes(tmp_path, monkeypatch):
     monkeypatch.setenv("CHATKIT_DATA", str(tmp_path / "data"))
-    assert store_at().location == str(tmp_path / "data" / "runs")
-    assert store_at(tmp_path / "a").location == store_at(str(tmp_path / "a")).location
+    assert open_store().location == str(tmp_path / "data" / "runs")
+    assert open_store(tmp_path / "a").location == open_store(str(tmp_path / "a")).location
     monkeypatch.setenv("CHATKIT_RUNS", str(tmp_path / "b"))
-    assert store_at().location == str(tmp_path / "b")
-    assert store_at(passing=True).location != str(tmp_path / "b")  # it ends with this process
-    store = store_at(tmp_path / "c")
-    assert store_at(store) is store
+    assert open_store().location == str(tmp_path / "b")
+    assert open_store(passing=True).location != str(tmp_path / "b")  # it ends with this process
+    store = open_store(tmp_path / "c")
+    assert open_store(store) is store
     with pytest.raises(InputError, match=r"at= takes the address .* not int"):
-        store_at(7)
+        open_store(7)
 
 
 def newcomers(count):
@@ -152,9 +152,9 @@ def test_an_account_that_ends_with_this_process_leaves_nothing_in_your_data_fold
     assert not (tmp_path / "data").exists()
     # one that lies elsewhere and one that does not still never work at once
     account = client.connection.account
-    with held(store_at(tmp_path / "runs"), [account], "", passing=True):
+    with hold_accounts(open_store(tmp_path / "runs"), [account], "", passing=True):
         busy = pytest.raises(AccountBusy, match="Nothing was sent")
-        with busy, held(store_at(passing=True), [account], "", passing=True):
+        with busy, hold_accounts(open_store(passing=True), [account], "", passing=True):
             pass
 
 
@@ -187,17 +187,19 @@ def test_of_two_things_mounted_on_a_folder_the_last_counts_and_broken_lines_do_n
     ]
     mounts = tmp_path / "mounts"
     mounts.write_text("\n".join(lines))
-    assert network_file_system(stores.Path("/home/ana"), mounts) == ""
+    assert find_network_file_system(stores.Path("/home/ana"), mounts) == ""
     mounts.write_text("\n".join([lines[1], lines[0]]))
-    assert network_file_system(stores.Path("/home/ana"), mounts) == "nfs4"
+    assert find_network_file_system(stores.Path("/home/ana"), mounts) == "nfs4"
     mounts.write_text("\n".join(["34 30 8:2 / /home/ana rw - ext4 /dev/sdb1 rw", lines[0]]))
-    assert network_file_system(stores.Path("/home/ana/runs"), mounts) == "", "the deeper counts"
+    assert find_network_file_system(stores.Path("/home/ana/runs"), mounts) == "", (
+        "the deeper counts"
+    )
 
 
 @pytest.mark.parametrize("count", [5, 6])
 def test_of_many_runs_that_begin_alike_the_latest_five_are_named(tmp_path, monkeypatch, count):
     monkeypatch.setenv("CHATKIT_DATA", str(tmp_path / "data"))
-    folder = stores.journal_folder(passing=False)
+    folder = stores.get_journal_folder(passing=False)
     for n in range(count):
         created(folder, run=f"19991120-{n}").close()
     names = ", ".join(f"19991120-{n}" for n in range(count)[-5:])
@@ -210,7 +212,7 @@ def test_of_many_runs_that_begin_alike_the_latest_five_are_named(tmp_path, monke
 
 def test_runs_that_have_not_come_to_their_end_are_told_in_one_line(tmp_path, monkeypatch):
     monkeypatch.setenv("CHATKIT_DATA", str(tmp_path / "data"))
-    folder = stores.journal_folder(passing=False)
+    folder = stores.get_journal_folder(passing=False)
 
     def left(run, *events, **fields):
         with created(folder, run=run, **fields) as kept:
@@ -220,30 +222,32 @@ def test_runs_that_have_not_come_to_their_end_are_told_in_one_line(tmp_path, mon
 
     left("19991120-1", "started", "finished")
     left("19991120-2", "started", account=OTHER)
-    assert interrupted(ACCOUNT) == ""
+    assert describe_interrupted_run(ACCOUNT) == ""
     left("19991120-3", "started", "stopped")
-    assert interrupted(ACCOUNT).startswith("A run of 0 changes, begun on ")
-    assert interrupted(ACCOUNT).endswith(
+    assert describe_interrupted_run(ACCOUNT).startswith("A run of 0 changes, begun on ")
+    assert describe_interrupted_run(ACCOUNT).endswith(
         ", was interrupted: chatkit.resume('19991120-3') goes on with it."
     )
     left("19991120-4")
     assert ", was interrupted, as was 1 before it (chatkit.runs() shows which):" in (
-        interrupted(ACCOUNT)
+        describe_interrupted_run(ACCOUNT)
     )
     left("19991120-5", "started")
-    assert ", was interrupted, as were 2 before it (" in interrupted(ACCOUNT)
-    assert [run.run for run in stores.open_runs([ACCOUNT])] == [f"19991120-{n}" for n in (3, 4, 5)]
-    assert [run.run for run in stores.open_runs([ACCOUNT, OTHER])] == [
+    assert ", was interrupted, as were 2 before it (" in describe_interrupted_run(ACCOUNT)
+    assert [run.run for run in stores.list_unfinished_runs([ACCOUNT])] == [
+        f"19991120-{n}" for n in (3, 4, 5)
+    ]
+    assert [run.run for run in stores.list_unfinished_runs([ACCOUNT, OTHER])] == [
         f"19991120-{n}" for n in (2, 3, 4, 5)
     ]
     with FolderStore(folder).hold([ACCOUNT]):
-        assert interrupted(ACCOUNT) == "", "it is at work"
-        assert [run.run for run in stores.open_runs([ACCOUNT, OTHER])] == ["19991120-2"]
+        assert describe_interrupted_run(ACCOUNT) == "", "it is at work"
+        assert [run.run for run in stores.list_unfinished_runs([ACCOUNT, OTHER])] == ["19991120-2"]
 
 
 def test_only_what_has_finished_long_ago_or_is_named_is_deleted(tmp_path, monkeypatch):
     folder, now = tmp_path / "runs", [datetime.now(UTC) - timedelta(days=90, hours=12)]
-    monkeypatch.setattr(journal, "_now", lambda: now[0].isoformat(timespec="milliseconds"))
+    monkeypatch.setattr(journal, "_format_now", lambda: now[0].isoformat(timespec="milliseconds"))
 
     def left(run, *events):
         with created(folder, run=run) as kept:
@@ -259,9 +263,12 @@ def test_only_what_has_finished_long_ago_or_is_named_is_deleted(tmp_path, monkey
     left("19991120-5", "started")
     (folder / "19991120-6.db").write_bytes(b"no journal")
     store = FolderStore(folder)
-    assert stores.prune(store) == ["19991120-1"]
-    assert stores.prune(store, days=89) == ["19991120-4"]
+    assert stores.delete_journals(store) == ["19991120-1"]
+    assert stores.delete_journals(store, days=89) == ["19991120-4"]
     with store.hold([ACCOUNT]), pytest.raises(AccountBusy):
-        stores.prune(store, runs=["19991120-5"])
-    assert stores.prune(store, runs=["19991120-5", "19991120-6"]) == ["19991120-5", "19991120-6"]
+        stores.delete_journals(store, runs=["19991120-5"])
+    assert stores.delete_journals(store, runs=["19991120-5", "19991120-6"]) == [
+        "19991120-5",
+        "19991120-6",
+    ]
     assert store.runs() == ["19991120-2", "19991120-3"]

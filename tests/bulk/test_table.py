@@ -13,7 +13,7 @@ from chatkit.bulk import rendering
 from chatkit.bulk.changes import Change
 from chatkit.bulk.journal import JournalEvent
 from chatkit.bulk.outcomes import Row
-from chatkit.bulk.plan import RefusedCell, setting_of
+from chatkit.bulk.plan import RefusedCell, get_setting
 from chatkit.bulk.plan_input import join_columns
 
 COLUMNS = ["change", "key", "label", "state", "reason", "evidence", "sent", "checked_ago"]
@@ -24,7 +24,7 @@ def rows(*changes):
 
 
 def result(*changes, names=("id",), stopped=""):
-    return rendering.result_frame(rows(*changes), "20261120-101502-7f3a", names, stopped)
+    return rendering.make_result_frame(rows(*changes), "20261120-101502-7f3a", names, stopped)
 
 
 def created(row, key=None, label="Ana"):
@@ -68,13 +68,13 @@ def test_language_codes_are_texts():
 
 def test_a_result_remembers_its_run_and_why_it_stopped():
     frame = result(created(0), stopped="the token may not")
-    assert rendering.run_of_result(frame) == "20261120-101502-7f3a"
-    assert rendering.run_of_result(frame.copy()) == "20261120-101502-7f3a"
-    assert rendering.run_of_result(frame[frame["state"] == "failed"]) == "20261120-101502-7f3a"
-    assert rendering.result_summary(frame).startswith(
+    assert rendering.get_result_run(frame) == "20261120-101502-7f3a"
+    assert rendering.get_result_run(frame.copy()) == "20261120-101502-7f3a"
+    assert rendering.get_result_run(frame[frame["state"] == "failed"]) == "20261120-101502-7f3a"
+    assert rendering.summarize_result(frame).startswith(
         "1 change: 1 not sent. It stopped: the token may not."
     )
-    assert rendering.run_of_result(pd.DataFrame()) is None
+    assert rendering.get_result_run(pd.DataFrame()) is None
 
 
 # --- plans, refused cells, journals, runs ---------------------------------------------------
@@ -82,7 +82,7 @@ def test_a_result_remembers_its_run_and_why_it_stopped():
 
 def test_the_frame_of_a_plan_shows_before_and_after_as_they_are():
     change = Change(7, "update", 7, "Ana", {"tags": [1]}, {"tags": []}, undo="never", loss="why")
-    frame = rendering.changes_frame([change], ("id",))
+    frame = rendering.make_changes_frame([change], ("id",))
     assert frame.loc[7].to_dict() == {
         "change": "update", "key": 7, "label": "Ana", "before": {"tags": [1]},
         "after": {"tags": []}, "undo": "never", "undo_note": "why",
@@ -92,7 +92,7 @@ def test_the_frame_of_a_plan_shows_before_and_after_as_they_are():
 @pytest.mark.parametrize("names", [("id",), (None,), ("template_code", "lang_code")])
 def test_refused_cells_are_a_table_even_when_there_are_none(names):
     for cells in ([], [RefusedCell("a" if len(names) == 1 else ("a", "b"), "c", "v", "r", "n")]):
-        frame = rendering.refused_frame(cells)
+        frame = rendering.make_refused_frame(cells)
         assert frame.columns.tolist() == ["row", "column", "value", "reason", "next_step"]
         assert {str(frame[name].dtype) for name in frame.columns[1:]} == {"str"}
         assert frame["row"].tolist() == [cell.row for cell in cells]
@@ -103,13 +103,15 @@ def test_a_journal_is_a_table_of_its_events():
         JournalEvent(None, "started", "2026-11-20T10:00:00.000+00:00", {}),
         JournalEvent(0, "intent", "2026-11-20T10:00:00.001+00:00", {"attempt": 1, "reason": "why"}),
     ]
-    frame = rendering.journal_frame(events, rows(created(("a", 1))))
+    frame = rendering.make_journal_frame(events, rows(created(("a", 1))))
     assert frame["row"].tolist() == [None, ("a", 1)]
     assert frame["reason"].tolist() == ["", "why"]
     assert frame["detail"].tolist() == [{}, {"attempt": 1}]
     assert frame["at"].iloc[1] == pd.Timestamp("2026-11-20T10:00:00.001Z")
-    assert rendering.journal_frame([], []).columns.tolist() == frame.columns.tolist()
-    assert (rendering.journal_frame([], []).dtypes.astype(str) == frame.dtypes.astype(str)).all()
+    assert rendering.make_journal_frame([], []).columns.tolist() == frame.columns.tolist()
+    assert (
+        rendering.make_journal_frame([], []).dtypes.astype(str) == frame.dtypes.astype(str)
+    ).all()
 
 
 @given(
@@ -147,7 +149,7 @@ def test_a_result_goes_through_a_file_and_is_still_a_table(sandbox, client, tmp_
     applied.to_parquet(tmp_path / "result.parquet")
     again = pd.read_parquet(tmp_path / "result.parquet")
     pd.testing.assert_frame_equal(again, applied, check_dtype=False)
-    assert setting_of(chatkit.undo(again)).undoes == rendering.run_of_result(applied)
+    assert get_setting(chatkit.undo(again)).undoes == rendering.get_result_run(applied)
 
 
 def test_a_result_of_a_conflict_says_it_in_words(sandbox, client):

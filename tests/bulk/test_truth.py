@@ -40,7 +40,7 @@ from internals import middleware_of, store_of
 import chatkit
 from chatkit.account import history
 from chatkit.bulk.changes import Change
-from chatkit.resource import endpoints_of
+from chatkit.resource import get_endpoints
 
 PAGE = b"<html><h1>Please sign in</h1></html>"
 html: Fault = lambda do: (200, {"content-type": "text/html"}, PAGE)  # noqa: E731
@@ -440,15 +440,15 @@ def test_an_answer_about_another_record_is_a_bad_one(source: str) -> None:
             plan_target, keys = client.templates("greeting"), ["en", "de"]
             for lang in keys:
                 service.caller.content(lang, "greeting", text="Hello")
-        path = endpoints_of(plan_target).get_call(keys[0]).target
-        other = endpoints_of(plan_target).get_call(keys[1]).target
+        path = get_endpoints(plan_target).get_call(keys[0]).target
+        other = get_endpoints(plan_target).get_call(keys[1]).target
         service.on("GET", path, forever=lambda do: _answer(service, other))
         with pytest.raises(chatkit.errors.BadAnswer, match="is about the"):
             plan_target.get(keys[0])
         with pytest.raises(chatkit.errors.BadAnswer, match="is about the"):
             plan_target.frame(full=True)
         with pytest.raises(chatkit.errors.BadAnswer, match="is about the"):
-            endpoints_of(plan_target).full(keys)
+            get_endpoints(plan_target).full(keys)
 
 
 def _answer(service: Service, path: str) -> Answer:

@@ -27,9 +27,9 @@ from bulk.planning import (  # noqa: F401
 from internals import middleware_of
 
 import chatkit
-from chatkit.bulk.outcomes import rows_of_journal
-from chatkit.bulk.plan import setting_of
-from chatkit.bulk.stores import kept_runs, read_run
+from chatkit.bulk.outcomes import read_rows
+from chatkit.bulk.plan import get_setting
+from chatkit.bulk.stores import list_runs, open_run_journal
 from chatkit.bulk.undo import find_undone_rows
 
 OTHER = {**DOCUMENT, "version": "7.2"}
@@ -196,7 +196,7 @@ def test_an_undo_can_be_undone(sandbox, client):
     between = active(sandbox, "contacts")
     second = chatkit.undo(first).apply()
     back = chatkit.undo(second)
-    assert setting_of(back).undoes == second.attrs["chatkit"]["run"]
+    assert get_setting(back).undoes == second.attrs["chatkit"]["run"]
     assert states(back.apply()) == ["applied", "applied"]
     assert active(sandbox, "contacts") == between
 
@@ -292,8 +292,8 @@ def test_which_rows_were_taken_back_is_read_from_the_journals(sandbox, client):
     name = result.attrs["chatkit"]["run"]
 
     def gone():
-        with read_run(name) as kept:
-            return sorted(find_undone_rows(name, rows_of_journal(kept), [*kept_runs()]))
+        with open_run_journal(name) as kept:
+            return sorted(find_undone_rows(name, read_rows(kept), [*list_runs()]))
 
     assert gone() == []
     first = chatkit.undo(result, rows=ids[:1]).apply()

@@ -11,7 +11,7 @@ from contract.account import Account
 from contract.targets import TARGETS, target
 
 import chatkit
-from chatkit.api.answer import printable
+from chatkit.api.answer import replace_control_characters
 from chatkit.api.call import Call
 
 STATES = {"passed": "holds", "failed": "DIFFERS", "skipped": "unknown"}
@@ -73,10 +73,13 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     for number, state, sentence, reason in rows:
         first, *more = textwrap.wrap(sentence, 80)
         terminalreporter.write_line(f"{number:>4}  {state:<7}  {first}")
-        for line in [*more, *(textwrap.wrap(f"-> {printable(reason)}", 80) if reason else ())]:
+        for line in [
+            *more,
+            *(textwrap.wrap(f"-> {replace_control_characters(reason)}", 80) if reason else ()),
+        ]:
             terminalreporter.write_line(f"{'':15}{line}")
     for note in config.stash.get(NOTES, []):
-        terminalreporter.write_line(printable(note))
+        terminalreporter.write_line(replace_control_characters(note))
     if rows:
         states = [state for _, state, _, _ in rows]
         counts = (f"{states.count(state)} {state}" for state in STATES.values())

@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 
 import msgspec
 
-from chatkit.api.record import as_time
+from chatkit.api.record import parse_time
 
 
 class Differs(Exception):
@@ -140,7 +140,7 @@ def _is_time(value: Any) -> bool:
 def _is_timestamp(value: Any) -> bool:
     """Return whether a value is a time in some form: ISO 8601, or a number since 1970."""
     try:
-        return as_time(value) is not None
+        return parse_time(value) is not None
     except (TypeError, ValueError, OverflowError):
         return False
 

@@ -12,7 +12,7 @@ from volume import volume
 
 from chatkit.flowjson.diff import Difference, find_differences
 from chatkit.util.display import MISSING
-from chatkit.util.json import at
+from chatkit.util.json import get_value
 
 
 def result(a: Any, b: Any) -> list[tuple[str, str]]:
@@ -30,7 +30,7 @@ def agrees(one: Difference, a: Any, b: Any) -> None:
     assert (one.pointer_b is None) == (one.after is MISSING)
     for pointer, value, document in ((one.pointer_a, one.before, a), (one.pointer_b, one.after, b)):
         if pointer is not None:
-            present = at(document, pointer)
+            present = get_value(document, pointer)
             assert one.kind.endswith("moved") or present == value
 
 

@@ -8,7 +8,7 @@ from flowjson.strangers import screen
 from chatkit.flowjson.components import Version
 from chatkit.flowjson.upgrade import Rewrite
 from chatkit.util.display import MISSING
-from chatkit.util.json import at
+from chatkit.util.json import get_value
 
 CHILD = "/screens/0/layout/children/0"
 
@@ -149,7 +149,7 @@ def test_7_0_no_longer_runs_a_choice_when_the_screen_is_shown() -> None:
 def test_7_0_leaves_the_forms_of_a_screen_to_a_person() -> None:
     forms = [{"type": "Form", "name": name, "children": []} for name in ("one", "two")]
     rewrite = rewritten("6.3", "7.0", *forms)
-    assert at(rewrite.document, "/screens/0/layout/children") == forms
+    assert get_value(rewrite.document, "/screens/0/layout/children") == forms
     assert [one.pointer for one in rewrite.todo] == ["/screens/0/layout/children/1"]
 
 
@@ -178,7 +178,7 @@ def test_7_0_leaves_a_form_in_a_branch_where_it_is() -> None:
     forms = [{"type": "Form", "name": name, "children": []} for name in ("one", "two")]
     branch = {"type": "If", "condition": "${data.x}", "then": [forms[1]]}
     rewrite = rewritten("6.3", "7.0", forms[0], branch)
-    assert at(rewrite.document, "/screens/0/layout/children") == [forms[0], branch]
+    assert get_value(rewrite.document, "/screens/0/layout/children") == [forms[0], branch]
     assert [one.pointer for one in rewrite.todo] == ["/screens/0/layout/children/1/then/0"]
 
 

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pandas as pd
 
-from chatkit.report import frame_of_objects as frame
+from chatkit.report import make_object_frame as frame
 from chatkit.util.display import MISSING
 
 

@@ -7,8 +7,8 @@ from flowjson.strangers import anything
 from hypothesis import given
 
 from chatkit.util.display import LONG, MISSING
-from chatkit.util.display import json_pair as render_change
-from chatkit.util.display import short_json as short
+from chatkit.util.display import format_json_pair as render_change
+from chatkit.util.display import format_short_json as short
 
 
 @given(anything)

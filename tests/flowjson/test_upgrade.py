@@ -16,7 +16,7 @@ from chatkit.flowjson.diff import diff
 from chatkit.flowjson.lint import lint
 from chatkit.flowjson.upgrade import upgrade
 from chatkit.util.display import MISSING
-from chatkit.util.json import at
+from chatkit.util.json import get_value
 
 
 def old(**more: Any) -> dict[str, Any]:
@@ -66,9 +66,9 @@ def test_each_change_says_what_stood_there(shared: Path) -> None:
             assert one.reason
             if one.before is MISSING:
                 with pytest.raises(LookupError):
-                    at(document, one.pointer)
+                    get_value(document, one.pointer)
             else:
-                assert at(document, one.pointer) == one.before
+                assert get_value(document, one.pointer) == one.before
 
 
 def test_step_by_step_comes_to_the_same_end(shared: Path) -> None:

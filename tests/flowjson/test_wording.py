@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from volume import volume
 
 from chatkit.flowjson.texts import count_code, count_references, find_texts, is_expression
-from chatkit.util.json import at
+from chatkit.util.json import get_value
 
 
 def texts(*children: Any, **more: Any) -> dict[str, str]:
@@ -103,7 +103,7 @@ def test_references_and_code_of_a_text_are_counted() -> None:
 @given(crooked | anything)
 def test_any_json_is_traversed_and_each_pointer_leads_to_its_text(document: Any) -> None:
     result = list(find_texts(document))
-    assert all(at(document, one.pointer) == one.text for one in result)
+    assert all(get_value(document, one.pointer) == one.text for one in result)
     assert len({one.pointer for one in result}) == len(result)
 
 
@@ -111,7 +111,7 @@ def test_each_text_of_the_samples_is_known_to_the_table_of_components(shared: Pa
     result = [one for document in documents(shared).values() for one in find_texts(document)]
     assert sum(one.limit is not None for one in result) > 300
     assert all(
-        at(document, one.pointer) == one.text
+        get_value(document, one.pointer) == one.text
         for document in documents(shared).values()
         for one in find_texts(document)
     )

@@ -28,10 +28,10 @@ from chatkit.frames import frame as frames
 from chatkit.frames.frame import (
     Columns,
     WrongRows,
-    column_kinds,
+    choose_column_kinds,
     count_repeated_keys,
-    join_words,
-    without_repeats,
+    drop_repeated_keys,
+    join_name_columns,
 )
 from chatkit.templates import Content
 from chatkit.webhooks import Webhook
@@ -50,7 +50,7 @@ class Thing(BaseModel):
     more: dict[str, Any] | None = None
 
 
-KINDS = column_kinds(Thing, Thing.model_fields)
+KINDS = choose_column_kinds(Thing, Thing.model_fields)
 DTYPES = {"number": "Int64", "text": "str", "flag": "boolean", "time": "datetime64[us, UTC]"}
 STAMP = "2026-01-02T03:04:05.678Z"
 WHOLE = {
@@ -410,24 +410,32 @@ def test_a_text_can_be_the_key():
 
 
 def test_the_documented_kinds():
-    assert column_kinds(Contact, Contact.listed) == {
+    assert choose_column_kinds(Contact, Contact.listed) == {
         "id": "number", "first_name": "text", "middle_name": "text", "last_name": "text",
         "meta_name": "text", "number": "text", "country_code": "text", "wa_phone_id": "text",
         "created_at": "time", "updated_at": "time", "created_by": "text", "updated_by": "text",
         "ai_mode": "text", "tags": "json",
     }  # fmt: skip
-    assert column_kinds(Webhook, ["is_active", "events", "last_delivery_status"]) == {
+    assert choose_column_kinds(Webhook, ["is_active", "events", "last_delivery_status"]) == {
         "is_active": "flag", "events": "json", "last_delivery_status": "json",
     }  # fmt: skip
-    assert column_kinds(Webhook, ["last_delivery_at"]) == {"last_delivery_at": "moment"}
-    assert column_kinds(Flow, ["id", "flow_json"]) == {"id": "number", "flow_json": "document"}
-    assert column_kinds(Content, ["id", "lang_code"]) == {"id": "number", "lang_code": "text"}
+    assert choose_column_kinds(Webhook, ["last_delivery_at"]) == {"last_delivery_at": "moment"}
+    assert choose_column_kinds(Flow, ["id", "flow_json"]) == {
+        "id": "number",
+        "flow_json": "document",
+    }
+    assert choose_column_kinds(Content, ["id", "lang_code"]) == {
+        "id": "number",
+        "lang_code": "text",
+    }
 
 
 @pytest.mark.parametrize("rows", [0, 1])
 @pytest.mark.parametrize("record", [Contact, Content, Flow, Webhook])
 def test_an_id_is_a_whole_number_in_every_frame_also_in_an_empty_one(record, rows):
-    columns = Columns(column_kinds(record, ["lang_code", "id"] if record is Content else ["id"]))
+    columns = Columns(
+        choose_column_kinds(record, ["lang_code", "id"] if record is Content else ["id"])
+    )
     columns.add(json.dumps([{"id": 7, "lang_code": "en"}][:rows]).encode())
     key = "lang_code" if record is Content else "id"
     frame = columns.frame(key).reset_index()
@@ -484,7 +492,9 @@ words = st.lists(st.none() | st.text("ab é", max_size=4), min_size=3, max_size=
 def test_a_name_is_joined_as_the_record_joins_it(table):
     parts = ["first_name", "middle_name", "last_name"]
     sent = [dict(zip(parts, row, strict=True)) | {"id": n} for n, row in enumerate(table)]
-    names = join_words(framed(sent, expected=column_kinds(Contact, ["id", *parts])), parts)
+    names = join_name_columns(
+        framed(sent, expected=choose_column_kinds(Contact, ["id", *parts])), parts
+    )
     assert names.dtype == "str"
     desired = [Contact(**row).name for row in sent]
     assert [None if pd.isna(name) else name for name in names] == desired
@@ -493,10 +503,10 @@ def test_a_name_is_joined_as_the_record_joins_it(table):
 def test_of_rows_that_came_twice_the_last_stays():
     frame = framed([WHOLE | {"id": n, "size": at} for at, n in enumerate([1, 2, 1, 3, 1])])
     assert count_repeated_keys(frame) == 2
-    kept = without_repeats(frame)
+    kept = drop_repeated_keys(frame)
     assert kept["size"].to_dict() == {2: 1, 3: 3, 1: 4}
     assert count_repeated_keys(kept) == 0
-    assert without_repeats(kept) is kept
+    assert drop_repeated_keys(kept) is kept
 
 
 # --- resources, as a person meets them ----------------------------------------------------------

@@ -29,8 +29,8 @@ from bulk.planning import (  # noqa: F401
 )
 
 import chatkit
-from chatkit.bulk.plan import setting_of
-from chatkit.frames.snapshot import keep_snapshot, read_origin, snapshot_of, write_origin
+from chatkit.bulk.plan import get_setting
+from chatkit.frames.snapshot import get_snapshot, keep_snapshot, read_origin, write_origin
 
 # --- the memory of a frame ------------------------------------------------------------------
 
@@ -50,19 +50,19 @@ ORIGIN = {"account": "1001", "noun": "contact"}
 def test_what_was_kept_is_what_was_read_though_the_frame_is_edited():
     frame = keep_snapshot(pd.DataFrame({"a": [1, 2]}), ORIGIN, whole=True)
     frame.loc[0, "a"] = 9
-    kept = snapshot_of(frame, ORIGIN)
+    kept = get_snapshot(frame, ORIGIN)
     assert kept.whole and kept.frame["a"].tolist() == [1, 2] and kept.frame.attrs == {}
-    assert snapshot_of(pd.DataFrame({"a": [1, 2]}), ORIGIN) is None
-    assert snapshot_of(frame, {**ORIGIN, "noun": "flow"}) is None
+    assert get_snapshot(pd.DataFrame({"a": [1, 2]}), ORIGIN) is None
+    assert get_snapshot(frame, {**ORIGIN, "noun": "flow"}) is None
 
 
 def test_a_snapshot_lives_as_long_as_a_frame_and_no_longer():
     frame = keep_snapshot(pd.DataFrame({"a": [1, 2]}), ORIGIN, whole=True)
-    kept = weakref.ref(snapshot_of(frame, ORIGIN).frame)
+    kept = weakref.ref(get_snapshot(frame, ORIGIN).frame)
     part = frame[["a"]].head(1)
     del frame
     gc.collect()
-    assert kept() is not None and snapshot_of(part, ORIGIN).frame is kept()
+    assert kept() is not None and get_snapshot(part, ORIGIN).frame is kept()
     del part
     gc.collect()
     assert kept() is None
@@ -71,7 +71,7 @@ def test_a_snapshot_lives_as_long_as_a_frame_and_no_longer():
 def test_a_snapshot_shares_the_memory_of_what_nobody_edited():
     frame = keep_snapshot(pd.DataFrame({"a": [1, 2], "b": [3, 4]}), ORIGIN, whole=True)
     frame.loc[0, "a"] = 9
-    kept = snapshot_of(frame, ORIGIN).frame
+    kept = get_snapshot(frame, ORIGIN).frame
     assert np.shares_memory(kept["b"].to_numpy(), frame["b"].to_numpy())
     assert not np.shares_memory(kept["a"].to_numpy(), frame["a"].to_numpy())
 
@@ -93,7 +93,7 @@ def test_files_hold_where_a_frame_comes_from_and_no_snapshot(tmp_path, load):
         again = pd.DataFrame()
         again.attrs = json.loads(json.dumps(frame.attrs))
     assert type(read_origin(again)) is dict and read_origin(again) == ORIGIN
-    assert snapshot_of(again, ORIGIN) is None
+    assert get_snapshot(again, ORIGIN) is None
     assert repr(frame.attrs) == repr(again.attrs) == repr({"chatkit": ORIGIN})
 
 
@@ -185,7 +185,7 @@ def test_a_filtered_frame_is_held_against_what_it_showed(sandbox, client):
     assert len(client.contacts.plan(frame)) == 0
     frame["name"] = "Mine"
     plan = client.contacts.plan(frame)
-    assert setting_of(plan).parts["contact"].total == 12 and states(plan.apply()) == ["conflict"]
+    assert get_setting(plan).parts["contact"].total == 12 and states(plan.apply()) == ["conflict"]
 
 
 def test_a_list_edited_in_place_is_an_edit(sandbox, client):

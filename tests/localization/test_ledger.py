@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from localization.contents import GOOD, content, frame
 
 import chatkit
-from chatkit.bulk.journal import person
+from chatkit.bulk.journal import get_user_name
 from chatkit.errors import InputError
 from chatkit.localization.board import board
 from chatkit.localization.content import entries
@@ -32,7 +32,7 @@ from chatkit.localization.ledger import (
     translation_key,
 )
 from chatkit.localization.units import Stamp, Unit
-from chatkit.resource import endpoints_of
+from chatkit.resource import get_endpoints
 
 GERMAN = "Hallo {{1}}, deine Bestellung {{2}} ist fertig, komm heute vorbei und hol sie ab."
 NEW = "Good day {{1}}, we have finished your order {{2}}, please come and collect it."
@@ -102,7 +102,7 @@ def test_one_plan_of_both_is_from_the_new_source(client):
 
 def test_what_is_written_elsewhere_is_unknown(client):
     client.templates.accept(codes=["order_ready"])
-    elsewhere = endpoints_of(client.templates("order_ready")).update_call("de", {"text": NEU})
+    elsewhere = get_endpoints(client.templates("order_ready")).update_call("de", {"text": NEU})
     client.transport.send(elsewhere)
     cell = client.templates.board(["order_ready"])["order_ready", "de"]
     assert cell.state == "unknown"
@@ -474,7 +474,7 @@ def test_of_two_notes_of_a_translation_the_later_counts_and_the_same_is_not_note
     assert known.merge(again).origins[key].source == text_digest("Hi")
     later = Ledger()
     later.record_source(key, "Hi", "accept", known, at=one)
-    assert later.origins[key] == Origin(one, text_digest("Hi"), "accept", "", person())
+    assert later.origins[key] == Origin(one, text_digest("Hi"), "accept", "", get_user_name())
 
 
 def test_what_a_person_accepts_is_noted_once_although_a_run_wrote_it():

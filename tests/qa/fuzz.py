@@ -119,8 +119,8 @@ def kinds(home: Path) -> dict[str, Kind]:
     from chatkit import cli, flowjson, settings
     from chatkit.account.folder import Folder
     from chatkit.api.connection import Connection
-    from chatkit.bulk.plan import _hash
-    from chatkit.bulk.stores import journal_folder
+    from chatkit.bulk.plan import _compute_hash
+    from chatkit.bulk.stores import get_journal_folder
     from chatkit.inbox.delivery import DeliveryInspector
     from chatkit.inbox.store import InboxStore
     from chatkit.localization.files import read_units
@@ -130,14 +130,14 @@ def kinds(home: Path) -> dict[str, Kind]:
     client = chatkit.connect(chatkit.Sandbox(seed="demo"))
     contacts = client.contacts.frame()
     connection = Connection(base_url="https://a.example", account_id="1", token="t")
-    settings.save("a", connection, "nowhere")
+    settings.save_connection("a", connection, "nowhere")
     settings.save_templates("a", ["order_ready"])
     profile = {"search_param": "q", "page_base": 0, "content_requires": ["text"], "rate_limit": 20}
 
     def read_settings(path: Path) -> None:
         os.environ["CHATKIT_CONFIG"] = str(path)
-        for name in settings.names():
-            settings.stored(name)
+        for name in settings.list_names():
+            settings.read_stored(name)
             settings.save_templates(name, ["b"])
 
     edited = contacts.reset_index().head(5).assign(name="Bo")
@@ -149,7 +149,7 @@ def kinds(home: Path) -> dict[str, Kind]:
         try:  # half of them with the right hash
             if len(data) % 2:
                 kept = json.loads(data)
-                start = f'{{"hash": "{_hash(kept["plan"])}"'.encode()
+                start = f'{{"hash": "{_compute_hash(kept["plan"])}"'.encode()
                 path.write_bytes(re.sub(rb'^\{"hash": "[^"]*"', start, data))
         except (ValueError, LookupError, TypeError, RecursionError):
             pass
@@ -159,7 +159,7 @@ def kinds(home: Path) -> dict[str, Kind]:
         repr(outcome), outcome.frame(), outcome.refused
 
     plan.apply(many=True)
-    (run,) = journal_folder(passing=True).glob("*.db")
+    (run,) = get_journal_folder(passing=True).glob("*.db")
     with closing(sqlite3.connect(run)) as database:
         header = database.execute("SELECT header FROM chatkit_run").fetchone()[0]
         bodies = [body for (body,) in database.execute("SELECT body FROM chatkit_change")]
@@ -285,7 +285,7 @@ def kinds(home: Path) -> dict[str, Kind]:
     access = {"base_url": "http://127.0.0.1:1", "account_id": "1001", "token": "t" * 40}
     flow = json.loads(next((home / "shop" / "flows").glob("*.json")).read_text("utf-8"))
     return {
-        "settings": Kind({"c.toml": settings.config_file().read_bytes()}, read_settings),
+        "settings": Kind({"c.toml": settings.get_config_file().read_bytes()}, read_settings),
         "access": Kind(
             {"a.access": json.dumps(access | {"profile": profile}).encode()},
             lambda path: settings.read_access_file(str(path)),

@@ -11,7 +11,7 @@ from listening import answering, listening
 from chatkit.profile import ServiceProfile
 from chatkit.sandbox.delivery import Receivers, attempt_delivery
 from chatkit.sandbox.webhooks import ActiveWebhook
-from chatkit.util.webhook_sender import BadReceiver, is_loopback, parse_address, resolve
+from chatkit.util.webhook_sender import BadReceiver, is_loopback, parse_address, resolve_address
 
 # Each leads a careless sender to 127.0.0.1, or away from it, in another disguise.
 TRICKS = {
@@ -172,7 +172,7 @@ def test_an_odd_spelling_is_no_receiver_either(trick: str) -> None:
 )
 def test_a_named_address_that_is_not_this_machine_is_refused(host: str) -> None:
     with pytest.raises(BadReceiver, match="not this machine"):
-        resolve(parse_address(f"http://{host}:8000/"))
+        resolve_address(parse_address(f"http://{host}:8000/"))
 
 
 @pytest.mark.parametrize(
@@ -205,7 +205,7 @@ def test_a_name_that_leads_elsewhere_is_refused(
 
     monkeypatch.setattr(socket, "getaddrinfo", result)
     with pytest.raises(BadReceiver, match="not this machine"):
-        resolve(parse_address("https://hooks.example/"))
+        resolve_address(parse_address("https://hooks.example/"))
 
 
 def test_a_name_that_is_not_known_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -214,7 +214,7 @@ def test_a_name_that_is_not_known_is_refused(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(socket, "getaddrinfo", unknown)
     with pytest.raises(BadReceiver, match="not known"):
-        resolve(parse_address("https://hooks.example/"))
+        resolve_address(parse_address("https://hooks.example/"))
 
 
 def test_a_redirect_to_this_machine_is_not_followed_either() -> None:

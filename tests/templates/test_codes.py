@@ -171,8 +171,8 @@ def test_a_named_connection_keeps_them_in_its_table_and_nothing_else_moves(file)
     assert message == "The connection staging remembers 2 template codes, for every client of it."
     kept = 'account_id = "1001"\ntemplates = ["order_ready", "welcome"]\n'
     assert file.read_text() == FILE.replace('account_id = "1001"\n', kept)
-    assert settings.stored("staging").templates == ("order_ready", "welcome")
-    assert settings.stored("other").templates == ()
+    assert settings.read_stored("staging").templates == ("order_ready", "welcome")
+    assert settings.read_stored("other").templates == ()
     if os.name == "posix":
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
@@ -188,7 +188,7 @@ def test_those_before_are_replaced_and_none_forgets_them(file):
     RememberedCodes(connection()).keep([f"template_{n}" for n in range(30)])
     assert len(file.read_text().splitlines()) > 40  # one a line: a person edits it
     RememberedCodes(connection()).keep(["welcome"])
-    assert settings.stored("staging").templates == ("welcome",)
+    assert settings.read_stored("staging").templates == ("welcome",)
     RememberedCodes(connection()).keep([])
     assert file.read_text() == FILE
 
@@ -220,19 +220,19 @@ def test_a_connection_kept_again_for_another_account_forgets_them(file, monkeypa
             return self.get(name)
 
     keyring = Keyring()
-    monkeypatch.setattr(settings, "ask_keyring", lambda question: question(keyring))
+    monkeypatch.setattr(settings, "use_keyring", lambda question: question(keyring))
     RememberedCodes(connection()).keep(["welcome"])
-    settings.save("staging", connection())
-    assert settings.stored("staging").templates == ("welcome",)
-    settings.save("staging", connection(account_id="2"))
-    assert settings.stored("staging").templates == ()
+    settings.save_connection("staging", connection())
+    assert settings.read_stored("staging").templates == ("welcome",)
+    settings.save_connection("staging", connection(account_id="2"))
+    assert settings.read_stored("staging").templates == ()
 
 
 def test_codes_in_the_file_that_are_none_are_told(file):
     for wrong in ('templates = "welcome"', "templates = [7]", 'templates = [""]'):
         file.write_text(FILE.replace('account_id = "1001"', f'account_id = "1001"\n{wrong}'))
         with pytest.raises(SettingsError, match="templates"):
-            settings.stored("staging")
+            settings.read_stored("staging")
 
 
 # --- of translations --------------------------------------------------------------------

@@ -6,8 +6,8 @@ from internals import quirks_of
 from profiled import client, sandbox, scripted  # noqa: F401
 
 import chatkit
-from chatkit.bulk.plan import refused_cells
-from chatkit.resource import endpoints_of
+from chatkit.bulk.plan import get_refused_cells
+from chatkit.resource import get_endpoints
 from chatkit.templates.contents import ContentBody
 
 ENGLISH = {
@@ -78,7 +78,7 @@ def test_a_deleted_content_is_gone_and_the_others_stay(contents):
 def test_a_second_content_of_one_language_is_as_the_profile_says(contents):
     contents.create(**ENGLISH)
     again = {**ENGLISH, "text": "Hi"}
-    rule = endpoints_of(contents).profile.duplicate_content
+    rule = get_endpoints(contents).profile.duplicate_content
     if rule == "replace":
         assert contents.create(**again).text == "Hi"
     else:
@@ -141,7 +141,7 @@ def test_a_plan_refuses_it_too_and_says_which_argument_lets_it_pass(order_ready)
     frame = order_ready.frame().assign(text=BROKEN)
     plan = order_ready.plan(frame)
     assert not plan.changes
-    [cell] = refused_cells(plan)
+    [cell] = get_refused_cells(plan)
     assert (cell.row, cell.column) == ("en", "text")
     assert "placeholder name" in cell.reason
     assert any("broken=True" in note for note in plan.notes)
@@ -164,14 +164,14 @@ def test_a_list_that_does_not_show_what_is_wrong_gets_no_content_live(many):
         edited = listed().assign(is_draft=False)
         refused = plan(edited)
         assert [(change.key, change.kind) for change in refused.changes] == [("en", "update")]
-        [cell] = refused_cells(refused)
+        [cell] = get_refused_cells(refused)
         assert cell.column == "variables" and "sample missing" in cell.reason
-        assert not refused_cells(plan(edited, broken=True))
+        assert not get_refused_cells(plan(edited, broken=True))
         plan(edited, skip_invalid=True).apply()
         assert one.frame().is_draft.to_dict() == {"en": False, "de": True}
 
         live = listed().iloc[:1]
-        [cell] = refused_cells(plan(live.assign(text=live.text + " Ask {{3}} about it.")))
+        [cell] = get_refused_cells(plan(live.assign(text=live.text + " Ask {{3}} about it.")))
         assert "{{3}} has no sample" in cell.reason
 
 
@@ -193,17 +193,17 @@ def test_what_was_broken_before_does_not_stop_other_edits(order_ready):
         order_ready.update("en", text=BROKEN, broken=True)
     plan = order_ready.plan(order_ready.frame(full=True).assign(footer="Bye"))
     assert [change.after for change in plan.changes] == [{"footer": "Bye"}]
-    assert not refused_cells(plan)
+    assert not get_refused_cells(plan)
 
 
 def test_what_only_the_platform_refuses_is_a_note_of_a_draft_and_goes_out(order_ready):
     frame = order_ready.frame(full=True).assign(text="Hello {{1}}{{2}}, it is ready.")
     assert [
-        cell.column for cell in refused_cells(order_ready.plan(frame.assign(is_draft=False)))
+        cell.column for cell in get_refused_cells(order_ready.plan(frame.assign(is_draft=False)))
     ] == ["text"]
     plan = order_ready.plan(frame)
     assert len(plan.changes) == 1
-    assert not refused_cells(plan)
+    assert not get_refused_cells(plan)
     [note] = [note for note in plan.notes if note.startswith("order_ready/en")]
     assert "placeholder adjacent" in note
     assert "at /text" in note

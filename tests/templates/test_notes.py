@@ -4,7 +4,7 @@ import pytest
 from localization.contents import GOOD, content, frame, naughty
 
 from chatkit.bulk.changes import Change
-from chatkit.report import errors, errors_and_warnings, summary
+from chatkit.report import select_errors, select_errors_and_warnings, summary
 from chatkit.templates.contents import COPIED, check_edit, check_plan
 
 LABEL = [{"type": "custom", "label": "A label that is far too long now"}]
@@ -20,15 +20,15 @@ def notes(changes, base, **how):
     """Return the notes of a plan with these changes."""
     result = check_plan(changes, base, **how)
     return [
-        f"{changes[n].label} has {summary(errors_and_warnings(each))}"
+        f"{changes[n].label} has {summary(select_errors_and_warnings(each))}"
         for n, each in result.items()
-        if errors_and_warnings(each)
+        if select_errors_and_warnings(each)
     ]
 
 
 def stopped(changes, base):
     result = check_plan(changes, base)
-    return [(each.code, each.pointer) for n in result for each in errors(result[n])]
+    return [(each.code, each.pointer) for n in result for each in select_errors(result[n])]
 
 
 NOTHING = frame(content()).iloc[:0]
@@ -36,7 +36,7 @@ NOTHING = frame(content()).iloc[:0]
 
 def test_only_what_breaks_the_document_stops_a_draft_and_its_place_is_a_pointer():
     def draft(**fields):
-        return errors(check_edit({"lang_code": "en", "is_draft": True, **fields}, {}))
+        return select_errors(check_edit({"lang_code": "en", "is_draft": True, **fields}, {}))
 
     [result] = draft(text="Hello {{name}}{{1}}, it is there.")
     assert (result.code, result.pointer) == ("placeholder name", "/text")
@@ -72,29 +72,33 @@ def test_what_an_edit_makes_wrong_elsewhere_stops_it():
     counts = {"is_custom_validity_period": True}
     result = [("validity", "/validity_period_seconds")]
     assert stopped([change(**counts)], frame(live)) == result
-    assert [(each.code, each.pointer) for each in errors(check_edit(counts, live))] == result
+    assert [(each.code, each.pointer) for each in select_errors(check_edit(counts, live))] == result
     wrong = live | counts
     assert not stopped([change(footer="Bye")], frame(wrong))
-    assert not errors(check_edit({"footer": "Bye"}, wrong))
+    assert not select_errors(check_edit({"footer": "Bye"}, wrong))
 
 
 def test_what_breaks_the_document_already_stops_only_an_edit_of_it():
     broken = content(is_draft=False, text="Hello {{name}}, it is there for you today.")
     for draft in (True, False):
         present = broken | {"is_draft": draft}
-        assert not errors(check_edit({"footer": "Bye"}, present))
+        assert not select_errors(check_edit({"footer": "Bye"}, present))
         assert not stopped([change(footer="Bye")], frame(present))
         again = {"text": "Hello {{name}}, it is here for you today."}
-        assert [each.code for each in errors(check_edit(again, present))] == ["placeholder name"]
+        assert [each.code for each in select_errors(check_edit(again, present))] == [
+            "placeholder name"
+        ]
         assert stopped([change(**again)], frame(present)) == [("placeholder name", "/text")]
 
 
 def test_one_content_is_checked_together_with_the_present_one():
     present = content(is_draft=False)
-    assert errors(check_edit({"buttons": LABEL}, present))
-    assert errors(check_edit({"buttons": LABEL}, None))  # whoever may not read it is told as well
-    assert not errors(check_edit({"buttons": LABEL}, content(is_draft=True)))
-    assert errors(check_edit({"is_draft": False}, content(is_draft=True, buttons=LABEL)))
+    assert select_errors(check_edit({"buttons": LABEL}, present))
+    assert select_errors(
+        check_edit({"buttons": LABEL}, None)
+    )  # whoever may not read it is told as well
+    assert not select_errors(check_edit({"buttons": LABEL}, content(is_draft=True)))
+    assert select_errors(check_edit({"is_draft": False}, content(is_draft=True, buttons=LABEL)))
 
 
 @pytest.mark.parametrize("value", [None, 7, [], {}, [None], [[]], [{"type": {}}]])

@@ -8,7 +8,7 @@ from localization.contents import DEMO
 from profiled import client, sandbox
 
 import chatkit
-from chatkit.bulk.plan import refused_cells
+from chatkit.bulk.plan import get_refused_cells
 from chatkit.errors import InputError
 
 __all__ = ["client", "sandbox"]
@@ -170,7 +170,7 @@ def test_drafts_are_made_of_what_is_missing_and_nothing_else_is_touched(client):
     before = client.templates.frame(CODES, full=True)
     plan = client.templates.draft_missing(["de", "fr"], [*CODES, "nothing"])
     assert plan.counts == {"create": 3, "update": 0, "delete": 0}
-    assert not refused_cells(plan)
+    assert not get_refused_cells(plan)
     assert plan.notes == [
         "3 drafts with the words of en: to be translated.",
         "Without a content in 'en', left alone: nothing.",
@@ -201,7 +201,7 @@ def test_what_breaks_the_document_is_refused_in_a_plan_for_many_unless_one_says_
     assert not plan.changes  # a placeholder is never touched
     frame = demo.templates.frame(["order_ready"])
     frame["text"] = "Hello {{name}}, it is ready for you today."
-    refused = refused_cells(demo.templates.plan(frame))
+    refused = get_refused_cells(demo.templates.plan(frame))
     assert {cell.column for cell in refused} == {"text", "variables"}
     assert len(demo.templates.plan(frame, broken=True)) == len(frame)
     with pytest.raises(chatkit.errors.PlanRefused, match="cannot be planned"):
@@ -211,7 +211,7 @@ def test_what_breaks_the_document_is_refused_in_a_plan_for_many_unless_one_says_
 def test_what_the_platform_refuses_does_not_get_live_unless_one_says_so(demo):
     frame = demo.templates.frame(full=True)
     frame.loc[("order_ready", "en"), "footer"] = "x" * 61
-    assert [(cell.row, cell.column) for cell in refused_cells(demo.templates.plan(frame))] == [
+    assert [(cell.row, cell.column) for cell in get_refused_cells(demo.templates.plan(frame))] == [
         (("order_ready", "en"), "footer")
     ]
     plan = demo.templates.plan(frame, broken=True)
@@ -219,7 +219,7 @@ def test_what_the_platform_refuses_does_not_get_live_unless_one_says_so(demo):
     assert any(n.startswith("order_ready/en has ") and "length" in n for n in plan.notes)
     frame["is_draft"] = True
     drafts = demo.templates.plan(frame)
-    assert not refused_cells(drafts)
+    assert not get_refused_cells(drafts)
     assert any(n.startswith("order_ready/en has ") and "length" in n for n in drafts.notes)
 
 
@@ -229,10 +229,10 @@ def test_a_run_that_set_something_broken_live_can_be_undone(demo):
     result = demo.templates.plan(frame, broken=True).apply(many=True)
     assert result.state.tolist() == ["applied"]
     undo = chatkit.undo(result)
-    assert not refused_cells(undo)
+    assert not get_refused_cells(undo)
     assert undo.apply(many=True).state.tolist() == ["applied"]
     again = chatkit.undo(undo.apply(many=True))  # live with it once more
-    assert not refused_cells(again)
+    assert not get_refused_cells(again)
 
 
 def test_a_plan_is_held_against_what_others_did_meanwhile(demo):

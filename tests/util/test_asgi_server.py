@@ -10,7 +10,7 @@ from inbox.senders import post
 from ports import own_ports
 
 from chatkit.util import asgi_server as module
-from chatkit.util.asgi_server import Server, listen
+from chatkit.util.asgi_server import Server, open_socket
 
 
 async def hello(scope, receive, send) -> None:
@@ -20,13 +20,13 @@ async def hello(scope, receive, send) -> None:
 
 @pytest.fixture
 def server():
-    server = Server(hello, listen("127.0.0.1", 0))
+    server = Server(hello, open_socket("127.0.0.1", 0))
     yield server
     server.stop()
 
 
 def test_it_serves_from_the_moment_it_was_made_until_it_is_stopped() -> None:
-    server = Server(hello, listen("127.0.0.1", 0))
+    server = Server(hello, open_socket("127.0.0.1", 0))
     url = f"http://127.0.0.1:{server.port}/"
     assert post(url, b"") == 200
     assert server.port in own_ports()
@@ -37,7 +37,7 @@ def test_it_serves_from_the_moment_it_was_made_until_it_is_stopped() -> None:
 
 def test_a_taken_port_is_an_error_of_the_caller(server: Server) -> None:
     with pytest.raises(OSError, match="in use"):
-        listen("127.0.0.1", server.port)
+        open_socket("127.0.0.1", server.port)
 
 
 def ended(sock: socket.socket, within: float) -> bool:
@@ -60,7 +60,7 @@ def test_who_does_not_finish_a_head_is_let_go(
     begun: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "_HEAD_SECONDS", 0.3)
-    server = Server(hello, listen("127.0.0.1", 0))
+    server = Server(hello, open_socket("127.0.0.1", 0))
     start = time.monotonic()
     with socket.create_connection(("127.0.0.1", server.port)) as sock:
         sock.sendall(begun)
@@ -107,13 +107,13 @@ def test_a_server_that_is_stopped_says_nothing_of_the_calls_that_it_ends(
     async def broken(scope, receive, send) -> None:
         raise ZeroDivisionError
 
-    server = Server(slow, listen("127.0.0.1", 0), timeout_graceful_shutdown=0)
+    server = Server(slow, open_socket("127.0.0.1", 0), timeout_graceful_shutdown=0)
     with socket.create_connection(("127.0.0.1", server.port)) as sock:
         sock.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
         assert begun.wait(10)
         server.stop()
     assert caplog.text == ""
-    server = Server(broken, listen("127.0.0.1", 0))
+    server = Server(broken, open_socket("127.0.0.1", 0))
     post(f"http://127.0.0.1:{server.port}/", b"")
     server.stop()
     assert "ZeroDivisionError" in caplog.text

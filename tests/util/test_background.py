@@ -202,11 +202,11 @@ def test_imports_that_are_asked_for_while_others_run_are_left_to_who_needs_them(
     (tmp_path / "asked_for_second.py").touch()
     imported = background._imported
     assert imported.wait(30)  # the modules of other tests
-    background.preload("waits_for_us")
+    background.preload_modules("waits_for_us")
     until(lambda: hasattr(sys.modules.get("waits_for_us"), "go_on"))
     module = sys.modules["waits_for_us"]
     try:
-        background.preload("asked_for_second")
+        background.preload_modules("asked_for_second")
         assert [t.name for t in threading.enumerate()].count("chatkit-imports") == 1
         assert not imported.is_set()
     finally:

@@ -15,15 +15,15 @@ from chatkit.util.display import (
     columns,
     cut,
     cut_middle,
-    differences,
     escaped,
+    find_differences,
+    is_right_to_left,
     many,
     render_change,
-    right_to_left,
     values,
     visible,
 )
-from chatkit.util.display import invisible_positions as hidden
+from chatkit.util.display import find_invisible_characters as hidden
 
 JOINERS = "\u200c\u200d"
 
@@ -86,9 +86,9 @@ def test_columns_are_counted_as_a_terminal_does() -> None:
 
 
 def test_direction_is_told() -> None:
-    assert right_to_left("order 7 ليلى")
-    assert right_to_left("שלום")
-    assert not right_to_left("ሰላም, Žofie 高橋")
+    assert is_right_to_left("order 7 ليلى")
+    assert is_right_to_left("שלום")
+    assert not is_right_to_left("ሰላም, Žofie 高橋")
 
 
 # --- one value ------------------------------------------------------------------------
@@ -215,7 +215,7 @@ def test_naughty_strings_are_told_apart_and_tamed(shared: Path) -> None:
 
 
 def result(before: Any, after: Any) -> dict[str, tuple[Any, Any]]:
-    return {place: (a, b) for place, a, b in differences("doc", before, after)}
+    return {place: (a, b) for place, a, b in find_differences("doc", before, after)}
 
 
 def test_differences_are_named_by_their_place() -> None:

@@ -21,7 +21,7 @@ from filelock import FileLock
 
 import chatkit
 from chatkit.errors import AccountBusy, JournalError
-from chatkit.util.files import account_lock, make_folder, replace_file, rewrite_file
+from chatkit.util.files import hold_account_lock, make_folder, replace_file, rewrite_file
 
 HOLDER = """
 import sys
@@ -37,7 +37,7 @@ ACCOUNT = "https://api.example.com 1001"
 def test_a_second_process_is_refused_at_once_and_told_who_is_at_work(folder):
     with child(HOLDER, folder) as process:
         assert process.stdout.readline() == "held\n"
-        with pytest.raises(AccountBusy) as caught, account_lock(folder, ACCOUNT):
+        with pytest.raises(AccountBusy) as caught, hold_account_lock(folder, ACCOUNT):
             raise AssertionError
         assert re.fullmatch(
             rf"Another apply is at work on this account: process {process.pid} on "
@@ -46,10 +46,10 @@ def test_a_second_process_is_refused_at_once_and_told_who_is_at_work(folder):
             r"Nothing was sent\.",
             str(caught.value),
         )
-        with account_lock(folder, "another account"):
+        with hold_account_lock(folder, "another account"):
             process.communicate("\n")
     assert process.returncode == 0
-    with account_lock(folder, ACCOUNT):
+    with hold_account_lock(folder, ACCOUNT):
         pass
 
 
@@ -59,8 +59,8 @@ def test_the_kernel_frees_the_lock_of_a_killed_process(folder):
         process.kill()
     assert process.returncode == -signal.SIGKILL
     named = pytest.raises(AccountBusy, match=f"process {os.getpid()} .*run 20261120-2")
-    with account_lock(folder, ACCOUNT, "20261120-2"), named:
-        account_lock(folder, ACCOUNT).__enter__()
+    with hold_account_lock(folder, ACCOUNT, "20261120-2"), named:
+        hold_account_lock(folder, ACCOUNT).__enter__()
 
 
 def test_a_stopped_process_still_holds_its_lock(folder):
@@ -68,7 +68,7 @@ def test_a_stopped_process_still_holds_its_lock(folder):
         assert process.stdout.readline() == "held\n"
         process.send_signal(signal.SIGSTOP)
         with pytest.raises(AccountBusy):
-            account_lock(folder, ACCOUNT).__enter__()
+            hold_account_lock(folder, ACCOUNT).__enter__()
         process.kill()
 
 
@@ -87,7 +87,7 @@ def test_a_fork_does_not_keep_the_lock_of_its_parent(folder):
         assert process.stdout.readline() == "held\n"
         process.kill()
         process.wait()
-        with account_lock(folder, ACCOUNT):
+        with hold_account_lock(folder, ACCOUNT):
             process.stdin.close()  # lets the fork go
 
 
@@ -96,17 +96,17 @@ def test_one_process_holds_it_once_also_from_several_threads(folder):
 
     def another():
         try:
-            account_lock(folder, ACCOUNT).__enter__()
+            hold_account_lock(folder, ACCOUNT).__enter__()
         except AccountBusy as error:
             refused.append(error)
 
-    with account_lock(folder, ACCOUNT):
+    with hold_account_lock(folder, ACCOUNT):
         another()
         thread = threading.Thread(target=another)
         thread.start()
         thread.join()
     assert len(refused) == 2
-    with account_lock(folder, ACCOUNT):
+    with hold_account_lock(folder, ACCOUNT):
         pass
 
 
@@ -119,42 +119,44 @@ def test_it_may_be_let_go_by_another_thread_than_took_it(folder, monkeypatch):
 
     monkeypatch.setattr("chatkit.util.files.FileLock", kept)
     stack = ExitStack()
-    thread = threading.Thread(target=stack.enter_context, args=(account_lock(folder, ACCOUNT),))
+    thread = threading.Thread(
+        target=stack.enter_context, args=(hold_account_lock(folder, ACCOUNT),)
+    )
     thread.start()
     thread.join()
     with pytest.raises(AccountBusy):
-        account_lock(folder, ACCOUNT).__enter__()
+        hold_account_lock(folder, ACCOUNT).__enter__()
     stack.close()
-    with account_lock(folder, ACCOUNT):
+    with hold_account_lock(folder, ACCOUNT):
         pass
 
 
 def test_it_is_let_go_when_the_work_fails(folder):
-    with pytest.raises(ZeroDivisionError) as caught, account_lock(folder, ACCOUNT):
+    with pytest.raises(ZeroDivisionError) as caught, hold_account_lock(folder, ACCOUNT):
         1 / 0  # noqa: B018
     assert caught.value.__traceback__  # as IPython keeps the last error, with all its variables
-    with account_lock(folder, ACCOUNT):
+    with hold_account_lock(folder, ACCOUNT):
         assert sorted(path.suffix for path in folder.iterdir()) == [".holder", ".lock"]
     assert [path.suffix for path in folder.iterdir()] == [".lock"]
 
 
 def test_no_name_of_a_file_tells_the_account(folder):
-    with account_lock(folder, ACCOUNT):
+    with hold_account_lock(folder, ACCOUNT):
         assert all(re.fullmatch(r"[0-9a-f]{32}\.\w+", path.name) for path in folder.iterdir())
 
 
 def test_a_holder_that_has_not_said_who_it_is_is_still_respected(folder):
-    with account_lock(folder, ACCOUNT):
+    with hold_account_lock(folder, ACCOUNT):
         (holder,) = folder.glob("*.holder")
         holder.unlink()
         with pytest.raises(AccountBusy, match="a process that has just begun"):
-            account_lock(folder, ACCOUNT).__enter__()
+            hold_account_lock(folder, ACCOUNT).__enter__()
 
 
 def test_a_folder_where_nothing_can_be_locked_says_what_to_do(tmp_path):
     (tmp_path / "file").write_text("")
     file = tmp_path / "file"
-    with pytest.raises(JournalError, match="CHATKIT_DATA"), account_lock(file, ACCOUNT):
+    with pytest.raises(JournalError, match="CHATKIT_DATA"), hold_account_lock(file, ACCOUNT):
         raise AssertionError
 
 

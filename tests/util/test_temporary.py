@@ -53,7 +53,11 @@ def test_it_is_for_its_owner_alone_and_one_for_each_process(here):
         folders = {one.stdout.readline().strip(), other.stdout.readline().strip()}
         assert folders == {str(place) for place in here.iterdir()} and len(folders) == 2
         assert all(stat.S_IMODE(place.stat().st_mode) == 0o700 for place in here.iterdir())
-    assert files.temporary_folder() == files.temporary_folder() == files.existing_temporary_folder()
+    assert (
+        files.get_temporary_folder()
+        == files.get_temporary_folder()
+        == files.find_temporary_folder()
+    )
 
 
 def test_it_goes_with_its_process(here):
@@ -173,4 +177,4 @@ def test_where_no_folder_can_be_made_it_is_said_what_to_do(monkeypatch, tmp_path
     monkeypatch.setattr(files, "_temporary", None)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "nowhere"))
     with pytest.raises(ChatkitError, match="Set TMPDIR"):
-        files.temporary_folder()
+        files.get_temporary_folder()

@@ -5,8 +5,8 @@ import pytest
 from bulk.planning import client, sandbox  # noqa: F401
 
 import chatkit
-from chatkit.bulk.plan import refused_cells
-from chatkit.resource import endpoints_of
+from chatkit.bulk.plan import get_refused_cells
+from chatkit.resource import get_endpoints
 
 URL = "https://shop.example/hook"
 THIS_MACHINE = [
@@ -22,7 +22,7 @@ REMOTE = {"account_id": "1001", "token": "0123456789abcdef"}
 def severities(webhooks, **fields):
     return [
         (result.severity, result.pointer)
-        for result in endpoints_of(webhooks).record_findings(fields, None)
+        for result in get_endpoints(webhooks).record_findings(fields, None)
     ]
 
 
@@ -43,7 +43,7 @@ def test_a_list_written_as_text_is_refused_with_the_list(client, events):
         client.webhooks.create(url=URL, events=events)
     frame = pd.DataFrame({"url": [URL], "events": pd.Series([events], dtype=object)})
     assert {
-        cell.column.partition(".")[0] for cell in refused_cells(client.webhooks.plan(frame))
+        cell.column.partition(".")[0] for cell in get_refused_cells(client.webhooks.plan(frame))
     } == {"events"}
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import chatkit
 from chatkit.errors import InputError
-from chatkit.webhooks import HEALTH_ORDER, health_of
+from chatkit.webhooks import HEALTH_ORDER, assess_health
 
 NOW = datetime(2026, 1, 5, 12, tzinfo=UTC)
 DAY = timedelta(hours=24)
@@ -79,7 +79,7 @@ NEVER = dict.fromkeys(
 def test_the_health_of_a_webhook_is_that_of_its_last_delivery(
     fields: dict[str, Any], health: str, reports: str
 ) -> None:
-    verdict, reason = health_of(webhook(**fields), NOW, DAY)
+    verdict, reason = assess_health(webhook(**fields), NOW, DAY)
     assert verdict == health, reason
     assert reports in reason
     assert len(reason) < 250
@@ -119,7 +119,7 @@ HEALTHY = "delivered 5 minutes ago"
     ],
 )
 def test_the_reason_is_the_first_that_speaks(fields: dict[str, Any], reason: str) -> None:
-    assert health_of(webhook(**fields), NOW, DAY)[1] == reason
+    assert assess_health(webhook(**fields), NOW, DAY)[1] == reason
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_the_reason_is_the_first_that_speaks(fields: dict[str, Any], reason: str
 )
 def test_how_long_ago_is_said_in_the_largest_unit_that_fits(seconds: int, message: str) -> None:
     at = {"last_delivery_at": NOW - timedelta(seconds=seconds)}
-    assert health_of(webhook(**at), NOW, timedelta(days=9))[1] == f"delivered {message} ago"
+    assert assess_health(webhook(**at), NOW, timedelta(days=9))[1] == f"delivered {message} ago"
 
 
 ANYTHING = st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.lists(st.text())
@@ -157,7 +157,7 @@ ANYTHING = st.none() | st.booleans() | st.integers() | st.floats() | st.text() |
     )
 )
 def test_whatever_a_service_shows_there_is_a_verdict_with_a_reason(fields: dict[str, Any]) -> None:
-    health, reason = health_of(fields, NOW, DAY)
+    health, reason = assess_health(fields, NOW, DAY)
     assert health in HEALTH_ORDER
     assert reason
     assert "\n" not in reason

@@ -19,7 +19,7 @@ from chatkit.sandbox import Sandbox
 from chatkit.sandbox.admin import Dropped
 from chatkit.sandbox.interface import Request, ServiceAnswer
 from chatkit.signature import verify
-from chatkit.webhooks import unused_address
+from chatkit.webhooks import make_unused_address
 
 HOOK = "https://shop.example/hook"
 
@@ -187,10 +187,10 @@ def test_it_shows_its_steps_and_warnings_and_never_the_secret(client: Client) ->
 def test_the_unused_address_is_free_and_of_the_same_place(
     url: str, taken: list[str], outcome: str | None
 ) -> None:
-    assert unused_address(url, set(taken)) == (outcome or "https://a.example/?rotated=2")
+    assert make_unused_address(url, set(taken)) == (outcome or "https://a.example/?rotated=2")
 
 
 @given(st.sets(st.integers(1, 5)))
 def test_the_unused_address_is_always_free(numbers: set[int]) -> None:
     taken = {f"https://a.example/?rotated={number}" for number in numbers}
-    assert unused_address("https://a.example/", taken) not in taken
+    assert make_unused_address("https://a.example/", taken) not in taken

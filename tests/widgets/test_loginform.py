@@ -96,9 +96,9 @@ def test_without_a_keyring_the_token_can_stay_in_a_variable_and_nothing_is_asked
             "Where the token will be",
             "In a variable that I set in a terminal, before I start JupyterLab",
         )
-        assert escape(settings.token_line()) in html(form)
+        assert escape(settings.make_token_line()) in html(form)
         submit(form, base_url)
-        assert form.kept and settings.token_line() in form.message
+        assert form.kept and settings.make_token_line() in form.message
         assert not middleware_of(sandbox).log and not (tmp_path / "shop.token").exists()
         monkeypatch.setenv("CHATKIT_TOKEN", sandbox.token)
         with chatkit.connect("shop") as client:

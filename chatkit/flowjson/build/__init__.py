@@ -56,7 +56,7 @@ from chatkit.flowjson.components import (
 )
 from chatkit.flowjson.document import read_document
 from chatkit.flowjson.nodes import OTHER_SCREENS
-from chatkit.util.display import cut, escaped, many, short_json
+from chatkit.util.display import cut, escaped, format_short_json, many
 
 if TYPE_CHECKING:
     from chatkit.flowjson.lint import Findings
@@ -384,7 +384,7 @@ def parse(document: object) -> Flow:
     """
     value = read_document(document)
     if not isinstance(value, dict):
-        raise InputError(f"A flow document is an object, and not {short_json(value)}.")
+        raise InputError(f"A flow document is an object, and not {format_short_json(value)}.")
     return cast(Flow, Flow.read(value))
 
 

@@ -42,7 +42,7 @@ from chatkit.flowjson.rules.reference import (
 )
 from chatkit.flowjson.rules.shape import renaming, respelling, suggest
 from chatkit.report import Finding, Severity
-from chatkit.util.json import PatchOperation, child, escape, removing
+from chatkit.util.json import PatchOperation, append_to_pointer, escape_key, make_removal_patch
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s]+")
 _ENDING_ACTIONS = ("complete", "data_exchange")
@@ -134,7 +134,10 @@ def _check_keys(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
     selecting = action.key != "on-click-action" and _is_allowed(flow, action)
     for key in action.value:
         if key not in _KNOWN_KEYS or (key in ("next", "url") and selecting):
-            at, known = f"{action.pointer}/{escape(key)}", shape.by_name if shape else _KNOWN_KEYS
+            at, known = (
+                f"{action.pointer}/{escape_key(key)}",
+                shape.by_name if shape else _KNOWN_KEYS,
+            )
             yield _unknown_key(at, f"An action knows no {key}.", action.value, known)
         elif key == "url" and flow.version < (6, 0):
             message, hint = "url is known from version 6.0.", f'Write "version": "{RECOMMENDED}".'
@@ -142,7 +145,9 @@ def _check_keys(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
         elif shape is not None and key not in shape.by_name:
             at = f"{action.pointer}/{key}"
             code = "NOT_KEYWORD_SCHEMA_VALIDATION_FAILED"
-            yield error(code, at, f"{action.name} takes no {key}.", "Remove it.", removing(at))
+            yield error(
+                code, at, f"{action.name} takes no {key}.", "Remove it.", make_removal_patch(at)
+            )
     for prop in shape.properties if shape is not None else ():
         if prop.name not in action.value and prop.is_required(flow.version):
             message = f"{action.name} has no {prop.name}."
@@ -162,7 +167,9 @@ def _check_next(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
     for key in following:
         if str(key) not in NEXT.by_name:
             message = f"next knows no {key}."
-            yield _unknown_key(f"{pointer}/{escape(str(key))}", message, following, NEXT.by_name)
+            yield _unknown_key(
+                f"{pointer}/{escape_key(str(key))}", message, following, NEXT.by_name
+            )
     for key in ("name", "type"):
         if key not in following:
             message = f"next has no {key}."
@@ -249,7 +256,7 @@ def _unknown_key(
 ) -> Finding:
     patch, hint = renaming(pointer, value, known), suggest(pointer.rpartition("/")[2], known)
     if not patch:
-        patch, hint = removing(pointer), "Remove it."
+        patch, hint = make_removal_patch(pointer), "Remove it."
     return error("INVALID_PROPERTY_KEY", pointer, message, hint, patch)
 
 
@@ -375,7 +382,7 @@ def _check_navigate_payload(flow: FlowNode, action: ActionNode) -> Iterator[Find
             hint = f"Read it where it is needed: ${{screen.{origin.screen.id}.form.{origin.name}}}."
             if flow.version < (4, 0):
                 hint = "Let people enter it as text."
-            at = f"{action.pointer}/payload/{escape(key)}"
+            at = f"{action.pointer}/payload/{escape_key(key)}"
             yield warning("INVALID_NAVIGATE_ACTION_PAYLOAD", at, message, hint)
 
 
@@ -416,7 +423,7 @@ def _check_update_payload(flow: FlowNode, action: ActionNode) -> Iterator[Findin
         if reference is None or (reference.store, *reference.path) != ("data", key):
             continue
         if reference.screen in (None, action.screen.id):
-            at = f"{action.pointer}/payload/{escape(key)}"
+            at = f"{action.pointer}/payload/{escape_key(key)}"
             message = f"{key} is updated with its own value."
             yield error(code, at, message, "Give another value, or leave it out.")
 
@@ -432,7 +439,7 @@ def _check_payload_values(
     for key, value in (action.payload or {}).items():
         reference = parse_reference(value) if isinstance(value, str) else None
         if key not in target.data:
-            at = child(f"{action.pointer}/payload", key)
+            at = append_to_pointer(f"{action.pointer}/payload", key)
             # From 6.0 to 7.2 the platform looks at written-out values only.
             fixed = reference is None and "data" in target.value
             message = f"{target.id or 'The screen'} declares no data field {key}."
@@ -444,7 +451,7 @@ def _check_payload_values(
             continue
         schema = target.data[key]
         for where, problem in _value_problems(flow, action.screen, value, reference, schema):
-            at = child(f"{action.pointer}/payload", key) + where
+            at = append_to_pointer(f"{action.pointer}/payload", key) + where
             below = where and code == "INVALID_NAVIGATE_ACTION_PAYLOAD"
             code_below = "INVALID_NAVIGATE_ACTION_STATIC_DATA" if below else code
             screen = target.id or "the screen"

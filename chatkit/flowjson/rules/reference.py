@@ -43,7 +43,7 @@ from chatkit.flowjson.rules.expression import (
 from chatkit.flowjson.rules.shape import is_binding, renaming, respelling, suggest
 from chatkit.report import Finding, Severity
 from chatkit.util.display import cut
-from chatkit.util.json import PatchOperation, child, escape, unescape
+from chatkit.util.json import PatchOperation, append_to_pointer, escape_key, unescape_key
 
 EXAMPLE = "__example__"
 SCHEMA_TYPES = frozenset(("string", "number", "integer", "boolean", "object", "array", "null"))
@@ -108,7 +108,7 @@ def _declared_values(
         properties: Any = schema.get("properties")
         for key, inner in value.items() if isinstance(properties, dict) else ():
             if isinstance(key, str) and key in properties:
-                yield f"{pointer}/{escape(key)}", inner, properties[key]
+                yield f"{pointer}/{escape_key(key)}", inner, properties[key]
     elif isinstance(value, list | tuple):
         for index, inner in enumerate(value):
             yield f"{pointer}/{index}", inner, schema.get("items")
@@ -118,7 +118,7 @@ def _declared_values(
 def check_data_model(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
     """Check the data model of a screen."""
     for name, schema in screen.data.items():
-        pointer = f"{screen.pointer}/data/{escape(name)}"
+        pointer = f"{screen.pointer}/data/{escape_key(name)}"
         if not isinstance(schema, dict):
             message = f"The data field {name} must be an object with type and {EXAMPLE}."
             hint = f'Write {{"type": "string", "{EXAMPLE}": "…"}}.'
@@ -164,11 +164,13 @@ def _inner_schemas(pointer: str, schema: Any) -> Iterator[tuple[str, Any, bool]]
         yield place, declared, is_value
         is_list = is_value and isinstance(declared, dict) and declared.get("type") == "array"
         for key, inner in reversed(declared.items()) if isinstance(declared, dict) else ():
-            at = child(place, str(key))
+            at = append_to_pointer(place, str(key))
             if key == "items" and is_list and inner is not None:
                 waiting.append((at, inner, True))
             elif key == "properties" and isinstance(inner, dict):
-                waiting += [(child(at, name), inner[name], False) for name in reversed(inner)]
+                waiting += [
+                    (append_to_pointer(at, name), inner[name], False) for name in reversed(inner)
+                ]
             elif isinstance(inner, list) and key not in _VALUE_KEYS:
                 waiting += [(f"{at}/{n}", part, False) for n, part in enumerate(inner)]
             elif key not in _VALUE_KEYS:
@@ -200,7 +202,7 @@ def _misspelled_key_patch(pointer: str, schema: dict[str, Any], key: str) -> Pat
     """Return the patch that renames a misspelled key of a schema; empty without one."""
     strange = [name for name in schema if name not in (EXAMPLE, "type", "items", "properties")]
     like = closest(key, strange, ALIKE)
-    return renaming(f"{pointer}/{escape(like)}", {}, (key,)) if like else ()
+    return renaming(f"{pointer}/{escape_key(like)}", {}, (key,)) if like else ()
 
 
 _TYPE_HINT = "Use string, number, integer, boolean, object or array."
@@ -337,7 +339,7 @@ def _init_value_types(flow: FlowNode, binding: Binding) -> Types:
     steps = binding.pointer.removeprefix(f"{binding.owner.pointer}/").split("/")
     if binding.property != "init-values" or len(steps) != 2:
         return frozenset()
-    name = unescape(steps[1])
+    name = unescape_key(steps[1])
     component = binding.owner.screen.fields.get(name)
     declared = component.shape if component is not None else None
     prop = declared.property("init-value") if declared is not None else None
@@ -461,7 +463,9 @@ def check_unused_fields(flow: FlowNode, _: FlowNode) -> Iterator[Finding]:
             if (screen.id, "data", name) not in used:
                 hint = _suggest_use(screen, name)
                 message = f"Nothing reads the data field {cut(name, 60)}."
-                yield warning("UNUSED_DATA", f"{screen.pointer}/data/{escape(name)}", message, hint)
+                yield warning(
+                    "UNUSED_DATA", f"{screen.pointer}/data/{escape_key(name)}", message, hint
+                )
     for component, patch in unsent_inputs(flow):
         if component.type != "OptIn" and not _is_disabled(component):
             reference = f"${{form.{component.name}}}"
@@ -549,7 +553,7 @@ def _sending_patch(
         while key in (action.payload or {}) or f"{action.pointer}/{key}" in planned:
             key = f"{screen.id}_{key}".lower() if key == name else f"{key}_2"
         planned.add(f"{action.pointer}/{key}")
-        yield PatchOperation("add", f"{action.pointer}/payload/{escape(key)}", text)
+        yield PatchOperation("add", f"{action.pointer}/payload/{escape_key(key)}", text)
 
 
 def _can_be_sent(component: ComponentNode) -> bool:

@@ -36,7 +36,7 @@ from chatkit.flowjson.nodes import (
 from chatkit.flowjson.rules import Patch, error, rule, warning
 from chatkit.report import Finding, Severity
 from chatkit.util.display import many
-from chatkit.util.json import PatchOperation, escape, removing, unescape
+from chatkit.util.json import PatchOperation, escape_key, make_removal_patch, unescape_key
 
 # --- one value ----------------------------------------------------------------------------
 
@@ -100,10 +100,10 @@ def respelling(pointer: str, word: str, known: Iterable[str]) -> Patch:
 def renaming(pointer: str, value: Mapping[str, Any], known: Iterable[str]) -> Patch:
     """Return the patch that renames a key to a known one, if one is very similar and free."""
     parent, _, last = pointer.rpartition("/")
-    like = closest(unescape(last), known, ALIKE)
+    like = closest(unescape_key(last), known, ALIKE)
     if not like or like in value:
         return ()
-    return (PatchOperation("move", f"{parent}/{escape(like)}", pointer),)
+    return (PatchOperation("move", f"{parent}/{escape_key(like)}", pointer),)
 
 
 Check = Callable[[Property, Any, str, Version], Iterator[Finding]]
@@ -317,7 +317,7 @@ def _check_cases(
     if not value:
         yield error("INVALID_PROPERTY_VALUE", pointer, "A Switch needs at least one case.")
     for case, inner in value.items():
-        place = f"{pointer}/{escape(str(case))}"
+        place = f"{pointer}/{escape_key(str(case))}"
         if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_\-]*", str(case)):
             message = f"The case {str(case)[:40]!r} needs a name of letters, digits, - and _."
             yield error("PROPERTY_NAME_MISMATCH", place, message, "Begin it with a letter.")
@@ -378,7 +378,7 @@ def check_shape(
     for key, inner in value.items():
         known = shape.property(key)
         if known is None or not known.is_known(version):
-            place = f"{pointer}/{escape(key)}"
+            place = f"{pointer}/{escape_key(key)}"
             finding = _unknown_key(shape, str(key), taken, place, version)
             taken |= {op.path.rpartition("/")[2]: None for op in finding.patch if op.op == "move"}
             yield finding
@@ -464,7 +464,7 @@ def _check_range(
             message = f"{prop.name} has no {end}."
             yield error("MISSING_CALENDAR_PICKER_RANGE_MODE_PROP", pointer, message, f"Add {end}.")
     for key, inner in value.items():
-        place = f"{pointer}/{escape(str(key))}"
+        place = f"{pointer}/{escape_key(str(key))}"
         if key not in _RANGE_KEYS:
             message = f"{prop.name} takes only start-date and end-date."
             yield error("UNEXPECTED_CALENDAR_PICKER_RANGE_MODE_PROP", place, message)
@@ -486,7 +486,7 @@ def _unknown_key(
         return error("INVALID_PROPERTY_KEY", pointer, message, hint, patch)
     if prop.until is not None and prop.until <= version:
         message = f"{key} is not known any more since version {prop.until}; this is {version}."
-        patch = removing(pointer)
+        patch = make_removal_patch(pointer)
         return error("INVALID_PROPERTY_KEY", pointer, message, "Remove it.", patch)
     message = f"{key} is known from version {prop.since}; this is {version}."
     hint = f'Remove it, or write "version": "{max(prop.since, RECOMMENDED)}".'
@@ -505,7 +505,7 @@ def _check_place(shape: Shape, prop: Property, pointer: str, context: Context) -
     if prop.place == "range mode" and context.range_mode is False:
         message = f'{prop.name} is known only with "mode": "range".'
         code = "INVALID_PROPERTY_NAME_FOR_CONDITION"
-        return error(code, pointer, message, "Remove it.", removing(pointer))
+        return error(code, pointer, message, "Remove it.", make_removal_patch(pointer))
     return None
 
 
@@ -558,7 +558,7 @@ def check_initial_choice(flow: FlowNode, component: ComponentNode) -> Iterator[F
     values, form = component.value.get("init-value"), component.form
     if form is not None and component.name is not None:
         of_all = form.value.get("init-values")
-        at = f"{form.pointer}/init-values/{escape(component.name)}"
+        at = f"{form.pointer}/init-values/{escape_key(component.name)}"
         values = of_all.get(component.name) if isinstance(of_all, dict) else None
     places = [(at, values)]
     if isinstance(values, list):
@@ -578,7 +578,7 @@ def check_switch_cases(flow: FlowNode, component: ComponentNode) -> Iterator[Fin
     for case in cases if ids and isinstance(cases, dict) else ():
         if case not in ids and case != "default":
             message = f"{switched} is never {case[:60]!r}: this case is never shown."
-            at = f"{component.pointer}/cases/{escape(case)}"
+            at = f"{component.pointer}/cases/{escape_key(case)}"
             yield warning("INVALID_PROPERTY_VALUE", at, message, suggest_id(case, ids))
 
 
@@ -647,7 +647,7 @@ def _written_days(value: object) -> Iterator[tuple[str, date]]:
     if isinstance(value, list):
         parts = [(f"/{index}", each) for index, each in enumerate(value)]
     elif isinstance(value, dict):
-        parts = [(f"/{escape(str(key))}", each) for key, each in value.items()]
+        parts = [(f"/{escape_key(str(key))}", each) for key, each in value.items()]
     else:
         parts = [("", value)]
     for rest, each in parts:
@@ -713,7 +713,7 @@ def check_form_keys(flow: FlowNode, component: ComponentNode) -> Iterator[Findin
         values = component.value.get(key)
         is_error = key == "init-values" and flow.version >= _TYPED_SINCE
         for name in values if isinstance(values, dict) else ():
-            at = f"{component.pointer}/{key}/{escape(str(name))}"
+            at = f"{component.pointer}/{key}/{escape_key(str(name))}"
             if str(name) not in fields and (patch := renaming(at, values or {}, fields)):
                 message = f"The Form has no input {str(name)[:60]!r}."
                 report, hint = error if is_error else warning, suggest(str(name), fields)
@@ -726,13 +726,19 @@ def check_init_values(flow: FlowNode, component: ComponentNode) -> Iterator[Find
     fields, values = _form_inputs(component), component.value.get("init-values")
     wrong: list[str] = []
     for name, value in values.items() if isinstance(values, dict) else ():
-        at = f"{component.pointer}/init-values/{escape(str(name))}"
+        at = f"{component.pointer}/init-values/{escape_key(str(name))}"
         field = fields.get(str(name))
         if field is None:
             wrong.append(f"the Form has no input {str(name)[:60]!r}")
         elif COMPONENTS[field.type or ""].group == "media input":
             code = "NATIVE_COMPONENT_IN_FORM_INIT_VALUES"
-            yield error(code, at, f"{field.type} takes no first value.", "Remove it.", removing(at))
+            yield error(
+                code,
+                at,
+                f"{field.type} takes no first value.",
+                "Remove it.",
+                make_removal_patch(at),
+            )
         elif not _is_init_value(field, value, flow.version):
             kind = type_words(value)
             wrong.append(f"{str(name)[:60]!r} is {kind}, which {field.type} does not take")

@@ -43,7 +43,7 @@ from chatkit.flowjson.rules.shape import (
     type_words,
 )
 from chatkit.report import Finding, Severity
-from chatkit.util.json import PatchOperation, escape, removing
+from chatkit.util.json import PatchOperation, escape_key, make_removal_patch
 
 _LAYOUT_HINT = 'Write "layout": {"type": "SingleColumnLayout", "children": […]}.'
 _RESERVED_IDS = ("success", "SUCCESS")
@@ -442,7 +442,7 @@ def check_branch_footers(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding
         else:
             cases = component.value.get("cases")
             names = [str(case) for case in cases] if isinstance(cases, dict) else []
-            without = [case for case in names if f"/cases/{escape(case)}" not in with_footer]
+            without = [case for case in names if f"/cases/{escape_key(case)}" not in with_footer]
             if without:
                 message = f"Some cases of the Switch have a Footer, {without[0][:60]!r} has none."
                 code = "MISSING_FOOTER_IN_SWITCH_BRANCHES"
@@ -540,7 +540,10 @@ def _check_stated_routes(flow: FlowNode) -> Iterator[Finding]:
     for screen in flow.by_id.values():
         if screen.id not in model and screen.id not in reached and not screen.terminal:
             message = f"{screen.id} is missing in the routing model."
-            hint, line = f'Add a line "{screen.id}": [].', f"{_ROUTING}/{escape(screen.id or '')}"
+            hint, line = (
+                f'Add a line "{screen.id}": [].',
+                f"{_ROUTING}/{escape_key(screen.id or '')}",
+            )
             patch = (PatchOperation("add", line, unstated.get(screen.id or "", [])),)
             yield _finding(f"{screen.pointer}/id", message, hint, patch=patch)
     entered = set(reached)
@@ -552,7 +555,7 @@ def _check_stated_routes(flow: FlowNode) -> Iterator[Finding]:
         yield _finding(_ROUTING, message, hint)
     yield from _check_connected(flow, stated)
     for source, targets in unstated.items():
-        line = f"{_ROUTING}/{escape(source)}"
+        line = f"{_ROUTING}/{escape_key(source)}"
         for target in targets:
             message = f"{source} navigates to {target} without a route."
             hint = f"Add {target} to its line in routing_model."
@@ -564,7 +567,7 @@ def _check_stated_routes(flow: FlowNode) -> Iterator[Finding]:
 
 def _check_route(flow: FlowNode, source: str, targets: object) -> Iterator[Finding]:
     """Check one screen of a routing model: that its targets exist, and are not too many."""
-    pointer = f"{_ROUTING}/{escape(source)}"
+    pointer = f"{_ROUTING}/{escape_key(source)}"
     if source not in flow.by_id:
         left = [each for each in flow.by_id if each not in (flow.routing or {})]
         patch = renaming(pointer, {}, left)
@@ -576,7 +579,7 @@ def _check_route(flow: FlowNode, source: str, targets: object) -> Iterator[Findi
     if len(targets) > _MOST_TARGETS:
         yield _too_many_targets(pointer, source, len(targets))
     if source in targets:
-        itself = removing(f"{pointer}/{targets.index(source)}")
+        itself = make_removal_patch(f"{pointer}/{targets.index(source)}")
         yield _finding(pointer, f"{source} leads to itself.", "Remove that route.", patch=itself)
     for index, target in enumerate(targets):
         if not isinstance(target, str):
@@ -602,8 +605,8 @@ def _check_backward_routes(ways: dict[str, list[str]]) -> Iterator[Finding]:
                 back_ways.add((source, target))
                 message = f"{source} leads back to {target}, which leads to it."
                 hint = "State forward routes only; going back needs none."
-                at = f"{_ROUTING}/{escape(source)}/{index}"
-                yield _finding(at, message, hint, patch=removing(at))
+                at = f"{_ROUTING}/{escape_key(source)}/{index}"
+                yield _finding(at, message, hint, patch=make_removal_patch(at))
     forward = {
         source: [target for target in targets if (source, target) not in back_ways]
         for source, targets in ways.items()
@@ -612,7 +615,7 @@ def _check_backward_routes(ways: dict[str, list[str]]) -> Iterator[Finding]:
     if start is not None:
         message = f"The routes of {start} lead back to it over other screens."
         hint = "State forward routes only; going back needs none."
-        yield _finding(f"{_ROUTING}/{escape(start)}", message, hint, "warning")
+        yield _finding(f"{_ROUTING}/{escape_key(start)}", message, hint, "warning")
 
 
 def _find_cycle(ways: dict[str, list[str]]) -> str | None:

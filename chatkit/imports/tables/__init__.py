@@ -20,7 +20,7 @@ from typing import IO, Any, NamedTuple, TypeAlias
 
 import pandas as pd
 
-from chatkit.errors import InputError, Problem, file_bytes
+from chatkit.errors import InputError, Problem, read_file_bytes
 from chatkit.util.display import has_half_character
 from chatkit.util.files import replace_file
 
@@ -116,7 +116,7 @@ def read_source(source: Source) -> tuple[str, bytes | str]:
         return "the pasted table", source
     if isinstance(source, str | os.PathLike):
         path = Path(source).expanduser()
-        return path.name, file_bytes(path)
+        return path.name, read_file_bytes(path)
     if isinstance(source, bytes | bytearray):
         return "the data", bytes(source)
     if not hasattr(source, "read"):

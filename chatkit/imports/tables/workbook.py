@@ -27,7 +27,7 @@ from openpyxl.cell.rich_text import CellRichText, TextBlock
 from openpyxl.styles import Alignment, Font
 
 from chatkit.errors import InputError, Problem
-from chatkit.frames.frame import collector_paused
+from chatkit.frames.frame import pause_collector
 from chatkit.imports.tables import (
     BadCell,
     RawTable,
@@ -189,7 +189,7 @@ class _Workbook:
         rows: dict[int, list[Any]] = {}
         formats = defaultdict[str, list[int]](list)
         width = 0
-        with collector_paused():
+        with pause_collector():
             for number, row in enumerate(self._sheet_rows(name), 1):
                 cells = [_cell_value(cell) for cell in row]
                 while cells and cells[-1] is None:
@@ -387,7 +387,7 @@ def _apply_format(value: int, form: str) -> Any:
 
 def to_xlsx(frame: pd.DataFrame, target: Target) -> None:
     """Write a frame as XLSX with one sheet of text cells."""
-    with collector_paused():
+    with pause_collector():
         columns, rows = frame_texts(frame)
         data = build_workbook(columns, {"Contacts": rows})
     write_file(target, data)

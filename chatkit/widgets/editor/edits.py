@@ -26,15 +26,15 @@ from chatkit.flowjson.rules.action import PICKERS
 from chatkit.flowjson.rules.reference import unsent_inputs
 from chatkit.util.json import (
     PatchOperation,
+    append_to_pointer,
     apply_patch,
-    at,
-    change_at,
-    child,
-    escape,
+    change_at_path,
+    escape_key,
     get_item,
-    removing,
-    steps,
-    with_value_at,
+    get_value,
+    make_removal_patch,
+    set_item,
+    split_pointer,
 )
 from chatkit.widgets.editor.tree import TreeRow
 
@@ -62,7 +62,7 @@ def additions_at(document: Any, row: TreeRow) -> list[Offer]:
     if row.kind == "odd":
         return []
     offers: list[Offer] = []
-    value = at(document, row.pointer)
+    value = get_value(document, row.pointer)
     if row.kind == "item" and row.shape:
         return [("Here", [(row.shape.name.capitalize(), row.shape.about)])]
     if shape := _item_shape(row):
@@ -118,11 +118,15 @@ def addition_for(
         count = len(screens) if isinstance(screens, list) else 0
         return "/screens", int(path[2]) + 1 if len(path) > 2 else count, new_screen(taken)
     if what == _ELSE:
-        return child(row.pointer, "else"), None, [new_component("TextBody")]
+        return append_to_pointer(row.pointer, "else"), None, [new_component("TextBody")]
     if what == _CASE:
-        cases = at(document, row.pointer).get("cases")
+        cases = get_value(document, row.pointer).get("cases")
         name = unused_name("value", set(cases if isinstance(cases, dict) else ()))
-        return child(child(row.pointer, "cases"), name), None, [new_component("TextBody")]
+        return (
+            append_to_pointer(append_to_pointer(row.pointer, "cases"), name),
+            None,
+            [new_component("TextBody")],
+        )
     around, _, index = row.pointer.rpartition("/")
     if what not in COMPONENTS:
         shape = row.shape if row.kind == "item" else _item_shape(row)
@@ -155,7 +159,7 @@ def _item_shape(row: TreeRow) -> Shape | None:
 
 def _list_at(document: Any, pointer: str) -> list[Any]:
     try:
-        value = at(document, pointer)
+        value = get_value(document, pointer)
     except LookupError:
         return []
     return value if isinstance(value, list) else []
@@ -168,7 +172,7 @@ def _container_at(document: Any, row: TreeRow) -> ComponentShape | None:
     inside = row.kind == "slot" or row.name == "Form"
     place = row.pointer if inside else row.pointer.rpartition("/")[0]
     while place.count("/") > 4:
-        value = at(document, place)
+        value = get_value(document, place)
         kind = value.get("type") if isinstance(value, dict) else None
         if isinstance(kind, str) and (container := COMPONENTS.get(kind)) and container.children:
             return container
@@ -178,7 +182,7 @@ def _container_at(document: Any, row: TreeRow) -> ComponentShape | None:
 
 def _input_reference(document: Any, row: TreeRow) -> str:
     """Return a reference to the first text input of a screen, for an If or a Switch."""
-    for one in _objects_in(at(document, "/".join(row.pointer.split("/")[:3]))):
+    for one in _objects_in(get_value(document, "/".join(row.pointer.split("/")[:3]))):
         kind, name = one.get("type"), one.get("name")
         shape = COMPONENTS.get(kind) if isinstance(kind, str) else None
         if shape and shape.value == "string" and isinstance(name, str):
@@ -353,8 +357,8 @@ def _link_screen(document: Any, index: int) -> Any:
             patch.append(PatchOperation("remove", f"{before.pointer}/{flag}"))
     if flow.routing is not None:
         targets = flow.routing.get(before.id, [])
-        patch.append(PatchOperation("add", f"/routing_model/{escape(new['id'])}", targets))
-        patch.append(PatchOperation("add", f"/routing_model/{escape(before.id)}", [new["id"]]))
+        patch.append(PatchOperation("add", f"/routing_model/{escape_key(new['id'])}", targets))
+        patch.append(PatchOperation("add", f"/routing_model/{escape_key(before.id)}", [new["id"]]))
     return apply_patch(document, patch)
 
 
@@ -365,7 +369,7 @@ def with_action(document: Any, pointer: str, name: str) -> Any:
     terminal if the action ends the flow, which then sends all inputs, or else is no longer so.
     """
     try:
-        before = at(document, pointer)
+        before = get_value(document, pointer)
     except LookupError:
         before = None
     edited = apply_patch(document, [PatchOperation("add", pointer, new_action(name, before))])
@@ -388,7 +392,7 @@ def without_part(document: Any, pointer: str) -> Any:
     The values of its inputs are removed from payloads.
     """
     before = read_nodes(document)
-    edited = apply_patch(document, removing(pointer))
+    edited = apply_patch(document, make_removal_patch(pointer))
     after = read_nodes(edited)
     gone = {(one.id, name) for one in before.screens for name in one.fields}
     gone -= {(one.id, name) for one in after.screens for name in one.fields}
@@ -399,7 +403,7 @@ def without_part(document: Any, pointer: str) -> Any:
             if reference and reference.store == "form":
                 home = action.screen.id if reference.screen is None else reference.screen
                 if (home, reference.path[0]) in gone:
-                    dangling += removing(f"{action.pointer}/payload/{escape(key)}")
+                    dangling += make_removal_patch(f"{action.pointer}/payload/{escape_key(key)}")
     return apply_patch(edited, dangling)
 
 
@@ -413,8 +417,8 @@ def with_name(document: Any, pointer: str, name: str) -> Any:
     """
     if not name.strip():
         raise InputError("It needs a name.")
-    path = steps(pointer)
-    part = at(document, pointer)
+    path = split_pointer(pointer)
+    part = get_value(document, pointer)
     if len(path) == 2 and path[0] == "screens" and isinstance(part, dict):
         return _rename_screen(document, int(path[1]), part.get("id"), name)
     if len(path) > 4 and isinstance(part, dict) and path[-1].isdecimal() and "type" in part:
@@ -495,11 +499,11 @@ def _rename_key(value: Any, old: str, new: str) -> Any:
 
 def _change_at(value: Any, path: list[str], change: Callable[[Any], Any]) -> Any:
     """Return a document with the value at a path changed by a function."""
-    return change_at(
+    return change_at_path(
         value,
         path[:-1],
         path[-1],
-        lambda around, key: with_value_at(around, key, change(get_item(around, key, None))),
+        lambda around, key: set_item(around, key, change(get_item(around, key, None))),
     )
 
 

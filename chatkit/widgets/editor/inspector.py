@@ -20,7 +20,7 @@ from chatkit.flowjson.components import (
 from chatkit.flowjson.nodes import read_nodes
 from chatkit.report import Finding
 from chatkit.util.display import cut, escaped, visible
-from chatkit.util.json import at, child, steps
+from chatkit.util.json import append_to_pointer, get_value, split_pointer
 from chatkit.widgets.editor.edits import new_item
 from chatkit.widgets.editor.state import DocumentState, is_identical
 from chatkit.widgets.editor.tree import TreeRow, nearest_pointer
@@ -87,7 +87,7 @@ class Inspector(FormModel):
             if is_identical(self._current_value(place), held)
         }
         self.fields, self._findings, self._row = {}, {}, row
-        value = at(document, row.pointer) if row.kind != "odd" or row.pointer else document
+        value = get_value(document, row.pointer) if row.kind != "odd" or row.pointer else document
         main: list[Control] = [Html(_heading_html(row))]
         folded: list[Control] = []
         if isinstance(value, dict) and row.kind != "slot":
@@ -150,7 +150,7 @@ class Inspector(FormModel):
 
     def _make_field(self, prop: Property, pointer: str, value: Any) -> Control:
         """Make the field of a property, or the group of fields of an action or an object."""
-        place = child(pointer, prop.name)
+        place = append_to_pointer(pointer, prop.name)
         nested = value is ABSENT or isinstance(value, dict)
         if prop.kind == "action" and nested:
             return self._action_fields(prop, place, value)
@@ -208,7 +208,7 @@ class Inspector(FormModel):
 
     def _case_field(self, row: TreeRow) -> Control:
         """Make the field of the value of a case."""
-        name = steps(row.pointer)[-1]
+        name = split_pointer(row.pointer)[-1]
         prop = Property("id", "name", "It is shown when the value of the Switch is this.")
         text = TextProperty(prop, self._version, name)
         text.show(name)

@@ -16,15 +16,15 @@ from chatkit.flowjson.nodes import read_nodes
 from chatkit.report import Finding
 from chatkit.util.json import (
     PatchOperation,
+    append_to_pointer,
     apply_patch,
-    at,
-    change_at,
-    child,
+    change_at_path,
+    get_value,
     is_deeper,
-    nothing_at,
-    steps,
-    with_value_at,
-    without_key,
+    make_missing_error,
+    remove_item,
+    set_item,
+    split_pointer,
 )
 from chatkit.widgets.editor.edits import copy_of, with_action, with_name, without_part
 
@@ -123,7 +123,7 @@ class DocumentState:
 
     def find(self, pointer: str) -> Any:
         """Return the value at a pointer. Raises `LookupError` if there is none."""
-        return at(self.value, pointer)
+        return get_value(self.value, pointer)
 
     def has(self, pointer: str) -> bool:
         """Return whether there is a value at a pointer."""
@@ -156,7 +156,7 @@ class DocumentState:
 
     def set(self, pointer: str, value: Any) -> None:
         """Set the value at a pointer; missing objects around it are made."""
-        put = partial(with_value_at, value=value)
+        put = partial(set_item, value=value)
         self._apply_edit(pointer, put, _last_step(pointer), joins=True)
 
     def unset(self, pointer: str) -> None:
@@ -166,8 +166,8 @@ class DocumentState:
             InputError: Nothing stands there.
         """
         if pointer == "" or not self.has(pointer):
-            raise nothing_at(pointer)
-        self._apply_edit(pointer, without_key, f"removing {_last_step(pointer)}")
+            raise make_missing_error(pointer)
+        self._apply_edit(pointer, remove_item, f"removing {_last_step(pointer)}")
 
     def move(self, pointer: str, by: int) -> str:
         """Move an item within its list, and return its new pointer.
@@ -193,16 +193,18 @@ class DocumentState:
         """
         items, index = self._find_item(pointer)
         if not self.has(target):
-            raise nothing_at(target)
+            raise make_missing_error(target)
         around, to = pointer.rpartition("/")[0], target.rpartition("/")
         inside = isinstance(self.find(target), list)
         if to[0] == around and not inside:
             return self.move(pointer, int(to[2]) + after - index - (int(to[2]) + after > index))
-        screens = pointer.split("/")[:3] == target.split("/")[:3] and len(steps(pointer)) > 3
+        screens = (
+            pointer.split("/")[:3] == target.split("/")[:3] and len(split_pointer(pointer)) > 3
+        )
         if not screens or f"{target}/".startswith(f"{pointer}/"):
             raise InputError("It can be put elsewhere in its own list, or on its own screen.")
         document = copy.deepcopy(self.value)
-        own, new = at(document, around), at(document, target if inside else to[0])
+        own, new = get_value(document, around), get_value(document, target if inside else to[0])
         if not isinstance(new, list):
             raise InputError(f"{target} does not stand in a list.")
         gone = object()  # so that removing it moves no place that was found before
@@ -233,12 +235,12 @@ class DocumentState:
             InputError: Nothing stands there, it has no name, or the name is taken.
         """
         if not self.has(pointer):
-            raise nothing_at(pointer)
+            raise make_missing_error(pointer)
         made = with_name(self.value, pointer, name)
         self.replace(made, f"renaming to {name}")
         if isinstance(self.find(pointer.rpartition("/")[0]), list):
             return pointer
-        return child(pointer.rpartition("/")[0], name)
+        return append_to_pointer(pointer.rpartition("/")[0], name)
 
     def remove(self, pointer: str) -> None:
         """Remove a screen, component or option, with the values sent of it.
@@ -310,8 +312,8 @@ class DocumentState:
             raise InputError(
                 "The text is not valid JSON now: correct it in the source, or undo the edit."
             )
-        *path, key = steps(pointer) or [""]
-        value = change(None, "") if not pointer else change_at(self.value, path, key, change)
+        *path, key = split_pointer(pointer) or [""]
+        value = change(None, "") if not pointer else change_at_path(self.value, path, key, change)
         if is_deeper(value, DEEPEST):
             raise InputError(_TOO_DEEP)
         if not is_identical(value, self.value):
@@ -330,7 +332,7 @@ class DocumentState:
         """Return the list of an item, and its index."""
         around, _, key = pointer.rpartition("/")
         if not self.has(pointer):
-            raise nothing_at(pointer)
+            raise make_missing_error(pointer)
         items = self.find(around)
         if not isinstance(items, list):
             raise InputError(f"{pointer} is not an item of a list.")
@@ -360,7 +362,7 @@ def is_identical(a: Any, b: Any) -> bool:
 
 
 def _last_step(pointer: str) -> str:
-    return (steps(pointer) or ["the flow"])[-1]
+    return (split_pointer(pointer) or ["the flow"])[-1]
 
 
 def _describe_item(value: Any) -> str:

@@ -12,7 +12,7 @@ import traitlets
 from chatkit.flowjson.components import COMPONENTS, DOCUMENT, SCREEN, Shape
 from chatkit.report import Finding
 from chatkit.util.display import cut, many
-from chatkit.util.json import child
+from chatkit.util.json import append_to_pointer
 from chatkit.widgets.controls import Model, packed_module, style_sheet
 
 #: What the page can ask for: methods of the editor.
@@ -174,7 +174,7 @@ def _rows_inside(
 ) -> TreeRows:
     """Yield the rows in a component: components, branches, options."""
     for key, inner in value.items():
-        place = child(pointer, key)
+        place = append_to_pointer(pointer, key)
         if key == "children":
             yield from _component_rows(place, level, inner, in_form=in_form)
         elif key in ("then", "else") and isinstance(inner, list):
@@ -182,7 +182,7 @@ def _rows_inside(
             yield from _component_rows(place, level + 1, inner, in_form=in_form)
         elif key == "cases" and isinstance(inner, dict):
             for case, some in inner.items():
-                slot = child(place, case)
+                slot = append_to_pointer(place, case)
                 is_list = isinstance(some, list)
                 count = many(len(some), "component") if is_list else _stray_text(some)
                 yield TreeRow(slot, level, "slot", _shorten(case, '""'), count, None, slot)

@@ -24,8 +24,8 @@ import chatkit
 from chatkit.account.fleet_plan import FleetPlan, run_in_threads
 from chatkit.api.secret import Secret
 from chatkit.bulk.apply import Interrupt
-from chatkit.bulk.plan import prepare_runs, target_of
-from chatkit.bulk.stores import store_at
+from chatkit.bulk.plan import create_journals, get_target
+from chatkit.bulk.stores import open_store
 from chatkit.client import Client
 
 ROOT = Path(__file__).parents[3]
@@ -69,7 +69,7 @@ def test_how_long_ago_records_were_looked_at_is_in_the_result(
         contacts(sandbox, 2)
     frames = {n: client.contacts.frame().assign(name="Bo") for n, (_, client) in accounts.items()}
     plan = FleetPlan({n: accounts[n][1].contacts.plan(frame) for n, frame in frames.items()})
-    first = store_at(tmp_path).hold([target_of(plan["de"]).transport.connection.account])
+    first = open_store(tmp_path).hold([get_target(plan["de"]).transport.connection.account])
     with first:  # somebody else is at work there: its rows are read in the journal
         result = kept_at(plan, tmp_path).apply(many=True)
     assert by_account(result)["fr"] == ["applied"] * 2
@@ -158,7 +158,7 @@ def test_a_token_that_is_refused_stops_its_account_alone(accounts):
 def test_another_kernel_at_work_stops_its_account_alone(accounts):
     plan = planned(accounts)
     _, client = accounts["it"]
-    with store_at(passing=True).hold([client.connection.account], "another"):
+    with open_store(passing=True).hold([client.connection.account], "another"):
         result = plan.apply()
     assert by_account(result) == {
         "de": ["applied"] * 2, "fr": ["applied"] * 2, "it": ["not sent"] * 2,
@@ -285,7 +285,7 @@ def test_a_value_that_json_cannot_hold_leaves_no_journal_of_any_account(accounts
 
 def test_a_fleet_whose_journals_were_not_all_written_does_not_go_on(accounts):
     plan = prepared(accounts)
-    store_at(passing=True).delete(f"{plan.id}-001")
+    open_store(passing=True).delete(f"{plan.id}-001")
     with pytest.raises(chatkit.errors.JournalError, match="so nothing was sent"):
         chatkit.resume(plan.id)
 
@@ -339,8 +339,8 @@ def test_served_accounts_with_a_wrong_token_and_a_busy_one_leave_the_others_alon
         plan = FleetPlan({n: each.contacts.plan(newcomers(3)) for n, each in clients.items()})
         fr, it = clients["fr"], clients["it"]
         fr.transport = fr.transport.with_token(Secret("revoked"))  # since it was planned
-        target_of(plan["fr"]).transport = fr.transport  # type: ignore[misc]
-        with store_at().hold([it.connection.account], "another"):
+        get_target(plan["fr"]).transport = fr.transport  # type: ignore[misc]
+        with open_store().hold([it.connection.account], "another"):
             result = plan.apply()
         assert by_account(result) == {
             "de": ["applied"] * 3, "fr": ["not sent"] * 3,
@@ -409,19 +409,19 @@ def test_a_killed_process_loses_no_account_and_doubles_none(tmp_path, monkeypatc
 def prepared(accounts: dict[str, Any]) -> FleetPlan:
     """A plan whose run has its journals, and has sent nothing yet."""
     plan = planned(accounts)
-    prepare_runs([*reversed(plan.plans.values())], plan.id)
+    create_journals([*reversed(plan.plans.values())], plan.id)
     return plan
 
 
 def damage(run: str) -> None:
     """Overwrite the file of a journal, so that nothing of it can be read."""
-    path = store_at(passing=True).path(run)  # type: ignore[attr-defined]
+    path = open_store(passing=True).path(run)  # type: ignore[attr-defined]
     path.write_bytes(b"x" * path.stat().st_size)
 
 
 def damage_a_change(run: str) -> None:
     """Edit a change of a journal, which can be read but is not what was written any more."""
-    path = store_at(passing=True).path(run)  # type: ignore[attr-defined]
+    path = open_store(passing=True).path(run)  # type: ignore[attr-defined]
     with closing(sqlite3.connect(path)) as db:
         db.execute("UPDATE chatkit_change SET body = body || ' ' WHERE n = 0")
         db.commit()
@@ -461,7 +461,7 @@ def test_an_account_whose_journal_is_missing_is_a_stop_of_the_fleet(accounts, mi
     if missing == "damaged":
         damage(run)
     else:
-        store_at(passing=True).delete(run)
+        open_store(passing=True).delete(run)
     result = chatkit.resume(plan.id)
     assert list(by_account(result)) == others
     assert list(result.attrs["stops"]) == [label]
@@ -484,7 +484,7 @@ def test_gaps_are_seen_in_a_run_of_a_fleet_whose_journals_do_not_list_its_accoun
     plan = planned(accounts)
     for part in plan.plans.values():
         part._fleet_of = ()  # as journals were before they did
-    prepare_runs([*reversed(plan.plans.values())], plan.id)
+    create_journals([*reversed(plan.plans.values())], plan.id)
     damage(f"{plan.id}-002")
     result = chatkit.resume(plan.id)
     assert list(by_account(result)) == ["de", "it"]
@@ -533,7 +533,7 @@ def test_that_a_run_goes_on_is_said_only_where_a_journal_that_has_stopped_can_be
 def test_all_journals_of_a_fleet_are_deleted_by_its_name_damaged_ones_too(accounts):
     plan, other = prepared(accounts), prepared(accounts)
     damage(f"{plan.id}-001")
-    home = store_at(passing=True)
+    home = open_store(passing=True)
     gone = chatkit.account.prune(runs=[plan.id, other.id[:-1]], at=home.folder)
     assert gone == [f"{plan.id}-00{n}" for n in (1, 2, 3)]
     assert all(home.has(part.id) for part in other.plans.values())

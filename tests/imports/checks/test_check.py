@@ -15,7 +15,7 @@ from bulk.planning import (  # noqa: F401
 
 import chatkit
 from chatkit.imports.quality import check_contacts
-from chatkit.resource import endpoints_of
+from chatkit.resource import get_endpoints
 
 
 def reads(sandbox):
@@ -173,7 +173,7 @@ def test_nothing_is_said_of_deleted_contacts_where_nothing_is_new(sandbox, clien
 )
 def test_what_is_no_frame_of_contacts_is_refused(client, wrong):
     with pytest.raises(chatkit.errors.InputError):
-        check_contacts(endpoints_of(client.contacts), wrong, None)
+        check_contacts(get_endpoints(client.contacts), wrong, None)
 
 
 @pytest.mark.parametrize("rows", [0, 1])

@@ -5,7 +5,7 @@ import pytest
 from bulk.planning import client, sandbox  # noqa: F401
 
 import chatkit
-from chatkit.bulk.plan import refused_cells
+from chatkit.bulk.plan import get_refused_cells
 
 NONE = [("+1", "1", "number"), ("+999", "123", "country_code")]
 
@@ -18,7 +18,7 @@ def test_what_no_country_can_have_is_sent_by_nobody_unless_one_says_so(
         client.contacts.create(number=number, country_code=code)
     frame = pd.DataFrame({"number": [number, "2025550143"], "country_code": [code, "+1"]})
     plan = client.contacts.plan(frame)
-    assert [(cell.row, cell.column) for cell in refused_cells(plan)] == [(0, column)]
+    assert [(cell.row, cell.column) for cell in get_refused_cells(plan)] == [(0, column)]
     assert [change.after["number"] for change in plan.changes] == ["2025550143"]
     assert len(client.contacts.plan(frame, broken=True)) == 2
     with pytest.warns(UserWarning, match="has 1 error"):
@@ -36,7 +36,7 @@ def test_what_is_odd_is_told_and_sent(client):
     frame = pd.DataFrame([*rows], columns=["country_code", "number", "name"])
     plan = client.contacts.plan(frame)
     assert len(plan) == 4
-    assert not refused_cells(plan)
+    assert not get_refused_cells(plan)
     for (code, number, name), outcome in rows.items():
         [note] = [note for note in plan.notes if note.startswith(f"{code} {number} has ")]
         assert outcome in note
@@ -63,9 +63,11 @@ def test_only_cells_that_are_sent_are_checked(client):
     frame = client.contacts.frame()
     frame["name"] = "Ana"
     plan = client.contacts.plan(frame)
-    assert (len(plan), plan.notes, refused_cells(plan)) == (1, [], ())
+    assert (len(plan), plan.notes, get_refused_cells(plan)) == (1, [], ())
     frame["number"] = "2"
-    assert len(refused_cells(client.contacts.plan(frame))) == 1  # beside a country code that stays
+    assert (
+        len(get_refused_cells(client.contacts.plan(frame))) == 1
+    )  # beside a country code that stays
     assert client.contacts.frame().name.tolist() == ["A\u200bna"]
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from volume import volume
 
 from chatkit.imports.quality import NumberCheck, check_numbers
-from chatkit.numbers import CERTAIN, country_of, known_country, split
+from chatkit.numbers import CERTAIN, find_region, parse_country, split
 
 HERE = Path(__file__).parent
 CASES = list(csv.DictReader((HERE / "cases/cells.csv").read_text("utf-8").splitlines()))
@@ -36,7 +36,7 @@ ON_THE_MOVE = (library.PhoneNumberType.MOBILE, library.PhoneNumberType.FIXED_LIN
 def check(
     code: object, number: object, region: str | None = None, plus: object = None
 ) -> NumberCheck:
-    [one] = check_numbers([code], [number], [known_country(region)], plus)
+    [one] = check_numbers([code], [number], [find_region(region)], plus)
     return one
 
 
@@ -171,10 +171,10 @@ def test_ordinary_mobile_numbers_of_a_country_stay_certain(region: str) -> None:
 
 @pytest.mark.parametrize(("text", "code", "region"), TEXTS["countries"])
 def test_a_country_is_read_however_it_is_written(text: str, code: str, region: str) -> None:
-    country = country_of(text)
+    country = parse_country(text)
     assert country is not None
     assert (country.code, country.region or "") == (code, region)
-    assert [each for each in TEXTS["none"] if country_of(each)] == []
+    assert [each for each in TEXTS["none"] if parse_country(each)] == []
 
 
 def test_a_float_is_a_country_code_but_no_number() -> None:
@@ -198,12 +198,10 @@ def test_both_numbers_and_both_readings_are_in_the_message() -> None:
 
 def test_ids_in_a_column_of_numbers_are_never_safe() -> None:
     numbers = [f"2010{n:04}" for n in range(7, 12)]
-    checks = check_numbers([None] * 5, numbers, [known_country("DK")] * 5)
+    checks = check_numbers([None] * 5, numbers, [find_region("DK")] * 5)
     assert not any(one.problem is None or one.problem.safe for one in checks)
     assert "count up" in checks[0].problem.message
-    mixed = check_numbers(
-        [None] * 3, ["20100001", "31234567", "28123456"], [known_country("DK")] * 3
-    )
+    mixed = check_numbers([None] * 3, ["20100001", "31234567", "28123456"], [find_region("DK")] * 3)
     assert all(one.problem.safe for one in mixed)
 
 

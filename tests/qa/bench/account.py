@@ -22,7 +22,7 @@ from typing import Any
 from measure import at_most, child, cpu, medians, memory, rounds, run, server, show, sized
 from templates import BUTTONS, TEXT
 
-from chatkit.resource import endpoints_of
+from chatkit.resource import get_endpoints
 
 CODES, LANGUAGES = sized(400, 30, 4), sized(25, 10, 2)
 CONTACTS, COUNT = sized(1_000_000, 20_000, 200), sized(3, 1, 1)
@@ -80,7 +80,7 @@ def fill(base_url: str, account: str, token: str) -> None:
     content |= {"headers": [{"type": "text", "text": "Ready"}], "buttons": BUTTONS}
     with redirect_stdout(io.StringIO()), Client(base_url, account, token) as client:
         calls = (
-            endpoints_of(client.templates(code)).create_call({"lang_code": lang, **content})
+            get_endpoints(client.templates(code)).create_call({"lang_code": lang, **content})
             for code in codes()
             for lang in list(SUPPORTED)[:LANGUAGES]
         )

@@ -62,7 +62,7 @@ from chatkit.inbox.receiver import Batches, ReceivedRequest
 from chatkit.inbox.store import InboxStore
 from chatkit.profile import ServiceProfile
 from chatkit.util.asgi_server import Server as Serving
-from chatkit.util.asgi_server import listen
+from chatkit.util.asgi_server import open_socket
 
 ROUNDS, CALLS, SECONDS = sized((5, 20_000, 8), (1, 1000, 1), (1, 60, 1))
 SENDERS, RATE = 32, sized(100, 100, 20)
@@ -274,7 +274,7 @@ def serve(kind: str, database: str = "") -> None:
         return PlainTextResponse("taken\n")
 
     app = Starlette(routes=[Route("/{path:path}", take, methods=["POST"])])
-    serving = Serving(app, listen("127.0.0.1", 0))
+    serving = Serving(app, open_socket("127.0.0.1", 0))
     print(f"http://127.0.0.1:{serving.port}/", flush=True)
     return serving.wait()
 

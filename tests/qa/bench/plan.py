@@ -22,7 +22,7 @@ from frames import contact
 from measure import at_most, child, medians, memory, rounds, run, show, sized
 from roads import forget_highest, highest
 
-from chatkit.resource import endpoints_of
+from chatkit.resource import get_endpoints
 
 ROWS, PAGE = sized(1_000_000, 50_000, 1000), 1000
 EDITED = 10  # one row of so many has another name
@@ -119,7 +119,7 @@ def planned() -> Road:
         contacts = connect(Sandbox(seed="empty")).contacts
 
     def plan(base: Any, frame: Any) -> object:
-        endpoints_of(contacts).with_snapshot(base, whole=True)
+        get_endpoints(contacts).with_snapshot(base, whole=True)
         frame.attrs = base.attrs
         return contacts.plan(frame)
 
@@ -139,14 +139,14 @@ GOALS = {"chatkit": (0.45, 0.7), "planned": (3.0, None)}
 def measure_road(road: str, frame: str, file: Path) -> None:
     """Measure one road."""
     from chatkit.contacts import Contact
-    from chatkit.frames.frame import Columns, column_kinds, join_words
+    from chatkit.frames.frame import Columns, choose_column_kinds, join_name_columns
 
-    columns = Columns(column_kinds(Contact, Contact.listed))
+    columns = Columns(choose_column_kinds(Contact, Contact.listed))
     with file.open("rb") as lines:
         for line in lines:
             columns.add(line)
     base = columns.frame("id")
-    base.insert(0, "name", join_words(base, ("first_name", "middle_name", "last_name")))
+    base.insert(0, "name", join_name_columns(base, ("first_name", "middle_name", "last_name")))
     edited = FRAMES[frame][1](base)
     go = ROADS[road][1]()
     go(base.head(10), edited.head(10))

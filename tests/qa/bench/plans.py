@@ -54,10 +54,10 @@ def create(n: int) -> Any:
 
 def plan_of(client: Any, changes: Iterator[Any]) -> Any:
     """Make a plan of changes."""
-    from chatkit.bulk.plan import Plan, setting_of, target_of
+    from chatkit.bulk.plan import Plan, get_setting, get_target
 
     empty = client.contacts.plan([])
-    return Plan(target_of(empty), setting_of(empty), [*changes])
+    return Plan(get_target(empty), get_setting(empty), [*changes])
 
 
 def keep(rows: int) -> None:
@@ -66,7 +66,7 @@ def keep(rows: int) -> None:
 
     from chatkit import Sandbox, connect
     from chatkit.bulk.journal import FolderStore
-    from chatkit.bulk.outcomes import rows_of_journal
+    from chatkit.bulk.outcomes import read_rows
 
     with redirect_stdout(sys.stderr):
         client = connect(Sandbox(seed="empty"))
@@ -89,7 +89,7 @@ def keep(rows: int) -> None:
         again = step("load", lambda: client.load_plan(path / "plan.json"))
         header = again._header()
         with step("journal", lambda: FolderStore(path).create(header, again.changes)) as journal:
-            step("rows", lambda: rows_of_journal(journal))
+            step("rows", lambda: read_rows(journal))
     print(json.dumps(outcome))
 
 

@@ -26,10 +26,10 @@ Road = Callable[[Iterable[bytes]], Any]
 def chatkit() -> Road:
     """Our Columns: checked, typed, and nothing kept that is not in the frame."""
     from chatkit.contacts import Contact
-    from chatkit.frames.frame import Columns, column_kinds
+    from chatkit.frames.frame import Columns, choose_column_kinds
 
     def frame(pages: Iterable[bytes]) -> Any:
-        columns = Columns(column_kinds(Contact, Contact.listed))
+        columns = Columns(choose_column_kinds(Contact, Contact.listed))
         for page in pages:
             columns.add(page)
         return columns.frame("id")

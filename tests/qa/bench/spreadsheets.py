@@ -124,7 +124,7 @@ def measure_road(road: str, kind: str, file: Path) -> None:
 def translated(kind: str, folder: Path) -> None:
     """Export texts, translate them, and take them back; each once before anything is counted."""
     import chatkit
-    from chatkit.resource import endpoints_of
+    from chatkit.resource import get_endpoints
 
     result: dict[str, float] = {}
     codes = [f"template_{at:03}" for at in range(CODES)]
@@ -135,7 +135,7 @@ def translated(kind: str, folder: Path) -> None:
                 "text": f"Hello {{{{1}}}}, no. {code}",
                 "variables": {"1": "A"},
             }
-            client.transport.send(endpoints_of(client.templates(code)).create_call(body))
+            client.transport.send(get_endpoints(client.templates(code)).create_call(body))
         for some in (codes[:2], codes):
             file = folder / f"{len(some)}.{kind}"
             began = time.process_time()

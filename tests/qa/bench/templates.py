@@ -38,7 +38,7 @@ from measure import (
     sized,
 )
 
-from chatkit.resource import endpoints_of
+from chatkit.resource import get_endpoints
 
 CODES, LANGUAGES = sized(200, 16, 8), sized(30, 30, 3)
 COUNT, FRAMES, OTHERS = sized(3, 1, 1), sized(15, 5, 1), sized(3, 2, 1)
@@ -78,7 +78,7 @@ def frame(client: Any, named: list[str]) -> int:
 
 def bare(client: Any, named: list[str]) -> int:
     """The same calls, and what came back is let go."""
-    return _sent(client, [endpoints_of(client.templates(code)).list_call() for code in named])
+    return _sent(client, [get_endpoints(client.templates(code)).list_call() for code in named])
 
 
 def full_frame(client: Any, named: list[str]) -> int:
@@ -89,9 +89,9 @@ def full_frame(client: Any, named: list[str]) -> int:
 def full_bare(client: Any, named: list[str]) -> int:
     """The same calls, and what came back is let go."""
     sources = [client.templates(code) for code in named]
-    _sent(client, [endpoints_of(target).list_call() for target in sources])
+    _sent(client, [get_endpoints(target).list_call() for target in sources])
     return _sent(
-        client, [endpoints_of(target).get_call(lang) for target in sources for lang in languages()]
+        client, [get_endpoints(target).get_call(lang) for target in sources for lang in languages()]
     )
 
 
@@ -172,7 +172,7 @@ def fill(base_url: str, account: str, token: str) -> None:
     content |= {"headers": [{"type": "text", "text": "Ready"}], "buttons": BUTTONS}
     with redirect_stdout(io.StringIO()), Client(base_url, account, token) as client:
         calls = (
-            endpoints_of(client.templates(code)).create_call({"lang_code": lang, **content})
+            get_endpoints(client.templates(code)).create_call({"lang_code": lang, **content})
             for code in codes(CODES)
             for lang in languages()
         )
@@ -302,12 +302,12 @@ def filled() -> tuple[Any, list[str], Any]:
     ]
     named = [f"queued_{n:04}" for n in range(QUEUED // 5)]
     calls = [
-        endpoints_of(client.templates(code)).create_call(content)
+        get_endpoints(client.templates(code)).create_call(content)
         for code in named
         for content in contents
     ]
     persons = [{"number": f"770090{n:04}", "country_code": "+44"} for n in range(QUEUED)]
-    calls += [endpoints_of(client.contacts).create_call(each) for each in persons]
+    calls += [get_endpoints(client.contacts).create_call(each) for each in persons]
     _sent(client, calls)
     texts, rows = client.templates.frame(named, full=True), client.contacts.frame()
     assert len(texts) == 2 * len(named) and len(rows) == QUEUED

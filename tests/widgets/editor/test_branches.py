@@ -10,7 +10,7 @@ from volume import volume
 from widgets.showcase import DOCUMENT
 
 from chatkit.flowjson import Finding
-from chatkit.util.json import at
+from chatkit.util.json import get_value
 from chatkit.widgets.editor.edits import new_flow
 from chatkit.widgets.editor.tree import nearest_pointer, tree_rows
 
@@ -85,7 +85,7 @@ def test_any_json_has_rows_that_are_there(document: Any) -> None:
     assert rows[0].pointer == ""
     assert len({row.pointer for row in rows}) == len(rows)
     for row in rows:
-        value = at(document, row.pointer)
+        value = get_value(document, row.pointer)
         if row.shape is not None:
             assert isinstance(value, dict)
         assert row.to_dict()["name"]

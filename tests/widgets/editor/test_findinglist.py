@@ -6,7 +6,7 @@ from widgets.screen import send
 
 from chatkit.flowjson import Finding
 from chatkit.flowjson.lint import Findings
-from chatkit.util.json import removing
+from chatkit.util.json import make_removal_patch
 from chatkit.widgets.editor import FindingList
 
 
@@ -52,7 +52,7 @@ def test_of_very_many_the_first_are_listed() -> None:
 def test_a_finding_that_can_be_mended_says_so_and_its_button_mends_it() -> None:
     mended: list[int] = []
     one = FindingList(lambda _: None, mended.append)
-    one.show(Findings([Finding("A", "error", "/x", "wrong", patch=removing("/x"))]))
+    one.show(Findings([Finding("A", "error", "/x", "wrong", patch=make_removal_patch("/x"))]))
     assert one.listed[0]["fixable"]
     for message in ({"fix": 0}, {"fix": 1}, {"fix": -1}, {"fix": None}):
         send(one, message)

@@ -12,7 +12,7 @@ from widgets.screen import enter, part
 
 from chatkit.errors import InputError
 from chatkit.flowjson import lint
-from chatkit.util.json import at
+from chatkit.util.json import get_value
 from chatkit.widgets.editor import Editor
 from chatkit.widgets.editor.edits import new_flow, with_addition, without_part
 from chatkit.widgets.editor.inspector import Inspector
@@ -213,7 +213,7 @@ def test_whatever_is_added_and_removed_the_screen_stays_good(expected: Any) -> N
     for what, screen, place in expected:
         pointer = f"/screens/{screen % len(document['screens'])}"
         inside = f"{pointer}/layout/children"
-        count = len(at(document, inside)) - 1
+        count = len(get_value(document, inside)) - 1
         if what != "-":
             rows = tree_rows(document)
             row = next(each for each in rows if each.pointer == pointer)

@@ -8,7 +8,7 @@ from widgets.screen import controls
 import chatkit
 from chatkit.client import Client
 from chatkit.errors import InputError, Problem
-from chatkit.resource import endpoints_of
+from chatkit.resource import get_endpoints
 from chatkit.widgets.fields import Fieldset
 
 CONTACT = {"number": "2025550142", "country_code": "+1", "name": "Ana Cruz"}
@@ -24,7 +24,7 @@ def test_a_new_record_requires_what_the_resource_requires(client: Client) -> Non
     for source in (client.contacts, client.flows, client.webhooks, client.templates("greeting")):
         fields = Fieldset(source, None)
         required = [name for name, field in fields.fields.items() if field.required]
-        assert set(required) == set(endpoints_of(source).required())
+        assert set(required) == set(get_endpoints(source).required())
 
 
 def test_an_opened_record_sends_nothing_before_it_is_edited(client: Client) -> None:

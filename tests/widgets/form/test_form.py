@@ -14,7 +14,7 @@ from widgets.screen import code, find, html, page_of, press, send, static, type_
 import chatkit
 from chatkit.client import Client
 from chatkit.errors import Conflict, InputError, NotPermitted, Refused, UnknownOutcome
-from chatkit.resource import Resource, endpoints_of
+from chatkit.resource import Resource, get_endpoints
 from chatkit.widgets.form import Form
 
 __all__ = ["client", "sandbox"]
@@ -32,7 +32,7 @@ def filled(source: Resource[Any], **fields: Any) -> Form:
 
 def bodies(client: Client) -> list[tuple[Resource[Any], dict[str, Any]]]:
     """Return each resource with the fields of a create."""
-    made = endpoints_of(client.templates("greeting")).body.model_fields
+    made = get_endpoints(client.templates("greeting")).body.model_fields
     content = {
         name: made[name].get_default(call_default_factory=True)
         for name in client.profile.content_requires
@@ -57,14 +57,14 @@ def test_a_record_of_every_resource_is_created_and_the_line_shown_does_the_same(
         assert form.values == fields
         record = form.submit()
         assert form.record is record
-        assert form.key == getattr(record, endpoints_of(source).key)
-        assert form.message.startswith(f"Created {endpoints_of(source).noun} {form.key}.")
+        assert form.key == getattr(record, get_endpoints(source).key)
+        assert form.message.startswith(f"Created {get_endpoints(source).noun} {form.key}.")
         assert code(form) == line  # what was run stays until something is edited
         source.delete(form.key)
         again = eval(line, {"client": client})
-        assert endpoints_of(source).label(
-            endpoints_of(source).visible_fields(again)
-        ) == endpoints_of(source).label(fields)
+        assert get_endpoints(source).label(
+            get_endpoints(source).visible_fields(again)
+        ) == get_endpoints(source).label(fields)
 
 
 def test_only_what_is_edited_is_sent_and_the_line_says_so(client: Client) -> None:
@@ -104,7 +104,7 @@ def test_a_form_of_the_contents_of_a_template_names_its_code() -> None:
 def test_every_record_of_the_demo_opens_without_an_edit() -> None:
     with chatkit.Sandbox(seed="demo") as sandbox, chatkit.connect(sandbox) as client:
         for source in (client.flows, client.webhooks):
-            for key in endpoints_of(source).base(None).frame.index:
+            for key in get_endpoints(source).base(None).frame.index:
                 assert Form(source, key).values == {}
         for key in client.contacts.frame().index[:40]:
             assert Form(client.contacts, key).values == {}

@@ -8,7 +8,7 @@ from widgets.screen import Clock
 
 from chatkit.client import Client
 from chatkit.errors import Conflict, UnknownOutcome
-from chatkit.resource import Resource, endpoints_of
+from chatkit.resource import Resource, get_endpoints
 from chatkit.widgets import form
 from chatkit.widgets.form import UnconfirmedWrite
 
@@ -27,8 +27,8 @@ def doubtful(
     service: Service, resource: Resource[Any], fault: Any, sent: dict[str, Any], key: Any = None
 ) -> UnconfirmedWrite:
     """Send something whose answer is lost, and return the doubt."""
-    taken = set(endpoints_of(resource).base(None).frame.index)
-    service.on(endpoints_of(resource).update_method if key else "POST", "", fault)
+    taken = set(get_endpoints(resource).base(None).frame.index)
+    service.on(get_endpoints(resource).update_method if key else "POST", "", fault)
     with pytest.raises(UnknownOutcome) as caught:
         if key is None:
             resource.create(**sent)
@@ -51,9 +51,9 @@ def test_a_create_that_took_effect_is_found_in_every_resource() -> None:
         for resource, sent in each_resource(client):
             record = doubtful(service, resource, lost, sent).confirm()
             assert record is not None
-            assert endpoints_of(resource).label(
-                endpoints_of(resource).visible_fields(record)
-            ) == endpoints_of(resource).label(sent)
+            assert get_endpoints(resource).label(
+                get_endpoints(resource).visible_fields(record)
+            ) == get_endpoints(resource).label(sent)
 
 
 def test_a_create_without_effect_is_absent_once_it_cannot_have_one_any_more(
@@ -62,7 +62,7 @@ def test_a_create_without_effect_is_absent_once_it_cannot_have_one_any_more(
     with wayward() as service, service.client(deadline=3) as client:
         for resource, sent in each_resource(client):
             unsure = doubtful(service, resource, dropped, sent)
-            if not endpoints_of(resource).unique:  # nothing would refuse a second one
+            if not get_endpoints(resource).unique:  # nothing would refuse a second one
                 with pytest.raises(UnknownOutcome, match=r"it may still take effect for 3\d s"):
                     unsure.confirm()
                 clock.now += 3600

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from widgets.gridding import client, sandbox  # noqa: F401
 
-from chatkit.resource import endpoints_of
+from chatkit.resource import get_endpoints
 from chatkit.widgets.grid import describe_columns, describe_rows, edits_summary, table_html
 from chatkit.widgets.sheet import Sheet
 
@@ -14,7 +14,7 @@ EVIL = "<img src=x onerror=alert(1)>"
 
 @pytest.fixture
 def sheet(client):
-    return Sheet(endpoints_of(client.contacts), client.contacts.frame())
+    return Sheet(get_endpoints(client.contacts), client.contacts.frame())
 
 
 def test_columns_tell_what_they_hold_and_why_they_cannot_be_written(sheet):
@@ -52,7 +52,7 @@ def test_a_new_row_shows_its_label_until_it_has_a_key(sheet):
 
 def test_flags_stay_flags(client):
     client.webhooks.create(url="https://example.com/a", events=["*"])
-    sheet = Sheet(endpoints_of(client.webhooks), client.webhooks.frame())
+    sheet = Sheet(get_endpoints(client.webhooks), client.webhooks.frame())
     (row,) = describe_rows(sheet, [0])
     assert row["v"][list(sheet.columns).index("is_active")] is True
 

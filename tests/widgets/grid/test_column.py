@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from widgets.gridding import client, sandbox  # noqa: F401
 
-from chatkit.resource import endpoints_of
+from chatkit.resource import get_endpoints
 from chatkit.widgets.sheet import describe_column, parse_typed, with_values
 
 BY_SERVICE, ONCE = "is set by the service", "can only be set when it is created"
@@ -37,7 +37,7 @@ def test_a_column_knows_what_it_holds_and_why_it_cannot_be_written(
     client, resource, name, kind, fixed, closed
 ):
     of = client.templates("x") if resource == "templates" else getattr(client, resource)
-    column = describe_column(endpoints_of(of), name, "O", head=name in ("id", "", "lang_code"))
+    column = describe_column(get_endpoints(of), name, "O", head=name in ("id", "", "lang_code"))
     assert (column.name, column.kind) == (name, kind)
     assert bool(column.fixed) == bool(fixed) and fixed in column.fixed
     assert bool(column.closed) == bool(closed) and closed in column.closed

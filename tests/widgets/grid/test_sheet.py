@@ -11,7 +11,7 @@ from widgets.gridding import client, sandbox  # noqa: F401
 
 import chatkit
 from chatkit.errors import InputError
-from chatkit.resource import endpoints_of
+from chatkit.resource import get_endpoints
 from chatkit.widgets.sheet import Sheet
 
 
@@ -22,7 +22,7 @@ def contacts(client):
 
 @pytest.fixture
 def sheet(client, contacts):
-    return Sheet(endpoints_of(client.contacts), contacts)
+    return Sheet(get_endpoints(client.contacts), contacts)
 
 
 def changed(sheet: Sheet) -> dict[tuple[int, str], object]:
@@ -103,7 +103,7 @@ def test_half_a_character_is_refused(sheet):
 
 def test_flags_numbers_and_nested_values_are_read_from_text(client):
     webhook = client.webhooks.create(url="https://example.com/a", events=["*"])
-    sheet = Sheet(endpoints_of(client.webhooks), client.webhooks.frame())
+    sheet = Sheet(get_endpoints(client.webhooks), client.webhooks.frame())
     row = sheet.row(webhook.id)
     sheet.write([(row, "is_active", "false"), (row, "events", '["message.received"]')])
     edited = sheet.frame()
@@ -118,7 +118,7 @@ def test_flags_numbers_and_nested_values_are_read_from_text(client):
 def test_a_cell_that_cannot_hold_text_is_cleared_with_null(client, sandbox):
     client.templates("hello").create(lang_code="en", text="Hi", validity_period_seconds=60)
     contents = client.templates("hello")
-    sheet = Sheet(endpoints_of(contents), contents.frame(full=True))
+    sheet = Sheet(get_endpoints(contents), contents.frame(full=True))
     sheet.write([(0, "validity_period_seconds", "")])
     plan = contents.plan(sheet.frame())
     assert [dict(c.after) for c in plan.changes] == [{"validity_period_seconds": None}]
@@ -150,7 +150,7 @@ def test_a_new_row_that_lacks_something_is_refused_by_its_name(client, sheet):
 def test_a_new_content_says_its_language(client):
     client.templates("hello").create(lang_code="en", text="Hi")
     contents = client.templates("hello")
-    sheet = Sheet(endpoints_of(contents), contents.frame())
+    sheet = Sheet(get_endpoints(contents), contents.frame())
     (row,) = sheet.add()
     sheet.write([(row, "lang_code", "de"), (row, "text", "Hallo"), (0, "lang_code", "fr")])
     assert list(reasons(sheet)) == [(0, "lang_code")]
@@ -160,7 +160,7 @@ def test_a_new_content_says_its_language(client):
 
 def test_rows_without_keys_are_only_counted(client):
     own = pd.DataFrame({"name": ["Ana"], "country_code": ["+1"], "number": ["2025550143"]})
-    sheet = Sheet(endpoints_of(client.contacts), own)
+    sheet = Sheet(get_endpoints(client.contacts), own)
     (row,) = sheet.add()
     sheet.write([(row, "country_code", "+1"), (row, "number", "2025550144")])
     assert sheet.label(row) == 1
@@ -171,7 +171,7 @@ def test_rows_without_keys_are_only_counted(client):
 def test_the_frame_of_a_grid_with_new_rows_can_be_opened_in_another(client, sheet):
     sheet.write([(sheet.add()[0], "name", "Ana")])
     sheet.mark([0], delete=True)
-    again = Sheet(endpoints_of(client.contacts), sheet.frame())
+    again = Sheet(get_endpoints(client.contacts), sheet.frame())
     (row,) = again.add()
     assert (again.label(250), again.label(row)) == ("new 1", "new 2")
     assert (again.row("new 1"), again.row("new 2")) == (250, row)
@@ -196,25 +196,25 @@ def test_marked_rows_are_deletes_and_a_new_one_is_taken_away(client, sheet):
 
 def test_marks_that_the_frame_brings_are_kept(client, contacts):
     sheet = Sheet(
-        endpoints_of(client.contacts),
+        get_endpoints(client.contacts),
         contacts.assign(delete=[True, *[pd.NA] * (len(contacts) - 1)]),
     )
     assert sheet.deleted == {0}
     assert "delete" not in sheet.columns
     assert sheet.frame().delete.sum() == 1
     with pytest.raises(InputError, match="neither True nor False"):
-        Sheet(endpoints_of(client.contacts), contacts.assign(delete="maybe"))
+        Sheet(get_endpoints(client.contacts), contacts.assign(delete="maybe"))
 
 
 def test_frames_that_are_no_table_are_refused(client, contacts):
     with pytest.raises(InputError, match="not list"):
-        Sheet(endpoints_of(client.contacts), [1])
+        Sheet(get_endpoints(client.contacts), [1])
     with pytest.raises(InputError, match="one level of index"):
-        Sheet(endpoints_of(client.contacts), contacts.set_index("number", append=True))
+        Sheet(get_endpoints(client.contacts), contacts.set_index("number", append=True))
     with pytest.raises(InputError, match="both called 'id'"):
-        Sheet(endpoints_of(client.contacts), contacts.assign(id=1))
+        Sheet(get_endpoints(client.contacts), contacts.assign(id=1))
     with pytest.raises(InputError, match="appears twice"):
-        Sheet(endpoints_of(client.contacts), pd.concat([contacts, contacts], axis=1))
+        Sheet(get_endpoints(client.contacts), pd.concat([contacts, contacts], axis=1))
 
 
 def test_rows_are_found_by_their_label(sheet, client, contacts):
@@ -222,7 +222,7 @@ def test_rows_are_found_by_their_label(sheet, client, contacts):
     for label in (1, "new 1", ["x"], None):
         with pytest.raises(InputError, match="There is no row"):
             sheet.row(label)
-    twice = Sheet(endpoints_of(client.contacts), pd.concat([contacts, contacts]))
+    twice = Sheet(get_endpoints(client.contacts), pd.concat([contacts, contacts]))
     with pytest.raises(InputError, match="several rows 50001"):
         twice.row(50001)
 
@@ -237,7 +237,7 @@ def test_the_frame_remembers_where_it_came_from(client, sheet, contacts):
 
 def test_a_column_that_cannot_hold_an_entry_becomes_one_of_objects(client):
     own = pd.DataFrame({"number": [1.0, None], "country_code": ["+1", "+1"]})
-    sheet = Sheet(endpoints_of(client.contacts), own)
+    sheet = Sheet(get_endpoints(client.contacts), own)
     sheet.write([(1, "number", "0123")])
     assert sheet.frame().number.tolist() == [1.0, "0123"]
 
@@ -298,7 +298,7 @@ def few():
 @settings(max_examples=volume(24, 600), deadline=None)
 @given(st.lists(DEEDS, max_size=14))
 def test_whatever_was_done_can_be_taken_back_to_the_beginning_and_done_again(few, deeds):
-    source, frame = endpoints_of(few[0]), few[1]
+    source, frame = get_endpoints(few[0]), few[1]
     sheet = Sheet(source, frame)
     for do, *arguments in deeds:
         row = arguments[0] if arguments else 0

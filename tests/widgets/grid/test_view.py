@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from widgets.gridding import client, sandbox  # noqa: F401
 
-from chatkit.resource import endpoints_of
+from chatkit.resource import get_endpoints
 from chatkit.widgets.sheet import Sheet, View, cell_text, folded_text
 
 
@@ -18,7 +18,7 @@ def contacts(client):
 
 @pytest.fixture
 def sheet(client, contacts):
-    return Sheet(endpoints_of(client.contacts), contacts)
+    return Sheet(get_endpoints(client.contacts), contacts)
 
 
 @pytest.fixture
@@ -106,7 +106,7 @@ def test_texts_are_in_order_whatever_their_case_and_empty_ones_are_the_last(view
 def test_numbers_times_and_flags_are_in_their_own_order(client):
     for n, active in enumerate((True, False, True)):
         client.webhooks.create(url=f"https://example.com/{n}", events=["*"], is_active=active)
-    sheet = Sheet(endpoints_of(client.webhooks), client.webhooks.frame())
+    sheet = Sheet(get_endpoints(client.webhooks), client.webhooks.frame())
     view = View(sheet)
     flags = sheet.values("is_active", ordered(view, "is_active"))
     assert flags == sorted(flags)
@@ -116,7 +116,7 @@ def test_numbers_times_and_flags_are_in_their_own_order(client):
     times = sheet.values("created_at", ordered(view, "created_at"))
     assert times == sorted(times)
     own = pd.DataFrame({"size": [10, 9, None, 100]})
-    assert ordered(View(Sheet(endpoints_of(client.webhooks), own)), "size") == [1, 0, 3, 2]
+    assert ordered(View(Sheet(get_endpoints(client.webhooks), own)), "size") == [1, 0, 3, 2]
 
 
 def test_rows_that_are_alike_stay_in_their_order_both_ways(view, sheet):

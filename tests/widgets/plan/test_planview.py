@@ -30,7 +30,7 @@ from widgets.screen import (
 import chatkit
 from chatkit.api.secret import Secret
 from chatkit.bulk.plan import Plan, join_plans
-from chatkit.client import Client, source_of
+from chatkit.client import Client, get_plan_target
 from chatkit.errors import AccountBusy, PlanRefused
 from chatkit.widgets.planview import PlanView
 from chatkit.widgets.table import PagedRows, RowsTable
@@ -323,7 +323,7 @@ def test_a_plan_for_the_account_is_shown_by_resource_applied_and_taken_back() ->
             client.webhooks.plan(hooks),
             client.contacts.plan(renamed(client)),
         ]
-        view = PlanView(join_plans(source_of(client, "account"), plans))
+        view = PlanView(join_plans(get_plan_target(client, "account"), plans))
         assert "contacts 2" in str(rows(view).kind.options)
         view.show("contacts")
         assert [item.kinds for item in rows(view).matching()] == [("update", "contacts")] * 2
