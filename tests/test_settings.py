@@ -521,7 +521,7 @@ def test_a_keyring_that_keeps_nothing_is_noticed(backend: KeyringBackend) -> Non
 
 def test_the_keyring_is_loaded_only_when_it_is_asked() -> None:
     code = (
-        "import sys; from chatkit.settings import resolve; resolve();"
+        "import sys; from chatkit.settings import resolve_connection; resolve_connection();"
         "print([m for m in ('keyring', 'tomlkit', 'httpx', 'pandas') if m in sys.modules])"
     )
     done = subprocess.run(

@@ -295,10 +295,10 @@ _WORD = re.compile(
 def compare_words(before: str, after: str) -> list[tuple[Literal["same", "out", "in"], str]]:
     """Compare two texts word by word; return what is the same, taken out and put in.
 
-    >>> from chatkit.util.display import changed_words
-    >>> changed_words("Your bike is ready", "Your red bike is ready")
+    >>> from chatkit.util.display import compare_words
+    >>> compare_words("Your bike is ready", "Your red bike is ready")
     [('same', 'Your'), ('in', ' red'), ('same', ' bike is ready')]
-    >>> changed_words("Please come by", "Now go to it")
+    >>> compare_words("Please come by", "Now go to it")
     [('out', 'Please come by'), ('in', 'Now go to it')]
     """
     a, b = _WORD.findall(before), _WORD.findall(after)

@@ -236,8 +236,8 @@ def test_journals_of_an_account_in_memory_lie_in_the_temporary_folder_of_the_pro
 
 def test_listing_journals_makes_no_folder(tmp_path):
     code = """
-from chatkit.bulk.stores import kept_runs
-print([*kept_runs()])
+from chatkit.bulk.stores import list_runs
+print([*list_runs()])
 """
     places = {"TMPDIR": str(tmp_path), "CHATKIT_DATA": str(tmp_path / "data")}
     with child(code, env=os.environ | places) as process:
@@ -457,7 +457,7 @@ import sys
 from pathlib import Path
 from bulk.journalling import change, created, opened
 from chatkit.bulk.journal import FolderStore
-from chatkit.bulk.stores import prune
+from chatkit.bulk.stores import delete_journals
 from chatkit.errors import AccountBusy
 folder, name = Path(sys.argv[1]), sys.argv[2]
 for number in range(40):
@@ -468,7 +468,7 @@ for number in range(40):
     with opened(folder / f"{run}.db") as journal:
         journal.write(None, "finished")
     if number % 3 == 0:
-        assert prune(FolderStore(folder), runs=[run]) == [run]
+        assert delete_journals(FolderStore(folder), runs=[run]) == [run]
 """
 READER = """
 import sys

@@ -161,8 +161,8 @@ def test_one_apply_at_a_time_and_its_death_frees_the_lock(store, address):
     assert not store.busy(ACCOUNT)
     code = """
 import sys
-from chatkit.bulk.stores import store_at
-with store_at(sys.argv[1]).hold([sys.argv[2]]):
+from chatkit.bulk.stores import open_store
+with open_store(sys.argv[1]).hold([sys.argv[2]]):
     print("held", flush=True)
     sys.stdin.read()
 """

@@ -199,14 +199,14 @@ def test_a_late_answer_is_not_that_of_the_next_delivery(
 
 FORKED = """
 import os
-from chatkit.util.webhook_sender import post, parse_address
+from chatkit.util.webhook_sender import post_body, parse_address
 
 address = parse_address("http://127.0.0.1:9/")
-post(address, [], b"", seconds=5)
+post_body(address, [], b"", seconds=5)
 if child := os.fork():
     os.waitpid(child, 0)
 else:
-    print(post(address, [], b"", seconds=5).error, flush=True)
+    print(post_body(address, [], b"", seconds=5).error, flush=True)
     os._exit(0)
 """
 

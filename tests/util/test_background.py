@@ -177,8 +177,8 @@ def test_a_module_that_cannot_be_imported_stops_neither_the_others_nor_a_fork(
     import os, sys, warnings
     warnings.simplefilter("ignore", DeprecationWarning)  # newer Pythons warn of any fork
     sys.path.append({str(tmp_path)!r})
-    from chatkit.util.background import preload
-    preload("broken_one", "sound_one")
+    from chatkit.util.background import preload_modules
+    preload_modules("broken_one", "sound_one")
     child = os.fork()
     if not child:
         os._exit(0)

@@ -26,8 +26,8 @@ from chatkit.util.files import hold_account_lock, make_folder, replace_file, rew
 HOLDER = """
 import sys
 from pathlib import Path
-from chatkit.util.files import account_lock
-with account_lock(Path(sys.argv[1]), "https://api.example.com 1001", "20261120-101502-7f3a"):
+from chatkit.util.files import hold_account_lock
+with hold_account_lock(Path(sys.argv[1]), "https://api.example.com 1001", "20261120-101502-7f3a"):
     print("held", flush=True)
     sys.stdin.readline()
 """
@@ -257,19 +257,19 @@ CONNECTION = (
 KEPT = {
     "connections: logins": (
         "",
-        f"{CONNECTION}; settings.save(f'n{{n}}', c, 'nowhere')",
-        f"{CONNECTION}; found = {{int(name[1:]) for name in settings.names()}}",
+        f"{CONNECTION}; settings.save_connection(f'n{{n}}', c, 'nowhere')",
+        f"{CONNECTION}; found = {{int(name[1:]) for name in settings.list_names()}}",
     ),
     "connections: template codes": (
-        f"{CONNECTION}; [settings.save(f'n{{n}}', c, 'nowhere') for n in range(COUNT)]",
+        f"{CONNECTION}; [settings.save_connection(f'n{{n}}', c, 'nowhere') for n in range(COUNT)]",
         f"{CONNECTION}; settings.save_templates(f'n{{n}}', [f'code{{n}}'])",
         f"{CONNECTION}; found = {{n for n in range(COUNT)"
-        " if settings.stored(f'n{n}').templates == (f'code{n}',)}",
+        " if settings.read_stored(f'n{n}').templates == (f'code{n}',)}",
     ),
     "connections: forgotten": (
-        f"{CONNECTION}; [settings.save(f'n{{n}}', c, 'nowhere') for n in range(COUNT)]",
-        f"{CONNECTION}; settings.forget(f'n{{n}}')",
-        f"{CONNECTION}; found = {{n for n in range(COUNT) if f'n{{n}}' not in settings.names()}}",
+        f"{CONNECTION}; [settings.save_connection(f'n{{n}}', c, 'nowhere') for n in range(COUNT)]",
+        f"{CONNECTION}; settings.forget_connection(f'n{{n}}')",
+        f"{CONNECTION}; found = {{n for n in range(COUNT) if f'n{{n}}' not in settings.list_names()}}",
     ),
     "ledger": (
         "",
@@ -281,7 +281,7 @@ KEPT = {
     "journals": (
         "",
         "from bulk.journalling import create, header; from chatkit.bulk import stores; "
-        "place = stores.journal_folder(passing=False); "
+        "place = stores.get_journal_folder(passing=False); "
         "create(place, header(run=f'r-{n}'), []).close()",
         "import chatkit; found = {int(run[2:]) for run in chatkit.runs().index}",
     ),

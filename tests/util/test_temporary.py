@@ -16,7 +16,7 @@ from chatkit.util import files
 OWNER = """
 import sys
 from chatkit.util import files
-folder = files.temporary_folder()
+folder = files.get_temporary_folder()
 (folder / "runs").mkdir()
 (folder / "runs" / "a.db").write_text("a")
 print(folder, flush=True)
@@ -137,8 +137,8 @@ FORKING = OWNER.replace(
     "print(",
     """import os
 if os.fork() == 0:
-    assert files.existing_temporary_folder() is None
-    assert files.temporary_folder() != folder
+    assert files.find_temporary_folder() is None
+    assert files.get_temporary_folder() != folder
     raise SystemExit
 assert os.wait()[1] == 0
 assert (folder / "runs" / "a.db").exists()
