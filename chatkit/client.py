@@ -169,7 +169,7 @@ class Client(metaclass=HelpPage):
             codes: Template codes, which no call lists; without them the remembered ones and used.
             contacts: Whether to read the contacts.
         """
-        known = [*self.templates.codes, *self.templates._target.codes()]
+        known = [*self.templates.codes, *self.templates._target.list_used_codes()]
         named = dict.fromkeys(known if codes is None else codes)
         seed: Any = {"account_id": self.connection.account_id, "profile": self.profile}
         for noun, kind in RESOURCES.items():

@@ -318,7 +318,7 @@ class Endpoints(Declaration, Generic[R]):
             frame = frames.drop_repeated_keys(frame)
             if full:
                 keys = list(frame.index)
-                columns, frame = self._read_full(keys)
+                columns, frame, _ = self.read_records_in_full([(self, key) for key in keys])
                 if gone := len(keys) - len(frame):
                     self.warn_moved([f"{gone} of {len(keys)} were gone when each was read"])
             frame = self._normalize(frame)
@@ -335,11 +335,16 @@ class Endpoints(Declaration, Generic[R]):
         what = f"Reading {many(records, self.noun)} of {where}"
         forecast.report(what, done, left, self.transport.pace().rate)
 
-    def _read_full(self, keys: list[Key]) -> tuple[Columns, pd.DataFrame]:
-        """Read records in full, several at once, in the order of the keys.
+    def read_records_in_full(
+        self, reads: Sequence[tuple[Endpoints[R], Key]]
+    ) -> tuple[Columns, pd.DataFrame, list[tuple[Endpoints[R], Key]]]:
+        """Read records in full, several at once, in this order, without deleted ones.
+
+        Args:
+            reads: The endpoints and the key of each record: contents have endpoints by template.
 
         Returns:
-            The columns, and the frame of them, without records that are gone.
+            The columns, the frame of them by key, and the reads of its rows.
 
         Raises:
             BadAnswer: An answer is not as documented, or about another record.
@@ -347,37 +352,39 @@ class Endpoints(Declaration, Generic[R]):
         from chatkit.frames import frame as frames
 
         columns = frames.Columns(frames.choose_column_kinds(self.record, self._full_fields()))
-        answers = send_in_order(self.transport, map(self.get_call, keys), kept=(NotFound,))
-        read: list[Key] = []
+        calls = [endpoints.get_call(key) for endpoints, key in reads]
+        answers = send_in_order(self.transport, calls, kept=(NotFound,))
+        present: list[tuple[Endpoints[R], Key]] = []
 
-        def rows() -> Iterator[msgspec.Raw]:
-            for key, answer in zip(keys, answers, strict=True):
+        def iter_rows() -> Iterator[msgspec.Raw]:
+            for read, answer in zip(reads, answers, strict=True):
                 if isinstance(answer, Envelope):
-                    read.append(key)
+                    present.append(read)
                     yield answer.data
 
         try:
-            with Progress(f"{self.noun}s", len(keys)) as progress:
+            with Progress(f"{self.noun}s", len(reads)) as progress:
                 forecast = Forecast()
-                self.print_time(forecast, len(keys), 0, len(keys))
-                for page in join_into_pages(rows()):
+                self.print_time(forecast, len(reads), 0, len(reads))
+                for page in join_into_pages(iter_rows()):
                     progress.add(columns.add(page))
-                    self.print_time(forecast, len(keys), columns.rows, len(keys) - columns.rows)
+                    self.print_time(forecast, len(reads), columns.rows, len(reads) - columns.rows)
             frame = columns.frame(self.key)
         except frames.WrongRows as error:
+            endpoints, key = present[parse_row_number(error, len(present))]
             reason = f"the {self.noun} is not as documented: {error}"
-            raise BadAnswer(self.get_call(keys[0]), reason) from None
-        for key, other in zip(read, frame.index, strict=True):
-            if str(other) != str(key):
-                self.check_same_key(self.get_call(key), other, key)
-        return columns, frame
+            raise BadAnswer(endpoints.get_call(key), reason) from None
+        for (endpoints, key), answered in zip(present, frame.index, strict=True):
+            if str(answered) != str(key):
+                endpoints.check_same_key(endpoints.get_call(key), answered, key)
+        return columns, frame, present
 
     def full(self, keys: Sequence[Key]) -> pd.DataFrame:
         """Read records in full into a frame indexed by key, without those that are gone.
 
         A field that no record shows is no column: a plan would take it for empty.
         """
-        columns, frame = self._read_full(list(keys))
+        columns, frame, _ = self.read_records_in_full([(self, key) for key in keys])
         return self._normalize(frame.drop(columns=columns.missing))
 
     def _full_fields(self) -> list[str]:
@@ -652,6 +659,15 @@ class Endpoints(Declaration, Generic[R]):
         if hidden:
             return "never", f"the service does not show what {' and '.join(hidden)} held"
         return "exactly", ""
+
+
+_ROW_NUMBER = re.compile(r"\brows? ([0-9]+)")
+
+
+def parse_row_number(error: Exception, count: int) -> int:
+    """Parse the row number in the message of an error; the last row of `count` if it has none."""
+    match = _ROW_NUMBER.search(str(error))
+    return min(int(match[1]), count - 1) if match else count - 1
 
 
 #: Digits that surely are an id: 007 would not be the same text as 7.

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, chain, repeat
-from typing import TYPE_CHECKING, Any, TypeAlias, Unpack, cast
-
-from msgspec import Raw
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from chatkit.api.answer import Envelope
 from chatkit.api.call import Call
-from chatkit.api.listing import check_list_is_complete, join_into_pages, send_in_order
+from chatkit.api.listing import check_list_is_complete, send_in_order
 from chatkit.api.transport import Transport
-from chatkit.errors import BadAnswer, InputError, ListMoved, NotFound, Refused
+from chatkit.bulk.endpoints import parse_row_number
+from chatkit.errors import BadAnswer, InputError, NotFound, Refused
 from chatkit.frames.snapshot import Snapshot, get_snapshot, keep_snapshot, read_origin
 from chatkit.templates.codes import template_codes
 from chatkit.templates.contents import (
@@ -23,9 +21,9 @@ from chatkit.templates.contents import (
     Content,
     ContentBody,
     ContentEndpoints,
+    make_snapshot_origin,
     record_sources,
-    snapshot_origin,
-    sorted_by_language,
+    sort_by_language,
 )
 from chatkit.util.display import many, visible
 from chatkit.util.progress import Forecast, Progress
@@ -38,15 +36,11 @@ if TYPE_CHECKING:
     from chatkit.frames.frame import Columns
     from chatkit.localization.ledger import How
 
-#: A content among those of all templates: its endpoints, and its language.
-ContentPlace: TypeAlias = tuple[ContentEndpoints, str]
-
 CODE, LANG = "template_code", "lang_code"
-_ROW_NUMBER = re.compile(r"\brows? ([0-9]+)")
 
 
 class BulkTemplates:
-    """The endpoints of all templates of an account, as one source of a plan.
+    """The endpoints of all templates of an account, as one source and target of plans.
 
     Args:
         transport: Sends the calls.
@@ -60,108 +54,149 @@ class BulkTemplates:
         self._opened: dict[str | None, ContentEndpoints] = {}
 
     def of(self, code: str | None, noun: str | None = None) -> ContentEndpoints:
-        """Return the endpoints of a template code.
+        """Return the endpoints of a template.
+
+        Args:
+            code: The template code.
+            noun: Without a meaning here: a plan for several resources passes it.
 
         Raises:
-            InputError: It can be no code, like `' '` or `'..'`; nothing was sent.
+            InputError: It cannot be a code, like `' '` or `'..'`; nothing was sent.
         """
         if code not in self._opened:
-            [known] = template_codes(cast(list[str], [code]))  # refuses None, too
-            self._opened[known] = ContentEndpoints(self.transport, known, self.checks)
+            [valid] = template_codes(cast(list[str], [code]))  # refuses None, too
+            self._opened[valid] = ContentEndpoints(self.transport, valid, self.checks)
         return self._opened[code]
 
-    def codes(self) -> list[str]:
-        """Return the codes of the templates that were opened."""
+    def list_used_codes(self) -> list[str]:
+        """Return the codes of the templates that this client has used."""
         return [code for code in self._opened if code]
 
     def base(self, frame: pd.DataFrame | None, *, now: bool = False) -> Snapshot:
-        """Return the snapshot of a frame from when it was read, or else of the contents now."""
+        """Return the snapshot that a frame holds; else read the contents as they are now.
+
+        Args:
+            frame: The edited frame.
+            now: Read the contents although the frame holds a snapshot.
+
+        Raises:
+            InputError: The frame holds no snapshot and no template codes.
+        """
         from chatkit.frames.frame import get_column_or_level
 
-        kept = None if frame is None or now else self.snapshot(frame)
-        if kept is not None:
-            return kept
-        named = None if frame is None else get_column_or_level(frame, "template_code")
-        if named is None or not named.notna().any():
+        snapshot = None if frame is None or now else self.snapshot(frame)
+        if snapshot is not None:
+            return snapshot
+        column = None if frame is None else get_column_or_level(frame, CODE)
+        if column is None or not column.notna().any():
             raise InputError(
                 "A plan for several templates needs their codes, in a column or a level of the "
                 'index called template_code; templates("code").plan(frame) is for one of them.'
             )
-        codes = [code for code in dict.fromkeys(named) if isinstance(code, str) and code]
-        return Snapshot(self.reader(codes).frame(), whole=True, now=True)
+        codes = [code for code in dict.fromkeys(column) if isinstance(code, str) and code]
+        return Snapshot(self.make_reader(codes).read_frame(), whole=True, now=True)
 
     def full(self, keys: Sequence[tuple[str, str]]) -> pd.DataFrame:
-        """Read these contents in full."""
-        columns, frame = self.reader([]).contents([(self.of(code), lang) for code, lang in keys])
+        """Read contents in full, by template code and language, without deleted ones.
+
+        A field that no content shows is no column.
+        """
+        columns, frame = self.read_contents_in_full([(self.of(code), lang) for code, lang in keys])
         return frame.drop(columns=columns.missing)
 
+    def read_contents_in_full(
+        self, contents: Sequence[tuple[ContentEndpoints, str]]
+    ) -> tuple[Columns, pd.DataFrame]:
+        """Read contents in full, by template and language, without deleted ones.
+
+        Returns:
+            The columns, and the frame of them, indexed by template code and language.
+
+        Raises:
+            BadAnswer: One is not as documented, or an answer is about another content.
+        """
+        from chatkit.frames.frame import add_index_level
+
+        columns, frame, reads = self._make_general_endpoints().read_records_in_full(contents)
+        return columns, add_index_level(frame, CODE, [str(template.code) for template, _ in reads])
+
+    def _make_general_endpoints(self) -> ContentEndpoints:
+        """Make endpoints for the records of all templates, without calls of their own."""
+        return ContentEndpoints(self.transport, "any", self.checks)
+
     def keep(self, written: Sequence[Sequence[str]], run: str) -> None:
-        """Record in the ledger the source that each translation was made from."""
+        """Record in the ledger the source texts of the translations that a run writes."""
         record_sources(self.transport.connection, written, run)
 
-    def reader(self, codes: Iterable[str]) -> ContentReader:
-        """Return a reader of the contents of these templates."""
+    def make_reader(self, codes: Iterable[str]) -> ContentReader:
+        """Make a reader of the contents of these templates."""
         from chatkit.imports import accessor
 
         accessor.register()
         return ContentReader(self, [self.of(code) for code in codes])
 
     def account_frame(self, codes: Iterable[str]) -> tuple[pd.DataFrame, list[str]]:
-        """Read the contents of these templates in full; return notes of those without any, too."""
-        reader = self.reader(dict.fromkeys(codes))
-        frame = self.with_snapshot(reader.frame(full=True))
-        absent = ", ".join([*reader.absent, *reader.empty])
-        if not reader._templates:
-            note = (
-                "No contents were read: the API has no list of templates. Pass their codes with "
-                "codes=, or keep them with client.templates.remember(codes)."
-            )
-            return frame, [note]
-        note = f"The account has no contents of these templates: {absent}."
-        return frame, [note] if absent else []
+        """Read the contents of these templates in full; return them with notes.
+
+        A note names the templates without contents.
+        """
+        reader = self.make_reader(dict.fromkeys(codes))
+        frame = self.with_snapshot(reader.read_frame(full=True))
+        without_contents = ", ".join([*reader.absent, *reader.empty])
+        note = f"The account has no contents of these templates: {without_contents}."
+        return frame, [note] if without_contents else []
 
     def each(self, codes: Iterable[str]) -> Mapping[str | None, ContentEndpoints]:
-        """Return the endpoints of these template codes."""
+        """Return the endpoints of these templates, by code."""
         return {code: self.of(code) for code in codes}
 
-    def read_in_languages(
+    def read_contents_in_languages(
         self, codes: Iterable[str], languages: Iterable[str], source: str
     ) -> pd.DataFrame:
-        """Read the contents of templates in some languages, and in their source language, in full.
+        """Read the contents of templates in some languages and in the source language, in full.
 
-        Codes that the service does not know, or not any more, are left out.
+        Codes that the service does not know are left out.
+
+        Args:
+            codes: The template codes.
+            languages: The languages, in any form: pt_BR or pt-BR.
+            source: The language that the others are translated from.
         """
         from chatkit.localization import language
 
-        forms = {*map(language.normalize, languages)}
-        reader = self.reader(codes)
+        selected = {*map(language.normalize, languages)}
+        reader = self.make_reader(codes)
         languages_of: dict[str, list[str]] = {}
-        for code, lang in reader.frame().index:
+        for code, lang in reader.read_frame().index:
             languages_of.setdefault(code, []).append(lang)
-        places = [
+        contents = [
             (self.of(code), lang)
-            for code, own in languages_of.items()
-            for lang in own
-            if language.normalize(lang) in forms or lang == language.find_code(source, own)
+            for code, present in languages_of.items()
+            for lang in present
+            if language.normalize(lang) in selected or lang == language.find_code(source, present)
         ]
-        return reader.contents(places)[1]
+        return self.read_contents_in_full(contents)[1]
 
     def with_snapshot(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Keep a snapshot of a frame as it was read, and return the frame."""
+        """Return a frame that keeps its present cells as a snapshot, for the plan of its edits."""
         nested = ContentBody.updatable()
-        return keep_snapshot(frame, snapshot_origin(self.transport), whole=True, nested=nested)
+        return keep_snapshot(frame, make_snapshot_origin(self.transport), whole=True, nested=nested)
 
     def snapshot(self, frame: pd.DataFrame) -> Snapshot | None:
-        """Return the snapshot of a frame from when it was read, also for a single template."""
+        """Return a frame as it was when it was read; None if it holds no snapshot.
+
+        A frame of one template counts if it has a column or a level of template codes.
+        """
         from chatkit.frames.frame import add_index_level, get_column_or_level
 
-        origin, code = snapshot_origin(self.transport), read_origin(frame).get("code")
-        if code is not None and get_column_or_level(frame, CODE) is None:
-            return None  # its rows do not name their template
-        kept = get_snapshot(frame, {**origin, "code": code} if code else origin)
-        if kept is None or code is None:
-            return kept
-        return kept._replace(frame=add_index_level(kept.frame, CODE, [code] * len(kept.frame)))
+        origin, code = make_snapshot_origin(self.transport), read_origin(frame).get("code")
+        if code is None:
+            return get_snapshot(frame, origin)
+        snapshot = get_snapshot(frame, {**origin, "code": code})
+        if snapshot is None or get_column_or_level(frame, CODE) is None:
+            return None
+        codes = [code] * len(snapshot.frame)
+        return snapshot._replace(frame=add_index_level(snapshot.frame, CODE, codes))
 
     def plan_frame(
         self,
@@ -170,33 +205,33 @@ class BulkTemplates:
         base: pd.DataFrame | None = None,
         notes: Sequence[str] = (),
         source: str = "en",
-        expected: Collection[str] = (),
+        ignored_codes: Collection[str] = (),
         how: How = "apply",
-        by_rule: bool = False,
-        drawn: Mapping[str, str] | None = None,
+        carries_sources: bool = False,
+        drawings: Mapping[str, str] | None = None,
         **options: Unpack[PlanOptions],
     ) -> Plan:
         """Plan an edited frame, with the findings of the rules in it.
 
         Args:
             frame: The edited frame.
-            base: The frame that it was made from, where it does not hold that.
+            base: The frame that it was made from, where it holds no snapshot.
             notes: Notes that the plan begins with.
             source: The language that the others are translated from.
-            expected: Codes of findings to leave out.
-            how: The origin of translations, for the ledger.
-            by_rule: Whether texts are only replaced, so that each is as up to date as it was.
-            drawn: Notes that are drawn, with the picture of each.
-            **options: As for a plan.
+            ignored_codes: Codes of findings to leave out.
+            how: How the ledger records the translations.
+            carries_sources: Whether an edited text keeps the recorded source of the text before.
+            drawings: HTML to show in place of notes, by the note.
+            **options: The options of `Resource.plan`.
         """
         from chatkit.bulk.planner import make_plan
 
-        endpoints = ContentEndpoints(self.transport, "any", self.checks)
-        endpoints.source, endpoints.expected = source, expected
-        endpoints.how, endpoints.by_rule = how, by_rule
+        endpoints = self._make_general_endpoints()
+        endpoints.source, endpoints.ignored_codes = source, ignored_codes
+        endpoints.how, endpoints.carries_sources = how, carries_sources
         plan = make_plan(self, endpoints, frame, base=base, **options)
         plan.notes[:0] = notes
-        plan._drawn |= drawn or {}
+        plan._drawn |= drawings or {}
         return plan
 
 
@@ -204,161 +239,110 @@ class BulkTemplates:
 
 
 class ContentReader:
-    """A reader of the contents of some templates into one frame.
+    """A reader of the lists of several templates into one frame of contents.
 
-    One call reads the list of each template, several are under way at once, and each answer is
-    put into columns at once: no more is kept than the frame will hold.
+    Several calls are under way at once. Each answer goes into columns as it comes, so that the
+    memory in use is about that of the frame.
 
     Args:
         bulk: All templates of the account.
-        templates: Those to read.
+        templates: The endpoints of the templates to read.
     """
 
     def __init__(self, bulk: BulkTemplates, templates: Sequence[ContentEndpoints]) -> None:
-        self.absent: list[str] = []  #: codes that the service does not know
+        self.absent: dict[str, Refused] = {}  #: codes that the service does not know
         self.empty: list[str] = []  #: codes of templates without a content
-        self._transport, self._templates = bulk.transport, templates
-        self._languages = bulk.checks.languages
-        self._last_refusal: Refused = NotFound(Call("GET", ("templates",)), "not found", status=404)
+        self._bulk, self._templates = bulk, templates
 
-    def frame(self, *, full: bool = False) -> pd.DataFrame:
-        """Read the contents; `full` reads each content on its own as well.
+    def read_frame(self, *, full: bool = False) -> pd.DataFrame:
+        """Read the contents, indexed by template code and language.
+
+        Args:
+            full: Read each content on its own as well, for all its fields.
 
         Raises:
-            BadAnswer: A list is not as documented, or only a part of it came.
+            BadAnswer: A list or a content is not as documented, or only a part of it came.
         """
         from chatkit.frames import frame as frames
 
         columns = frames.Columns(frames.choose_column_kinds(Content, Content.listed))
         counts: list[int] = []
-        calls = [template.list_call() for template in self._templates]
         try:
-            answers = zip(self._templates, calls, self._send_calls("template", calls), strict=True)
-            for template, call, answer in answers:
+            for template, call, answer in self._read_lists():
                 counts.append(0)
                 if isinstance(answer, Refused):
-                    self._last_refusal = answer
-                    self.absent.append(str(template.code))
+                    self.absent[template.code] = answer
                     continue
                 counts[-1] = columns.add(answer.data)
                 check_list_is_complete(call, answer, counts[-1])
                 if not counts[-1]:
-                    self.empty.append(str(template.code))
+                    self.empty.append(template.code)
             contents = columns.frame(LANG)
         except frames.WrongRows as error:
-            raise self._bad_row_error(error, counts) from None
-        codes = [str(each.code) for each in self._templates]
+            raise self._make_list_error(error, counts) from None
+        codes = [template.code for template in self._templates]
         levels = list(chain.from_iterable(map(repeat, codes, counts)))
         frame = frames.add_index_level(contents, CODE, levels)
-        if doubles := frames.count_repeated_keys(frame):
-            moved = f"the lists of contents moved while they were read: {doubles} rows came twice"
-            _warn_moved(moved)
-        frame = sorted_by_language(frames.drop_repeated_keys(frame))
-        self._languages.add_used(frame)
+        endpoints = self._bulk._make_general_endpoints()
+        if repeated := frames.count_repeated_keys(frame):
+            endpoints.warn_moved([f"{repeated} rows came twice"])
+        frame = sort_by_language(frames.drop_repeated_keys(frame))
+        self._bulk.checks.languages.add_used_languages(frame)
         if full:
-            named = {str(template.code): template for template in self._templates}
-            places = [(named[code], lang) for code, lang in frame.index]
-            columns, frame = self.contents(places)
-            if gone := len(places) - len(frame):
-                _warn_moved(f"{gone} of {len(places)} contents were gone when each was read")
-        if missing := columns.missing:
-            warnings.warn(
-                f"The service sent no {', '.join(missing)} for its contents: "
-                "the columns are empty.",
-                stacklevel=4,
-            )
+            templates, count = dict(zip(codes, self._templates, strict=True)), len(frame)
+            keys = [(templates[code], lang) for code, lang in frame.index]
+            columns, frame = self._bulk.read_contents_in_full(keys)
+            if deleted := count - len(frame):
+                endpoints.warn_moved([f"{deleted} of {count} were gone when each was read"])
+        endpoints.warn_if_missing(columns.missing)
         return frame
 
-    def contents(self, places: Sequence[ContentPlace]) -> tuple[Columns, pd.DataFrame]:
-        """Read these contents in full; leave out those that are gone.
-
-        Raises:
-            BadAnswer: One is not as documented, or an answer is about another content.
-        """
-        from chatkit.frames import frame as frames
-
-        columns = frames.Columns(frames.choose_column_kinds(Content, Content.model_fields))
-        kept: list[ContentPlace] = []
-
-        def bodies() -> Iterator[Raw]:
-            calls = [template.get_call(lang) for template, lang in places]
-            for place, answer in zip(places, self._send_calls("content", calls), strict=True):
-                if isinstance(answer, Envelope):
-                    kept.append(place)
-                    yield answer.data
-
-        try:
-            for page in join_into_pages(bodies()):
-                columns.add(page)
-            frame = columns.frame(LANG)
-        except frames.WrongRows as error:
-            template, lang = kept[_row_number(error, len(kept))]
-            reason = f"the content is not as documented: {error}"
-            raise BadAnswer(template.get_call(lang), reason) from None
-        for (template, lang), read in zip(kept, frame.index, strict=True):
-            template.check_same_key(template.get_call(lang), read, lang)
-        codes = [str(template.code) for template, _ in kept]
-        return columns, frames.add_index_level(frame, CODE, codes)
-
-    def _send_calls(self, noun: str, calls: Sequence[Call]) -> Iterator[Envelope | Refused]:
-        """Send calls, several at once; yield their answers in order, with a progress bar."""
-        forecast, total = Forecast(), len(calls)
-        with Progress(f"{noun}s", total) as progress:
-            forecast.report(what := f"Reading {many(total, noun)}", 0, total, self._rate())
-            answers = send_in_order(self._transport, calls, kept=(NotFound,))
-            for done, answer in enumerate(answers, 1):
+    def _read_lists(self) -> Iterator[tuple[ContentEndpoints, Call, Envelope | Refused]]:
+        """Read the list of each template; yield the answers in order, with a progress bar."""
+        transport, total = self._bulk.transport, len(self._templates)
+        calls = [template.list_call() for template in self._templates]
+        forecast, action = Forecast(), f"Reading {many(total, 'template')}"
+        with Progress("templates", total) as progress:
+            forecast.report(action, 0, total, transport.pace().rate)
+            answers = send_in_order(transport, calls, kept=(NotFound,))
+            for done, read in enumerate(zip(self._templates, calls, answers, strict=True), 1):
                 progress.add(1)
-                forecast.report(what, done, total - done, self._rate())
-                yield answer
+                forecast.report(action, done, total - done, transport.pace().rate)
+                yield read
 
-    def _rate(self) -> float:
-        return self._transport.pace().rate
-
-    def refuse_absent(self) -> None:
+    def raise_for_absent_templates(self) -> None:
         """Raise an error that names all codes that the service does not know.
 
         Raises:
             NotFound: There are some.
         """
         if self.absent:
-            total = len(self._templates)
-            what = (
-                "this template" if total == 1 else f"{len(self.absent)} of these {total} templates"
-            )
+            refusal = list(self.absent.values())[-1]
             raise NotFound(
-                self._last_refusal.call,
-                f"the service does not know {what}: {_join_codes(self.absent)}. A code may be "
-                "misspelt, or the template has no content yet",
-                status=self._last_refusal.status,
+                refusal.call,
+                f"the service does not know these codes: {visible(', '.join(self.absent))}. A code "
+                "may be misspelt, or its template has no content yet",
+                status=refusal.status,
             )
 
-    def warn_of_empty(self) -> None:
-        """Warn of all codes that have no content, of which the service gives no reason."""
+    def warn_of_empty_templates(self) -> None:
+        """Warn of all codes without a content, of which the service gives no reason."""
         if self.empty:
             warnings.warn(
-                f"There is no content for {_join_codes(self.empty)}: a code may be misspelt, or "
-                "the template has none yet.",
+                f"There is no content for {visible(', '.join(self.empty))}: a code may be "
+                "misspelt, or the template has none yet.",
                 stacklevel=4,
             )
 
-    def _bad_row_error(self, error: Exception, counts: Sequence[int]) -> BadAnswer:
-        """Return the error for a row that is not as documented, about the list that has it."""
+    def _make_list_error(self, error: Exception, counts: Sequence[int]) -> BadAnswer:
+        """Make the error for a list that has a row that is not as documented.
+
+        Args:
+            error: The error of the columns, which counts the rows of all lists as one.
+            counts: The number of rows of each list that was read.
+        """
         ends = list(accumulate(counts))
-        place = bisect_right(ends, _row_number(error, ends[-1] + 1))
-        template = self._templates[min(place, len(counts) - 1)]
+        number = bisect_right(ends, parse_row_number(error, ends[-1] + 1))
+        template = self._templates[min(number, len(counts) - 1)]
         counted = f" (row 0 is the first of {self._templates[0].code})" if len(ends) > 1 else ""
         return BadAnswer(template.list_call(), f"the list is not as documented: {error}{counted}")
-
-
-def _row_number(error: Exception, most: int) -> int:
-    """Return the number of the row in the message of an error, or the last one."""
-    match = _ROW_NUMBER.search(str(error))
-    return min(int(match[1]), most - 1) if match else most - 1
-
-
-def _join_codes(codes: Sequence[str]) -> str:
-    return visible(", ".join(codes))
-
-
-def _warn_moved(message: str) -> None:
-    warnings.warn(f"{message[0].upper()}{message[1:]}. Read them again.", ListMoved, stacklevel=5)

@@ -16,7 +16,7 @@ from chatkit.util.display import many, values, visible
 if TYPE_CHECKING:
     from chatkit.localization.units import Unit
 
-#: Codes as they are passed: some of them, one of them, or a file that has them.
+#: Template codes as an argument: one, several, or the path of a file with one a line.
 Codes: TypeAlias = "str | os.PathLike[str] | Iterable[str]"
 
 NO_CODES = (
@@ -25,44 +25,45 @@ NO_CODES = (
     "  pass a file of them: a .txt with one a line;\n"
     "  keep them once: client.templates.remember(codes), which every method then takes."
 )
-#: The file that is read, and tables.
+#: The ending of a file of codes, and those of tables, which are refused.
 _FILE_ENDINGS = (".txt", ".csv", ".tsv", ".xlsx")
 
 
 def template_codes(codes: Codes) -> list[str]:
-    """Return the codes of an argument or a file, each once, in their order.
+    """Read template codes from an argument or a file, each once, in their order.
+
+    Args:
+        codes: One code, several, or the path of a .txt file with one a line.
 
     Raises:
-        InputError: There are none, or some are no codes: `problems` has all of them.
+        InputError: There are none, or some cannot be codes: `problems` has all of them.
         OSError: There is no such file, or it cannot be opened.
     """
-    if isinstance(codes, os.PathLike) or _is_file(codes):
-        named = _read_file(Path(codes).expanduser())  # type: ignore[arg-type]
+    if isinstance(codes, os.PathLike) or (
+        isinstance(codes, str) and codes.lower().endswith(_FILE_ENDINGS)
+    ):
+        items = _read_file(Path(codes).expanduser())
     elif isinstance(codes, str):
-        named = [codes]
+        items = [codes]
     elif isinstance(codes, Iterable) and not isinstance(codes, bytes):
-        named = list(codes)
+        items = list(codes)
     else:
         raise InputError(f"Template codes are texts, not {type(codes).__name__}.\n{NO_CODES}")
-    if not named:
+    if not items:
         raise InputError(NO_CODES)
-    if problems := list(_invalid_codes(named)):
+    if problems := list(_find_invalid_codes(items)):
         raise InputError("These cannot be template codes:", problems)
-    return list(dict.fromkeys(named))
+    return list(dict.fromkeys(items))
 
 
-def unit_codes(units: Iterable[Unit]) -> list[str]:
-    """Return the template codes of returned units, without those that can be no code."""
-    named = dict.fromkeys(unit.template_code for unit in units)
-    return [code for code in named if not any(_invalid_codes([code]))]
+def list_unit_codes(units: Iterable[Unit]) -> list[str]:
+    """Return the template codes of returned texts, without those that cannot be codes."""
+    codes = dict.fromkeys(unit.template_code for unit in units)
+    return [code for code in codes if not any(_find_invalid_codes([code]))]
 
 
-def _is_file(codes: object) -> bool:
-    return isinstance(codes, str) and codes.lower().endswith(_FILE_ENDINGS)
-
-
-def _invalid_codes(codes: Sequence[object]) -> Iterator[Problem]:
-    """Yield a problem for each code that cannot be a part of an address."""
+def _find_invalid_codes(codes: Sequence[object]) -> Iterator[Problem]:
+    """Yield a problem for each code that cannot be part of a request path."""
     for code in codes:
         if not isinstance(code, str):
             yield Problem("template_code", values(code), "must be text")
@@ -74,7 +75,12 @@ def _invalid_codes(codes: Sequence[object]) -> Iterator[Problem]:
 
 
 def _read_file(path: Path) -> list[str]:
-    """Read the codes in a text file, one a line."""
+    """Read the codes in a text file, one a line; lines that begin with # are comments.
+
+    Raises:
+        InputError: It is a table, or no text.
+        OSError: It cannot be opened.
+    """
     if path.suffix.lower() in _FILE_ENDINGS[1:]:
         raise InputError(
             f"{visible(path.name)} is a table: put its codes into a .txt file, one a line, or pass "
@@ -93,41 +99,41 @@ def _read_file(path: Path) -> list[str]:
 
 
 class RememberedCodes:
-    """The remembered codes of an account, in its named connection, or else in the client.
+    """The remembered codes of an account: in its named connection, else in the client.
 
     Args:
-        connection: Which account.
+        connection: The connection of the account.
     """
 
     def __init__(self, connection: Connection) -> None:
         self.codes: tuple[str, ...] = connection.templates
         self._connection = connection
 
-    def keep(self, codes: Sequence[str]) -> str:
-        """Keep these codes in place of those before; return a message with the place.
+    def save_codes(self, codes: Sequence[str]) -> str:
+        """Remember these codes in place of those before; return a message that names the store.
 
         Raises:
             SettingsError: The configuration file cannot be written.
         """
-        name = self._stored_name()
+        name = self._find_stored_name()
         if name is not None:
             settings.save_templates(name, codes)
         self.codes = tuple(codes)
         count = many(len(codes), "template code")
         if name is not None:
             return f"The connection {name} remembers {count}, for every client of it."
-        why = (
+        reason = (
             "the sandbox keeps no settings"
             if self._connection.sandbox is not None
             else f"its connection has no name (`{format_command('login NAME')}` gives it one)"
         )
-        return f"This client remembers {count} until the kernel ends: {why}."
+        return f"This client remembers {count} until the kernel ends: {reason}."
 
-    def _stored_name(self) -> str | None:
-        """Return the name of this connection in the configuration file, if it is there."""
+    def _find_stored_name(self) -> str | None:
+        """Return the name of this connection in the configuration file; None if it has none."""
         connection, name = self._connection, self._connection.name
         if connection.sandbox is not None or name is None or name not in settings.list_names():
             return None
-        kept = settings.read_stored(name)
-        same = kept.base_url == connection.base_url and kept.account_id == connection.account_id
+        stored = settings.read_stored(name)
+        same = stored.base_url == connection.base_url and stored.account_id == connection.account_id
         return name if same else None

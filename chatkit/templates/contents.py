@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 from pydantic import AfterValidator, Field
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from chatkit.localization.audit import Audit
     from chatkit.localization.content import Contents as Checked
     from chatkit.localization.glossary import Glossary
-    from chatkit.localization.ledger import Ledger, WrittenText
+    from chatkit.localization.ledger import How, WrittenText
     from chatkit.localization.rules import ContentFinding
     from chatkit.report import Finding, Severity
 
@@ -89,8 +89,12 @@ class App(Body):
     signature_hash: str | None = None
 
 
-def _validate_language(code: str) -> str:
-    """Return a language code; raise an error if it could not be a part of an address."""
+def _validate_language_code(code: str) -> str:
+    """Return a language code; raise an error if it cannot be part of a request path.
+
+    Raises:
+        ValueError: It is empty, has spaces at its ends, or would change the path.
+    """
     if reason := find_segment_fault(code):
         raise ValueError(reason)
     return code
@@ -102,7 +106,7 @@ class ContentBody(Body):
     lang_code: Annotated[
         str,
         Field(min_length=1, description="The language, like 'en' or 'en_US'."),
-        AfterValidator(_validate_language),
+        AfterValidator(_validate_language_code),
     ]
     text: str = Field("", description="The body, with placeholders {{1}}, {{2}}, …")
     parameter_format: str = Field("TEXT", description="How placeholders are written; 'TEXT'.")
@@ -139,43 +143,41 @@ class ContentBody(Body):
 
 
 class AccountChecks:
-    """The checks of an account: the rules and its glossary, without what is silenced.
+    """The checks of the contents of an account, with its glossary and its silenced findings.
 
-    Whatever checks contents of an account uses these, so that all have the same findings.
+    Every check of contents of an account uses these, so that all report the same findings.
 
     Args:
-        transport: Of the account.
+        transport: Sends the calls to the account.
     """
 
     def __init__(self, transport: Transport) -> None:
-        self.glossary: Glossary | None = None  #: what translations say and never say
+        self.glossary: Glossary | None = None  #: the terms that translations must or must not use
         self.languages = KnownLanguages(transport)
         self._connection = transport.connection
 
     def check(
         self, contents: Checked, source: str = "en", *, glossary: Glossary | None = None
     ) -> Audit:
-        """Check contents, each language beside the source language.
+        """Check contents by the rules, and compare each language with the source language.
+
+        An unreadable ledger silences nothing, and a message reports it.
 
         Args:
             contents: A frame of contents, one content, or several.
             source: The language that the others are translated from.
-            glossary: A glossary in place of that of the account.
+            glossary: A glossary to use in place of that of the account.
         """
         from chatkit.localization.audit import check_contents
-
-        words = self.glossary if glossary is None else glossary
-        return check_contents(contents, source, glossary=words, ledger=self._read_ledger())
-
-    def _read_ledger(self) -> Ledger:
-        """Read the ledger of silenced findings; an unreadable one counts as empty."""
         from chatkit.localization.ledger import Ledger, LedgerFile
 
         try:
-            return LedgerFile(self._connection).read()
+            ledger = LedgerFile(self._connection).read()
         except (OSError, InputError) as error:
             print_line(f"The silenced findings cannot be read, so all findings are listed: {error}")
-            return Ledger()
+            ledger = Ledger()
+        glossary = self.glossary if glossary is None else glossary
+        return check_contents(contents, source, glossary=glossary, ledger=ledger)
 
 
 class ContentEndpoints(Endpoints[Content]):
@@ -208,19 +210,30 @@ class ContentEndpoints(Endpoints[Content]):
         super().__init__(transport)
         self.code: str = code
         self.checks = checks
-        self.source = "en"  #: the language that plans hold the others against
-        self.expected: Collection[str] = ()  #: codes of findings that are no news to who plans
-        self.how = "apply"  #: what plans write translations with, for the ledger
-        self.by_rule = False  #: whether they only replace texts, and translate nothing
+        self.source = "en"  #: the language that plans compare the others with
+        self.ignored_codes: Collection[str] = ()  #: codes of findings that plans do not report
+        self.how: How = "apply"  #: how the ledger records the translations of a plan
+        #: Whether an edited text keeps the recorded source of the text before.
+        self.carries_sources = False
         self.path = ("templates", code, "contents")
 
     def record_findings(
         self, fields: Mapping[str, Any], live: Mapping[str, Any] | None
     ) -> list[Finding]:
-        """Return the findings that would stop one content, as it would be after these fields."""
-        findings = check_edit(fields, live)
+        """Return the findings that would stop one content, as it would be after these fields.
+
+        Args:
+            fields: The fields to send.
+            live: The live content; empty for a new one, None if it is unknown.
+        """
+        from chatkit.localization.audit import check_contents
+
+        before = {"lang_code": "en", **(live or {})}
+        known = _identify_findings(check_contents([before])) if live else set()
+        refused = check_contents([{**before, **fields}]).refused
+        findings = [_set_severity(each, before, fields, known) for each in refused]
         if live is not None and not live and (lang := fields.get("lang_code")):
-            findings[:0] = self.checks.languages.find_unknown(lang, self.code)
+            findings[:0] = self.checks.languages.find_unknown_language(lang, self.code)
         return findings
 
     def needs_live_record(self, fields: Mapping[str, Any]) -> bool:
@@ -230,19 +243,40 @@ class ContentEndpoints(Endpoints[Content]):
     def check_changes(
         self, changes: Sequence[Change], base: pd.DataFrame, full: ReadFull
     ) -> Mapping[int, Sequence[Finding]]:
-        """Check all contents as a plan would leave them, each beside the other languages.
+        """Check all contents as a plan would leave them, and compare the languages.
 
-        Lists show a text without its buttons and samples: what a change leaves live, or makes
-        live, is read in full, as for the update of one content.
+        Lists show a text without its buttons and samples, so a content that will be live is read
+        in full.
+
+        Args:
+            changes: Creates, updates and deletes of contents.
+            base: The contents as they were read. A field that it lacks is not checked.
+            full: Reads contents in full.
+
+        Returns:
+            The findings, by the position of the change.
         """
-        findings = check_plan(
-            *(changes, base, full),
-            source=self.source,
-            expected=self.expected,
-            check=self.checks.check,
-        )
-        for n, finding in self.checks.languages.check(changes, base).items():
-            findings.setdefault(n, []).insert(0, finding)
+        from chatkit.localization.audit import check_contents
+
+        contents = _PlannedContents(changes, base, full)
+        if _REFUSAL_FIELDS - {*base.columns}:
+            contents.read_in_full(
+                key
+                for key, (_, change) in contents.edits.items()
+                if change.kind == "update"
+                and contents.fields_after(key).get("is_draft") is not True
+            )
+        known = _identify_findings(check_contents(contents.before.values(), self.source))
+        findings: dict[int, list[Finding]] = {}
+        for each in self.checks.check(contents.iter_fields_after(), self.source):
+            key = ContentKey(each.template_code, each.lang_code)
+            edit = contents.edits.get(key)
+            if edit and each.severity != "note" and each.code not in self.ignored_codes:
+                before, sent = contents.before.get(key, {}), edit.change.after
+                finding = _set_severity(each, before, sent, known)
+                findings.setdefault(edit.position, []).append(finding)
+        for position, finding in self.checks.languages.check_new_languages(changes, base).items():
+            findings.setdefault(position, []).insert(0, finding)
         return findings
 
     def texts_to_keep(
@@ -250,8 +284,8 @@ class ContentEndpoints(Endpoints[Content]):
     ) -> list[WrittenText]:
         """Return the translated texts that changes write, each with its source text.
 
-        That is the source as it will be: as it was read, with what changes in it. A list shows no
-        footers, headers and buttons: where those are written too, the source is read in full.
+        The source text is the planned one. Lists show no footers, headers and buttons: where a
+        change writes these, the source content is read in full.
         """
         from chatkit.localization import language
         from chatkit.localization.content import list_texts
@@ -261,46 +295,39 @@ class ContentEndpoints(Endpoints[Content]):
         languages: dict[str, list[str]] = {}
         for code, lang in dict.fromkeys([*contents.before, *contents.edits]):
             languages.setdefault(code, []).append(lang)
-        new: dict[Place, dict[str, str]] = {}
-        originals: dict[Place, Place] = {}
-        for place, (_, change) in contents.edits.items():
-            original = language.find_code(self.source, languages[place[0]])
+        new_texts: dict[ContentKey, dict[str, str]] = {}
+        originals: dict[ContentKey, ContentKey] = {}
+        for key, (_, change) in contents.edits.items():
+            original = language.find_code(self.source, languages[key.template_code])
             before, after = map(list_texts, (change.before, change.after))
             texts = {field: text for field, text in after.items() if before.get(field) != text}
-            if texts and original and original != place[1]:
-                new[place], originals[place] = texts, (place[0], original)
+            if texts and original and original != key.lang_code:
+                new_texts[key] = texts
+                originals[key] = ContentKey(key.template_code, original)
         unread = (
-            originals[place]
-            for place, texts in new.items()
+            originals[key]
+            for key, texts in new_texts.items()
             if texts.keys() - {"text"}
-            and _TEXTS - contents.before.get(originals[place], dict.fromkeys(_TEXTS)).keys()
+            and _TEXTS - contents.before.get(originals[key], dict.fromkeys(_TEXTS)).keys()
         )
         contents.read_in_full(dict.fromkeys(unread))
         written = []
-        for place, texts in new.items():
-            source_place = originals[place]
-            sources = list_texts(contents.after(source_place))
-            # where texts are only replaced, each is as up to date as the one before
-            before = list_texts(contents.edits[place][1].before) if self.by_rule else {}
-            first = list_texts(contents.before.get(source_place, {}))
-            written += [
-                WrittenText(
-                    *(
-                        place[0],
-                        language.normalize(place[1]),
-                        field,
-                        language.normalize(source_place[1]),
-                    ),
-                    *(digest_text(text), sources[field], self.how),
-                    *(
-                        map(digest_text, (before[field], first[field]))
-                        if field in before and field in first
-                        else ()
-                    ),
-                )
-                for field, text in texts.items()
-                if sources.get(field)
-            ]
+        for key, texts in new_texts.items():
+            original_key = originals[key]
+            sources = list_texts(contents.fields_after(original_key))
+            before, source_before = {}, {}
+            if self.carries_sources:
+                before = list_texts(contents.edits[key].change.before)
+                source_before = list_texts(contents.before.get(original_key, {}))
+            for field, text in texts.items():
+                if not sources.get(field):
+                    continue
+                carried: tuple[str, ...] = ()
+                if field in before and field in source_before:
+                    carried = digest_text(before[field]), digest_text(source_before[field])
+                lang, source = map(language.normalize, (key.lang_code, original_key.lang_code))
+                row = key.template_code, lang, field, source, digest_text(text), sources[field]
+                written.append(WrittenText(*row, self.how, *carried))
         return written
 
     def keep(self, written: Sequence[Sequence[str]], run: str) -> None:
@@ -308,7 +335,14 @@ class ContentEndpoints(Endpoints[Content]):
         record_sources(self.transport.connection, written, run)
 
     def base(self, frame: pd.DataFrame | None, *, now: bool = False) -> Snapshot:
-        """Return the contents to compare a frame with; none where the service has no such code."""
+        """Return the snapshot that a frame holds; else read the contents as they are now.
+
+        Where the service does not know the template it is empty.
+
+        Args:
+            frame: The edited frame.
+            now: Read the contents although the frame holds a snapshot.
+        """
         try:
             return super().base(frame, now=now)
         except NotFound:
@@ -318,12 +352,14 @@ class ContentEndpoints(Endpoints[Content]):
             return Snapshot(empty, whole=True, now=True)
 
     def snapshot(self, frame: pd.DataFrame) -> Snapshot | None:
-        """Return the snapshot of a frame from when it was read, also of one of many templates."""
-        kept = super().snapshot(frame)
-        if kept is None and (every := get_snapshot(frame, snapshot_origin(self.transport))):
-            rows = every.frame[every.frame.index.get_level_values(0) == self.code]
-            kept = Snapshot(rows.droplevel(0), whole=True) if len(rows) else None
-        return kept
+        """Return these contents from the snapshot of a frame, of this or of many templates."""
+        snapshot = super().snapshot(frame)
+        if snapshot is None and (
+            of_many := get_snapshot(frame, make_snapshot_origin(self.transport))
+        ):
+            rows = of_many.frame[of_many.frame.index.get_level_values(0) == self.code]
+            snapshot = Snapshot(rows.droplevel(0), whole=True) if len(rows) else None
+        return snapshot
 
     @property
     def place(self) -> str:
@@ -331,48 +367,55 @@ class ContentEndpoints(Endpoints[Content]):
         return f"client.templates({self.code!r})"
 
     def next_step(self, error: Refused, key: Key | None, body: Mapping[str, Any]) -> str:
-        """Return the next step of an error: the API's spelling of a language, and known ones."""
-        asked = str(body.get("lang_code", "") if key is None else key)
-        written = asked.replace("-", "_")
+        """Return advice on a refused call: the spelling of its language, and those in use.
+
+        Args:
+            error: The refusal.
+            key: The language in the path of the call; None for a create.
+            body: The fields that were sent.
+        """
+        lang = str(body.get("lang_code", "") if key is None else key)
+        spelling = lang.replace("-", "_")
         if error.status in (409, self.profile.clash_status) and key is not None:
             other = body.get("lang_code")
             return (
                 f"A content keeps its language: {self.place}.create(lang_code={other!r:.60}, …) "
-                f"makes one in that language, and {self.place}.delete({asked!r:.60}) removes this "
+                f"makes one in that language, and {self.place}.delete({lang!r:.60}) removes this "
                 "one. Or leave lang_code out."
             )
-        if error.status == 409 and key is None:
-            return f"It exists: {self.place}.update({asked!r}, …) changes it."
+        if error.status == 409:
+            return f"It exists: {self.place}.update({lang!r}, …) changes it."
+        step = f"Write {spelling!r}: the API writes an underscore. " if spelling != lang else ""
         if isinstance(error, NotFound):
-            languages = self._languages_in_use()
-        elif key is None and (written != asked or any("lang_code" in f for f in error.fields)):
-            languages = []
-        else:
-            return super().next_step(error, key, body)
-        step = f"Write {written!r}: the API writes an underscore. " if written != asked else ""
-        if languages:
-            step += f"{self.code} has contents in {', '.join(languages)}."
-        elif isinstance(error, NotFound):
-            step += f"{self.code} has no content; its code may be misspelt."
-        else:
-            step += f"{self.place}.languages() lists the codes."
-        return step
+            languages = ", ".join(self._read_languages_in_use())
+            if languages:
+                return f"{step}{self.code} has contents in {languages}."
+            return f"{step}{self.code} has no content; its code may be misspelt."
+        if key is None and (step or any("lang_code" in field for field in error.fields)):
+            return f"{step}{self.place}.languages() lists the codes."
+        return super().next_step(error, key, body)
 
-    def _languages_in_use(self) -> list[str]:
+    def _read_languages_in_use(self) -> list[str]:
+        """Read the languages that have a content; empty if they cannot be read."""
         call = self.list_call()
         try:
-            return [
-                one.lang_code for one in self.parse_records(call, self.transport.send(call).data)
-            ]
+            contents = self.parse_records(call, self.transport.send(call).data)
         except CallError:
             return []
+        return [content.lang_code for content in contents]
 
     def required(self) -> list[str]:
         """Return the fields that a create requires, by the profile."""
         return list(dict.fromkeys(("lang_code", *self.profile.content_requires)))
 
     def undo(self, kind: str, known: Mapping[str, Any], after: Mapping[str, Any]) -> Undo:
-        """Return how exactly a change can be undone: a deleted content gets another id."""
+        """Return how well a planned change can be undone; a deleted content gets another id.
+
+        Args:
+            kind: create, update or delete.
+            known: The content as the plan knows it; empty for a create.
+            after: The fields to send.
+        """
         if kind == "delete":
             return "not exactly", "if created again, it has another id"
         return super().undo(kind, known, after)
@@ -384,8 +427,8 @@ class Contents(Resource[Content], endpoints=ContentEndpoints):
     A code that has no contents yet is an empty list: the API has no list of templates.
 
     Each content is checked before it is sent, as it would then be. What breaks the API document
-    is not sent, and what the platform rejects does not get live, unless you say `broken=True`.
-    All else is reported, also what is wrong with a draft.
+    is not sent, and what the platform rejects does not get live, unless you pass `broken=True`.
+    All else is reported, for drafts too.
 
     >>> contents = client.templates("order_ready")
     >>> contents.frame().index.tolist()
@@ -397,10 +440,10 @@ class Contents(Resource[Content], endpoints=ContentEndpoints):
     _endpoints: ContentEndpoints
 
     def __init__(
-        self, endpoints: ContentEndpoints, known: Callable[[str], str] = lambda code: ""
+        self, endpoints: ContentEndpoints, find_similar_code: Callable[[str], str]
     ) -> None:
         self._endpoints = endpoints
-        self._similar_code = known
+        self._find_similar_code = find_similar_code
 
     @property
     def code(self) -> str:
@@ -419,49 +462,31 @@ class Contents(Resource[Content], endpoints=ContentEndpoints):
         Raises:
             BadAnswer: The list is not as documented.
         """
-        frame = sorted_by_language(self._frame(self._endpoints.search(search), full=full))
-        self._endpoints.checks.languages.add_used(frame)
-        if frame.empty and search is None and (known := self._similar_code(self.code)):
-            warnings.warn(
-                f"The template {self.code} has no content; did you mean {known}?", stacklevel=2
-            )
+        frame = sort_by_language(self._frame(self._endpoints.search(search), full=full))
+        self._endpoints.checks.languages.add_used_languages(frame)
+        if frame.empty and search is None and (similar := self._find_similar_code(self.code)):
+            message = f"The template {self.code} has no content; did you mean {similar}?"
+            warnings.warn(message, stacklevel=2)
         return frame
 
-    # --- one content ----------------------------------------------------------------
-
-    def create(self, *, broken: bool = False, **fields: Any) -> Content:
-        """Create a content and return it as the service now has it (read back).
-
-        It is checked before it is sent, its language too: what has errors is sent with
-        `broken=True` only. A language in which no content was read is reported, once.
-
-        Raises:
-            InputError: A field is missing, unknown or wrong, or has errors; nothing was sent.
-            Conflict: The template has a content in that language.
-            UnknownOutcome: The answer was lost; the content may exist.
-        """
-        known, lang = self._endpoints.checks.languages, str(fields.get("lang_code", ""))
-        new = known.new_language_note(lang)
-        made = super().create(broken=broken, **fields)
-        if new:
-            known.reported.add(lang)
-            print_line(f"{new}.")
-        return made
-
     def _note_written(self, before: Content | None, made: Content, sent: Mapping[str, Any]) -> None:
-        """Record in the ledger the source of the written texts, as a plan does."""
+        """Record in the ledger the source of the texts that a single call wrote.
+
+        Args:
+            before: The content before; None for a new one, or if it was not read.
+            made: The content now.
+            sent: The fields that were sent.
+        """
         from chatkit.localization import language
 
-        endpoints, own = self._endpoints, [name for name in sent if name in _TEXTS]
-        known, now = (
-            {} if each is None else each.model_dump(include={*own}, exclude_unset=True)
-            for each in (before, made)
-        )
-        if known == now or language.is_same(made.lang_code, endpoints.source):
+        endpoints, names = self._endpoints, {*sent} & _TEXTS
+        old = before.model_dump(include=names, exclude_unset=True) if before else {}
+        new = made.model_dump(include=names, exclude_unset=True)
+        if old == new or language.is_same(made.lang_code, endpoints.source):
             return
         change = Change(
             row=0, kind="update", key=made.lang_code, label="",
-            before=known, after=now, code=self.code,
+            before=old, after=new, code=self.code,
         )  # fmt: skip
         try:
             written = endpoints.texts_to_keep([change], self._frame(full=False), endpoints.full)
@@ -470,7 +495,7 @@ class Contents(Resource[Content], endpoints=ContentEndpoints):
                 f"It is not recorded from which source this translation is made: {error.reason}."
             )
             return
-        # without the texts before it is not known which are new: what is recorded of them stays
+        # without the texts before it is unknown which are new: earlier records stay
         record_sources(endpoints.transport.connection, written, "", add=before is None)
 
     # --- all contents of the template -----------------------------------------------
@@ -500,7 +525,7 @@ class Contents(Resource[Content], endpoints=ContentEndpoints):
 
 
 def checks_of(contents: Contents) -> AccountChecks:
-    """Return the checks of the account of these contents."""
+    """Return the checks of the account to which the contents of a template belong."""
     return contents._endpoints.checks
 
 
@@ -508,7 +533,7 @@ def checks_of(contents: Contents) -> AccountChecks:
 
 
 def read_languages(transport: Transport, code: str) -> pd.DataFrame:
-    """Read the languages that contents of a template may have.
+    """Read the languages that contents of a template may have: `label`, indexed by `code`.
 
     Raises:
         BadAnswer: The lookup is not as documented.
@@ -525,8 +550,8 @@ def read_languages(transport: Transport, code: str) -> pd.DataFrame:
         raise BadAnswer(call, f"the lookup is not as documented: {error}") from None
 
 
-def sorted_by_language(frame: pd.DataFrame) -> pd.DataFrame:
-    """Sort the contents of each template by language, in the common order."""
+def sort_by_language(frame: pd.DataFrame) -> pd.DataFrame:
+    """Sort the contents of each template by language: English first, then by language code."""
     from chatkit.frames.frame import sort_by_key
     from chatkit.localization import language
 
@@ -538,32 +563,31 @@ _TEXTS = frozenset(("text", "footer", "headers", "buttons"))
 
 
 class KnownLanguages:
-    """The languages that a client knows: those of the lookup, those in use, and reported ones.
+    """The languages that an account knows: those in use, and those of the service's lookup.
 
-    The lookup is read once, and only for a language that no content has that was read. Where it
-    cannot be read, the service has the last word.
+    The lookup is read once, and only for a language in which no content was read. Where it cannot
+    be read, every language passes.
 
     Args:
-        transport: Of the account.
+        transport: Sends the calls to the account.
     """
 
     def __init__(self, transport: Transport) -> None:
-        self.used: set[str] = set()
-        self.reported: set[str] = set()
+        self.used: set[str] = set()  #: languages in which a content was read
         self._lookup: list[str] | None = None
         self._transport = transport
         self._refuses_unknown = transport.connection.profile.unknown_language == "refuse"
 
-    def add_used(self, frame: pd.DataFrame) -> None:
+    def add_used_languages(self, frame: pd.DataFrame) -> None:
         """Add the languages of a frame of contents to those in use."""
         self.used |= {str(lang) for lang in frame.index.unique(level=-1)}
 
-    def find_unknown(self, lang: str, code: str) -> list[Finding]:
+    def find_unknown_language(self, lang: str, code: str) -> list[Finding]:
         """Return a finding if no content is in a language, and the lookup does not have it.
 
         Args:
             lang: The language.
-            code: The template whose lookup is read, unless one was read.
+            code: The template whose lookup is read, if none was read yet.
         """
         from chatkit.localization import language
         from chatkit.report import Finding
@@ -579,48 +603,43 @@ class KnownLanguages:
             return []
         severity: Severity = "error" if self._refuses_unknown else "warning"
         message = f"the lookup of languages does not have {values(lang)}"
-        near = language.did_you_mean(lang, self._lookup)
-        hint = near[:1].upper() + near[1:] or 'templates("code").languages() has all.'
+        suggestion = language.did_you_mean(lang, self._lookup)
+        hint = suggestion[:1].upper() + suggestion[1:] or 'templates("code").languages() has all.'
         return [Finding("language", severity, "/lang_code", message, hint)]
 
-    def new_language_note(self, lang: str) -> str:
-        """Return a note that no content is in a language yet; empty if one is, or if reported."""
-        from chatkit.localization import language
-
-        if not self.used or lang in self.used or lang in self.reported:
-            return ""
-        name = language.name(lang)
-        return f"{name} is new: no content that was read is in {name}"
-
-    def check(self, changes: Sequence[Change], base: pd.DataFrame) -> dict[int, Finding]:
-        """Check that the languages of new contents exist, and warn of those that are new.
+    def check_new_languages(
+        self, changes: Sequence[Change], base: pd.DataFrame
+    ) -> dict[int, Finding]:
+        """Check the languages of new contents: an unknown one, or one that no content has.
 
         Args:
             changes: Creates, updates and deletes of contents.
-            base: The contents as they were read.
+            base: The contents as they were read, of one template or of several.
 
         Returns:
-            The findings, by the place of the change.
+            The findings, by the position of the change.
         """
+        from chatkit.localization import language
         from chatkit.report import Finding
 
         used = {str(lang) for lang in base.index.unique(level=-1)}
-        new = {
-            n: each
-            for n, each in enumerate(changes)
-            if each.kind == "create" and str(each.key) not in used
-        }
-        several = bool(used) and base.index.nlevels > 1  # one template does not tell what is in use
+        # the languages of a single template are not all that an account uses
+        reports_new = bool(used and self.used) and base.index.nlevels > 1
         findings = {}
-        for n, each in new.items():
-            if wrong := self.find_unknown(lang := str(each.key), str(each.code)):
-                findings[n] = wrong[0]
-            elif several and (message := self.new_language_note(lang)):
-                self.reported.add(lang)
-                findings[n] = Finding("language new", "warning", "/lang_code", message)
+        for position, change in enumerate(changes):
+            lang = str(change.key)
+            if change.kind != "create" or lang in used:
+                continue
+            if unknown := self.find_unknown_language(lang, str(change.code)):
+                findings[position] = unknown[0]
+            elif reports_new and lang not in self.used:
+                used.add(lang)  # one finding for each language
+                name = language.name(lang)
+                message = f"{name} is new: no content that was read is in {name}"
+                findings[position] = Finding("language new", "warning", "/lang_code", message)
         return findings
 
-    def require_known(self, code: str, languages: Iterable[str]) -> None:
+    def require_known_languages(self, code: str, languages: Iterable[str]) -> None:
         """Raise an error for languages to translate into that the lookup does not have.
 
         Where the service accepts any language, a message names them.
@@ -639,7 +658,7 @@ class KnownLanguages:
             Problem("languages", values(lang), f"is not in the lookup of languages. {each.hint}")
             for lang in languages
             if language.normalize(lang) not in used
-            for each in self.find_unknown(lang, code)
+            for each in self.find_unknown_language(lang, code)
         ]
         if problems and self._refuses_unknown:
             raise InputError("The service does not have these languages:", problems)
@@ -649,19 +668,30 @@ class KnownLanguages:
 
 # --- contents as they would be once they are sent ---------------------------------------
 
-#: The place of a content: its template code and its language.
-Place: TypeAlias = tuple[str, str]
-#: The code, the field and the message of a finding, by which it is known in a content.
-FindingKey: TypeAlias = tuple[str, str, str]
+
+class ContentKey(NamedTuple):
+    """The key of a content among those of all templates."""
+
+    template_code: str
+    lang_code: str
+
+
+class _PlannedEdit(NamedTuple):
+    """A create or an update, and its position among the changes of a plan."""
+
+    position: int
+    change: Change
+
+
+#: What identifies a finding: template code, language, code, field and message.
+FindingKey: TypeAlias = tuple[str, str, str, str, str]
 #: The fields by which the platform refuses a content; lists show none of them.
 _REFUSAL_FIELDS = frozenset(("variables", "headers", "buttons"))
-#: Codes of findings in a draft that is meant to hold the words of its source.
+#: Codes of findings in a draft that holds the texts of its source on purpose.
 COPIED = frozenset((
     *("untranslated", "same as source", "wrong script", "other script", "glossary", "quotes"),
     *("punctuation", "number form", "date form"),
 ))  # fmt: skip
-
-
 #: Codes of findings in a draft that lacks rejected texts, which the report lists.
 MISSING = frozenset((
     *("text empty", "header empty", "button label", "placeholders differ", "header differs"),
@@ -669,166 +699,121 @@ MISSING = frozenset((
 ))  # fmt: skip
 
 
-def check_edit(fields: Mapping[str, Any], live: Mapping[str, Any] | None) -> list[Finding]:
-    """Check one content as it would be once these fields are sent; return what is refused.
-
-    Args:
-        fields: What is sent.
-        live: The content as it is; empty for a new one, None if that is not known.
-    """
-    from chatkit.localization.audit import check_contents
-
-    before = {"lang_code": "en", **(live or {})}
-    known = {_finding_key(each) for each in check_contents([before])} if live else set()
-    refused = check_contents([{**before, **fields}]).refused
-    return [_with_severity(each, before, fields, known) for each in refused]
-
-
 class _PlannedContents:
-    """The contents that a plan changes, as they were read and as they would be, by place."""
-
-    def __init__(
-        self, changes: Sequence[Change], base: pd.DataFrame, full: ReadFull | None
-    ) -> None:
-        places = [(change.code or "", str(change.key)) for change in changes]
-        self.edits = {
-            place: (n, change)
-            for n, (place, change) in enumerate(zip(places, changes, strict=True))
-            if change.kind != "delete"
-        }
-        self._deleted = {*places} - self.edits.keys()
-        self._several, self._full = base.index.nlevels > 1, full
-        self._codes = {change.code or "" for change in changes}
-        self.before = _contents_by_place(base, self._codes)
-
-    def read_in_full(self, places: Iterable[Place]) -> None:
-        """Read some contents in full, of which lists show a part."""
-        keys = [place if self._several else place[1] for place in places]
-        if keys and self._full is not None:
-            self.before |= _contents_by_place(self._full(keys), self._codes)
-
-    def after(self, place: Place) -> dict[str, Any]:
-        """Return a content as it would be."""
-        own = {"template_code": place[0], "lang_code": place[1]}
-        sent = self.edits[place][1].after if place in self.edits else {}
-        return {**self.before.get(place, {}), **own, **sent}
-
-    def iter_after(self) -> Iterator[dict[str, Any]]:
-        """Yield all contents as they would be, new ones last."""
-        places = dict.fromkeys([*self.before, *self.edits])
-        return (self.after(place) for place in places if place not in self._deleted)
-
-
-def check_plan(
-    changes: Sequence[Change],
-    base: pd.DataFrame,
-    full: ReadFull | None = None,
-    *,
-    source: str = "en",
-    expected: Collection[str] = (),
-    check: Callable[[Iterable[Mapping[str, Any]], str], Audit] | None = None,
-) -> dict[int, list[Finding]]:
-    """Check all contents of a plan as they would be once it is applied.
+    """The contents of the templates that a plan changes, before and after its changes.
 
     Args:
         changes: Creates, updates and deletes of contents.
-        base: The contents as they were read. What a list does not show is not checked.
-        full: Reads those of them in full that will be live, and of which lists show a part.
-        source: The language that the others are translated from.
-        expected: Codes of findings to leave out.
-        check: Checks the contents as they would be, as the account does; else by the rules alone.
-
-    Returns:
-        The findings, by the place of the change.
+        base: The contents as they were read, of one template or of several.
+        full: Reads contents in full.
     """
-    from chatkit.localization.audit import check_contents
 
-    contents = _PlannedContents(changes, base, full)
-    if _REFUSAL_FIELDS - {*base.columns}:
-        contents.read_in_full(
-            place
-            for place, (_, change) in contents.edits.items()
-            if change.kind == "update" and contents.after(place).get("is_draft") is not True
-        )
-    known: dict[Place, set[FindingKey]] = {}
-    if contents.edits.keys() & contents.before.keys():
-        for each in check_contents(contents.before.values(), source):
-            place = each.template_code, each.lang_code
-            known.setdefault(place, set()).add(_finding_key(each))
-    findings: dict[int, list[Finding]] = {}
-    for each in (check or check_contents)(contents.iter_after(), source):
-        place = each.template_code, each.lang_code
-        if place in contents.edits and each.severity != "note" and each.code not in expected:
-            n, change = contents.edits[place]
-            before, own = contents.before.get(place, {}), known.get(place, set())
-            findings.setdefault(n, []).append(_with_severity(each, before, change.after, own))
-    return findings
+    def __init__(self, changes: Sequence[Change], base: pd.DataFrame, full: ReadFull) -> None:
+        keys = [ContentKey(change.code or "", str(change.key)) for change in changes]
+        self.edits = {
+            key: _PlannedEdit(position, change)
+            for position, (key, change) in enumerate(zip(keys, changes, strict=True))
+            if change.kind != "delete"
+        }
+        self._deleted = {*keys} - self.edits.keys()
+        self._several, self._full = base.index.nlevels > 1, full
+        self._codes = {key.template_code for key in keys}
+        self.before = _index_contents(base, self._codes)
+
+    def read_in_full(self, keys: Iterable[ContentKey]) -> None:
+        """Read some contents in full, of which lists show a part."""
+        if unread := [key if self._several else key.lang_code for key in keys]:
+            self.before |= _index_contents(self._full(unread), self._codes)
+
+    def fields_after(self, key: ContentKey) -> dict[str, Any]:
+        """Return the fields of a content after the changes."""
+        edit = self.edits.get(key)
+        return {**self.before.get(key, {}), **key._asdict(), **(edit.change.after if edit else {})}
+
+    def iter_fields_after(self) -> Iterator[dict[str, Any]]:
+        """Yield the fields of all contents after the changes, new contents last."""
+        keys = dict.fromkeys([*self.before, *self.edits])
+        return (self.fields_after(key) for key in keys if key not in self._deleted)
 
 
-def _with_severity(
+def _set_severity(
     finding: ContentFinding,
     before: Mapping[str, Any],
     sent: Mapping[str, Any],
-    known: Collection[FindingKey],
+    known: Set[FindingKey],
 ) -> Finding:
-    """Return a finding as an error if it stops the change, and else as a warning.
+    """Return a finding as an error if it stops a change of its content, else as a warning.
 
-    It stops the change if the service refuses it, or the platform a live content with it; but
-    not if the content is live with it already and something else is edited.
+    It stops the change if the service refuses it, or if the platform refuses a live content with
+    it. It does not stop a change of something else in a content that is live with it already.
 
     Args:
-        finding: In the content as it would be.
-        before: The content as it is.
+        finding: A finding in the content after the change.
+        before: The content before the change.
         sent: The fields that change.
-        known: The findings in the content as it is.
+        known: The keys of the findings in the contents before the changes.
     """
     after = {**before, **sent}
     if finding.severity == "error":
         stops = finding.field.partition(".")[0] in sent
     else:
         live = after.get("is_draft") is not True
-        new = "is_draft" in sent or _finding_key(finding) not in known
-        both = (repr(find_value(each, finding.pointer)) for each in (before, after))
+        new = "is_draft" in sent or not _identify_findings([finding]) & known
+        both = (repr(find_value(fields, finding.pointer)) for fields in (before, after))
         stops = finding.refused and live and (new or len({*both}) > 1)
     return replace(finding, severity="error" if stops else "warning")
 
 
-def _finding_key(finding: ContentFinding) -> FindingKey:
-    return finding.code, finding.field, finding.message
+def _identify_findings(findings: Iterable[ContentFinding]) -> set[FindingKey]:
+    """Return the keys of findings, to compare those before a change with those after it."""
+    return {
+        (each.template_code, each.lang_code, each.code, each.field, each.message)
+        for each in findings
+    }
 
 
-def _contents_by_place(base: pd.DataFrame, codes: Collection[str]) -> dict[Place, dict[str, Any]]:
-    """Return the contents of some templates in a frame, by code and language.
+def _index_contents(base: pd.DataFrame, codes: Collection[str]) -> dict[ContentKey, dict[str, Any]]:
+    """Return the fields of the contents of some templates in a frame.
 
-    A frame of one template does not have its code.
+    Args:
+        base: Contents by template code and language, or those of one template by language.
+        codes: The template codes; exactly one if the frame lacks that level.
     """
     from chatkit.frames.frame import records
 
-    one = next(iter(codes), "")
+    only_code = next(iter(codes), "")
     several = base.index.nlevels > 1
-    places = [(key[0], key[1]) if several else (one, str(key)) for key in base.index.tolist()]
-    rows = [row for row, place in enumerate(places) if place[0] in codes]
+    keys = [
+        ContentKey(*label) if several else ContentKey(only_code, str(label))
+        for label in base.index.tolist()
+    ]
+    rows = [row for row, key in enumerate(keys) if key.template_code in codes]
     return {
-        places[row]: {**fields, "template_code": places[row][0], "lang_code": places[row][1]}
+        keys[row]: {**fields, **keys[row]._asdict()}
         for row, fields in zip(rows, records(base, rows), strict=True)
     }
 
 
-# --- from which source translations are made ---------------------------------------------
+# --- the ledger of sources --------------------------------------------------------------
 
 
-def snapshot_origin(transport: Transport) -> dict[str, str]:
-    """Return the origin by which frames of several templates find their snapshot."""
+def make_snapshot_origin(transport: Transport) -> dict[str, str]:
+    """Return the origin that frames of several templates keep: the account and the noun."""
     return {"account": transport.connection.account, "noun": ContentEndpoints.noun}
 
 
 def record_sources(
     connection: Connection, written: Sequence[Sequence[str]], run: str, *, add: bool = False
 ) -> None:
-    """Record in the ledger the sources that the translations of a run are made from.
+    """Record in the ledger the source texts of the translations that a run or a call writes.
 
-    If that fails the run goes on, and its translations are unknown on the board. With `add` an
-    earlier record of a translation stays.
+    If the ledger cannot be written the run goes on, and a message reports it.
+
+    Args:
+        connection: The connection of the account.
+        written: The texts, each a `WrittenText`.
+        run: The name of the run; empty for a single call.
+        add: Keep earlier records of the same translations.
     """
     from chatkit.localization.ledger import Ledger, LedgerFile, record_written
 

@@ -1,4 +1,4 @@
-"""Edits: changes of whole frames of contents: replaced texts, new drafts, drafts to publish."""
+"""Edits of whole frames of contents: texts to replace, drafts to add, drafts to publish."""
 
 from __future__ import annotations
 
@@ -30,28 +30,28 @@ if TYPE_CHECKING:
     from chatkit.localization.ledger import Ledger
     from chatkit.localization.rules import ContentFinding
 
-#: The texts of headers, and of buttons by their type; a dynamic address has a whole one as sample.
+#: Fields of headers that hold texts, and those of buttons by their type.
 _HEADER = ("text", "link")
 _BUTTONS = {
     "visit_website": ("label", "value", "dynamic_url"),
     "call_phone": ("label", "value"),
 }
-_FEW = 5  #: places that a note names
+_FEW = 5  #: contents or texts that a note names
 _LINE = 400  #: characters of a message
 
 
 class Replacement:
-    """A text to find, and the one that replaces it; placeholders stay as they are.
+    """The replacement of a text in contents, with a count of what it replaced.
 
-    A match that has a part of a placeholder is left alone. One that has whole placeholders is
-    replaced only by what has the same ones.
+    Placeholders stay as they are: a match that has a part of a placeholder is skipped, and one
+    that has whole placeholders is replaced only by a text with the same ones.
 
     Args:
-        old: The text to find, as it is written.
-        new: What is put there.
+        old: The text to replace, as it is written.
+        new: The text in its place.
 
     Raises:
-        InputError: There is nothing to find.
+        InputError: One of them is no text, has half a character, or the old one is empty.
     """
 
     def __init__(self, old: str, new: str) -> None:
@@ -65,28 +65,29 @@ class Replacement:
             raise InputError("A text to replace must not hold half a character.")
         self._old, self._new = old, new
         self.count = 0
-        self.skipped: list[str] = []
+        self.skipped: list[str] = []  #: labels of texts in which a match was skipped
         self._edited: list[Entry] = []
 
-    def frame(self, contents: pd.DataFrame) -> pd.DataFrame:
-        """Return an edited copy of a frame of contents."""
+    def edit_frame(self, contents: pd.DataFrame) -> pd.DataFrame:
+        """Return a copy of a frame of contents with the text replaced."""
         edits: dict[int, dict[str, Any]] = {}
         for row, entry in enumerate(read_entries(contents)):
-            label, new = f"{entry.template_code}/{entry.lang_code}", dict[str, str]()
-            for field, text in _replaceable_texts(entry):
-                if (after := self._replace_in(text, f"{label} {field}")) != text:
-                    new[field] = after
-            if new:
-                edits[row] = put_texts(entry.raw, entry, new)
+            texts = dict[str, str]()
+            for field, text in _iter_replaceable_texts(entry):
+                label = f"{entry.template_code}/{entry.lang_code} {field}"
+                if (edited := self._replace_in_text(text, label)) != text:
+                    texts[field] = edited
+            if texts:
+                edits[row] = put_texts(entry.raw, entry, texts)
                 self._edited.append(entry)
         return apply_edits(contents, edits, [])
 
-    def notes(self) -> list[str]:
-        """Return notes that count the replacements, and list the places that were left alone."""
+    def make_notes(self) -> list[str]:
+        """Return notes that count the replacements, and list the texts with skipped matches."""
         old = values(self._old)
         if not self.count:
-            why = "occurs in placeholders only" if self.skipped else "does not occur"
-            notes = [f"Nothing is replaced: {old} {why}."]
+            reason = "occurs in placeholders only" if self.skipped else "does not occur"
+            notes = [f"Nothing is replaced: {old} {reason}."]
         else:
             codes = {entry.template_code for entry in self._edited}
             notes = [
@@ -94,33 +95,29 @@ class Replacement:
                 f"{many(len(self._edited), 'content')} of {many(len(codes), 'template')}."
             ]
         if self.skipped:
-            places = visible(", ".join(self.skipped[:_FEW]))
-            more = len(self.skipped) - _FEW
-            rest = f" and {more} more" if more > 0 else ""
-            notes.append(f"Left as they are, because a placeholder would change: {places}{rest}.")
+            labels = visible(shorten_list(self.skipped, _FEW))
+            notes.append(f"Left as they are, because a placeholder would change: {labels}.")
         return notes
 
-    def _replace_in(self, text: str, place: str) -> str:
-        """Return a text with the replacements; note its place if a placeholder would change."""
+    def _replace_in_text(self, text: str, label: str) -> str:
+        """Return a text with the replacements; note its label if a match was skipped."""
         before = find_slots(text)
-        parts, end, left = [], 0, False
-        for match in re.finditer(re.escape(self._old), text):
-            if not self._keeps_placeholders(match, before):
-                left = True
-            elif self._new != self._old:
-                parts += [text[end : match.start()], self._new]
-                end = match.end()
-        after = "".join([*parts, text[end:]])
-        # a new placeholder may arise from what stood beside each other
-        if _slot_counts(find_slots(after)) != _slot_counts(before):
-            after, parts, left = text, [], True
-        if left and place not in self.skipped:
-            self.skipped.append(place)
-        self.count += len(parts) // 2
-        return after
+        matches = list(re.finditer(re.escape(self._old), text))
+        replaced = [match for match in matches if self._keeps_placeholders(match, before)]
+        edited = text
+        for match in reversed(replaced):
+            edited = edited[: match.start()] + self._new + edited[match.end() :]
+        # a new placeholder may arise from the characters around a match
+        if _count_slots(find_slots(edited)) != _count_slots(before):
+            edited, replaced = text, []
+        if len(replaced) < len(matches) and label not in self.skipped:
+            self.skipped.append(label)
+        if edited != text:
+            self.count += len(replaced)
+        return edited
 
     def _keeps_placeholders(self, match: re.Match[str], placeholders: Sequence[Slot]) -> bool:
-        """Return whether replacing a match keeps the placeholders of a text."""
+        """Return whether replacing a match keeps the placeholders of its text."""
         start, end = match.span()
         inside = []
         for slot in placeholders:
@@ -128,11 +125,11 @@ class Replacement:
                 inside.append(slot)
             elif max(start, slot.start) < min(end, slot.end):
                 return False
-        return _slot_counts(find_slots(self._new)) == _slot_counts(inside)
+        return _count_slots(find_slots(self._new)) == _count_slots(inside)
 
 
-def _replaceable_texts(entry: Entry) -> Iterator[tuple[str, str]]:
-    """Yield the texts that can be searched, with their fields as in the API."""
+def _iter_replaceable_texts(entry: Entry) -> Iterator[tuple[str, str]]:
+    """Yield the fields of a content in which a text can be replaced, each with its text."""
     yield "text", entry.text
     yield "footer", entry.footer
     for number, header in enumerate(entry.headers):
@@ -143,21 +140,22 @@ def _replaceable_texts(entry: Entry) -> Iterator[tuple[str, str]]:
             yield f"buttons.{number}.{name}", read_text(button, name)
 
 
-def _slot_counts(placeholders: Iterable[Slot]) -> Counter[str]:
+def _count_slots(placeholders: Iterable[Slot]) -> Counter[str]:
+    """Count placeholders by name."""
     return Counter(slot.name for slot in placeholders)
 
 
 # --- drafts -----------------------------------------------------------------------------
 
 
-def languages_to_draft(languages: str | Iterable[str]) -> list[str]:
-    """Check the languages that each template is to have, and return each once.
+def validate_draft_languages(languages: str | Iterable[str]) -> list[str]:
+    """Check the languages in which to draft contents, and return each once.
 
     Raises:
         InputError: No language is named, or one is not written as the API writes it.
     """
-    named, problems = language.as_list(languages), []
-    for code in named:
+    codes, problems = language.as_list(languages), []
+    for code in codes:
         form = language.normalize(code) if isinstance(code, str) else ""
         if not isinstance(code, str) or not code.strip():
             problems.append(Problem("languages", values(code), "is not a language code"))
@@ -167,25 +165,26 @@ def languages_to_draft(languages: str | Iterable[str]) -> list[str]:
             problems.append(Problem("languages", values(code), reason))
         elif form != code:
             problems.append(Problem("languages", values(code), f"the API writes {form}"))
-    if problems or not named:
+    if problems or not codes:
         end = ":" if problems else "."
         raise InputError(f"Name the languages to draft, like ['de', 'pt_BR']{end}", problems)
-    return list(dict.fromkeys(named))
+    return list(dict.fromkeys(codes))
 
 
 def add_drafts(
     contents: pd.DataFrame, codes: Iterable[str], languages: Sequence[str], source: str
 ) -> tuple[pd.DataFrame, list[str]]:
-    """Add drafts of the contents that are missing, made from those of the source language.
+    """Add drafts of missing contents, as copies of those of the source language.
 
     Args:
         contents: The contents of these templates, in full.
-        codes: The templates.
-        languages: Which languages each of them is to have.
+        codes: The template codes.
+        languages: The languages that each template gets.
         source: The language that the others are translated from.
 
     Returns:
-        The contents with the drafts, and notes that count these in words.
+        The contents with the drafts, and notes that count the drafts and name the templates
+        without a source.
     """
     templates = group_by_template(read_entries(contents))
     originals = {code: find_source(templates.get(code, []), source) for code in codes}
@@ -199,51 +198,47 @@ def add_drafts(
     if rows:
         notes = [f"{many(len(rows), 'draft')} with the words of {source}: to be translated."]
     if sourceless := [code for code, original in originals.items() if original is None]:
-        named = visible(", ".join(sourceless))
-        notes.append(f"Without a content in {source!r}, left alone: {named}.")
+        listed = visible(", ".join(sourceless))
+        notes.append(f"Without a content in {source!r}, left alone: {listed}.")
     return apply_edits(contents, {}, rows), notes
 
 
+# --- drafts that go live ----------------------------------------------------------------
+
 _MAX_MESSAGES = 12  #: messages that a plan shows as customers will see them
 _MAX_FIELDS = 3  #: texts of a draft that are named
-#: Why a draft is left: what it does, and the next step.
-_LEFT_OUT = {
-    "missing": (
-        "lack texts that their source has",
-        "client.templates.queue(languages, codes) shows them to translate.",
+#: The obstacles to publishing a draft, each with the next step, in the order of their notes.
+_OBSTACLES = {
+    "lack texts that their source has": (
+        "client.templates.queue(languages, codes) shows them to translate."
     ),
-    "broken": (
-        "would be refused by the platform",
-        "Pass broken=True to publish those without another reason.",
+    "would be refused by the platform": "Pass broken=True to publish those without another reason.",
+    "were made from another source text than there is now": (
+        "See client.templates.board() for what has changed."
     ),
-    "stale": (
-        "were made from another source text than there is now",
-        "See client.templates.board() for what has changed.",
-    ),
-    "untranslated": (
-        "hold the words of the source",
+    "hold the words of the source": (
         'client.templates.queue(languages, codes, only="draft") shows them to translate; if they '
-        "are right, client.templates.accept(languages, codes) records it.",
+        "are right, client.templates.accept(languages, codes) records it."
     ),
-    "unknown": (
-        "are not recorded as made from the source of today",
-        "If they are right, client.templates.accept(languages) records it.",
+    "are not recorded as made from the source of today": (
+        "If they are right, client.templates.accept(languages) records it."
     ),
 }
+_NO_TEXT, _REFUSED, _STALE, _UNTRANSLATED, _UNKNOWN = _OBSTACLES
 _SAME_CODES = ("untranslated", "same as source")
-#: Codes that a publication reports itself.
-AGAINST_GLOSSARY = ("glossary", "formality")
+#: Codes of findings that a publication reports itself.
+GLOSSARY_CODES = ("glossary", "formality")
 
 
 class _Draft(NamedTuple):
-    """A draft, and the reasons to leave it out, by a key of `_LEFT_OUT`; none if it goes live."""
+    """A draft, and the obstacles to publishing it; without any it goes live."""
 
     entry: Entry
     findings: list[ContentFinding]
-    reasons: dict[str, str]
+    obstacles: dict[str, str]  #: a label for each, by its words in `_OBSTACLES`
 
     @property
-    def place(self) -> str:
+    def label(self) -> str:
         return f"{self.entry.template_code}/{self.entry.lang_code}"
 
 
@@ -262,55 +257,56 @@ def select_drafts(
         contents: Contents in full.
         languages: One language, or several; None for all.
         source: The language that the others are translated from.
-        ledger: The record of their sources.
-        glossary: The words of translations: a note lists drafts that go live against it.
+        ledger: The record of the source texts of translations. What it silences holds back a
+            draft all the same.
+        glossary: The glossary; a note lists drafts that go live against it.
         broken: Whether drafts that the platform would refuse go live, too.
 
     Raises:
         InputError: No content is in one of the languages.
     """
     from chatkit.localization.audit import review_contents
-    from chatkit.localization.board import board
     from chatkit.localization.ledger import select_languages
-    from chatkit.localization.rules import AGREED, STRUCTURE
 
     members = read_entries(contents)
-    named = select_languages(members, languages)
-    states = board(members, source, ledger=ledger)
-    drafts, live = list[_Draft](), 0
-    # what is silenced holds back a draft, too
+    selected = select_languages(members, languages)
+    drafts, live_count = list[_Draft](), 0
     for entry, original, findings in review_contents(members, source, glossary=glossary):
-        if named is not None and language.normalize(entry.lang_code) not in named:
+        if selected is not None and language.normalize(entry.lang_code) not in selected:
             continue
         if not entry.is_draft:
-            live += 1
+            live_count += 1
             continue
-        place = entry.template_code, entry.lang_code
         draft = _Draft(entry, findings, {})
         drafts.append(draft)
         if original is not None and original.texts["text"] and not entry.texts.get("text"):
-            draft.reasons["missing"] = f"{draft.place} (text)"
+            draft.obstacles[_NO_TEXT] = f"{draft.label} (text)"
             continue
-        if states[place].state == "broken" and not broken:
-            draft.reasons["broken"] = draft.place
-        if original is None:
-            continue
-        differs = STRUCTURE & {each.code for each in draft.findings}
-        if ledger.is_structure_accepted(entry, original):
-            differs -= AGREED
-        if states[place].state == "stale" or states[place].changes or differs:
-            draft.reasons["stale"] = draft.place
-        elif same := _untranslated_fields(draft, original, ledger, glossary):
-            rest = len(same) - _MAX_FIELDS
-            more = f" and {many(rest, 'other text')}" if rest > 0 else ""
-            texts = f"{', '.join(same[:_MAX_FIELDS])}{more}"
-            draft.reasons["untranslated"] = f"{draft.place} ({texts})"
-        elif ledger.provenance(entry, original).unknown:
-            draft.reasons["unknown"] = draft.place
-    return Publication(contents, members, drafts, live, ledger)
+        if not broken and any(each.refused for each in findings):
+            draft.obstacles[_REFUSED] = draft.label
+        if original is not None:
+            draft.obstacles.update(_find_obstacle(draft, original, ledger, glossary))
+    return Publication(contents, members, drafts, live_count, ledger)
 
 
-def _untranslated_fields(
+def _find_obstacle(
+    draft: _Draft, original: Entry, ledger: Ledger, glossary: Glossary | None
+) -> dict[str, str]:
+    """Compare a draft with its source; return the first obstacle with its label, if any."""
+    from chatkit.localization.rules import AGREED, STRUCTURE
+
+    provenance = ledger.provenance(draft.entry, original)
+    differences = STRUCTURE & {each.code for each in draft.findings}
+    if ledger.is_structure_accepted(draft.entry, original):
+        differences -= AGREED
+    if provenance.changes or differences:
+        return {_STALE: draft.label}
+    if names := _list_untranslated_fields(draft, original, ledger, glossary):
+        return {_UNTRANSLATED: f"{draft.label} ({shorten_list(names, _MAX_FIELDS)})"}
+    return {_UNKNOWN: draft.label} if provenance.unknown else {}
+
+
+def _list_untranslated_fields(
     draft: _Draft, original: Entry, ledger: Ledger, glossary: Glossary | None
 ) -> list[str]:
     """Return the names of the fields that still have the text of the source.
@@ -323,11 +319,12 @@ def _untranslated_fields(
     same = {each.field for each in draft.findings if each.code in _SAME_CODES}
     entry, lang_code, names = draft.entry, original.lang_code, []
     for field, name, text in entry.pieces:
-        words = text
+        if field not in same or ledger.is_accepted(entry, field, original, text):
+            continue
+        remaining = text
         if glossary is not None:
-            words = glossary.remove_kept_terms(text, entry.lang_code, lang_code)
-        accepted = ledger.is_accepted(entry, field, original, text)
-        if field in same and not accepted and not may_be_same(field, words, lang_code):
+            remaining = glossary.remove_kept_terms(text, entry.lang_code, lang_code)
+        if not may_be_same(field, remaining, lang_code):
             names.append(name)
     return names
 
@@ -336,64 +333,66 @@ class Publication(NamedTuple):
     """The contents of some templates, and their drafts that can go live."""
 
     contents: pd.DataFrame
-    members: list[Entry]  #: its contents, row by row
+    entries: list[Entry]  #: the contents, row by row
     drafts: list[_Draft]
-    live: int  #: how many contents are live already
+    live_count: int  #: how many contents are live already
     ledger: Ledger
 
     @property
-    def _live_messages(self) -> dict[str, Entry]:
-        """The drafts that go live, by a note that has the message in one line."""
+    def _drafts_by_note(self) -> dict[str, _Draft]:
+        """The drafts that go live, each by a note with its message in one line."""
         return {
-            f"{draft.place} as a customer sees it: {cut(draft.entry.summary(), _LINE)}": draft.entry
+            f"{draft.label} as a customer sees it: {cut(draft.entry.summary(), _LINE)}": draft
             for draft in self.drafts
-            if not draft.reasons
+            if not draft.obstacles
         }
 
     @property
-    def drawn(self) -> dict[str, str]:
-        """The HTML of the messages as on a phone, by the note that shows each."""
+    def drawings(self) -> dict[str, str]:
+        """The messages as HTML, drawn as on a phone, by the note that each takes the place of."""
         from chatkit.localization.bubble import draw_bubble, make_bubble
 
-        drawn = {}
-        for note, entry in list(self._live_messages.items())[:_MAX_MESSAGES]:
-            place = f"{entry.template_code}/{entry.lang_code}"
-            title = escaped(f"{place} ({language.name(entry.lang_code)})")
-            drawn[note] = f"<figcaption>{title}</figcaption>{draw_bubble(make_bubble(entry, {}))}"
-        return drawn
+        drawings = {}
+        for note, draft in list(self._drafts_by_note.items())[:_MAX_MESSAGES]:
+            title = escaped(f"{draft.label} ({language.name(draft.entry.lang_code)})")
+            message = draw_bubble(make_bubble(draft.entry, {}))
+            drawings[note] = f"<figcaption>{title}</figcaption>{message}"
+        return drawings
 
-    def frame(self) -> pd.DataFrame:
+    def edit_frame(self) -> pd.DataFrame:
         """Return a copy of the contents in which the drafts that go live are no drafts."""
-        ready = {id(draft.entry) for draft in self.drafts if not draft.reasons}
-        rows = [row for row, entry in enumerate(self.members) if id(entry) in ready]
+        ready = {id(draft.entry) for draft in self.drafts if not draft.obstacles}
+        rows = [row for row, entry in enumerate(self.entries) if id(entry) in ready]
         return apply_edits(self.contents, {row: {"is_draft": False} for row in rows}, [])
 
-    def notes(self) -> list[str]:
+    def make_notes(self) -> list[str]:
         """Return notes with the messages that go live, and with the drafts that are left out."""
-        messages = list(self._live_messages)
+        messages = list(self._drafts_by_note)
         notes = messages[:_MAX_MESSAGES]
         if (more := len(messages) - _MAX_MESSAGES) > 0:
             notes.append(
                 f"… and {many(more, 'more message')}: chatkit.widgets.Preview(content) shows one."
             )
         if not messages:
-            are = "is" if self.live == 1 else "are"
-            already = f" {many(self.live, 'content')} {are} live already." if self.live else ""
+            are = "is" if self.live_count == 1 else "are"
+            contents = many(self.live_count, "content")
+            already = f" {contents} {are} live already." if self.live_count else ""
             notes.append(f"No draft goes live.{already}")
         against = [
-            f"{draft.place}: {each.message}. {each.hint}".strip()
+            f"{draft.label}: {each.message}. {each.hint}".strip()
             for draft in self.drafts
             for each in draft.findings
-            if not draft.reasons and each.code in AGAINST_GLOSSARY
+            if not draft.obstacles and each.code in GLOSSARY_CODES
             if not self.ledger.is_silent(each.code, each.lang_code, each.template_code, each.field)
         ]
-        notes += [f"Goes live against the glossary: {visible(each)}" for each in against[:_FEW]]
-        if (more := len(against) - _FEW) > 0:
-            notes.append(
-                f"… and {more:,} more against the glossary: client.templates.check() has all."
-            )
-        for why, (what, then) in _LEFT_OUT.items():
-            if places := [draft.reasons[why] for draft in self.drafts if why in draft.reasons]:
-                named = visible(shorten_list(places, _FEW))
-                notes.append(f"Left as drafts, as they {what}: {named}. {then}")
+        if against:
+            listed = visible(shorten_list(against, _FEW))
+            notes.append(f"Goes live against the glossary: {listed}")
+        for obstacle, next_step in _OBSTACLES.items():
+            labels = [
+                each.obstacles[obstacle] for each in self.drafts if obstacle in each.obstacles
+            ]
+            if labels:
+                listed = visible(shorten_list(labels, _FEW))
+                notes.append(f"Left as drafts, as they {obstacle}: {listed}. {next_step}")
         return notes

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from chatkit.localization.units import Only, Unit, UnitState
 
 
-#: Messages of a queue, by verdict, where those of a file would not fit.
-_QUEUE_MESSAGES = {
+#: Reasons why a text of a queue was not taken, by verdict, where those of a file would not fit.
+_QUEUE_REASONS = {
     "stale": "its source was changed since this queue was made: make it again",
     "conflict": "somebody else translated it since this queue was made: nothing was overwritten",
 }
@@ -67,14 +67,8 @@ class Templates(metaclass=HelpPage):
     _declaration = ContentEndpoints
 
     def __init__(self, transport: Transport) -> None:
-        self._bulk = BulkTemplates(transport)
-        self._opened: dict[str, Contents] = {}
+        self._target = BulkTemplates(transport)  #: the source and target of plans
         self._remembered = RememberedCodes(transport.connection)
-
-    @property
-    def _target(self) -> BulkTemplates:
-        """The source and target of plans for many templates."""
-        return self._bulk
 
     @safe_repr
     def __repr__(self) -> str:
@@ -84,11 +78,9 @@ class Templates(metaclass=HelpPage):
         """Open the contents of one template by its code.
 
         Raises:
-            InputError: It can be no code, like `' '` or `'..'`; nothing was sent.
+            InputError: It cannot be a code, like `' '` or `'..'`; nothing was sent.
         """
-        if code not in self._opened:
-            self._opened[code] = Contents(self._bulk.of(code), self._similar_code)
-        return self._opened[code]
+        return Contents(self._target.of(code), self._find_similar_code)
 
     # --- codes ----------------------------------------------------------------------
 
@@ -111,19 +103,26 @@ class Templates(metaclass=HelpPage):
             SettingsError: The configuration file cannot be written.
             OSError: The file cannot be opened.
         """
-        print_line(self._remembered.keep(_codes_or_none(codes)))
+        if isinstance(codes, Iterable) and not isinstance(codes, str | bytes):
+            codes = list(codes)
+        print_line(self._remembered.save_codes([] if codes == [] else template_codes(codes)))
 
-    def _similar_code(self, code: str) -> str:
+    def _find_similar_code(self, code: str) -> str:
         """Return a used or remembered code that is spelled like this one; empty if none is."""
-        known = [*self.codes, *self._bulk.codes()]
-        return next(iter(get_close_matches(code, [each for each in known if each != code], 1)), "")
+        others = [each for each in (*self.codes, *self._target.list_used_codes()) if each != code]
+        return next(iter(get_close_matches(code, others, 1)), "")
 
-    def _known_codes(self) -> list[str]:
-        """Return all known codes: remembered, used by this client, or in the ledger."""
+    def _list_known_codes(self) -> list[str]:
+        """Return the codes that are remembered, used by this client, or in the ledger."""
         recorded = (key.template_code for key in self.ledger.read().origins)
-        return list(dict.fromkeys([*self.codes, *self._bulk.codes(), *recorded]))
+        return list(dict.fromkeys([*self.codes, *self._target.list_used_codes(), *recorded]))
 
     def _resolve_codes(self, codes: Codes | None) -> list[str]:
+        """Return the template codes of an argument or a file; None means the remembered ones.
+
+        Raises:
+            InputError: There are none, or some cannot be codes.
+        """
         if codes is None and not self.codes:
             raise InputError(NO_CODES)
         return template_codes(self.codes if codes is None else codes)
@@ -134,25 +133,27 @@ class Templates(metaclass=HelpPage):
 
         Those are `check`, `plan`, `board`, `queue`, `publish`, `read_translations` and forms.
         Set it once to a .csv or .xlsx file, a frame or rows, or to None; `glossary=` of `check`
-        counts before it. It lasts as long as this client.
+        takes its place. It lasts as long as this client.
 
         Raises:
             InputError: When it is set: a column is unknown, or rows are wrong.
             OSError: When it is set: the file cannot be opened.
         """
-        return self._bulk.checks.glossary
+        return self._target.checks.glossary
 
     @glossary.setter
     def glossary(self, source: GlossarySource | None) -> None:
-        self._bulk.checks.glossary = None if source is None else _read_glossary(source)
+        from chatkit.localization.glossary import Glossary
+
+        self._target.checks.glossary = None if source is None else Glossary(source)
 
     # --- read -----------------------------------------------------------------------
 
     def frame(self, codes: Codes | None = None, *, full: bool = False) -> pd.DataFrame:
         """Read the contents of several templates, indexed by `template_code` and `lang_code`.
 
-        They are read several at once, and are in the order of the codes; of each template
-        English comes first, then the other languages by their code.
+        The rows are in the order of the codes; of each template English comes first, then the
+        other languages by their code.
 
         Args:
             codes: The template codes, or a file of them; without them those that `remember` keeps.
@@ -160,14 +161,14 @@ class Templates(metaclass=HelpPage):
 
         Raises:
             InputError: No code is named.
-            NotFound: The service does not know some; all of them are named.
-            BadAnswer: A list is not as documented.
+            NotFound: The service does not know some codes; all of them are named.
+            BadAnswer: A list or a content is not as documented.
         """
-        reading = self._bulk.reader(self._resolve_codes(codes))
-        frame = reading.frame(full=full)
-        reading.refuse_absent()
-        reading.warn_of_empty()
-        return self._bulk.with_snapshot(frame)
+        reader = self._target.make_reader(self._resolve_codes(codes))
+        frame = reader.read_frame(full=full)
+        reader.raise_for_absent_templates()
+        reader.warn_of_empty_templates()
+        return self._target.with_snapshot(frame)
 
     def board(
         self,
@@ -179,8 +180,8 @@ class Templates(metaclass=HelpPage):
     ) -> Board:
         """Show every template in every language: live, draft, stale, unknown, broken or missing.
 
-        Stale is what was made from another source text than there is now, unknown what is live
-        and was never recorded: `accept` records it.
+        A stale content was made from another source text than there is now. An unknown one is
+        live, and its source was never recorded: `accept` records it.
 
         Args:
             codes: The template codes, or a file of them; without them the remembered ones. One
@@ -189,10 +190,10 @@ class Templates(metaclass=HelpPage):
             languages: Languages to show although no template has them.
             since: A date, like "2026-11-01": show only templates in which something was changed
                 since then; `changes()` of the board lists the changes, with their authors and
-                runs. Known are the runs whose journals lie in your data folder or in that of
-                CHATKIT_RUNS, not those that are kept elsewhere, and of translations the records
-                of the ledger: single edits, and those of colleagues whose ledger you merged.
-                Your own name is that of your user on this computer, or CHATKIT_USER.
+                runs. They come from the journals in your data folder and in that of
+                CHATKIT_RUNS, and from the ledger, which has single edits of translations, and
+                those of colleagues whose ledger you merged. Your own name is that of your user
+                on this computer, or CHATKIT_USER.
 
         Raises:
             InputError: No code is named, or `since` is not a date.
@@ -205,27 +206,23 @@ class Templates(metaclass=HelpPage):
             parse_time,
         )
 
-        named = self._resolve_codes(codes)
+        codes = self._resolve_codes(codes)
         start = None if since is None else parse_time(since)
         ledger, changed = self.ledger.read(), list[ContentChange]()
         if start is not None:
-            changes, runs = read_changes_since(
-                self._bulk.transport.connection.account, "content", start
-            )
-            changed = [
-                ContentChange(
-                    *(each.change.code or "", str(each.change.key), each.at, each.by, each.run),
-                    *(each.change.kind, ", ".join(each.change.after)),
+            account = self._target.transport.connection.account
+            written, runs = read_changes_since(account, "content", start)
+            changed = list_recorded_changes(ledger, start, runs)
+            for run, at, by, change in written:
+                code, fields = change.code or "", ", ".join(change.after)
+                changed.append(
+                    ContentChange(code, str(change.key), at, by, run, change.kind, fields)
                 )
-                for each in changes
-            ]
-            changed += list_recorded_changes(ledger, start, runs)
             changed.sort(key=lambda each: (each.at, each.run))
-        frame = self._bulk.reader(named).frame(full=True)
         return board(
-            frame,
+            self._target.make_reader(codes).read_frame(full=True),
             source,
-            codes=named,
+            codes=codes,
             languages=languages,
             ledger=ledger,
             glossary=self.glossary,
@@ -242,35 +239,37 @@ class Templates(metaclass=HelpPage):
     ) -> Audit:
         """Check contents by the rules, and compare each language with the source language.
 
-        What the API document does not state warns and never blocks; `silence` takes such a
-        warning away.
+        A rule that the API document does not state warns and never blocks; `silence` hides such a
+        warning.
 
         Args:
             codes: A frame of contents, edited or not, which is checked as it is; or template
                 codes, or a file of them, to be read; without them those that `remember` keeps.
             source: The language that the others are translated from.
-            glossary: What translations say and never say: a .csv or .xlsx file, a frame or rows
-                with columns `term`, `language`, `use`, `never`, `keep` and `address`. Without it
+            glossary: The terms of translations: a .csv or .xlsx file, a frame or rows with columns
+                `term`, `language`, `use`, `never`, `keep` and `address`. Without it
                 `client.templates.glossary`, if that was set.
 
         Raises:
-            InputError: No code is named, the frame does not tell its languages, or rows of the
-                glossary are wrong.
-            NotFound: The service does not know some; all of them are named.
+            InputError: No code is named, the frame lacks its languages, or rows of the glossary
+                are wrong.
+            NotFound: The service does not know some codes; all of them are named.
             OSError: The glossary cannot be opened.
 
-        >>> words = [{"term": "bike", "language": "de", "use": "Velo"}]
-        >>> found = client.templates.check(["order_ready"], glossary=words)
-        >>> found.of(lang_code="de", code="glossary").frame()[["field", "hint"]]
+        >>> terms = [{"term": "bike", "language": "de", "use": "Velo"}]
+        >>> audit = client.templates.check(["order_ready"], glossary=terms)
+        >>> audit.of(lang_code="de", code="glossary").frame()[["field", "hint"]]
                     field               hint
         0  headers.0.text  It says “Velo”.
         """
-        words = None if glossary is None else _read_glossary(glossary)
+        from chatkit.localization.glossary import Glossary
+
         if hasattr(codes, "columns"):
             frame = cast("pd.DataFrame", codes)
         else:
             frame = self.frame(codes, full=True)
-        return self._bulk.checks.check(frame, source, glossary=words)
+        terms = None if glossary is None else Glossary(glossary)
+        return self._target.checks.check(frame, source, glossary=terms)
 
     def silence(
         self,
@@ -283,17 +282,17 @@ class Templates(metaclass=HelpPage):
     ) -> pd.DataFrame:
         """Silence a warning of `check`, everywhere or for some texts only.
 
-        It is recorded in the ledger of translations, for this account, and counts wherever
-        contents are checked: for `check`, plans, boards, queues, forms and files of translators.
-        What the platform refuses cannot be silenced. Without a warning nothing is changed.
+        The ledger of the account records it, and every check of contents uses it: `check`, plans,
+        boards, queues, forms and files of translators. A finding for which the platform refuses
+        a content cannot be silenced. Without arguments nothing is changed.
 
         Args:
-            code: What the warning is called, like "quotes".
+            code: The code of the warning, like "quotes".
             languages: A language, or several; without it every one.
-            template_code: Only the contents of this template.
-            field: Only this text of a content, named as in a finding: "footer".
-            off: Report it again. A record for a template counts over one for all, then one for
-                a language, then one for a field.
+            template_code: The template whose contents it is silenced in; without it every one.
+            field: The text of a content, named as in a finding: "footer"; without it every one.
+            off: Report the warning again. A record for a template counts over one for all, then
+                one for a language, then one for a field.
 
         Returns:
             A row for each silenced warning; an empty cell means every one.
@@ -302,8 +301,8 @@ class Templates(metaclass=HelpPage):
             InputError: There is no such warning, or a language is not written as the API does.
             OSError: The ledger cannot be written.
 
-        >>> found = client.templates.silence("same as source", field="footer")
-        >>> found[["code", "lang_code", "template_code", "field"]]
+        >>> silenced = client.templates.silence("same as source", field="footer")
+        >>> silenced[["code", "lang_code", "template_code", "field"]]
                      code lang_code template_code   field
         0  same as source                          footer
         >>> len(client.templates.check(["order_ready"]).silent)
@@ -315,21 +314,21 @@ class Templates(metaclass=HelpPage):
         from chatkit.localization.ledger import Ledger
         from chatkit.localization.rules import CAN_BE_SILENCED, RULES
 
-        named = language.as_list(languages)
+        tags = language.as_list(languages)
         if not code:
-            if off or template_code or field or named != [""]:
+            if off or template_code or field or tags != [""]:
                 raise InputError('Name the warning: silence("quotes", "de"). silence() lists all.')
             return self.ledger.read().silences()
         if code not in CAN_BE_SILENCED:
-            near = next(iter(get_close_matches(code, CAN_BE_SILENCED, 1)), "")
-            why = "the platform refuses it" if code in RULES else "there is no such warning"
-            hint = f"; did you mean {near!r}?" if near else "."
-            raise InputError(f"{code!r} cannot be silenced: {why}{hint}")
-        if strange := [each for each in named if each and not language.is_tag(each)]:
-            raise InputError(f"{strange[0]!r} is not written like a language: de or pt_BR.")
+            similar = next(iter(get_close_matches(code, CAN_BE_SILENCED, 1)), "")
+            reason = "the platform refuses it" if code in RULES else "there is no such warning"
+            hint = f"; did you mean {similar!r}?" if similar else "."
+            raise InputError(f"{code!r} cannot be silenced: {reason}{hint}")
+        if invalid := [tag for tag in tags if tag and not language.is_tag(tag)]:
+            raise InputError(f"{invalid[0]!r} is not written like a language: de or pt_BR.")
         new = Ledger()
-        for each in named:
-            new.silence(code, each, template_code, field, off=off)
+        for tag in tags:
+            new.silence(code, tag, template_code, field, off=off)
         return self.ledger.add(new).silences()
 
     def queue(
@@ -342,19 +341,17 @@ class Templates(metaclass=HelpPage):
     ) -> Queue:
         """Make a queue of the texts that a person has to review, string by string.
 
-        Translations are suggested from all templates that are known: those remembered, used by
-        this client, and in the ledger. They are read, in these languages alone, when a suggestion
-        is first asked for.
+        Translations are suggested from all known templates: those remembered, used by this client,
+        and in the ledger. Their contents in these languages are read at the first suggestion.
 
-        `chatkit.widgets.QueueView(queue)` shows one after the other; in a program
-        `edit(number, text)`, `accept(number)` and `skip(number)` answer, and `plan()` takes all
-        answers.
+        `chatkit.widgets.QueueView(queue)` shows one text after the other; in a program use
+        `edit(number, text)`, `accept(number)` and `skip(number)`, then `plan()`.
 
         Args:
             languages: One language to review, or several; without it all that are there.
             codes: The template codes, or a file of them; without them those that `remember` keeps.
             source: The language that they are translated from.
-            only: Which texts: some of missing, stale, unknown, draft and live.
+            only: The states of the texts: some of missing, stale, unknown, draft and live.
 
         Raises:
             InputError: No code is named, the service has no such language, or a state is wrong.
@@ -373,10 +370,10 @@ class Templates(metaclass=HelpPage):
 
         frame = self.frame(codes, full=True)
         read_codes = {*frame.index.get_level_values(0)}
-        others = [code for code in self._known_codes() if code not in read_codes]
-        read_others = partial(self._bulk.read_in_languages, others, source=source)
+        others = [code for code in self._list_known_codes() if code not in read_codes]
+        read_others = partial(self._target.read_contents_in_languages, others, source=source)
         return Queue(
-            *(frame, self._target_languages(languages, frame), source, only),
+            *(frame, self._validate_target_languages(languages, frame), source, only),
             ledger=self.ledger,
             glossary=self.glossary,
             read_frame=partial(self.frame, full=True),
@@ -384,10 +381,14 @@ class Templates(metaclass=HelpPage):
             read_other_frame=read_others if others else None,
         )
 
-    def _target_languages(
+    def _validate_target_languages(
         self, languages: str | Iterable[str] | None, frame: pd.DataFrame
     ) -> list[str] | None:
-        """Return the languages to translate into, after a check that the service has them.
+        """Return the languages to translate into as a list, once the lookup has all of them.
+
+        Args:
+            languages: One language, or several; None for all that the contents have.
+            frame: The contents, by template code and language.
 
         Raises:
             InputError: The lookup of languages does not have some.
@@ -396,22 +397,27 @@ class Templates(metaclass=HelpPage):
 
         if languages is None:
             return None
-        named = language.as_list(languages)
+        tags = language.as_list(languages)
         if len(frame):
-            self._bulk.checks.languages.require_known(str(frame.index[0][0]), named)
-        return named
+            self._target.checks.languages.require_known_languages(str(frame.index[0][0]), tags)
+        return tags
 
     def _plan_units(self, units: Sequence[Unit], frame: pd.DataFrame) -> Plan:
-        """Plan the edits of a queue; notes of the plan name those that were rejected."""
+        """Plan the edits of a queue; notes of the plan name those that were rejected.
+
+        Args:
+            units: The edited texts.
+            frame: The contents, by template code and language, in full.
+        """
         from chatkit.localization.importer import import_units
 
-        returned = import_units(units, frame, any_order=True)
-        plan = self._bulk.plan_frame(returned.frame, source=returned.source or "en")
-        rejected = returned.refused
+        translations = import_units(units, frame, any_order=True)
+        plan = self._target.plan_frame(translations.frame, source=translations.source or "en")
+        rejected = translations.refused
         for each in rejected[:FEW]:
-            where = " ".join(each.unit.text_key)
-            why = _QUEUE_MESSAGES.get(each.verdict, each.message)
-            plan.notes.append(f"Not taken: {where}: {each.verdict}: {why}.")
+            key = " ".join(each.unit.text_key)
+            reason = _QUEUE_REASONS.get(each.verdict, each.message)
+            plan.notes.append(f"Not taken: {key}: {each.verdict}: {reason}.")
         if len(rejected) > FEW:
             plan.notes.append(f"… and {len(rejected) - FEW:,} more that were not taken.")
         return plan
@@ -423,7 +429,7 @@ class Templates(metaclass=HelpPage):
         """The record of the source texts that translations were made from."""
         from chatkit.localization.ledger import LedgerFile
 
-        return LedgerFile(self._bulk.transport.connection)
+        return LedgerFile(self._target.transport.connection)
 
     def accept(
         self,
@@ -433,8 +439,8 @@ class Templates(metaclass=HelpPage):
     ) -> pd.DataFrame:
         """Record that translations are right as they are, made from the source as it is now.
 
-        Nothing is sent. On the board they are stale once their source changes. What a plan
-        writes, and what comes back from translators, is recorded without it.
+        Nothing is sent. On the board they are stale once their source changes. Translations that
+        a plan writes, or that come back from translators, are recorded without it.
 
         Args:
             languages: One language, or several: "it", ["de", "fr"]; without it all.
@@ -461,9 +467,8 @@ class Templates(metaclass=HelpPage):
         frame = self.frame(codes, full=True)
         report, new = accept_contents(frame, languages, source, self.ledger.read())
         self.ledger.add(new)
-        texts = many(int(report["texts"].sum()), "text")
+        texts, contents = many(int(report["texts"].sum()), "text"), many(len(report), "content")
         are = "is" if texts == "1 text" else "are"
-        contents = many(len(report), "content")
         print_line(f"{texts} in {contents} {are} recorded as made from {source} as it is now.")
         return report
 
@@ -481,13 +486,21 @@ class Templates(metaclass=HelpPage):
     ) -> Plan:
         """Show what an edited frame of several templates would change.
 
-        It is as `frame(codes)` gave it, or has columns `template_code` and `lang_code`. All
-        else is as for one template: `templates("code").plan`.
+        Nothing is sent before `plan.apply()`.
+
+        Args:
+            frame: A frame of `frame(codes)`, edited; or a frame or rows with `template_code` and
+                `lang_code`.
+            base: As for the plan of one template, `templates("code").plan`, like all others.
+            existing: What becomes of an existing content: "update", "fill", "skip" or "refuse".
+            skip_invalid: Plan the good rows although others cannot be planned.
+            other_account: Take a frame of another account.
+            broken: Plan contents with errors, too.
 
         Raises:
             InputError: The frame as a whole cannot be planned.
         """
-        return self._bulk.plan_frame(
+        return self._target.plan_frame(
             frame,
             base=base,
             existing=existing,
@@ -505,29 +518,30 @@ class Templates(metaclass=HelpPage):
         skip_invalid: bool = False,
         broken: bool = False,
     ) -> Plan:
-        """Plan to replace a text everywhere. Nothing is sent before `plan.apply()`.
+        """Plan to replace a text in all contents. Nothing is sent before `plan.apply()`.
 
-        Placeholders stay as they are: what would change one is left alone, and a note names it.
+        Placeholders stay as they are: where one would change, the text is left alone, and a note
+        names it.
 
         Args:
-            old: What is found, as it is written; capitals count.
-            new: What is put there.
+            old: The text to replace, as it is written; capitals count.
+            new: The text in its place.
             codes: The template codes, or a file of them; without them those that `remember` keeps.
             skip_invalid: As for `plan`, like `broken`.
             broken: As for `plan`.
 
         Raises:
-            InputError: There is nothing to find, or no code is named.
-            NotFound: The service does not know some; all of them are named.
+            InputError: The old text is empty, or no code is named.
+            NotFound: The service does not know some codes; all of them are named.
         """
         from chatkit.templates.edits import Replacement
 
         replacement = Replacement(old, new)
-        edited = replacement.frame(self.frame(codes, full=True))
-        return self._bulk.plan_frame(
+        edited = replacement.edit_frame(self.frame(codes, full=True))
+        return self._target.plan_frame(
             edited,
-            notes=replacement.notes(),
-            by_rule=True,
+            notes=replacement.make_notes(),
+            carries_sources=True,
             skip_invalid=skip_invalid,
             broken=broken,
         )
@@ -556,16 +570,16 @@ class Templates(metaclass=HelpPage):
             InputError: No language or code is named, or one is not written as the API does.
         """
         from chatkit.templates.contents import COPIED
-        from chatkit.templates.edits import add_drafts, languages_to_draft
+        from chatkit.templates.edits import add_drafts, validate_draft_languages
 
-        drafts_in, named = languages_to_draft(languages), self._resolve_codes(codes)
-        contents = self._bulk.with_snapshot(self._bulk.reader(named).frame(full=True))
-        frame, notes = add_drafts(contents, named, drafts_in, source)
-        return self._bulk.plan_frame(
+        tags, codes = validate_draft_languages(languages), self._resolve_codes(codes)
+        contents = self._target.with_snapshot(self._target.make_reader(codes).read_frame(full=True))
+        frame, notes = add_drafts(contents, codes, tags, source)
+        return self._target.plan_frame(
             frame,
             notes=notes,
             source=source,
-            expected=COPIED,
+            ignored_codes=COPIED,
             skip_invalid=skip_invalid,
             broken=broken,
         )
@@ -580,10 +594,11 @@ class Templates(metaclass=HelpPage):
     ) -> Plan:
         """Plan to set drafts live that are complete, checked and not stale.
 
-        The plan shows each message as a customer will see it, and what in it breaks the glossary.
-        It says which drafts it leaves and why: their source has changed since, is not recorded,
-        or they hold its words. A word, a name in the footer and what the glossary keeps may be
-        as in the source; other words that are right so, `accept` records.
+        The plan shows each message as a customer will see it, and notes where one breaks the
+        glossary. Notes name the drafts that are left out, with the reason: their source has
+        changed since, is not recorded, or they hold its words. A single word, a name in the
+        footer and a term that the glossary keeps may be as in the source; `accept` records that
+        others are right so.
 
         Args:
             languages: One language, or several: "it", ["de", "fr"]; without it all.
@@ -596,24 +611,23 @@ class Templates(metaclass=HelpPage):
             NotFound: The service does not know some codes; all of them are named.
             OSError: The ledger cannot be opened.
 
-        >>> found = client.templates.accept("ar", ["rental_reminder"])
+        >>> accepted = client.templates.accept("ar", ["rental_reminder"])
         4 texts in 1 content are recorded as made from en as it is now.
         >>> client.templates.publish("ar", ["rental_reminder"]).counts
         {'create': 0, 'update': 1, 'delete': 0}
         """
-        from chatkit.templates.edits import AGAINST_GLOSSARY, select_drafts
+        from chatkit.templates.edits import GLOSSARY_CODES, select_drafts
 
-        contents = self.frame(codes, full=True)
-        known = self.ledger.read()
-        ready = select_drafts(
-            contents, languages, source, known, glossary=self.glossary, broken=broken
+        contents, ledger = self.frame(codes, full=True), self.ledger.read()
+        publication = select_drafts(
+            contents, languages, source, ledger, glossary=self.glossary, broken=broken
         )
-        return self._bulk.plan_frame(
-            ready.frame(),
-            notes=ready.notes(),
-            drawn=ready.drawn,
+        return self._target.plan_frame(
+            publication.edit_frame(),
+            notes=publication.make_notes(),
+            drawings=publication.drawings,
             source=source,
-            expected=AGAINST_GLOSSARY,
+            ignored_codes=GLOSSARY_CODES,
             broken=broken,
         )
 
@@ -629,32 +643,28 @@ class Templates(metaclass=HelpPage):
         only: Only | Collection[Only] = "missing",
         replace: bool = False,
     ) -> pd.DataFrame:
-        """Write texts into files for translators; `read_translations` takes them back.
+        """Write texts into files for translators; `read_translations` reads them back.
 
-        Beside each text stand what a translator should know, how long it may be, its state, the
-        source that it was made from where that has changed, and what people said of it.
-
-        The source texts are recorded in the ledger as they go out, so that what comes back is
-        shown beside what it was made from, whatever a program has made of the file.
-
-        What the name ends in says the format: .xlsx, .csv, .po, .xlf or .xliff. PO and XLIFF
-        have a file for each language: `texts.po` becomes `texts.de.po` and so on.
+        Each text has a hint for the translator, its longest length, its state, comments, and the
+        source that it was made from where that has changed. The ledger records the source texts.
 
         Args:
-            target: The path of the file.
+            target: The path of the file; its ending is the format: .xlsx, .csv, .po, .xlf or
+                .xliff. PO and XLIFF have a file for each language: `texts.po` becomes
+                `texts.de.po` and so on.
             codes: The template codes, or a file of them; without them those that `remember` keeps.
             source: The language to translate from.
             languages: One language to translate into, or several; without it all that are there.
             only: Texts in these states, one or several: "missing" without a translation, "stale"
                 made from another source text, "unknown", "draft", "live"; or "all".
-            replace: Write over files that are there.
+            replace: Overwrite files that exist.
 
         Returns:
-            What was written: a row for each language in each file.
+            A row for each language in each file that was written.
 
         Raises:
             InputError: There is nothing to translate from, the service has no such language, or
-                a file is there already.
+                a file exists.
             NotFound: The service does not know some codes; all of them are named.
             OSError: A file cannot be written.
         """
@@ -665,7 +675,7 @@ class Templates(metaclass=HelpPage):
             frame,
             target,
             source=source,
-            languages=self._target_languages(languages, frame),
+            languages=self._validate_target_languages(languages, frame),
             only=only,
             replace=replace,
             ledger=self.ledger.read(),
@@ -683,11 +693,11 @@ class Templates(metaclass=HelpPage):
     ) -> Translations:
         """Read the files that `export` wrote, after translators worked in them, as a plan.
 
-        Nothing is overwritten that changed since the export. That is in `rejected`, with all else
-        that was not taken, and why: its source has changed, it is too long, a placeholder is
-        lost, a program has left something in it, the glossary says otherwise. A bad text holds
-        back no other one: a new language is a draft without it. Of several files the later export
-        counts. What translators say in comments is recorded in the ledger.
+        A text that changed since the export is not overwritten. It is in `rejected`, like every
+        text that was not taken, with the reason: its source has changed, it is too long, a
+        placeholder is lost, a program has left residue in it, or it breaks the glossary. A bad
+        text holds back no other one: a new language is a draft without it. Of several files the
+        later export counts. The ledger records the comments of translators.
 
         Args:
             paths: A path, several, or a folder.
@@ -695,8 +705,8 @@ class Templates(metaclass=HelpPage):
             any_order: Take placeholders in another order than in the source, too.
             encoding: That of CSV files, like "cp1252"; without it it is detected.
             skip_invalid: As for `plan`, like `broken`.
-            broken: As for `plan`; what is too long, breaks the glossary or has residue of a
-                program is taken, too.
+            broken: As for `plan`; texts that are too long, break the glossary or have residue of
+                a program are taken, too.
 
         Raises:
             InputError: A file does not hold translations, or has lost a column.
@@ -705,67 +715,51 @@ class Templates(metaclass=HelpPage):
         """
         from chatkit.localization.files import read_units
         from chatkit.localization.importer import import_units
-        from chatkit.templates.codes import unit_codes
+        from chatkit.templates.codes import list_unit_codes
         from chatkit.templates.contents import MISSING
 
         units = read_units(paths, encoding)
-        if codes is None:  # what a translator has spoilt is rejected, not looked for
-            contents = self._bulk.with_snapshot(
-                self._bulk.reader(unit_codes(units)).frame(full=True)
-            )
+        if codes is None:  # a code that a translator has spoilt is rejected, no error
+            reader = self._target.make_reader(list_unit_codes(units))
+            contents = self._target.with_snapshot(reader.read_frame(full=True))
         else:
             contents = self.frame(codes, full=True)
-        known = self.ledger.read()
-        returned = import_units(
+        ledger = self.ledger.read()
+        translations = import_units(
             units,
             contents,
             any_order=any_order,
             glossary=self.glossary,
-            ledger=known,
+            ledger=ledger,
             broken=broken,
         )
-        plan = self._bulk.plan_frame(
-            returned.frame,
-            source=returned.source or "en",
+        translations.plan = plan = self._target.plan_frame(
+            translations.frame,
+            source=translations.source or "en",
             how="import",
-            expected=MISSING if returned.refused else (),
+            ignored_codes=MISSING if translations.refused else (),
             broken=broken,
             skip_invalid=skip_invalid,
         )
-        if comments := len((new := returned.comments(known)).comments):
+        new = translations.comments(ledger)
+        if comments := len(new.comments):
             self.ledger.add(new)
             plan.notes.append(
                 f"{many(comments, 'comment')} of translators {'is' if comments == 1 else 'are'} "
                 "recorded: queue() shows them."
             )
-        if returned.unwrapped:
+        if translations.unwrapped:
             plan.notes.append(
-                f"{many(returned.unwrapped, 'text')} held what a program had added, like "
+                f"{many(translations.unwrapped, 'text')} held what a program had added, like "
                 "&quot; or a line break before it: the plan has them without. .texts has both."
             )
-        if count := len(returned.refused):
+        if rejected := len(translations.refused):
             plan.notes.append(
-                f"{count:,} text{' was' if count == 1 else 's were'} not taken: `rejected` of what "
-                "read_translations returned has each, with the reason."
+                f"{rejected:,} text{' was' if rejected == 1 else 's were'} not taken: `rejected` "
+                "of what read_translations returned has each, with the reason."
             )
         elif not (len(plan) or len(plan.refused)):
-            unchanged = many(returned.unchanged, "text")
             plan.notes.append(
-                f"The files hold no new translation: {unchanged} are unchanged."
-                if returned.unchanged
-                else "There is no text in the files."
+                f"The files hold no new translation (unchanged texts: {translations.unchanged:,})."
             )
-        returned.plan = plan
-        return returned
-
-
-def _codes_or_none(codes: Codes) -> list[str]:
-    """Return the codes of an argument or a file; an empty list is allowed."""
-    empty = not isinstance(codes, str | os.PathLike) and not (codes := list(codes))
-    return [] if empty else template_codes(codes)
-
-
-def _read_glossary(source: GlossarySource) -> Glossary:
-    from chatkit.localization.glossary import Glossary
-
-    return Glossary(source)
+        return translations

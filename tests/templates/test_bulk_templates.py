@@ -3,7 +3,7 @@
 import pytest
 from bulk.planning import ENGLISH, account, call
 
-import chatkit
+from chatkit.errors import InputError
 from chatkit.templates.bulk_templates import BulkTemplates
 
 
@@ -22,28 +22,17 @@ def test_each_template_has_endpoints_of_its_own(target):
         target.of(None)
 
 
-def test_a_frame_that_was_read_is_its_own_base(target):
-    frame = target.with_snapshot(target.reader(["a", "b"]).frame())
+def test_a_frame_is_compared_with_itself_as_it_was_read_or_else_with_the_contents_now(target):
+    frame = target.with_snapshot(target.make_reader(["a", "b"]).read_frame())
     snapshot = target.base(frame)
-    assert snapshot.whole
-    assert not snapshot.now
-    assert snapshot.frame.equals(frame)
-
-
-def test_a_frame_of_ones_own_is_held_against_what_is_there_now(target):
-    own = chatkit.connect(chatkit.Sandbox(seed="empty")).templates
-    frame = target.reader(["b"]).frame().reset_index()
-    assert list(target.base(frame).frame.index) == [("b", "en")]
-    assert target.base(frame).now and target.base(frame).whole
-    with pytest.warns(UserWarning, match="There is no content for a"):
-        assert own.frame("a").empty
+    assert snapshot.whole and not snapshot.now and snapshot.frame.equals(frame)
+    snapshot = target.base(target.make_reader(["b"]).read_frame().reset_index())
+    assert snapshot.whole and snapshot.now and list(snapshot.frame.index) == [("b", "en")]
 
 
 def test_a_frame_without_codes_is_no_frame_of_many(target):
     frame = target.of("a").frame()
-    with pytest.raises(
-        chatkit.errors.InputError, match="a level of the index called template_code"
-    ):
+    with pytest.raises(InputError, match="a level of the index called template_code"):
         target.base(frame)
     named = target.base(frame.assign(template_code="a"))
     assert named.frame.index.names == ["template_code", "lang_code"] and not named.now
@@ -51,7 +40,7 @@ def test_a_frame_without_codes_is_no_frame_of_many(target):
 
 @pytest.mark.parametrize("unknown", [False, True])
 def test_a_template_that_is_not_there_yet_has_no_contents(target, unknown):
-    frame = target.reader(["a"]).frame().rename({"a": "x"}, level="template_code")
+    frame = target.make_reader(["a"]).read_frame().rename({"a": "x"}, level="template_code")
     with account(unknown_template_404=unknown) as (_, client):
         assert BulkTemplates(client.transport).base(frame).frame.empty
 
@@ -63,10 +52,11 @@ def test_contents_are_read_in_full_and_those_that_are_gone_are_not(target):
     assert "parameter_format" in full
 
 
-def test_what_else_is_to_be_said_comes_before_what_the_rules_say(target):
-    frame = target.with_snapshot(target.reader(["a"]).frame(full=True)).assign(text="{{1}}")
-    plan = target.plan_frame(frame, notes=["First."])
-    assert plan.notes[0] == "First."
-    assert plan.notes[1].startswith("a/en has ")
-    quiet = target.plan_frame(frame, expected={"placeholder edge", "placeholder ratio"})
-    assert quiet.notes == []
+def test_notes_of_a_plan_come_before_its_findings(target):
+    frame = target.with_snapshot(target.make_reader(["a"]).read_frame(full=True)).assign(
+        text="{{1}}"
+    )
+    first, finding = target.plan_frame(frame, notes=["First."]).notes
+    assert first == "First." and finding.startswith("a/en has ")
+    ignored = {"placeholder edge", "placeholder ratio"}
+    assert target.plan_frame(frame, ignored_codes=ignored).notes == []

@@ -11,7 +11,7 @@ from volume import volume
 
 from chatkit.errors import InputError
 from chatkit.localization.content import find_slots
-from chatkit.templates.edits import Replacement, add_drafts, languages_to_draft
+from chatkit.templates.edits import Replacement, add_drafts, validate_draft_languages
 
 __all__ = ["demo"]
 
@@ -30,7 +30,7 @@ FULL = content(
 
 def replaced(old, new, *contents):
     replacement = Replacement(old, new)
-    return replacement, replacement.frame(frame(*contents))
+    return replacement, replacement.edit_frame(frame(*contents))
 
 
 def text(old, new, before):
@@ -54,20 +54,15 @@ def test_a_text_is_replaced_everywhere_it_stands():
     assert en.buttons[1:] == FULL["buttons"][1:]  # a code to copy is no text
     assert de.headers == [IMAGE | {"link": "https://new.example/a.png"}]
     assert replacement.count == 7
-    [note] = replacement.notes()
+    [note] = replacement.make_notes()
     assert note == '"old" becomes "new": 7 times in 2 contents of 1 template.'
 
 
-def test_the_frame_that_was_given_stays_as_it_is():
+def test_the_frame_that_was_given_and_what_does_not_change_stay_as_they_are():
     before = frame(FULL)
     kept = copy.deepcopy(before.to_dict())
-    Replacement("old", "new").frame(before)
+    edited = Replacement("An old", "A new").edit_frame(before)
     assert before.to_dict() == kept
-
-
-def test_what_does_not_change_is_the_same_object():
-    before = frame(FULL)
-    edited = Replacement("An old", "A new").frame(before)
     assert edited.buttons.iloc[0] is before.buttons.iloc[0]
 
 
@@ -83,6 +78,15 @@ def test_what_does_not_change_is_the_same_object():
         ("Hi", "{{3}}", "Hi {{1}}", "Hi {{1}}"),
         ("x", "{", "x{1}} x {{1}}", "x{1}} x {{1}}"),  # a placeholder would come to be
         ("i {", "o {", "Hi {{1}}", "Hi {{1}}"),
+        ("Hi ", "Dear ", "Hi {{1}}", "Dear {{1}}"),
+        ("!", "?", "Hi {{1}}!", "Hi {{1}}?"),
+        (" {", "X", "Hi {{1}}", "Hi {{1}}"),  # half of it
+        ("}!", "X", "Hi {{1}}!", "Hi {{1}}!"),
+        # a text is found as it is written
+        ("a.c", "X", "abc a.c", "abc X"),
+        ("(", r"\1", "Hi (", r"Hi \1"),
+        # the neighbours of half characters are characters
+        ("a", "\ud7ff\ue000", "an a", "\ud7ff\ue000n \ud7ff\ue000"),
     ],
 )
 def test_placeholders_are_never_touched(old, new, before, after):
@@ -91,17 +95,12 @@ def test_placeholders_are_never_touched(old, new, before, after):
 
 def test_what_is_left_alone_is_told():
     replacement, _ = replaced("1", "2", content(text="1: {{1}}"), FULL | {"lang_code": "de"})
-    message = replacement.notes()
+    message = replacement.make_notes()
     assert message[0].startswith('"1" becomes "2": 2 times in 2 contents')  # the text, the number
     assert message[1] == (
         "Left as they are, because a placeholder would change: order_ready/en text, "
         "order_ready/de text, order_ready/de buttons.0.value."
     )
-
-
-def test_a_text_is_found_as_it_is_written():
-    assert text("a.c", "X", "abc a.c") == "abc X"
-    assert text("(", r"\1", "Hi (") == r"Hi \1"
 
 
 @pytest.mark.parametrize(
@@ -117,24 +116,7 @@ def test_a_text_is_found_as_it_is_written():
 )
 def test_what_cannot_be_done_is_refused(old, new, message):
     with pytest.raises(InputError, match=message):
-        Replacement(old, new).frame(frame(content(text="a")))
-
-
-def test_the_neighbours_of_half_characters_are_characters():
-    assert text("a", "\ud7ff\ue000", "an a") == "\ud7ff\ue000n \ud7ff\ue000"
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "before", "after"),
-    [
-        ("Hi ", "Dear ", "Hi {{1}}", "Dear {{1}}"),
-        ("!", "?", "Hi {{1}}!", "Hi {{1}}?"),
-        (" {", "X", "Hi {{1}}", "Hi {{1}}"),  # half of it
-        ("}!", "X", "Hi {{1}}!", "Hi {{1}}!"),
-    ],
-)
-def test_what_only_touches_a_placeholder_is_replaced(old, new, before, after):
-    assert text(old, new, before) == after
+        Replacement(old, new).edit_frame(frame(content(text="a")))
 
 
 def test_what_a_service_should_not_send_is_left_as_it_is():
@@ -161,23 +143,24 @@ def test_only_a_few_places_that_are_left_alone_are_named(count, more):
     rows = [content(template_code=f"t{n}", text="1 {{1}}, {{1}}") for n in range(count)]
     replacement, _ = replaced("{1", "x", *rows)
     named = ", ".join(f"t{n}/en text" for n in range(5))
-    assert replacement.notes() == [
+    assert replacement.make_notes() == [
         'Nothing is replaced: "{1" occurs in placeholders only.',
         f"Left as they are, because a placeholder would change: {named}{more}.",
     ]
 
 
-def test_each_template_is_counted_once():
+def test_each_template_is_counted_once_and_nothing_found_is_said():
     rows = [content(text="old"), content(lang_code="de", text="old"), content(template_code="b")]
     replacement, edited = replaced("old", "new", *rows)
-    assert replacement.notes() == ['"old" becomes "new": 2 times in 2 contents of 1 template.']
+    assert replacement.make_notes() == ['"old" becomes "new": 2 times in 2 contents of 1 template.']
     assert edited.text.tolist()[:2] == ["new", "new"]
-
-
-def test_nothing_found_is_said():
-    replacement, edited = replaced("nowhere", "x", FULL)
-    assert replacement.notes() == ['Nothing is replaced: "nowhere" does not occur.']
-    assert edited.to_dict() == frame(FULL).to_dict()
+    for same, reason in (
+        ("nowhere", '"nowhere" does not occur.'),
+        ("old", '"old" does not occur.'),
+    ):
+        replacement, edited = replaced(same, "old", FULL)
+        assert replacement.make_notes() == [f"Nothing is replaced: {reason}"]
+        assert edited.to_dict() == frame(FULL).to_dict()
 
 
 def test_naughty_texts_are_found_and_put_in_as_they_are(shared):
@@ -186,7 +169,7 @@ def test_naughty_texts_are_found_and_put_in_as_they_are(shared):
     assert len(texts) > 400  # no frame holds half a character
     before = frame({"lang_code": "en", "text": "an old {{1}}"})
     for new in texts:
-        assert Replacement("old", new).frame(before).text.iloc[0] == f"an {new} {{{{1}}}}"
+        assert Replacement("old", new).edit_frame(before).text.iloc[0] == f"an {new} {{{{1}}}}"
     for old in texts[::9]:
         assert text(old, "\n", f"⟪{old}⟫") == f"⟪{old}⟫".replace(old, "\n")
 
@@ -238,28 +221,26 @@ def test_a_language_in_another_form_is_there_already(demo):
     assert {code for code, lang in made if lang == "nl"} == {*DEMO}
 
 
-def test_a_near_source_is_taken_when_it_is_the_only_one():
-    rows, notes = new_rows(frame(content(lang_code="en_GB")), ["de"], codes=["order_ready"])
-    assert rows.index.tolist() == [("order_ready", "de")]
-    assert notes == ["1 draft with the words of en: to be translated."]
-
-
 def test_what_was_drafted_is_counted_and_a_template_without_the_source_is_named():
-    contents = frame(content(), content(template_code="b", lang_code="fr"))
-    rows, notes = new_rows(contents, ["nl", "de"], codes=["order_ready", "b", "c"])
-    assert [lang for _, lang in rows.index] == ["nl", "de"]
-    assert notes == [
-        "2 drafts with the words of en: to be translated.",
-        "Without a content in 'en', left alone: b, c.",
-    ]
-    contents = frame(content(), content(lang_code="de"))
-    assert new_rows(contents, ["de"], codes=["order_ready"])[1] == ["Nothing is missing in 'de'."]
+    contents = [content(), content(template_code="b", lang_code="fr")]
+    british, german = content(lang_code="en_GB"), content(lang_code="de")
+    without = "Without a content in 'en', left alone: b, c."
+    for rows, codes, languages, drafted, notes in (
+        (contents, ["order_ready", "b", "c"], ["nl", "de"], ["nl", "de"], ["2 drafts", without]),
+        ([british], ["order_ready"], ["de"], ["de"], ["1 draft"]),  # the only English one
+        ([content(), german], ["order_ready"], ["de"], [], ["Nothing is missing in 'de'."]),
+    ):
+        made, reported = new_rows(frame(*rows), languages, codes=codes)
+        assert [lang for _, lang in made.index] == drafted
+        if drafted:
+            notes[0] += " with the words of en: to be translated."
+        assert reported == notes
 
 
 def test_languages_are_written_as_the_api_does_and_all_that_are_not_are_named():
-    assert languages_to_draft("de") == languages_to_draft(["de", "de"]) == ["de"]
+    assert validate_draft_languages("de") == validate_draft_languages(["de", "de"]) == ["de"]
     with pytest.raises(InputError, match=r"like \['de', 'pt_BR'\]:") as caught:
-        languages_to_draft(["de", "pt-BR", "EN_us", 7, "", " "])
+        validate_draft_languages(["de", "pt-BR", "EN_us", 7, "", " "])
     assert [(each.value, each.reason) for each in caught.value.problems] == [
         ('"pt-BR"', "the API writes pt_BR"),
         ('"EN_us"', "the API writes en_US"),
@@ -268,4 +249,4 @@ def test_languages_are_written_as_the_api_does_and_all_that_are_not_are_named():
         ('"␣"', "is not a language code"),
     ]
     with pytest.raises(InputError, match=r"like \['de', 'pt_BR'\]\.$"):
-        languages_to_draft([])
+        validate_draft_languages([])

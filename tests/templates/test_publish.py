@@ -59,22 +59,29 @@ def test_the_plan_shows_the_message_as_the_customer_sees_it(client):
 
 
 def test_a_message_that_is_drawn_is_escaped(client):
-    client.templates("rental_reminder").update(
-        "ar", footer="<script>alert(1)</script>\u202e", broken=True
-    )
+    footer = "<script>alert(1)</script>\u202e"
+    client.templates("rental_reminder").update("ar", footer=footer, broken=True)
     client.templates.accept()
     html = html_of(client.templates.publish("ar"))
     assert "<figure" in html and "<script" not in html
     assert "&lt;script&gt;" in html and "\u202e" not in html
 
 
+def noted(plan, words):
+    """Return the note with these words; empty if there is none."""
+    [note] = [note for note in plan.notes if words in note] or [""]
+    return note
+
+
 def test_what_the_platform_refuses_goes_live_only_when_that_is_said(client):
-    client.templates.accept()
-    plan = client.templates.publish("ja")
-    assert not plan.changes
-    assert any("broken=True" in note and "review_request/ja" in note for note in plan.notes)
-    assert not any("not recorded" in note for note in plan.notes)
-    assert labels(client.templates.publish("ja", broken=True)) == ["review_request/ja"]
+    for recorded in (False, True):
+        plan = client.templates.publish("ja")
+        assert not plan.changes
+        assert "broken=True to publish those without another reason" in noted(plan, "refused by")
+        for each in (plan, client.templates.publish("ja", broken=True)):
+            assert ("review_request/ja" in noted(each, "not recorded")) is not recorded
+        assert labels(each) == ["review_request/ja"] * recorded
+        client.templates.accept()
 
 
 def test_a_draft_whose_source_has_changed_stays_one(client):
@@ -87,7 +94,7 @@ def test_a_draft_whose_source_has_changed_stays_one(client):
     for broken in (False, True):
         plan = client.templates.publish(["ar", "fr"], broken=broken)
         assert not plan.changes
-        [message] = [note for note in plan.notes if "another source text" in note]
+        message = noted(plan, "another source text")
         assert "rental_reminder/ar" in message and "spring_offer/fr" in message
 
 
@@ -99,93 +106,69 @@ def test_a_draft_without_its_text_is_left_out_for_that_alone(client):
     assert note.startswith("Left as drafts, as they lack texts that their source has: order_ready")
 
 
-def test_a_draft_that_holds_the_words_of_its_source_is_not_complete(client):
-    client.templates.draft_missing(["it"], ["order_ready"]).apply()
-    plan = client.templates.publish("it", ["order_ready"])
-    assert not plan.changes
-    assert any("the words of the source: order_ready/it" in note for note in plan.notes)
-
-
-def test_what_broken_does_not_set_live_is_told_for_its_other_reason_too(client):
-    plan = client.templates.publish("ja")
-    [refused] = [note for note in plan.notes if "refused by the platform" in note]
-    assert "without another reason" in refused
-    for each in (plan, client.templates.publish("ja", broken=True)):
-        assert not each.changes
-        assert any("not recorded" in note and "review_request/ja" in note for note in each.notes)
-
-
 TEXT = "Ciao {{1}}, la tua {{2}} è riparata e ti aspetta. Vieni entro {{3}}, fino alle 18."
-REPORTS = "order_ready/it (the header, the label of button 1, the label of button 2"
+SAME = "the header, the label of button 1, the label of button 2"
+LABELS = ["Sono in arrivo", "Mi serve più tempo", "Chiama l’officina"]
+HEADER, ENGLISH_HEADER = "La tua bici è pronta", "Your bike is ready"
 
 
-def begun(client, **fields):
-    """Draft order_ready in Italian with the words of the source, but for these fields."""
+def draft_in_italian(client, header=HEADER):
+    """Make an Italian draft of order_ready with its own texts, but for the footer."""
+    content = client.templates("order_ready").get("en")
+    buttons = [
+        {**button, "label": label} for button, label in zip(content.buttons, LABELS, strict=True)
+    ]
     client.templates.draft_missing(["it"], ["order_ready"]).apply()
-    client.templates("order_ready").update("it", **{"text": TEXT, **fields})
+    headers = [{**content.headers[0], "text": header}]
+    client.templates("order_ready").update("it", text=TEXT, headers=headers, buttons=buttons)
+
+
+def publish_italian(client):
     return client.templates.publish("it", ["order_ready"])
 
 
-def in_italian(client):
-    content = client.templates("order_ready").get("en")
-    labels = ["Sono in arrivo", "Mi serve più tempo", "Chiama l’officina"]
-    return {
-        "headers": [{**content.headers[0], "text": "La tua bici è pronta"}],
-        "buttons": [
-            {**button, "label": label}
-            for button, label in zip(content.buttons, labels, strict=True)
-        ],
-    }
-
-
-def test_a_draft_with_a_header_and_buttons_of_its_source_is_not_complete(client):
-    plan = begun(client)
-    assert not plan.changes
-    [message] = [note for note in plan.notes if "the words of the source" in note]
-    assert REPORTS in message and "and 1 other text)" in message and "footer" not in message
-    assert "accept(" in message and 'only="draft")' in message
+def test_a_draft_with_words_of_its_source_is_complete_once_somebody_accepts_it(client):
+    client.templates.draft_missing(["it"], ["order_ready"]).apply()
+    assert "order_ready/it" in noted(publish_italian(client), "the words of the source")
+    client.templates("order_ready").update("it", text=TEXT)
+    plan = publish_italian(client)
+    message = noted(plan, "the words of the source")
+    assert f"order_ready/it ({SAME} and 1 more)" in message and "footer" not in message
+    assert not plan.changes and "accept(" in message and 'only="draft")' in message
     queue = client.templates.queue("it", ["order_ready"], only="draft")
     fields = {item.unit.field for item in queue.items}
     assert fields >= {"headers.0.text", *(f"buttons.{n}.label" for n in range(3))}
+    client.templates.accept("it", ["order_ready"])
+    assert labels(publish_italian(client)) == ["order_ready/it"]
 
 
-def test_a_name_in_the_footer_may_be_that_of_the_source(client):
-    assert labels(begun(client, **in_italian(client))) == ["order_ready/it"]
-
-
-def test_a_footer_in_words_of_the_source_is_not_complete(client):
-    client.templates("order_ready").update("en", footer="See you at the workshop")
-    plan = begun(client, **in_italian(client))
-    assert any("order_ready/it (the footer)" in note for note in plan.notes)
+def test_a_name_in_the_footer_may_be_that_of_the_source_and_words_may_not(client):
+    draft_in_italian(client)
+    assert labels(publish_italian(client)) == ["order_ready/it"]
+    for lang in ("en", "it"):
+        client.templates("order_ready").update(lang, footer="See you at the workshop")
+    plan = publish_italian(client)
+    assert "order_ready/it (the footer)" in noted(plan, "the words of the source")
     assert not plan.changes
 
 
-def test_words_of_the_source_that_somebody_accepted_go_live(client):
-    begun(client)
-    client.templates.accept("it", ["order_ready"])
-    assert labels(client.templates.publish("it", ["order_ready"])) == ["order_ready/it"]
-
-
 def test_words_that_the_glossary_keeps_may_be_those_of_the_source(client):
-    fields = in_italian(client)
-    fields["headers"][0]["text"] = "Your bike is ready"
-    assert not begun(client, **fields).changes
-    client.templates.glossary = [{"term": "Your bike is ready", "keep": "yes"}]
-    plan = client.templates.publish("it", ["order_ready"])
-    assert labels(plan) == ["order_ready/it"]
+    draft_in_italian(client, ENGLISH_HEADER)
+    assert not publish_italian(client).changes
+    client.templates.glossary = [{"term": ENGLISH_HEADER, "keep": "yes"}]
+    assert labels(publish_italian(client)) == ["order_ready/it"]
 
 
 def test_the_plan_tells_what_goes_live_against_the_glossary(client):
-    begun(client, **in_italian(client))
+    draft_in_italian(client)
     client.templates.glossary = [{"term": "bike", "language": "it", "use": "bicicletta"}]
-    plan = client.templates.publish("it", ["order_ready"])
+    plan = publish_italian(client)
     assert labels(plan) == ["order_ready/it"]
-    [message] = [note for note in plan.notes if "against the glossary" in note]
+    message = noted(plan, "against the glossary")
     assert "order_ready/it: the header: “bike” is not translated" in message
     assert "It says “bicicletta”." in message
     client.templates.silence("glossary", "it")
-    plan = client.templates.publish("it", ["order_ready"])
-    assert not any("glossary" in note for note in plan.notes)
+    assert not noted(publish_italian(client), "glossary")
 
 
 def test_a_variant_of_the_language_may_have_the_words_of_the_source(client):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -27,46 +28,64 @@ def client(sandbox: Any) -> Iterator[Any]:
         yield made
 
 
-def rewrite(client: Any, text: str) -> None:
-    client.templates(CODE).update("en", text=text)
-
-
 SOURCE = "Hello {{1}}, your {{2}} has been repaired. Please fetch it by {{3}}, from 9 to 6."
+BOTH = [CODE, "rental_reminder"]
+
+
+def position(queue: Any, field: str, code: str = CODE) -> int:
+    """Return the number of the first text of this field."""
+    return next(n for n, item in enumerate(queue.items) if item.unit.text_key[::2] == (code, field))
+
+
+def labels(content: Any) -> list[str]:
+    return [button["label"] for button in content["buttons"]]
 
 
 def test_what_was_never_recorded_is_unknown_then_live_then_stale(client: Any) -> None:
     assert {*client.templates.queue(["de"], [CODE]).frame()["state"]} == {"unknown"}
     client.templates.accept("de", [CODE])
-    assert len(client.templates.queue(["de"], [CODE])) == 0
+    assert repr(client.templates.queue(["de"], [CODE])) == "Nothing to review."
     before = client.templates(CODE).get("en").text
-    rewrite(client, SOURCE)
-    (item,) = client.templates.queue(["de"], [CODE]).items
+    client.templates(CODE).update("en", text=SOURCE.replace("repaired", "<b>repaired</b>"))
+    queue = client.templates.queue(["de"], [CODE])
+    (item,) = queue.items
     assert (item.state, item.unit.field, item.source_before) == ("stale", "text", before)
-    assert item.unit.source == SOURCE
+    assert "1 text in 1 language: 1 stale." in repr(queue)
+    page = html_of(queue)
+    assert "<ins>" in page and "<del>" in page and "<b>repaired" not in page
     assert len(client.templates.queue(["de"], [CODE], only=["stale", "live"])) == 6
 
 
 def test_all_answers_end_in_one_plan_and_what_was_accepted_is_recorded(client: Any) -> None:
     queue = client.templates.queue(["de", "fr"], [CODE])
-    fields = [item.unit.field for item in queue.items[:5]]
     assert [item.unit.lang_code for item in queue.items] == ["de"] * 5 + ["fr"] * 5
-    for number, field in enumerate(fields):
-        if field == "text":
-            new = queue.items[number].unit.target.replace("bereit", "nun bereit")
-            assert queue.edit(number, new) == []
+    for number, item in enumerate(queue.items[:5]):
+        if item.unit.field == "text":
+            assert queue.edit(number, item.unit.target.replace("bereit", "nun bereit")) == []
         else:
             queue.accept(number)
     queue.skip(6)
-    queue.comment(6, "ask Léa")
+    queue.comment(6, " ask Léa ")
     assert queue.counts() == {"": 4, "accepted": 4, "edited": 1, "skipped": 1}
+    assert "4 accepted, 1 edited, 1 skipped." in repr(queue)
+    assert "nun bereit" in html_of(queue)
+    frame = queue.frame()
+    assert list(frame.columns) == [
+        *("template_code", "lang_code", "field", "state", "source_before", "source"),
+        *("translation", "answer", "new_translation", "comment", "limit"),
+    ]
+    assert Counter(frame["answer"]) == queue.counts()
+    assert frame["new_translation"].str.contains("nun bereit").sum() == 1
+    assert frame["comment"].tolist() == [*[""] * 6, "ask Léa", "", "", ""]
+    assert frame["limit"].tolist() == [60, 1024, 25, 25, 25] * 2
     plan = queue.plan()
     assert plan.counts == {"create": 0, "update": 1, "delete": 0}
     assert "4 texts are recorded as right, as they are." in plan.notes
     plan.apply()
     assert "nun bereit" in client.templates(CODE).get("de").text
-    left = client.templates.queue(["de", "fr"], [CODE])
-    assert [item.unit.lang_code for item in left.items] == ["fr"] * 5
-    assert left.items[1].comment == "ask Léa"
+    remaining = client.templates.queue(["de", "fr"], [CODE])
+    assert [item.unit.lang_code for item in remaining.items] == ["fr"] * 5
+    assert remaining.items[1].comment == "ask Léa"
 
 
 def test_a_language_that_is_missing_becomes_a_draft_once_all_its_texts_are_there(
@@ -76,6 +95,10 @@ def test_a_language_that_is_missing_becomes_a_draft_once_all_its_texts_are_there
     assert {item.state for item in queue.items} == {"missing"}
     with pytest.raises(InputError, match="has no translation yet"):
         queue.accept(0)
+    assert queue.findings(0) == [] and queue.content(0)["lang_code"] == "it"
+    assert queue.content(0, "Ciao")["headers"][0]["text"] == "Ciao"
+    assert [each.code for each in queue.findings(3, "a" * 26)] == ["length"]
+    assert queue.findings(3, "a" * 25) == [], "a note is not told"
     queue.edit(0, "La tua bici è pronta")
     half = queue.plan()
     assert half.counts["create"] == 0 and "Not taken" in " ".join(half.notes)
@@ -89,56 +112,42 @@ def test_a_language_that_is_missing_becomes_a_draft_once_all_its_texts_are_there
 
 def test_rules_glossary_and_memory_help_with_each_text(client: Any) -> None:
     client.templates.glossary = [{"term": "bike", "language": "de", "use": "Velo"}]
-    queue = client.templates.queue(["de"], [CODE, "rental_reminder"])
-    header = next(n for n, i in enumerate(queue.items) if i.unit.field == "headers.0.text")
+    queue = client.templates.queue(["de"], BOTH)
+    header, text = position(queue, "headers.0.text"), position(queue, "text")
     assert [each.code for each in queue.findings(header)] == ["glossary"]
     assert queue.findings(header, "Dein Velo ist fertig") == []
-    text = next(n for n, i in enumerate(queue.items) if i.unit.field == "text")
     assert "placeholders differ" in [each.code for each in queue.edit(text, "Hallo {{1}}, komm!")]
-    footer = next(n for n, i in enumerate(queue.items) if i.unit.field == "buttons.0.label")
-    assert queue.suggestions(footer) == []
-    content = queue.content(header)
-    assert content["text"] == "Hallo {{1}}, komm!", "what was edited beside it is in it too"
-
-
-def test_what_cannot_be_taken_is_told_in_the_plan_text_by_text(client: Any) -> None:
-    queue = client.templates.queue(["de"], [CODE])
-    queue.edit(0, "Ganz neu")
-    queue.edit(1, "Kurz")
-    plan = queue.plan()
-    assert plan.counts["update"] == 1
-    message = (
-        f"Not taken: {CODE} de text: placeholder lost: {{{{1}}}}, {{{{2}}}}, {{{{3}}}} are missing."
-    )
-    assert message in plan.notes
+    assert queue.suggestions(position(queue, "buttons.0.label")) == []
+    assert queue.content(header)["text"] == "Hallo {{1}}, komm!", "an edit of another text is in it"
+    lost = "placeholder lost: {{2}}, {{3}} are missing."
+    assert f"Not taken: {CODE} de text: {lost}" in queue.plan().notes
+    assert not client.templates.queue(["de"], BOTH).has_memory(2)
+    client.templates("rental_reminder").update("en", text=SOURCE)
+    queue = client.templates.queue(["de"], BOTH)
+    text = position(queue, "text", BOTH[1])
+    [suggestion] = queue.suggestions(text)
+    assert queue.has_memory(text) and "ist repariert" in suggestion.translation
 
 
 def test_what_cannot_be_answered_is_told(client: Any) -> None:
-    queue = client.templates.queue(["de"], [CODE])
-    with pytest.raises(InputError, match="There is no text 5: they go from 0 to 4"):
-        queue.edit(5, "x")
-    with pytest.raises(InputError, match="cannot be empty"):
-        queue.edit(0, "  ")
-    with pytest.raises(InputError, match="No text was answered yet"):
-        queue.plan()
-    with pytest.raises(InputError, match="only= takes missing, stale"):
-        client.templates.queue(["de"], [CODE], only="fresh")
-    assert repr(client.templates.queue(["de"], [CODE], only=["stale"])) == "Nothing to review."
+    queue, empty = (client.templates.queue(["de"], [CODE], only=[n]) for n in ("unknown", "stale"))
+    for use, message in (
+        (lambda: queue.edit(5, "x"), "There is no text 5: they go from 0 to 4"),
+        (lambda: queue.content(-1), "There is no text -1: they go from 0 to 4"),
+        (lambda: empty.accept(0), "There is no text 0: nothing is to be reviewed"),
+        (lambda: queue.edit(0, "  "), "cannot be empty"),
+        (queue.plan, "No text was answered yet"),
+        (
+            lambda: client.templates.queue(["de"], [CODE], only="fresh"),
+            "only= takes missing, stale",
+        ),
+    ):
+        with pytest.raises(InputError, match=message):
+            use()
+    page = html_of(empty)
+    assert "Nothing to review." in page and "<table" not in page
     queue.edit(0, queue.items[0].unit.target)
     assert queue.items[0].answer == "accepted", "the same text again is not an edit"
-
-
-def test_a_queue_shows_what_changed_and_nothing_of_a_stranger_is_run(client: Any) -> None:
-    client.templates.accept("de", [CODE])
-    rewrite(client, SOURCE.replace("repaired", "<b>repaired</b>"))
-    queue = client.templates.queue(["de"], [CODE])
-    assert "1 text in 1 language: 1 stale." in repr(queue)
-    page = html_of(queue)
-    assert "<ins>" in page and "<del>" in page
-    assert "<b>repaired" not in page
-
-
-BOTH = [CODE, "rental_reminder"]
 
 
 def test_texts_stand_language_by_language_and_their_page_shows_the_first_ten(client: Any) -> None:
@@ -152,28 +161,8 @@ def test_texts_stand_language_by_language_and_their_page_shows_the_first_ten(cli
     assert page.count("<tr>") == 1 + 10 + 1 + 6
     assert "<summary>6 more</summary>" in page
     assert repr(queue.items[0]) == f"<unknown {CODE} fr headers.0.text: Your bike is ready>"
-    ten = client.templates.queue(["de"], [CODE])
-    assert "… and" not in repr(ten) and "<details" not in html_of(ten)
-    empty = html_of(client.templates.queue(["de"], [CODE], only="stale"))
-    assert "Nothing to review." in empty and "<table" not in empty
-
-
-def test_a_frame_of_texts_tells_the_answers(client: Any) -> None:
-    queue = client.templates.queue(["de"], [CODE])
-    queue.edit(0, "Neu")
-    queue.accept(1)
-    queue.comment(1, " ask Léa ")
-    frame = queue.frame()
-    assert list(frame.columns) == [
-        *("template_code", "lang_code", "field", "state", "source_before", "source"),
-        *("translation", "answer", "new_translation", "comment", "limit"),
-    ]
-    assert frame["answer"].tolist() == ["edited", "accepted", "", "", ""]
-    assert frame["new_translation"].tolist()[:2] == ["Neu", ""]
-    assert frame["comment"].tolist()[:2] == ["", "ask Léa"]
-    assert frame["limit"].tolist() == [60, 1024, 25, 25, 25]
-    assert "1 accepted, 1 edited." in repr(queue)
-    assert "Neu" in html_of(queue)
+    few = client.templates.queue(["de"], [CODE])
+    assert "… and" not in repr(few) and "<details" not in html_of(few)
 
 
 def test_what_is_edited_beside_a_text_is_of_its_own_content_alone(client: Any) -> None:
@@ -183,13 +172,11 @@ def test_what_is_edited_beside_a_text_is_of_its_own_content_alone(client: Any) -
     for number, item in enumerate(queue.items):
         queue.edit(number, f"{item.unit.source} ({item.unit.lang_code} {number})")
     for code, lang in {place[:2] for place in places}:
-        mine = [n for n, place in enumerate(places) if place[:2] == (code, lang)]
-        for number in (mine[0], mine[-1]):
+        own = [n for n, place in enumerate(places) if place[:2] == (code, lang)]
+        for number in (own[0], own[-1]):
             content = queue.content(number)
-            assert content["template_code"] == code
-            labels = [button["label"] for button in content["buttons"]]
-            assert f"({lang} {mine[-1]})" in labels[-1]
-            assert f"({lang} " in content["text"] and len(labels) in (2, 3)
+            assert content["template_code"] == code and f"({lang} " in content["text"]
+            assert f"({lang} {own[-1]})" in labels(content)[-1] and len(labels(content)) in (2, 3)
     queue.skip(0)
     assert queue.items[0].text == queue.items[0].unit.target
     assert queue.content(1)["headers"][0]["text"] == queue.items[0].unit.target
@@ -200,90 +187,54 @@ def test_one_accepted_text_is_told_and_a_comment_is_recorded_once(client: Any) -
     queue.accept(0)
     assert "1 text is recorded as right, as they are." in queue.plan().notes
     queue = client.templates.queue(["de"], [CODE])
-    with pytest.raises(InputError, match="No text was answered yet"):
-        queue.plan()
     queue.comment(1, "")
     with pytest.raises(InputError, match="No text was answered yet"):
         queue.plan()
-    queue.comment(1, "why?")
-    queue.comment(1, "")
-    queue.comment(2, "so")
+    for number, comment in ((1, "why?"), (1, ""), (2, "so")):
+        queue.comment(number, comment)
     [message] = [note for note in queue.plan().notes if "comment" in note]
     assert message.startswith("2 comments are recorded")
     with pytest.raises(InputError, match="No text was answered yet"):
         queue.plan()
-    comments = {
-        place[2]: each.text for place, each in client.templates.ledger.read().comments.items()
-    }
+    recorded = client.templates.ledger.read().comments.items()
+    comments = {place[2]: each.text for place, each in recorded}
     assert comments.pop(queue.items[2].unit.field) == "so"
     assert not any(comments.values())
 
 
-def test_a_language_that_is_not_there_yet_is_checked_as_a_draft_of_the_source(client: Any) -> None:
-    queue = client.templates.queue(["it"], [CODE])
-    assert queue.findings(0) == []
-    assert queue.content(0)["lang_code"] == "it"
-    assert queue.content(0, "Ciao")["headers"][0]["text"] == "Ciao"
-    assert [each.code for each in queue.findings(3, "a" * 26)] == ["length"]
-    assert [each.code for each in queue.findings(3, "a" * 25)] == [], "a note is not told"
-    with pytest.raises(InputError, match="There is no text -1: they go from 0 to 5"):
-        queue.content(-1)
-    empty = client.templates.queue(["de"], [CODE], only="stale")
-    with pytest.raises(InputError, match="There is no text 0: nothing is to be reviewed"):
-        empty.accept(0)
-
-
-def test_suggestions_come_from_the_other_templates(client: Any) -> None:
-    queue = client.templates.queue(["de"], BOTH)
-    assert not queue.has_memory(2)
-    client.templates("rental_reminder").update("en", text=SOURCE)
-    queue = client.templates.queue(["de"], BOTH)
-    text = next(n for n, i in enumerate(queue.items) if i.unit.text_key[::2] == (BOTH[1], "text"))
-    [outcome] = queue.suggestions(text)
-    assert queue.has_memory(text)
-    assert "ist repariert" in outcome.translation
-
-
 def test_a_queue_goes_on_after_its_plan_was_applied(client: Any) -> None:
     queue = client.templates.queue(["de"], [CODE])
-    labels = [n for n, item in enumerate(queue.items) if item.unit.field.startswith("buttons")]
-    queue.edit(labels[0], "Bin unterwegs")
-    queue.plan().apply()
-    queue.edit(labels[1], "Ich brauche Zeit")
-    result = queue.plan().apply()
-    assert [*result.state] == ["applied"]
-    queue.edit(labels[0], "Schon unterwegs")
+    first = position(queue, "buttons.0.label")
+    for number, text in ((first, "Bin unterwegs"), (first + 1, "Ich brauche Zeit")):
+        queue.edit(number, text)
+        assert [*queue.plan().apply().state] == ["applied"]
+    queue.edit(first, "Schon unterwegs")
     plan = queue.plan()
     (change,) = plan.changes
-    assert [button["label"] for button in change.before["buttons"]][:2] == [
-        "Bin unterwegs", "Ich brauche Zeit",
-    ]  # fmt: skip
+    assert labels(change.before)[:2] == ["Bin unterwegs", "Ich brauche Zeit"]
     chatkit.undo(plan.apply()).apply()
     assert client.templates(CODE).get("de").buttons[0]["label"] == "Bin unterwegs"
-    queue.edit(labels[2], "Anrufen")
+    queue.edit(first + 2, "Anrufen")
     queue.plan().apply()
-    now = [button["label"] for button in client.templates(CODE).get("de").buttons]
+    now = labels({"buttons": client.templates(CODE).get("de").buttons})
     assert now == ["Schon unterwegs", "Ich brauche Zeit", "Anrufen"]
 
 
 def test_what_changed_elsewhere_since_is_not_overwritten_by_a_later_plan(client: Any) -> None:
-    queue = client.templates.queue(["de", "fr"], [CODE])
-    text = next(n for n, item in enumerate(queue.items) if item.unit.field == "text")
+    queue, contents = client.templates.queue(["de", "fr"], [CODE]), client.templates(CODE)
+    text = position(queue, "text")
     german = queue.items[text].unit.target
     queue.edit(text, german.replace("Hallo", "Hi"))
     queue.plan().apply()
-    client.templates(CODE).update("de", text=german.replace("Hallo", "Moin"))
+    contents.update("de", text=german.replace("Hallo", "Moin"))
     queue.edit(text, german.replace("Hallo", "Servus"))
-    plan = queue.plan()
-    assert not plan.changes
-    message = f"{CODE} de text: conflict: somebody else translated it since this queue was made"
-    assert message in "\n".join(plan.notes)
-    queue.edit(text + 5, queue.items[text + 5].unit.target + " À bientôt.")
-    client.templates(CODE).update("en", text=SOURCE)
-    plan = queue.plan()
-    assert not plan.changes
-    message = f"{CODE} fr text: stale: its source was changed since this queue was made"
-    assert message in "\n".join(plan.notes)
+    conflict = "de text: conflict: somebody else translated it since this queue was made"
+    stale = "fr text: stale: its source was changed since this queue was made"
+    for message in (conflict, stale):
+        plan = queue.plan()
+        assert not plan.changes and f"{CODE} {message}" in "\n".join(plan.notes)
+        queue.edit(text + 5, queue.items[text + 5].unit.target + " À bientôt.")
+        contents.update("en", text=SOURCE)
 
 
 def test_what_was_written_in_the_queue_is_suggested_for_the_next_text_like_it(client: Any) -> None:
@@ -313,14 +264,21 @@ def waits(client: Any) -> str:
     return german
 
 
-def test_a_queue_of_one_template_suggests_what_the_others_have(client: Any) -> None:
+def test_a_queue_of_one_template_suggests_what_the_others_have_and_reads_them_once(
+    sandbox: Any, client: Any
+) -> None:
     german = waits(client)
     queue = client.templates.queue(["de"], ["order_waits"], only="missing")
     assert not queue.has_other_contents and queue.suggestions(0, at_hand=True) == []
+    before = len(log(sandbox))
     (one,) = queue.suggestions(0)
     assert (one.translation, one.template_code, one.lang_code) == (german, CODE, "de")
     assert queue.has_other_contents and queue.has_memory(0)
-    assert queue.suggestions(0, at_hand=True) == [one]
+    place = f"templates/{CODE}/contents"
+    read = sorted(path for _, path in log(sandbox)[before:])
+    assert read == [place, f"{place}/de", f"{place}/en"], "the languages of the queue alone"
+    assert queue.suggestions(0, at_hand=True) == queue.suggestions(0) == [one]
+    assert len(log(sandbox)) == before + 3
 
 
 @pytest.mark.parametrize("known", ["remembered", "recorded"])
@@ -335,17 +293,3 @@ def test_suggestions_come_from_templates_that_this_client_has_not_read(
             colleague.templates.remember([CODE, "no_such_code"])
         queue = colleague.templates.queue(["de"], ["order_waits"])
         assert [one.translation for one in queue.suggestions(0)] == [german]
-
-
-def test_only_the_languages_of_the_queue_are_read_for_suggestions_and_only_once(
-    sandbox: Any, client: Any
-) -> None:
-    waits(client)
-    queue = client.templates.queue(["de"], ["order_waits"])
-    before = len(log(sandbox))
-    queue.suggestions(0)
-    place = f"templates/{CODE}/contents"
-    read = sorted(path for _, path in log(sandbox)[before:])
-    assert read == [place, f"{place}/de", f"{place}/en"]
-    queue.suggestions(0)
-    assert len(log(sandbox)) == before + 3

@@ -53,10 +53,10 @@ def test_a_list_written_as_text_is_refused_with_the_list(client, events):
     } == {"events"}
 
 
-@pytest.mark.parametrize("url", ["https://shop.example:0/", "https://shop.example:70000/"])
-def test_a_port_where_nothing_can_listen_is_refused(client, url):
-    with pytest.raises(chatkit.errors.InputError, match="url"):
-        client.webhooks.create(url=url, events=["*"])
+def test_a_port_where_nothing_can_listen_is_refused(client):
+    for port in (0, 70000):
+        with pytest.raises(chatkit.errors.InputError, match="url"):
+            client.webhooks.create(url=f"https://shop.example:{port}/", events=["*"])
 
 
 def test_this_machine_is_no_address_for_a_service_elsewhere(client):

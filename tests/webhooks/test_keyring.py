@@ -1,11 +1,14 @@
 """Signing secrets lie in the keyring, and nowhere else."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import keyring
 import pytest
-from keyrings import FileKeyring, LoudKeyring
+from keyring.backends.fail import Keyring as Unavailable
+from keyrings import FileKeyring, ForgetfulKeyring, LoudKeyring
 
 import chatkit
 from chatkit.api.secret import Secret
@@ -15,12 +18,13 @@ TEXT = "0123456789abcdef" * 4
 
 
 @pytest.fixture(autouse=True)
-def own_keyring(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("KEYRING_FILE", str(tmp_path / "keyring.json"))
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    path = tmp_path / "keyring.json"
+    monkeypatch.setenv("KEYRING_FILE", str(path))
     monkeypatch.setenv("MARKER_TOKEN", TEXT)  # what the loud one says
     before = keyring.get_keyring()
     keyring.set_keyring(FileKeyring())
-    yield
+    yield path
     keyring.set_keyring(before)
 
 
@@ -28,10 +32,16 @@ def client(account: str) -> chatkit.Client:
     return chatkit.Client("https://api.example.com", account, "a-token-0123456789")
 
 
-def test_a_secret_is_kept_by_account_and_webhook_and_forgotten() -> None:
+def test_a_secret_is_kept_by_account_and_webhook_when_asked_and_forgotten(file: Path) -> None:
+    with chatkit.connect(chatkit.Sandbox(seed="empty")) as sandbox:
+        sandbox.webhooks.create(url="https://shop.example/hook", events=["*"])
+    assert not file.exists()
     with client("1001") as one, client("1002") as other:
+        with pytest.raises(SettingsError, match=r"rotate\(41\)"):
+            one.webhooks.secret(41)
         one.webhooks.keep_secret(41, Secret(TEXT))
         assert one.webhooks.secret(41) == Secret(TEXT)
+        assert list(json.loads(file.read_text()).values()) == [TEXT]
         for webhooks, key in ((one.webhooks, 42), (other.webhooks, 41)):
             with pytest.raises(SettingsError, match="No signing secret"):
                 webhooks.secret(key)
@@ -39,6 +49,13 @@ def test_a_secret_is_kept_by_account_and_webhook_and_forgotten() -> None:
             one.webhooks.forget_secret(41)
         with pytest.raises(SettingsError, match="No signing secret"):
             one.webhooks.secret(41)
+
+
+@pytest.mark.parametrize("broken", [Unavailable, ForgetfulKeyring])
+def test_without_a_working_keyring_it_is_said_where_the_secret_is(broken: Any) -> None:
+    keyring.set_keyring(broken())
+    with client("1001") as one, pytest.raises(SettingsError, match=r"webhook\.webhook_secret"):
+        one.webhooks.keep_secret(41, Secret(TEXT))
 
 
 def test_a_broken_keyring_never_lets_the_secret_through() -> None:

@@ -202,7 +202,7 @@ def test_a_page_is_told_that_other_templates_cannot_be_read_and_goes_on(
     def unread(*_: Any, **__: Any) -> None:
         raise InputError("the network is down")
 
-    monkeypatch.setattr(BulkTemplates, "read_in_languages", unread)
+    monkeypatch.setattr(BulkTemplates, "read_contents_in_languages", unread)
     client.templates("rental_reminder").get("en")
     view = chatkit.widgets.QueueView(client.templates.queue(["de"], ["order_ready"]))
     sent = heard(view, {"look": 0})
