@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import aiohttp
+import httpx
 import pytest
 import trustme
 from faultserver import (
@@ -48,12 +48,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ports import reserved
 
+from chatkit.api import wire as wire_module
 from chatkit.api.answer import Answer
 from chatkit.api.call import Call
 from chatkit.api.connection import Connection
 from chatkit.api.secret import LEAST, MASK, Secret
 from chatkit.api.transport import Transport
-from chatkit.api.wire import MAX_ANSWER, MAX_CONNECT, Wire, proxy_for
+from chatkit.api.wire import MAX_ANSWER, Wire, proxy_for
 from chatkit.errors import (
     BadAnswer,
     CallError,
@@ -121,6 +122,20 @@ def test_a_request_has_these_fields_and_no_others(echo: tuple[FaultServer, Wire]
     }
     assert post.body == b'{"number":"919876543210"}'
     assert [a.method for a in (get, post, delete)] == ["GET", "POST", "DELETE"]
+
+
+@pytest.mark.parametrize("content", [None, b'{"number":"919876543210"}'])
+def test_a_request_is_what_httpx_itself_would_have_made_of_it(content: bytes | None) -> None:
+    """An error made without httpx's own constructor keeps the attributes that httpx sets."""
+    url, fields = httpx.URL("http://127.0.0.1:9/contacts"), httpx.Headers({"Accept": "text/plain"})
+    others = httpx.Request("POST", url, headers=fields, content=content, extensions={"timeout": {}})
+    ours = wire_module._Request("POST", url, fields, content, 8.0)
+    assert set(vars(ours)) == set(vars(others)) - {"_content"}
+    assert (ours.method, ours.url, ours.read()) == (others.method, others.url, others.read())
+    assert set(vars(ours)) == set(vars(others))
+    assert ours.extensions == {"timeout": {"pool": 8.0}}
+    # aiohttp writes those of one request alone.
+    assert set(others.headers) - set(ours.headers) <= {"host", "content-length"}
 
 
 SEGMENTS = ["%2e%2e", "..%2f", "\\..", "//", "/", "?x", "#x", ";", "..;/", "%00", "%0d%0a", "．．"]
@@ -735,23 +750,21 @@ def test_a_token_that_comes_back_in_an_answer_is_masked(status: int, kind: str) 
 
 
 @pytest.mark.parametrize("left", [0.5, 3.0, 600.0])
-def test_connecting_has_an_end_before_the_deadline_and_never_takes_long(
-    monkeypatch: pytest.MonkeyPatch, left: float
-) -> None:
+def test_connecting_has_an_end_before_the_deadline_and_never_takes_long(left: float) -> None:
     """After it "it never left" is certain, and there is still time to send the call again."""
     seen: list[float] = []
 
-    async def request(*_: object, timeout: aiohttp.ClientTimeout, **__: object) -> object:
-        assert timeout.connect is not None
-        seen.append(timeout.connect)
-        raise aiohttp.ConnectionTimeoutError
+    class Recorder(httpx.AsyncBaseTransport):
+        async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+            seen.append(request.extensions["timeout"]["pool"])
+            return httpx.Response(200, content=OK)
 
     wire = Wire(connection("http://localhost"))
-    monkeypatch.setattr(aiohttp.ClientSession, "request", request)
+    wire._carrier = Recorder()
     asyncio.run(wire.send_once(POST, POST.content(), left))
     [connecting] = seen
     assert 0 < connecting < left
-    assert connecting <= MAX_CONNECT
+    assert connecting <= wire_module.MAX_CONNECT
 
 
 def report(token: str, body: bytes, **headers: str) -> Answer:
