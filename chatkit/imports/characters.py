@@ -107,18 +107,24 @@ def _make_check(
     return check
 
 
-def _find_unseen(kind: str, text: str) -> dict[int, str]:
-    """Return the invisible characters of a kind by position, except those of flags."""
+@lru_cache(maxsize=64)  # several checks in a row look at the same text
+def _group_unseen(text: str) -> dict[str, dict[int, str]]:
+    """Return the invisible characters of a text by kind and position, except those of flags."""
     if not (places := find_invisible_characters(text)):
         return {}
     flags = {n for match in _FLAG.finditer(text) for n in range(*match.span())}
-    unseen = {}
+    unseen: dict[str, dict[int, str]] = {}
     for n in places:
         c = text[n]
-        of = "direction" if c in _DIRECTION else _KINDS.get(unicodedata.category(c), "invisible")
-        if n not in flags and of == kind:
-            unseen[n] = c
+        kind = "direction" if c in _DIRECTION else _KINDS.get(unicodedata.category(c), "invisible")
+        if n not in flags:
+            unseen.setdefault(kind, {})[n] = c
     return unseen
+
+
+def _find_unseen(kind: str, text: str) -> dict[int, str]:
+    """Return the invisible characters of a kind by position, except those of flags."""
+    return _group_unseen(text).get(kind, {})
 
 
 def _code_points(characters: Iterable[str]) -> str:
