@@ -61,7 +61,7 @@ class Call:
         """True unless the call only reads, so that it is idempotent and may be retried."""
         return self.method != "GET"
 
-    def content(self) -> bytes | None:
+    def serialize_body(self) -> bytes | None:
         """Serialize the body as JSON in UTF-8; None without a body.
 
         Raises:

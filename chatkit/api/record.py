@@ -162,11 +162,13 @@ class Body(BaseModel):
         """
         problems = []
         if not fields:
-            problems = [Problem("(no field)", "", f"pass one of {', '.join(cls.updatable())}")]
+            problems = [
+                Problem("(no field)", "", f"pass one of {', '.join(cls.list_updatable_fields())}")
+            ]
         return cls._validate(fields, problems, f"{what} cannot be updated:", fixed=cls.create_only)
 
     @classmethod
-    def takes_text(cls, name: str) -> bool:
+    def accepts_text(cls, name: str) -> bool:
         """Return whether a field may hold text."""
         annotation = cls.model_fields[name].annotation
         either = get_origin(annotation) in (Union, UnionType)
@@ -191,7 +193,7 @@ class Body(BaseModel):
                 try:
                     _validate_values(many, [values[place]])
                 except ValidationError:
-                    wrong[place] = cls._value_problems(name, values[place])
+                    wrong[place] = cls._find_value_problems(name, values[place])
                 except ValueError as error:
                     text = _format_masked(values[place], name)
                     wrong[place] = (Problem(name, text, _explain_json_error(error)),)
@@ -200,7 +202,7 @@ class Body(BaseModel):
         return dict(zip(right, sent, strict=True)), wrong
 
     @classmethod
-    def _value_problems(cls, name: str, value: Any) -> tuple[Problem, ...]:
+    def _find_value_problems(cls, name: str, value: Any) -> tuple[Problem, ...]:
         try:
             cls._validate({name: value}, [], "")
         except InputError as error:
@@ -238,7 +240,7 @@ class Body(BaseModel):
 
     @classmethod
     @cache
-    def updatable(cls) -> tuple[str, ...]:
+    def list_updatable_fields(cls) -> tuple[str, ...]:
         """Return the names of the fields that an update may send."""
         return tuple(name for name in cls.model_fields if name not in cls.create_only)
 

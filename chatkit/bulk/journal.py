@@ -248,7 +248,7 @@ class Journal:
         for _, n, what, at, text, _ in self._events():
             yield JournalEvent(n, what, at, json.loads(text))
 
-    def last_rate(self) -> float | None:
+    def read_last_rate(self) -> float | None:
         """Return the calls a second that the run was last applied with; None: any number."""
         rates = [event.detail.get("rate") for event in self.events() if event.n is None]
         return next((rate for rate in reversed(rates) if rate is not None), None)

@@ -324,11 +324,13 @@ class RunRow(Row):
             case "write", "delete":
                 return endpoints.delete_call(self.known_key)
             case "write", _:
-                carried = endpoints.fields_to_repeat(self.record) if endpoints.repeats else {}
+                carried = (
+                    endpoints.select_fields_to_repeat(self.record) if endpoints.repeats else {}
+                )
                 return endpoints.update_call(self.known_key, {**carried, **after})
             case "look", _:
                 live = self.live if self.record is None else self.fields
-                return endpoints.look_call(self.known_key, live or {})
+                return endpoints.make_existence_call(self.known_key, live or {})
         return endpoints.get_call(self.known_key)
 
     def write_event(self, what: str, **detail: Any) -> None:
@@ -490,7 +492,7 @@ class RunRow(Row):
         if change.kind == "delete":
             return None
         only_key = record is None or record.model_fields_set <= {endpoints.key}
-        live = {} if only_key else endpoints.visible_fields(record)
+        live = {} if only_key else endpoints.dump_visible_fields(record)
         was = change.before.get(endpoints.key)
         if create and was not in (None, key):  # an undo brings back
             self.write_event("differs", reason=f"it came back as {key}, not as {was}", live=live)

@@ -148,7 +148,7 @@ class BulkTemplates:
 
     def with_snapshot(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Keep a snapshot of a frame as it was read, and return the frame."""
-        nested = ContentBody.updatable()
+        nested = ContentBody.list_updatable_fields()
         return keep_snapshot(frame, snapshot_origin(self.transport), whole=True, nested=nested)
 
     def snapshot(self, frame: pd.DataFrame) -> Snapshot | None:

@@ -214,7 +214,7 @@ class ContentEndpoints(Endpoints[Content]):
         self.by_rule = False  #: whether they only replace texts, and translate nothing
         self.path = ("templates", code, "contents")
 
-    def record_findings(
+    def check_record(
         self, fields: Mapping[str, Any], live: Mapping[str, Any] | None
     ) -> list[Finding]:
         """Return the findings that would stop one content, as it would be after these fields."""
@@ -245,7 +245,7 @@ class ContentEndpoints(Endpoints[Content]):
             findings.setdefault(n, []).insert(0, finding)
         return findings
 
-    def texts_to_keep(
+    def make_texts_to_keep(
         self, changes: Sequence[Change], base: pd.DataFrame, full: ReadFull
     ) -> list[WrittenText]:
         """Return the translated texts that changes write, each with its source text.
@@ -459,7 +459,9 @@ class Contents(Resource[Content], endpoints=ContentEndpoints):
             before=known, after=now, code=self.code,
         )  # fmt: skip
         try:
-            written = endpoints.texts_to_keep([change], self._frame(full=False), endpoints.full)
+            written = endpoints.make_texts_to_keep(
+                [change], self._frame(full=False), endpoints.full
+            )
         except CallError as error:
             print_line(
                 f"It is not recorded from which source this translation is made: {error.reason}."

@@ -269,7 +269,8 @@ KEPT = {
     "connections: forgotten": (
         f"{CONNECTION}; [settings.save_connection(f'n{{n}}', c, 'nowhere') for n in range(COUNT)]",
         f"{CONNECTION}; settings.forget_connection(f'n{{n}}')",
-        f"{CONNECTION}; found = {{n for n in range(COUNT) if f'n{{n}}' not in settings.list_names()}}",
+        f"{CONNECTION}; names = settings.list_names(); "
+        "found = {n for n in range(COUNT) if f'n{n}' not in names}",
     ),
     "ledger": (
         "",

@@ -236,7 +236,7 @@ def test_health_without_a_date_in_the_answers_uses_the_clock_of_this_machine():
         before = datetime.now(UTC)
         without_time = Transport(account.connection, handler=silent)
         without_time.send(Call("GET", ("webhooks",)))
-        assert before <= without_time.service_time() <= datetime.now(UTC)
+        assert before <= without_time.get_service_time() <= datetime.now(UTC)
 
 
 def test_health_of_no_webhook_is_an_empty_frame(account):
