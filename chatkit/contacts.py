@@ -64,6 +64,7 @@ class Contact(Record):
 
 
 def _validate_number(text: str) -> str:
+    """Refuse a number that is not digits only, with the number to write."""
     from chatkit.numbers import split
 
     if not re.search("[0-9]", text):
@@ -78,6 +79,7 @@ def _validate_number(text: str) -> str:
 
 
 def _validate_country_code(text: str) -> str:
+    """Refuse a country code that is not a + and digits."""
     if not re.fullmatch("[+][0-9]+", text):
         digits = text.strip().removeprefix("00")
         whole = re.fullmatch("[1-9][0-9]{0,2}", digits)

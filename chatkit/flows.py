@@ -98,6 +98,7 @@ def _read_document(value: Any) -> Any:
 
 
 def _validate_document(value: dict[str, Any]) -> dict[str, Any]:
+    """Refuse a document without a version or without screens."""
     if not isinstance(value.get("version"), str):
         raise ValueError("needs a version, as text: {'version': '7.3', …}")
     if not isinstance(value.get("screens"), list):

@@ -73,6 +73,7 @@ class Webhook(Record):
 
 
 def _validate_url(url: str) -> str:
+    """Refuse an address that is not https, or has no usable port."""
     try:
         parts = urlsplit(url)
         port = parts.port
@@ -94,6 +95,7 @@ def _refuse_text(events: Any) -> Any:
 
 
 def _validate_kinds(events: list[str]) -> list[str]:
+    """Refuse an empty list of event kinds, and names that are empty or repeated."""
     if not events:
         raise ValueError("must name at least one kind of event; '*' stands for all events")
     if not all(map(str.strip, events)):
@@ -120,6 +122,7 @@ class WebhookBody(Body):
 
 
 def _has_secret(url: str) -> bool:
+    """Return whether an address seems to contain a password or a token."""
     try:
         parts = urlsplit(url)
     except ValueError:  # half an IPv6 address

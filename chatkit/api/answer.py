@@ -118,6 +118,7 @@ class Answer:
         return None if then is None or now is None else max(0.0, then - now)
 
     def _make_status_error(self, profile: ServiceProfile) -> CallError:
+        """Make the error that a status outside 2xx means."""
         reason, fields = self._parse_error_body()
         text = f"{self.status} {reason or _PHRASES.get(self.status, '')}".strip()
         if self.status == 429:
@@ -150,6 +151,7 @@ class Answer:
         return {401: NotAuthenticated, 404: NotFound, 410: NotFound}.get(status, Refused)
 
     def _make_bad_answer(self, reason: str) -> BadAnswer:
+        """Make the error for an answer that is not as documented."""
         return BadAnswer(self.call, reason, status=self.status)
 
     def _parse_error_body(self) -> tuple[str, list[tuple[str, str]]]:

@@ -29,6 +29,7 @@ from chatkit.util.display import shorten, visible
 
 
 def _reject_bool(value: Any) -> Any:
+    """Refuse true and false in place of an id."""
     if isinstance(value, bool):
         raise ValueError("must be an id, not true or false")
     return value
@@ -203,6 +204,7 @@ class Body(BaseModel):
 
     @classmethod
     def _find_value_problems(cls, name: str, value: Any) -> tuple[Problem, ...]:
+        """Return the problems of one value of a field."""
         try:
             cls._validate({name: value}, [], "")
         except InputError as error:
@@ -278,6 +280,7 @@ def _validate_values(many: TypeAdapter[list[Any]], values: Sequence[Any]) -> lis
 
 
 def _explain_json_error(error: ValueError) -> str:
+    """Return the reason why JSON cannot hold a value."""
     half = isinstance(error, UnicodeEncodeError)
     return "holds half a character" if half else f"cannot be written as JSON ({error})"
 
@@ -300,6 +303,7 @@ _REASONS = {
 
 
 def _explain_problem(detail: ErrorDetails, value: object) -> str:
+    """Return the reason of a validation error in plain words."""
     if detail["type"] == "literal_error":
         return f"must be {detail['ctx']['expected']}"
     reason = _REASONS.get(detail["type"], detail["msg"].removeprefix("Value error, "))
@@ -360,4 +364,5 @@ def add_body_signature(method: Any, body: type[Body], record: type[Record]) -> A
 
 
 def _format_masked(value: object, field: str = "") -> str:
+    """Return a value as a short text; a secret is masked."""
     return MASK if SECRET.search(field) else shorten(repr(value))

@@ -295,6 +295,7 @@ class Flight:
     # --- on the loop ---
 
     def _start_waiting(self) -> None:
+        """Send waiting calls until the concurrency is reached."""
         with suppress(IndexError):  # they are dropped in the other thread
             while len(self._tasks) < self._concurrency:
                 call, content = self._waiting.popleft()
@@ -304,6 +305,7 @@ class Flight:
                 task.add_done_callback(self._on_task_done)
 
     def _on_task_done(self, task: asyncio.Task[Outcome]) -> None:
+        """Put the outcome of a call into the queue, and send the next one."""
         # Not the task itself: Python swallows an interrupt that comes while one is freed.
         self._tasks.discard(task)
         if not task.cancelled():
@@ -328,6 +330,7 @@ def _get_outcomes(completed: Completed, wait: float | None) -> list[Outcome | Ba
 
 
 async def _cancel(tasks: set[asyncio.Task[Outcome]]) -> None:
+    """Cancel tasks, and wait until they have ended."""
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)

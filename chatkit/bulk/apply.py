@@ -180,6 +180,7 @@ class Run:
         return True
 
     def _write_end(self, *, done: bool) -> None:
+        """Write the last event of the run, finished or stopped, and commit it."""
         if not done and not self.state.stopped:
             self.state.stopped = self._explain_unfinished()
         what, counts = "finished" if done else "stopped", count_states(self.rows)
@@ -281,6 +282,7 @@ class Run:
             self._progress.add(1)
 
     def _must_stop(self) -> bool:
+        """Return whether no further call may be started."""
         return bool(self.state.stopped or self.interrupt.asked)
 
     # --- sending --------------------------------------------------------------------
@@ -351,6 +353,7 @@ class Run:
     def _start_calls(
         self, batch: list[tuple[RunRow, Call]], flight: Flight, in_flight: dict[int, RunRow]
     ) -> None:
+        """Send the calls of rows, and note the row of each call in flight."""
         if batch:
             self._throttle.count_started(len(batch))
             in_flight.update((id(call), row) for row, call in batch)
@@ -498,4 +501,5 @@ class Interrupt:
             time.sleep(min(left, 0.1))
 
     def _handle_signal(self, number: int, frame: FrameType | None) -> None:
+        """Count a SIGINT as a request to stop."""
         self.ask()

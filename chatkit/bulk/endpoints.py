@@ -690,5 +690,6 @@ def _format_row_keys(name: str, data: msgspec.Raw) -> dict[int | str, str]:
 
 
 def _join_fields(fields: Mapping[str, Any], names: Iterable[str]) -> str | None:
+    """Join the values of fields with spaces; None if one is missing."""
     parts = [fields.get(name) for name in names]
     return " ".join(map(str, parts)) if all(parts) else None

@@ -71,6 +71,7 @@ def check_frame(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _find_repeated(names: Any) -> list[Any]:
+    """Return the names that appear more than once, each once."""
     seen = list(names)
     return list(dict.fromkeys(name for name in seen if seen.count(name) > 1))
 
@@ -533,6 +534,7 @@ class Edits:
                 taken[place] = True
 
     def _describe_record(self, position: int) -> str:
+        """Name a record of the base by its noun and its key."""
         key = to_python(self._base.index[position])
         return f"the {self._noun} with the {self._key_name} {key!r:.60}"
 

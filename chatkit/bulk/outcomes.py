@@ -424,6 +424,7 @@ class RunRow(Row):
             self.record, self.fields = None, {}
 
     def _compare_three_ways(self, record: Any) -> Stage | None:
+        """Compare the live record with plan and snapshot; return the next stage, if any."""
         change, endpoints = self.change, self.endpoints
         live = pick_documented_fields(endpoints, self.fields)
         planned = pick_documented_fields(endpoints, change.after)
@@ -557,6 +558,7 @@ class RunRow(Row):
         return None
 
     def _record_missing(self) -> None:
+        """Record the outcome of a row whose record does not exist any more."""
         if self.change.kind != "delete":
             listed = self.endpoints.lists_deleted and not self.open
             reason = "it is deleted; this service lists deleted ones too"
@@ -576,6 +578,7 @@ class RunRow(Row):
     # --- what went wrong ------------------------------------------------------------
 
     def _evaluate_error(self, error: CallError) -> Stage | None:
+        """Record the outcome of a call that failed; return the next stage, if there is one."""
         reason, writing = error.reason, self.stage == "write"
         match error:
             case Unreachable() | RateLimited():
@@ -631,20 +634,24 @@ class RunRow(Row):
         return self.change.kind == "create" and error.status in clashes
 
     def _record_refusal(self, error: Refused) -> None:
+        """Record that the service refused the write: a conflict, or a failure."""
         if isinstance(error, Conflict):
             self.write_event("conflict", reason=error.reason)
         else:
             self._record_failure(error.reason)
 
     def _record_failure(self, reason: str) -> None:
+        """Record that a row failed, and count it towards the refusals that stop a run."""
         self.write_event("failed", reason=reason)
         self.run.count_refusal(reason)
 
     def _record_unknown(self, reason: str) -> None:
+        """Record that the outcome is unknown, and count it towards a suspected outage."""
         self.write_event("in doubt", reason=reason)
         self.run.count_unknown(reason)
 
     def _retry_read(self, reason: str) -> Stage | None:
+        """Read again after a bad answer; after the last try leave the row as it is."""
         self.failed_reads += 1
         if self.failed_reads < self.run.retry.row_tries:
             return self.stage
@@ -657,6 +664,7 @@ class RunRow(Row):
 
 
 def _format_updated_at(record: Any) -> str | None:
+    """Return the updated_at of a record in ISO 8601; None without one."""
     updated_at = getattr(record, "updated_at", None)
     return None if updated_at is None else str(updated_at.isoformat())
 
@@ -711,4 +719,5 @@ def _list_item_fields(body: type[Body]) -> dict[str, frozenset[str]]:
 
 
 def _pick_fields(item: Any, names: frozenset[str]) -> Any:
+    """Pick the named fields of a list item; return what is no object as it is."""
     return {n: v for n, v in item.items() if n in names} if isinstance(item, dict) else item

@@ -420,6 +420,7 @@ class Plan(Report):
         } | ({"began": self._began.location} if self._began else {})
 
     def _header(self) -> RunHeader:
+        """Make the header of the run of this plan."""
         setting = self._setting
         return RunHeader(
             run=self.id,

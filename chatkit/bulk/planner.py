@@ -421,6 +421,7 @@ class _Planner:
             )
 
     def _plan_deletes(self) -> None:
+        """Plan the deletes that the column `delete` marks."""
         edits = self._edits
         rows = np.flatnonzero(edits.deleted & (edits.positions >= 0))
         known = records(self._base, edits.positions[rows].tolist())
@@ -428,6 +429,7 @@ class _Planner:
             self._add_delete(row, self.cells.label(row), key, fields)
 
     def _add_delete(self, row: int, label: Any, key: Any, known: Mapping[str, Any]) -> None:
+        """Add the delete of a record, with the fields that could be sent again."""
         sendable = {
             n: v for n, v in known.items() if n in self._endpoints.body.list_updatable_fields()
         }
@@ -489,6 +491,7 @@ class _Planner:
         after: Mapping[str, Any],
         before: Mapping[str, Any],
     ) -> None:
+        """Add the change of a row, with its label and how well it can be undone."""
         endpoints = self._endpoints
         code, key = _split_content_key(key)
         code = code or endpoints.code
@@ -516,6 +519,7 @@ class _Planner:
         )
 
     def _record_label(self, code: str | None, key: Any, fields: Mapping[str, Any]) -> str:
+        """Return the label of a record for people, with its template code if it has one."""
         endpoints = self._endpoints
         return f"{code}/{key}" if endpoints.chosen else endpoints.label(fields) or str(key)
 
@@ -609,6 +613,7 @@ class _Planner:
         return blocked
 
     def _is_update(self, row: int) -> bool:
+        """Return whether a row is planned as an update."""
         return row in self.changes and self.changes[row].kind == "update"
 
     # --- what else is to be known -------------------------------------------------------
@@ -781,6 +786,7 @@ class Cells:
         self._refuse(row, column, text, reason, next_step)
 
     def _refuse(self, row: int, column: str, text: str, reason: str, next_step: str) -> None:
+        """Refuse one cell of a row, whose value is text already."""
         self.bad.add(row)
         self.refused.append(RefusedCell(self.label(row), column, text, reason, next_step))
 

@@ -106,6 +106,7 @@ def lock_file(path: Path, patience: float = _PATIENCE) -> Iterator[None]:
 
 
 def _make_lock(path: Path) -> FileLock:
+    """Make the lock of a file, for its owner alone."""
     # A lock that the kernel does not keep would outlive its process: it is never fallen back on.
     return FileLock(path, mode=0o600, thread_local=False, fallback_to_soft=False)
 
