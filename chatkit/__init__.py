@@ -13,50 +13,33 @@ __version__ = "0.1.0"
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from chatkit import account as account  # what few people need: Tab does not show it
-    from chatkit import errors, flowjson, widgets
-    from chatkit.account.comparison import compare, rehearse
-    from chatkit.account.doctor import doctor
-    from chatkit.account.fleet import connect_all
-    from chatkit.account.folder import Folder
-    from chatkit.account.history import resume, runs, undo
-    from chatkit.api.retry import RetryPolicy
-    from chatkit.client import Client, connect
-    from chatkit.errors import ChatkitError
-    from chatkit.imports import read_contacts
-    from chatkit.inbox import Inbox
-    from chatkit.profile import ServiceProfile
-    from chatkit.sandbox import Sandbox
-    from chatkit.signature import verify
-    from chatkit.widgets import Editor, Form, Grid, Player
+    from chatkit import errors as errors
+    from chatkit import flowjson as flowjson
+    from chatkit import widgets as widgets
+    from chatkit.account.comparison import compare as compare
+    from chatkit.account.comparison import rehearse as rehearse
+    from chatkit.account.doctor import doctor as doctor
+    from chatkit.account.fleet import connect_all as connect_all
+    from chatkit.account.folder import Folder as Folder
+    from chatkit.account.history import resume as resume
+    from chatkit.account.history import runs as runs
+    from chatkit.account.history import undo as undo
+    from chatkit.api.retry import RetryPolicy as RetryPolicy
+    from chatkit.client import Client as Client
+    from chatkit.client import connect as connect
+    from chatkit.errors import ChatkitError as ChatkitError
+    from chatkit.imports import read_contacts as read_contacts
+    from chatkit.inbox import Inbox as Inbox
+    from chatkit.profile import ServiceProfile as ServiceProfile
+    from chatkit.sandbox import Sandbox as Sandbox
+    from chatkit.signature import verify as verify
+    from chatkit.widgets import Editor as Editor
+    from chatkit.widgets import Form as Form
+    from chatkit.widgets import Grid as Grid
+    from chatkit.widgets import Player as Player
 
-__all__ = [
-    "ChatkitError",
-    "Client",
-    "Editor",
-    "Folder",
-    "Form",
-    "Grid",
-    "Inbox",
-    "Player",
-    "RetryPolicy",
-    "Sandbox",
-    "ServiceProfile",
-    "compare",
-    "connect",
-    "connect_all",
-    "doctor",
-    "errors",
-    "flowjson",
-    "read_contacts",
-    "rehearse",
-    "resume",
-    "runs",
-    "undo",
-    "verify",
-    "widgets",
-]
-
-_HOME = {
+#: The module of each public name, below the package.
+_MODULES = {
     "ChatkitError": "errors",
     "Client": "client",
     "Editor": "widgets",
@@ -83,21 +66,22 @@ _HOME = {
     "verify": "signature",
     "widgets": "widgets",
 }
+__all__ = [name for name in _MODULES if name != "account"]
 
 
 def __getattr__(name: str) -> object:
-    if name not in _HOME:
+    if name not in _MODULES:
         from difflib import get_close_matches
 
-        like = get_close_matches(name, _HOME, 1)
+        like = get_close_matches(name, _MODULES, 1)
         hint = f"; did you mean {like[0]!r}?" if like else ""
         raise AttributeError(f"module 'chatkit' has no attribute {name!r}{hint}")
     from importlib import import_module
 
     errors = import_module("chatkit.errors")
     with errors.explain_missing_part(f"chatkit.{name}"):
-        module = import_module(f"chatkit.{_HOME[name]}")
-        value = module if _HOME[name] == name else getattr(module, name)
+        module = import_module(f"chatkit.{_MODULES[name]}")
+        value = module if _MODULES[name] == name else getattr(module, name)
     globals()[name] = value
     return value
 

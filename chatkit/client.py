@@ -179,7 +179,7 @@ class Client(metaclass=HelpPage):
             each = get_resource(self, noun)._target.each(named)
             records = {code: _read_records(endpoints) for code, endpoints in each.items()}
             seed[f"{noun}s"] = records.get(None, records)
-        seed["now"] = self.transport.service_time().timestamp()  # the calls have told it
+        seed["now"] = self.transport.get_service_time().timestamp()  # the calls have told it
         return cast("AccountRecords", seed)
 
     @safe_repr
@@ -242,7 +242,7 @@ class _AccountTarget:
         return self._targets[noun].of(code, noun)
 
     def keep(self, written: Sequence[Sequence[str]], run: str) -> None:
-        """Keep the texts of a plan locally; see `Endpoints.texts_to_keep`."""
+        """Keep the texts of a plan locally; see `Endpoints.make_texts_to_keep`."""
         for target in self._targets.values():
             target.keep(written, run)
 

@@ -64,6 +64,7 @@ class Contact(Record):
 
 
 def _validate_number(text: str) -> str:
+    """Refuse a number that is not digits only, with the number to write."""
     from chatkit.numbers import split
 
     if not re.search("[0-9]", text):
@@ -78,6 +79,7 @@ def _validate_number(text: str) -> str:
 
 
 def _validate_country_code(text: str) -> str:
+    """Refuse a country code that is not a + and digits."""
     if not re.fullmatch("[+][0-9]+", text):
         digits = text.strip().removeprefix("00")
         whole = re.fullmatch("[1-9][0-9]{0,2}", digits)
@@ -170,7 +172,7 @@ class ContactEndpoints(Endpoints[Contact]):
         if self.profile.search_param is None:
             return None
         call = self.list_call(filters=self.search(str(body["number"])))
-        named = [name for name in self.name_fields() if name in body]
+        named = [name for name in self.list_name_fields() if name in body]
         with suppress(CallError):
             for one in self.parse_records(call, self.transport.send(call).data):
                 if all(getattr(one, name) == body[name] for name in named):
@@ -214,7 +216,7 @@ class ContactEndpoints(Endpoints[Contact]):
         """Return whether an update repeats fields: a whole number needs its country code."""
         return self.puts_whole or self._is_international
 
-    def record_findings(
+    def check_record(
         self, fields: Mapping[str, Any], live: Mapping[str, Any] | None
     ) -> list[Finding]:
         """Check the name and the number of a contact, if they are sent."""
@@ -252,7 +254,7 @@ class ContactEndpoints(Endpoints[Contact]):
                     numbers[n] = code, number
         findings = find_unusual_contacts(names, numbers)
         ids = {n: changes[n].key for n in numbers if changes[n].kind == "update"}
-        for place, finding in find_similar_numbers(numbers, ids, base, self.name_fields()):
+        for place, finding in find_similar_numbers(numbers, ids, base, self.list_name_fields()):
             findings.setdefault(place, []).append(finding)
         return findings
 
@@ -281,16 +283,16 @@ class ContactEndpoints(Endpoints[Contact]):
         has_name = not {*_NAME_PARTS, "name"}.isdisjoint(live.model_fields_set)
         return super().sendable(live) | ({"name": live.name} if has_name else {})
 
-    def fields_to_repeat(self, live: Contact) -> dict[str, Any]:
+    def select_fields_to_repeat(self, live: Contact) -> dict[str, Any]:
         """Leave out an absent name, which cannot be sent as null."""
-        return {n: v for n, v in super().fields_to_repeat(live).items() if v is not None}
+        return {n: v for n, v in super().select_fields_to_repeat(live).items() if v is not None}
 
-    def look_call(self, key: Key, live: Mapping[str, Any]) -> Call:
+    def make_existence_call(self, key: Key, live: Mapping[str, Any]) -> Call:
         """Make a call for the list where an inactive contact can still be read."""
         profile = self.profile
         listed = profile.search_param is not None and not profile.inactive_in_lists
         if not (profile.inactive_readable and listed) or "number" not in live:
-            return super().look_call(key, live)
+            return super().make_existence_call(key, live)
         return self.list_call(filters=self.search(str(live["number"])))
 
     def record_exists(self, call: Call, envelope: Envelope, key: Key) -> bool | None:
@@ -312,7 +314,7 @@ class ContactEndpoints(Endpoints[Contact]):
         """True if an inactive contact can still be read, as the profile says."""
         return self.profile.inactive_readable
 
-    def name_fields(self) -> tuple[str, ...]:
+    def list_name_fields(self) -> tuple[str, ...]:
         """Return the fields that identify a contact; the country code if the service uses it."""
         apart = self.profile.contact_key == "number" and not self._is_international
         return ("number",) if apart else self.natural_key
@@ -322,13 +324,13 @@ class ContactEndpoints(Endpoints[Contact]):
         if kind == "create":
             return "not exactly", "a contact cannot be removed: undoing makes it inactive"
         repeated = kind == "delete" or "name" in after or self.puts_whole
-        if repeated and self.resplit_name(known) is not None:
+        if repeated and self.split_name_again(known) is not None:
             return "not exactly", "its name would be split into other parts than it has now"
         if kind == "delete" and self.profile.restore_keeps == "nothing":
             return "not exactly", "restoring keeps its number and name, but no tags and no ai_mode"
         return super().undo(kind, known, after)
 
-    def immutable_reason(
+    def explain_immutable(
         self, fields: Mapping[str, Any], live: Mapping[str, Any] | None
     ) -> tuple[str, str] | None:
         """Return why the name parts in `fields` cannot be set, and the name (Contacts, rule 2)."""
@@ -336,7 +338,7 @@ class ContactEndpoints(Endpoints[Contact]):
             return None
         name = fields.get("name")
         if live is None:
-            if not name or not (then := self.resplit_name(fields)):
+            if not name or not (then := self.split_name_again(fields)):
                 return None
             why = "Names that the service splits into other parts than they have"
             return why, f"{name} ({' | '.join(filter(None, then))})"
@@ -347,7 +349,7 @@ class ContactEndpoints(Endpoints[Contact]):
         why = "Names that the account has in other parts; no call can set these, so they stay"
         return why, str(name)
 
-    def resplit_name(self, parts: Mapping[str, Any]) -> tuple[str, ...] | None:
+    def split_name_again(self, parts: Mapping[str, Any]) -> tuple[str, ...] | None:
         """Return the parts that a name would get if it was sent again; None for the same."""
         get = parts.get  # asked for each of a million rows
         now = (get("first_name") or "", get("middle_name") or "", get("last_name") or "")

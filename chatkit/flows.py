@@ -100,6 +100,7 @@ def _read_document(value: Any) -> Any:
 
 
 def _validate_document(value: dict[str, Any]) -> dict[str, Any]:
+    """Refuse a document without a version or without screens."""
     if not isinstance(value.get("version"), str):
         raise ValueError("needs a version, as text: {'version': '7.3', …}")
     if not isinstance(value.get("screens"), list):
@@ -178,13 +179,13 @@ class FlowEndpoints(Endpoints[Flow]):
         """Return whether the service shows the document of a flow that is read alone."""
         return self.profile.flow_json_in_get
 
-    def account_notes(self, frame: pd.DataFrame) -> list[str]:
+    def make_account_notes(self, frame: pd.DataFrame) -> list[str]:
         """Count the flows whose document the service does not show."""
         hidden = len(frame) - (int(frame["flow_json"].notna().sum()) if "flow_json" in frame else 0)
         return [f"The service does not show the document of {many(hidden, 'flow')}."] * bool(hidden)
 
     @classmethod
-    def file_fault(cls, fields: Mapping[str, Any]) -> tuple[str, str] | None:
+    def find_file_fault(cls, fields: Mapping[str, Any]) -> tuple[str, str] | None:
         """Refuse a flow document passed in place of a flow record."""
         if "screens" in fields and "flow_json" not in fields:
             step = 'put it under "flow_json", beside "name"'
@@ -194,7 +195,7 @@ class FlowEndpoints(Endpoints[Flow]):
         return None
 
     @classmethod
-    def created_note(cls, count: int) -> str:
+    def make_created_note(cls, count: int) -> str:
         """Note that a new flow is another one on the upstream platform, and a draft."""
         each = "It gets a new id and a new wa_flow_id, and is a DRAFT"
         if count > 1:

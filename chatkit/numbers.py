@@ -129,6 +129,7 @@ class Number(NamedTuple):
 
 
 def _can_chat(one: Candidate | Number) -> bool:
+    """Return whether people may have a chat on a number."""
     return one.type in _MOBILE or one.verdict == "reserved"
 
 
@@ -269,6 +270,7 @@ def _country_by_name(name: str) -> Country | None:
 
 
 def _normalize_name(name: str) -> str:
+    """Return a country name without case, spaces, signs and "the"."""
     return re.sub(r"\W|\bthe\b", "", name.casefold())
 
 
@@ -454,6 +456,7 @@ def _plausible_readings(good: list[Candidate], groups: list[str]) -> list[Candid
 
 
 def _digit_groups(one: Candidate, form: int) -> list[str]:
+    """Return the groups of digits in which a number is usually written."""
     return re.findall(r"\d+", library.format_number(one.phone, form))
 
 
@@ -470,6 +473,7 @@ def _is_written_bare(one: Candidate) -> bool:
 
 
 def _parse_phone(text: str, country: Country | None = None) -> tuple[PhoneNumber | None, str]:
+    """Parse a text with the library; return the number, or the verdict on its error."""
     try:
         return library.parse(text, country.region if country else None), ""
     except Unreadable as error:
@@ -483,6 +487,7 @@ def _parse_candidate(text: str, why: str, country: Country | None = None) -> lis
 
 
 def _make_candidate(phone: PhoneNumber, why: str) -> Candidate:
+    """Make a candidate of a parsed number, with its type and its verdict."""
     code, digits = phone.country_code or 0, library.national_significant_number(phone)
     region = library.region_code_for_number(phone)
     kind = _TYPES.get(library.number_type(phone)) if region else None
@@ -519,11 +524,13 @@ def _length_verdict(code: int, digits: str) -> str:
 
 
 def _is_possible(code: int, digits: str) -> bool:
+    """Return whether a country can have a number with these digits."""
     phone, _ = _parse_phone(f"+{code}{digits}")
     return _is_fictional(code, digits) or bool(phone and library.is_valid_number(phone))
 
 
 def _is_fictional(code: int, digits: str) -> bool:
+    """Return whether a number is reserved for fiction."""
     return re.fullmatch(_DATA["fiction"].get(str(code), "$^"), digits) is not None
 
 

@@ -117,10 +117,12 @@ class Resource(Generic[R], metaclass=HelpPage):
             with suppress(InputError, NotPermitted):  # wrong fields are reported below
                 self._validate_body(fields, creates=False)
                 live = self.get(key)
-        before = None if live is None else endpoints.visible_fields(live)
+        before = None if live is None else endpoints.dump_visible_fields(live)
         self._check_fields(fields, before, creates=False, broken=broken)
         body = self._validate_body(fields, creates=False)
-        carried = endpoints.fields_to_repeat(live or self.get(key)) if endpoints.repeats else {}
+        carried = (
+            endpoints.select_fields_to_repeat(live or self.get(key)) if endpoints.repeats else {}
+        )
         call = endpoints.update_call(key, carried | body)
         envelope = self._send(call, key, body)
         made = self._read_back(key, call, envelope, body)
@@ -251,7 +253,7 @@ class Resource(Generic[R], metaclass=HelpPage):
         label = endpoints.label(fields) or f"This {endpoints.noun}"
         stopped: list[Problem] = []
         checked: list[tuple[Sequence[Finding], Callable[[Finding], Problem], str]] = [
-            (endpoints.record_findings(right, live), partial(make_cell_problem, right), "")
+            (endpoints.check_record(right, live), partial(make_cell_problem, right), "")
         ]
         for name in endpoints.documents & right.keys():
             place = partial(make_document_problem, name, right[name])

@@ -78,6 +78,7 @@ class _Environment(BaseModel):
 
 
 def _read_environment() -> _Environment:
+    """Read and validate the CHATKIT_ variables."""
     names = {name: f"CHATKIT_{name.upper()}" for name in _Environment.model_fields}
     try:
         return _Environment.model_validate(
@@ -164,10 +165,12 @@ def read_access_file(path: str) -> Connection:
 
 
 def _drop_none(**values: Any) -> dict[str, Any]:
+    """Return the values that are not None, by name."""
     return {key: value for key, value in values.items() if value is not None}
 
 
 def _describe_missing(missing: list[str], name: str | None, *, set_aside: bool) -> str:
+    """Describe which parts of a connection are missing, and where to set them."""
     login = format_command(f"login {name or 'NAME'}")
     lines = [
         f"  The {_NEEDED[field]} is missing: set CHATKIT_{field.upper()}, or keep a connection "
@@ -292,6 +295,8 @@ def _save_token(name: str, token: Secret, file: Path | None) -> None:
 
 
 def _keyring_keeps(name: str, token: Secret) -> bool:
+    """Store a token in the keyring; return whether it reads back the same."""
+
     def keep(keyring: ModuleType) -> bool:
         keyring.set_password(_KEYRING_SERVICE, name, token.reveal())
         return Secret(keyring.get_password(_KEYRING_SERVICE, name) or "") == token
@@ -364,6 +369,7 @@ def forget_connection(name: str) -> None:
 
 
 def _remove_token_file(name: str, table: Mapping[str, Any]) -> None:
+    """Delete the token file of a connection if it is the one that we made."""
     if table.get("token_file") == str(get_token_file(name)):
         get_token_file(name).unlink(missing_ok=True)
 
@@ -398,6 +404,7 @@ def _read_tables() -> dict[str, dict[str, Any]]:
 
 
 def _read_table(name: str) -> dict[str, Any]:
+    """Read the table of a connection from the configuration file."""
     tables = _read_tables()
     if name not in tables:
         plain = _NAME.fullmatch(name) and len(name) <= _PRINTED_NAME

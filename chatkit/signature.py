@@ -307,6 +307,7 @@ def _find_timestamp(scheme: Scheme, headers: Mapping[str, str], parts: list[byte
 
 
 def _require_header(headers: Mapping[str, str], name: str) -> str:
+    """Return the value of a header; raise an error if it is missing."""
     value = headers.get(name.lower(), "")
     if not value:
         raise BadSignature(f"the header {name} is missing")
@@ -337,5 +338,6 @@ def _timestamp_unit(timestamp: str) -> int:
 
 
 def _digest(scheme: Scheme, key: bytes, signed: bytes) -> str:
+    """Compute the signature of a text, encoded as the scheme says."""
     digest = hmac.digest(key, signed, getattr(hashlib, scheme.algorithm))
     return digest.hex() if scheme.encoding == "hex" else base64.b64encode(digest).decode()

@@ -73,6 +73,7 @@ class Webhook(Record):
 
 
 def _validate_url(url: str) -> str:
+    """Refuse an address that is not https, or has no usable port."""
     try:
         parts = urlsplit(url)
         port = parts.port
@@ -94,6 +95,7 @@ def _refuse_text(events: Any) -> Any:
 
 
 def _validate_kinds(events: list[str]) -> list[str]:
+    """Refuse an empty list of event kinds, and names that are empty or repeated."""
     if not events:
         raise ValueError("must name at least one kind of event; '*' stands for all events")
     if not all(map(str.strip, events)):
@@ -120,6 +122,7 @@ class WebhookBody(Body):
 
 
 def _has_secret(url: str) -> bool:
+    """Return whether an address seems to contain a password or a token."""
     try:
         parts = urlsplit(url)
     except ValueError:  # half an IPv6 address
@@ -152,7 +155,7 @@ class WebhookEndpoints(Endpoints[Webhook]):
     lost = "its signing secret was in that answer: delete it and create it again"
     defaults: ClassVar[Mapping[str, Any]] = {"events": [_ALL]}
 
-    def account_notes(self, frame: pd.DataFrame) -> list[str]:
+    def make_account_notes(self, frame: pd.DataFrame) -> list[str]:
         """Note the hosts of addresses that seem to contain a password or a token."""
         hosts = [urlsplit(url).hostname or "" for url in frame["url"].dropna() if _has_secret(url)]
         return [
@@ -161,7 +164,7 @@ class WebhookEndpoints(Endpoints[Webhook]):
         ] * bool(hosts)
 
     @classmethod
-    def created_note(cls, count: int) -> str:
+    def make_created_note(cls, count: int) -> str:
         """Return a note on where the new signing secrets are."""
         return (
             f"{many(count, 'webhook')} created, with a new signing secret: plan.secrets holds "
@@ -212,7 +215,7 @@ class WebhookEndpoints(Endpoints[Webhook]):
         """Return the kinds of events, each with what it means."""
         return {"events": list_event_kinds(self.profile)}
 
-    def record_findings(
+    def check_record(
         self, fields: Mapping[str, Any], live: Mapping[str, Any] | None
     ) -> list[Finding]:
         """Check that the service can reach the address, and knows the kinds of events."""
@@ -226,7 +229,7 @@ class WebhookEndpoints(Endpoints[Webhook]):
     ) -> Mapping[int, Sequence[Finding]]:
         """Check each registration that is sent."""
         sent = {n: c.after for n, c in enumerate(changes) if c.kind != "delete"}
-        checked = {n: self.record_findings(after, None) for n, after in sent.items()}
+        checked = {n: self.check_record(after, None) for n, after in sent.items()}
         return {n: findings for n, findings in checked.items() if findings}
 
     def _find_unreachable(self, url: Any) -> list[Finding]:
@@ -328,7 +331,7 @@ class Webhooks(Resource[Webhook], endpoints=WebhookEndpoints):
         if now is not None and now.tzinfo is None:
             raise InputError("now= needs a time zone: datetime.now(UTC).")
         frame = self._frame(full=False)
-        at = now or self._endpoints.transport.service_time()
+        at = now or self._endpoints.transport.get_service_time()
         rows = range(len(frame))
         longest = timedelta(hours=quiet)
         verdicts = [assess_health(fields, at, longest) for fields in records(frame, list(rows))]

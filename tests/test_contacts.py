@@ -197,7 +197,7 @@ def test_every_problem_is_told_at_once():
 def test_a_name_that_is_sent_again_is_split_as_the_service_splits_it(split, parts, again):
     contacts = _contacts(name_split=split)
     fields = dict(zip(("first_name", "middle_name", "last_name"), parts, strict=True))
-    assert contacts.resplit_name(fields) == again
+    assert contacts.split_name_again(fields) == again
     known = {"number": "2025550143", "country_code": "+1", "name": "Ana", **fields}
     for kind, after in (("delete", {}), ("update", {"name": "Bo"})):
         assert (contacts.undo(kind, known, after)[0] == "exactly") == (again is None)
@@ -224,8 +224,8 @@ def test_a_replacing_update_repeats_the_name_and_may_split_it_otherwise():
 )
 def test_a_deleted_contact_is_looked_for_where_it_can_be_told_from_others(points, target):
     contacts = _contacts(**points)
-    assert contacts.look_call(7, {"number": "2025550143"}).target == target
-    assert contacts.look_call(7, {}).target == "contacts/7"
+    assert contacts.make_existence_call(7, {"number": "2025550143"}).target == target
+    assert contacts.make_existence_call(7, {}).target == "contacts/7"
 
 
 def _contacts(**points):
@@ -413,7 +413,7 @@ def test_a_refusal_of_which_nothing_is_known_keeps_what_is_said_of_its_kind():
 )
 def test_a_list_tells_whether_a_contact_is_active(rows, pages, held):
     contacts = _contacts(inactive_readable=True)
-    call = contacts.look_call(7, {"number": "2025550143"})
+    call = contacts.make_existence_call(7, {"number": "2025550143"})
     more = pages and {"page": 1, "pageSize": 100, "totalCount": 1, "totalPages": pages}
     whole = {"success": True, "data": rows} | ({"pagination": more} if more else {})
     envelope = msgspec.json.decode(json.dumps(whole), type=Envelope)
@@ -424,7 +424,7 @@ def test_one_answer_tells_whether_a_contact_is_active_where_deleted_ones_are_not
     envelope = msgspec.json.decode(json.dumps({"success": True, "data": LEE}), type=Envelope)
     for readable, held in ((False, True), (True, None)):
         contacts = _contacts(inactive_readable=readable, search_param=None)
-        call = contacts.look_call(7, LEE)
+        call = contacts.make_existence_call(7, LEE)
         assert contacts.record_exists(call, envelope, 7) is held
         with pytest.raises(chatkit.errors.BadAnswer, match="not about 8"):
             contacts.record_exists(call, envelope, 8)

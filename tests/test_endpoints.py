@@ -158,9 +158,9 @@ def test_a_record_that_was_read_is_there():
         (flows, 7, {"id": 7}), (contents, "en", ENGLISH), (hooks, 7, [{"id": 8}, {"id": 7}]),
     ):  # fmt: skip
         answer = Envelope(success=True, data=raw(data))
-        assert at.record_exists(at.look_call(key, {}), answer, key) is True
+        assert at.record_exists(at.make_existence_call(key, {}), answer, key) is True
     with pytest.raises(chatkit.errors.NotFound, match="no webhook has the id 9"):
-        hooks.record_exists(hooks.look_call(9, {}), answer, 9)
+        hooks.record_exists(hooks.make_existence_call(9, {}), answer, 9)
 
 
 def test_a_frame_is_compared_with_what_it_was_unless_it_is_asked_for_now():
@@ -241,16 +241,24 @@ def test_an_update_carries_what_the_service_would_clear_or_miss(put, requires):
     ana, english = Contact.model_validate(ANA), Content.model_validate(ENGLISH)
     fields = {"number": "2025550143", "country_code": "+1"}
     if put == "replace":
-        assert contacts.fields_to_repeat(ana) == fields | {"name": "Ana Cruz", "loyalty": "gold"}
-        assert contents.fields_to_repeat(english) == ENGLISH
+        assert contacts.select_fields_to_repeat(ana) == fields | {
+            "name": "Ana Cruz",
+            "loyalty": "gold",
+        }
+        assert contents.select_fields_to_repeat(english) == ENGLISH
     elif requires == "create_fields":
-        assert contacts.fields_to_repeat(ana) == fields
-        assert contents.fields_to_repeat(english) == {"lang_code": "en", "text": "Hello {{1}}!"}
+        assert contacts.select_fields_to_repeat(ana) == fields
+        assert contents.select_fields_to_repeat(english) == {
+            "lang_code": "en",
+            "text": "Hello {{1}}!",
+        }
     else:
-        assert contacts.fields_to_repeat(ana) == contents.fields_to_repeat(english) == {}
+        assert (
+            contacts.select_fields_to_repeat(ana) == contents.select_fields_to_repeat(english) == {}
+        )
     assert contacts.repeats is (put == "replace" or requires == "create_fields")
     webhook = Webhook(id=1, url="https://a.example/")
-    assert hooks.fields_to_repeat(webhook) == {} and not hooks.repeats
+    assert hooks.select_fields_to_repeat(webhook) == {} and not hooks.repeats
 
 
 # --- what names a record --------------------------------------------------------------------
@@ -258,15 +266,19 @@ def test_an_update_carries_what_the_service_would_clear_or_miss(put, requires):
 
 def test_records_are_named_by_what_people_know_them_by():
     contacts, flows, contents, hooks = targets()
-    assert contacts.natural_name({"number": "2025550143", "country_code": "+1"}) == "2025550143"
-    assert flows.natural_name({"name": "Order"}) == "Order"
-    assert contents.natural_name({"lang_code": "en"}) == "en"
-    assert hooks.natural_name({"url": "https://a.example/"}) == "https://a.example/"
-    assert contacts.natural_name({"number": ""}) is contacts.natural_name({}) is None
+    assert (
+        contacts.make_natural_name({"number": "2025550143", "country_code": "+1"}) == "2025550143"
+    )
+    assert flows.make_natural_name({"name": "Order"}) == "Order"
+    assert contents.make_natural_name({"lang_code": "en"}) == "en"
+    assert hooks.make_natural_name({"url": "https://a.example/"}) == "https://a.example/"
+    assert contacts.make_natural_name({"number": ""}) is contacts.make_natural_name({}) is None
     apart = made(ContactEndpoints, contact_key="country_code_and_number")
-    assert apart.natural_name({"number": "2025550143", "country_code": "+1"}) == "+1 2025550143"
-    assert apart.natural_name({"number": "2025550143"}) is None
-    assert apart.search_text({"number": "2025550143", "country_code": "+1"}) == "2025550143"
+    assert (
+        apart.make_natural_name({"number": "2025550143", "country_code": "+1"}) == "+1 2025550143"
+    )
+    assert apart.make_natural_name({"number": "2025550143"}) is None
+    assert apart.make_search_text({"number": "2025550143", "country_code": "+1"}) == "2025550143"
 
 
 @pytest.mark.parametrize("rule", ["refuse", "allow"])

@@ -274,7 +274,7 @@ class ProbeClient:
         call = Call("GET", segments, query)
         answer = error = None
         try:
-            answer = self._transport.answer(call)
+            answer = self._transport.send_raw(call)
             answer.unwrap(self.profile)
         except CallError as failure:
             error = failure

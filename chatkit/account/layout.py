@@ -457,7 +457,7 @@ class FolderReader:
         if (read := self._read_json(path)) is None:
             return
         source, fields = read
-        if fault := DECLARED[noun].file_fault(fields):
+        if fault := DECLARED[noun].find_file_fault(fields):
             self._add_problem(path, source.find(fault[0]), fault[1])
             return
         fields = {**_parse_name_cells(noun, path), **fields}

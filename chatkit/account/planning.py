@@ -164,7 +164,7 @@ class StateNotes:
                 )
         for noun, declared in DECLARED.items():
             created = sum(each.kind == "create" and each.noun == noun for each in plan.changes)
-            if created and (note := declared.created_note(created)):
+            if created and (note := declared.make_created_note(created)):
                 yield note
         for reason, names in self.kept.items():
             yield f"{reason}: {shorten_list(names, _MAX_NAMED)}."
@@ -226,7 +226,7 @@ def _plan_resource(
         elif changed := _find_changed_fields(declared, text, fields, matches[0], pulled, notes):
             rows[text] = _select_key_cells(frame, matches[0]) | changed
         same = matches[0] if matches and not changed else None
-        if declared.personal and (unchanged := endpoints.immutable_reason(fields, same)):
+        if declared.personal and (unchanged := endpoints.explain_immutable(fields, same)):
             notes.note_unchanged(*unchanged)
     for text in deletions:
         matches = live.get(text, [])

@@ -74,20 +74,22 @@ class Answer:
     def unwrap(self, profile: ServiceProfile) -> Envelope:
         """Return the envelope of a success, or raise the `CallError` that this answer means."""
         if not 200 <= self.status < 300:
-            raise self._error_for_status(profile)
+            raise self._make_status_error(profile)
         if self.status == 204 and not self.body:
             return Envelope(success=True)
         if "json" not in (kind := self.headers.get("content-type", "").lower()):
             kind = _clean_line(kind.split(";")[0]) or "of no known type"
-            raise self._bad_answer(
-                f"the answer is {kind}, not JSON: {self._message_and_fields()[0] or '(empty)'}"
+            raise self._make_bad_answer(
+                f"the answer is {kind}, not JSON: {self._parse_error_body()[0] or '(empty)'}"
             )
         try:
             envelope = _decode_envelope(self.body)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise self._bad_answer(f"the answer is not the documented envelope ({error})") from None
+            raise self._make_bad_answer(
+                f"the answer is not the documented envelope ({error})"
+            ) from None
         if not envelope.success:
-            reason, fields = self._message_and_fields()
+            reason, fields = self._parse_error_body()
             raise Refused(
                 self.call,
                 f"the service answered {self.status} but says success: false. {reason}".strip(),
@@ -96,7 +98,7 @@ class Answer:
             )
         return envelope
 
-    def retry_after(self) -> float | None:
+    def parse_retry_after(self) -> float | None:
         """Return the seconds that Retry-After, or else x-ratelimit-reset, asks to wait.
 
         Moments are compared with the service's own clock (its Date): ours may be wrong.
@@ -115,18 +117,25 @@ class Answer:
         now = parse_http_date(self.headers.get("date"))
         return None if then is None or now is None else max(0.0, then - now)
 
-    def _error_for_status(self, profile: ServiceProfile) -> CallError:
-        reason, fields = self._message_and_fields()
+    def _make_status_error(self, profile: ServiceProfile) -> CallError:
+        """Make the error that a status outside 2xx means."""
+        reason, fields = self._parse_error_body()
         text = f"{self.status} {reason or _PHRASES.get(self.status, '')}".strip()
         if self.status == 429:
-            return RateLimited(self.call, text, status=self.status, retry_after=self.retry_after())
+            return RateLimited(
+                self.call, text, status=self.status, retry_after=self.parse_retry_after()
+            )
         if self.status >= 500 or self.status == 408:
             return ServerFault(self.call, text, status=self.status)
         if self.status < 400:
-            return self._bad_answer("the service redirects elsewhere; redirects are never followed")
-        return self._refusal_class(profile)(self.call, text, status=self.status, fields=fields)
+            return self._make_bad_answer(
+                "the service redirects elsewhere; redirects are never followed"
+            )
+        return self._choose_refusal_class(profile)(
+            self.call, text, status=self.status, fields=fields
+        )
 
-    def _refusal_class(self, profile: ServiceProfile) -> type[Refused]:
+    def _choose_refusal_class(self, profile: ServiceProfile) -> type[Refused]:
         """Return the class of a refusal by its status, which may mean two things in a profile."""
         status = self.status
         if status == 409:
@@ -141,10 +150,11 @@ class Answer:
             return NotPermitted
         return {401: NotAuthenticated, 404: NotFound, 410: NotFound}.get(status, Refused)
 
-    def _bad_answer(self, reason: str) -> BadAnswer:
+    def _make_bad_answer(self, reason: str) -> BadAnswer:
+        """Make the error for an answer that is not as documented."""
         return BadAnswer(self.call, reason, status=self.status)
 
-    def _message_and_fields(self) -> tuple[str, list[tuple[str, str]]]:
+    def _parse_error_body(self) -> tuple[str, list[tuple[str, str]]]:
         """Return the message of an error body of any shape, and the fields that it names."""
         try:
             content = msgspec.json.decode(self.body)

@@ -61,7 +61,7 @@ class Call:
         """True unless the call only reads, so that it is idempotent and may be retried."""
         return self.method != "GET"
 
-    def content(self) -> bytes | None:
+    def serialize_body(self) -> bytes | None:
         """Serialize the body as JSON in UTF-8; None without a body.
 
         Raises:
@@ -123,6 +123,7 @@ def _quote_value(name: str, value: object) -> str:
 
 
 def _format_parameter(name: str, value: object) -> str:
+    """Return a text or a whole number as text; refuse any other type."""
     if isinstance(value, str):
         return value
     if isinstance(value, Integral) and not isinstance(value, bool):  # those of numpy too
@@ -136,5 +137,6 @@ def _format_parameter(name: str, value: object) -> str:
 
 
 def _make_address_error(name: str, value: object, reason: str) -> InputError:
+    """Return the error for a value that cannot be part of an address."""
     problem = Problem(name, shorten(repr(value)), reason)
     return InputError("This cannot be part of an address:", [problem])

@@ -67,6 +67,7 @@ def validate_base_address(text: object) -> str:
 
 
 def _parse_ip_address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    """Parse a host as an IP address; None if it is a name."""
     try:
         if host.startswith("["):
             return ipaddress.IPv6Address(host[1:-1])
@@ -83,6 +84,7 @@ def _is_plain_host(host: str) -> bool:
 
 
 def _is_loopback(host: str) -> bool:
+    """Return whether a host is this machine."""
     address = _parse_ip_address(host)
     return host == "localhost" if address is None else address.is_loopback
 
@@ -130,6 +132,7 @@ def is_live(account: str) -> bool:
 
 
 def _extract_host(base_url: str) -> str:
+    """Return the host of a base address, without its port."""
     return re.sub(r":[0-9]+$", "", urlsplit(base_url).netloc)
 
 

@@ -124,6 +124,7 @@ class ListReader:
                     break
 
     def _calls_ahead(self) -> Iterator[Call]:
+        """Yield the calls for the pages that are known to come."""
         page = self._due
         while page <= self._last and page < self._due + _READ_AHEAD:
             yield self._call(page)

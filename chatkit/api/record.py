@@ -29,6 +29,7 @@ from chatkit.util.display import shorten, visible
 
 
 def _reject_bool(value: Any) -> Any:
+    """Refuse true and false in place of an id."""
     if isinstance(value, bool):
         raise ValueError("must be an id, not true or false")
     return value
@@ -162,11 +163,13 @@ class Body(BaseModel):
         """
         problems = []
         if not fields:
-            problems = [Problem("(no field)", "", f"pass one of {', '.join(cls.updatable())}")]
+            problems = [
+                Problem("(no field)", "", f"pass one of {', '.join(cls.list_updatable_fields())}")
+            ]
         return cls._validate(fields, problems, f"{what} cannot be updated:", fixed=cls.create_only)
 
     @classmethod
-    def takes_text(cls, name: str) -> bool:
+    def accepts_text(cls, name: str) -> bool:
         """Return whether a field may hold text."""
         annotation = cls.model_fields[name].annotation
         either = get_origin(annotation) in (Union, UnionType)
@@ -191,7 +194,7 @@ class Body(BaseModel):
                 try:
                     _validate_values(many, [values[place]])
                 except ValidationError:
-                    wrong[place] = cls._value_problems(name, values[place])
+                    wrong[place] = cls._find_value_problems(name, values[place])
                 except ValueError as error:
                     text = _format_masked(values[place], name)
                     wrong[place] = (Problem(name, text, _explain_json_error(error)),)
@@ -200,7 +203,8 @@ class Body(BaseModel):
         return dict(zip(right, sent, strict=True)), wrong
 
     @classmethod
-    def _value_problems(cls, name: str, value: Any) -> tuple[Problem, ...]:
+    def _find_value_problems(cls, name: str, value: Any) -> tuple[Problem, ...]:
+        """Return the problems of one value of a field."""
         try:
             cls._validate({name: value}, [], "")
         except InputError as error:
@@ -238,7 +242,7 @@ class Body(BaseModel):
 
     @classmethod
     @cache
-    def updatable(cls) -> tuple[str, ...]:
+    def list_updatable_fields(cls) -> tuple[str, ...]:
         """Return the names of the fields that an update may send."""
         return tuple(name for name in cls.model_fields if name not in cls.create_only)
 
@@ -276,6 +280,7 @@ def _validate_values(many: TypeAdapter[list[Any]], values: Sequence[Any]) -> lis
 
 
 def _explain_json_error(error: ValueError) -> str:
+    """Return the reason why JSON cannot hold a value."""
     half = isinstance(error, UnicodeEncodeError)
     return "holds half a character" if half else f"cannot be written as JSON ({error})"
 
@@ -298,6 +303,7 @@ _REASONS = {
 
 
 def _explain_problem(detail: ErrorDetails, value: object) -> str:
+    """Return the reason of a validation error in plain words."""
     if detail["type"] == "literal_error":
         return f"must be {detail['ctx']['expected']}"
     reason = _REASONS.get(detail["type"], detail["msg"].removeprefix("Value error, "))
@@ -358,4 +364,5 @@ def add_body_signature(method: Any, body: type[Body], record: type[Record]) -> A
 
 
 def _format_masked(value: object, field: str = "") -> str:
+    """Return a value as a short text; a secret is masked."""
     return MASK if SECRET.search(field) else shorten(repr(value))

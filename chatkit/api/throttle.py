@@ -100,6 +100,7 @@ class Window:
                 self._count_oldest(now)
 
     def _count_oldest(self, answered: float) -> None:
+        """Take the oldest unanswered call as answered: it counts from when it arrived."""
         sent = self._unanswered.popleft()
         self._counting.append(min(max(sent, answered - self._quickest), sent + self._latest))
 

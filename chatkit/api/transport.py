@@ -72,7 +72,7 @@ class Transport:
         self._throttle = AdaptiveThrottle(max(PATIENCE, self.retry.deadline))
         background.register_closable(self)
 
-    def answer(self, call: Call) -> Answer:
+    def send_raw(self, call: Call) -> Answer:
         """Send a call and return its answer whatever its status.
 
         Raises:
@@ -86,7 +86,7 @@ class Transport:
 
     def send(self, call: Call) -> Envelope:
         """Send a call and return its unwrapped envelope, or raise the error it means."""
-        return self.answer(call).unwrap(self.profile)
+        return self.send_raw(call).unwrap(self.profile)
 
     def send_all(
         self, calls: Iterable[Call], *, concurrency: int = 8
@@ -132,7 +132,7 @@ class Transport:
         finally:
             self._throttle.max_rate = math.inf
 
-    def service_time(self) -> datetime:
+    def get_service_time(self) -> datetime:
         """Return the time by the clock of the service: the Date of its latest answer.
 
         What the service stamps is compared with this and not with the clock of this machine,
@@ -230,12 +230,12 @@ class Transport:
         asked = 0.0
         if isinstance(outcome, Answer):
             if outcome.status == 429:
-                wait = self._throttle.refused(outcome.retry_after(), sent)
+                wait = self._throttle.refused(outcome.parse_retry_after(), sent)
                 return wait if self.retry.tries > 1 else None
             self._throttle.answered(sent)
             if outcome.call.writes or outcome.status not in self.retry.retry_on:
                 return None
-            asked = outcome.retry_after() or 0.0
+            asked = outcome.parse_retry_after() or 0.0
         elif isinstance(outcome, Unreachable):
             if not outcome.passing:
                 return None
@@ -273,7 +273,7 @@ class Flight:
         Raises:
             InputError: A body cannot be written as JSON; none of them was sent.
         """
-        if batch := [(call, call.content()) for call in calls]:
+        if batch := [(call, call.serialize_body()) for call in calls]:
             self.out += len(batch)
             self._waiting.extend(batch)
             self._loop.call_soon_threadsafe(self._start_waiting)
@@ -295,6 +295,7 @@ class Flight:
     # --- on the loop ---
 
     def _start_waiting(self) -> None:
+        """Send waiting calls until the concurrency is reached."""
         with suppress(IndexError):  # they are dropped in the other thread
             while len(self._tasks) < self._concurrency:
                 call, content = self._waiting.popleft()
@@ -304,6 +305,7 @@ class Flight:
                 task.add_done_callback(self._on_task_done)
 
     def _on_task_done(self, task: asyncio.Task[Outcome]) -> None:
+        """Put the outcome of a call into the queue, and send the next one."""
         # Not the task itself: Python swallows an interrupt that comes while one is freed.
         self._tasks.discard(task)
         if not task.cancelled():
@@ -328,6 +330,7 @@ def _get_outcomes(completed: Completed, wait: float | None) -> list[Outcome | Ba
 
 
 async def _cancel(tasks: set[asyncio.Task[Outcome]]) -> None:
+    """Cancel tasks, and wait until they have ended."""
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)

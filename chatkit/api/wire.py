@@ -273,6 +273,7 @@ def _decode_headers(fields: httpx.Headers) -> dict[str, str]:
 
 
 def _decode_header_value(value: bytes) -> str:
+    """Decode a header value as UTF-8, else as Latin-1."""
     try:
         return value.decode()
     except UnicodeDecodeError:

@@ -68,7 +68,7 @@ class PlanTarget(Protocol):
         """
 
     def keep(self, written: Sequence[Sequence[str]], run: str) -> None:
-        """Keep the texts of a plan locally, as its run begins; see `Endpoints.texts_to_keep`."""
+        """Keep the texts of `Endpoints.make_texts_to_keep` locally, as the run begins."""
 
 
 class Run:
@@ -94,7 +94,7 @@ class Run:
         watch: Watch | None = None,
     ) -> None:
         self.interrupt = interrupt
-        self.rate = journal.last_rate() if rate is None else rate
+        self.rate = journal.read_last_rate() if rate is None else rate
         self._throttle = throttle = Throttle(concurrency, self.rate)
         self.state = RunState(journal, throttle, target.transport.retry)
         self._journal, self._target = journal, target
@@ -129,7 +129,7 @@ class Run:
             try:
                 pace = {} if self.rate is None else {"rate": self.rate}
                 self._journal.write(None, "started" if self._fresh else "resumed", **pace)
-                for group in self._ordered_groups(left):
+                for group in self._order_rows(left):
                     self._process_rows(group)
                     if self._must_stop():
                         break
@@ -180,13 +180,14 @@ class Run:
         return True
 
     def _write_end(self, *, done: bool) -> None:
+        """Write the last event of the run, finished or stopped, and commit it."""
         if not done and not self.state.stopped:
-            self.state.stopped = self._unfinished_reason()
+            self.state.stopped = self._explain_unfinished()
         what, counts = "finished" if done else "stopped", count_states(self.rows)
         self._journal.write(None, what, reason=self.state.stopped, counts=counts)
         self._journal.commit()
 
-    def _unfinished_reason(self) -> str:
+    def _explain_unfinished(self) -> str:
         """Return the reason for unfinished rows of a run that no error stopped."""
         if not self.interrupt.asked:
             return "some rows are not certain"
@@ -196,7 +197,7 @@ class Run:
 
     # --- the order of rows ----------------------------------------------------------
 
-    def _ordered_groups(self, left: int) -> Iterator[list[RunRow]]:
+    def _order_rows(self, left: int) -> Iterator[list[RunRow]]:
         """Yield rows in the order to send them: deletes, updates, creates of each resource.
 
         An update that takes a number which another one gives away comes after that one: its
@@ -235,7 +236,7 @@ class Run:
                 unknown += self._send_rows(ready)
                 self.state.check_outage()
                 if unknown and not self._must_stop():
-                    unknown = self._settle_unknown(unknown, ready)
+                    unknown = self._resolve_unknown(unknown, ready)
             if self._must_stop():
                 break
 
@@ -281,6 +282,7 @@ class Run:
             self._progress.add(1)
 
     def _must_stop(self) -> bool:
+        """Return whether no further call may be started."""
         return bool(self.state.stopped or self.interrupt.asked)
 
     # --- sending --------------------------------------------------------------------
@@ -351,6 +353,7 @@ class Run:
     def _start_calls(
         self, batch: list[tuple[RunRow, Call]], flight: Flight, in_flight: dict[int, RunRow]
     ) -> None:
+        """Send the calls of rows, and note the row of each call in flight."""
         if batch:
             self._throttle.count_started(len(batch))
             in_flight.update((id(call), row) for row, call in batch)
@@ -358,7 +361,7 @@ class Run:
 
     # --- what is unknown ------------------------------------------------------------
 
-    def _settle_unknown(self, unknown: list[RunRow], ready: deque[RunRow]) -> list[RunRow]:
+    def _resolve_unknown(self, unknown: list[RunRow], ready: deque[RunRow]) -> list[RunRow]:
         """Look at unknown rows: add those to send again to `ready`, return those that must wait."""
         if not self.state.try_commit():
             return unknown
@@ -396,7 +399,7 @@ class Run:
             verdict = verdicts.get(row.n)
             if verdict is None:  # stopped
                 continue
-            name = endpoints.natural_name(row.change.after)
+            name = endpoints.make_natural_name(row.change.after)
             if verdict.what == "adopted" and name in creators:
                 key = getattr(verdict.record, endpoints.key)
                 row.write_event("unchanged", reason=f"the run {creators[name]} made it", key=key)
@@ -417,7 +420,7 @@ class Run:
         header = self._journal.header
         changes, _ = read_changes_since(header.account, endpoints.noun, get_planned_time(header))
         return {
-            endpoints.natural_name(each.change.after): each.run
+            endpoints.make_natural_name(each.change.after): each.run
             for each in changes
             if each.run != header.run and each.change.kind == "create"
         }
@@ -428,13 +431,15 @@ def _group_by_dependency(rows: list[RunRow]) -> list[list[RunRow]]:
     released_by: dict[tuple[str | None, str], int] = {}
     requests: dict[int, tuple[str | None, str]] = {}
     endpoints = rows[0].endpoints
-    names = endpoints.name_fields() if rows[0].change.kind == "update" and endpoints.single else ()
+    names = (
+        endpoints.list_name_fields() if rows[0].change.kind == "update" and endpoints.single else ()
+    )
     for row in rows if names else ():
         change = row.change
         if change.after.keys().isdisjoint(names):
             continue
-        old = endpoints.natural_name(change.before)
-        new = endpoints.natural_name({**change.before, **change.after})
+        old = endpoints.make_natural_name(change.before)
+        new = endpoints.make_natural_name({**change.before, **change.after})
         if old is not None and new is not None and old != new:
             released_by[change.code, old] = row.n
             requests[row.n] = change.code, new
@@ -496,4 +501,5 @@ class Interrupt:
             time.sleep(min(left, 0.1))
 
     def _handle_signal(self, number: int, frame: FrameType | None) -> None:
+        """Count a SIGINT as a request to stop."""
         self.ask()

@@ -154,4 +154,5 @@ def _is_equal(before: Any, edited: Any) -> bool:
 
 
 def _is_na(value: Any) -> bool:
+    """Return whether a value is None or NaN."""
     return value is None or (isinstance(value, float) and value != value)

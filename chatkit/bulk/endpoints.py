@@ -184,7 +184,7 @@ class Endpoints(Declaration, Generic[R]):
         """Make the call that deletes a record."""
         return Call("DELETE", (*self.path, self.validate_key(key)))
 
-    def look_call(self, key: Key, live: Mapping[str, Any]) -> Call:
+    def make_existence_call(self, key: Key, live: Mapping[str, Any]) -> Call:
         """Make the call that checks whether a record, which was read before, is still there."""
         return self.get_call(key)
 
@@ -260,7 +260,10 @@ class Endpoints(Declaration, Generic[R]):
             )
 
     def record_exists(self, call: Call, envelope: Envelope, key: Key) -> bool | None:
-        """Return whether the answer to a `look_call` proves that a record exists; None: unclear."""
+        """Return whether an answer proves that a record exists; None: unclear.
+
+        The answer is one to the call of `make_existence_call`.
+        """
         self.read(call, envelope, key)
         return True
 
@@ -314,7 +317,7 @@ class Endpoints(Declaration, Generic[R]):
                     progress.add(rows)
                     self.print_time(forecast, listing.total or listing.rows, *listing.calls)
             frame = columns.frame(self.key)
-            self.warn_moved(self.move_signs(listing, frames.count_repeated_keys(frame)))
+            self.warn_moved(self.list_change_signs(listing, frames.count_repeated_keys(frame)))
             frame = frames.drop_repeated_keys(frame)
             if full:
                 keys = list(frame.index)
@@ -414,7 +417,7 @@ class Endpoints(Declaration, Generic[R]):
 
     def with_snapshot(self, frame: pd.DataFrame, *, whole: bool) -> pd.DataFrame:
         """Return a frame that keeps its present cells as a snapshot, for the plan of its edits."""
-        nested = self.body.updatable()
+        nested = self.body.list_updatable_fields()
         return keep_snapshot(frame, self.origin, whole=whole, nested=nested)
 
     @property
@@ -432,7 +435,7 @@ class Endpoints(Declaration, Generic[R]):
                 stacklevel=5,
             )
 
-    def move_signs(self, listing: ListReader, doubles: int) -> list[str]:
+    def list_change_signs(self, listing: ListReader, doubles: int) -> list[str]:
         """Return the signs that a list changed while it was read; `doubles` rows came twice."""
         signs = listing.moved
         if doubles:
@@ -460,23 +463,23 @@ class Endpoints(Declaration, Generic[R]):
             codes: The template codes to read contents of.
         """
         frame = self.frame(full=self.detailed)
-        return frame, self.account_notes(frame)
+        return frame, self.make_account_notes(frame)
 
-    def account_notes(self, frame: pd.DataFrame) -> list[str]:
+    def make_account_notes(self, frame: pd.DataFrame) -> list[str]:
         """Return notes for people who keep or copy these records."""
         return []
 
     @classmethod
-    def file_fault(cls, fields: Mapping[str, Any]) -> tuple[str, str] | None:
+    def find_file_fault(cls, fields: Mapping[str, Any]) -> tuple[str, str] | None:
         """Return pointer and reason of a fault in a record file; None if it is valid."""
         return None
 
     @classmethod
-    def created_note(cls, count: int) -> str:
+    def make_created_note(cls, count: int) -> str:
         """Return a note for people who create so many records; empty if there is none."""
         return ""
 
-    def immutable_reason(
+    def explain_immutable(
         self, fields: Mapping[str, Any], live: Mapping[str, Any] | None
     ) -> tuple[str, str] | None:
         """Return why an update cannot set these fields, and the record's name; None if it can.
@@ -495,14 +498,14 @@ class Endpoints(Declaration, Generic[R]):
 
     def sendable(self, live: R) -> dict[str, Any]:
         """Return the fields of a live record that could be sent back, for an undo or a replace."""
-        sendable = set(self.body.updatable())
+        sendable = set(self.body.list_updatable_fields())
         if self.profile.unknown_fields == "ignore" and live.model_extra:
             unknown = {n: v for n, v in live.model_extra.items() if not has_mask(n, v)}
             sendable |= unknown.keys() - self.body.model_fields.keys()
         fields = live.model_dump(mode="json", exclude_unset=True)
         return {n: v for n, v in fields.items() if n in sendable}
 
-    def visible_fields(self, live: R) -> dict[str, Any]:
+    def dump_visible_fields(self, live: R) -> dict[str, Any]:
         """Return all fields that a live record shows, in the form in which they are sent."""
         return live.model_dump(mode="json", exclude_unset=True) | self.sendable(live)
 
@@ -519,7 +522,7 @@ class Endpoints(Declaration, Generic[R]):
         """Return whether an update must repeat fields, and so needs the live record."""
         return self.puts_whole
 
-    def fields_to_repeat(self, live: R) -> dict[str, Any]:
+    def select_fields_to_repeat(self, live: R) -> dict[str, Any]:
         """Return the fields that an update must send although nobody changed them.
 
         None where a PUT merges; where it replaces, all that can be sent and every field that
@@ -546,7 +549,7 @@ class Endpoints(Declaration, Generic[R]):
         """Check the document in a field as the platform will."""
         return ()
 
-    def record_findings(
+    def check_record(
         self, fields: Mapping[str, Any], live: Mapping[str, Any] | None
     ) -> list[Finding]:
         """Check one record as it would be once these fields are sent.
@@ -560,13 +563,13 @@ class Endpoints(Declaration, Generic[R]):
         return []
 
     def needs_live_record(self, fields: Mapping[str, Any]) -> bool:
-        """Return whether `record_findings` needs the live record, for an update of these fields."""
+        """Return whether `check_record` needs the live record, for an update of these fields."""
         return False
 
     def check_changes(
         self, changes: Sequence[Change], base: pd.DataFrame, full: ReadFull
     ) -> Mapping[int, Sequence[Finding]]:
-        """Check all records of a plan at once, as `record_findings` does for one.
+        """Check all records of a plan at once, as `check_record` does for one.
 
         Args:
             changes: Creates, updates and deletes.
@@ -582,28 +585,30 @@ class Endpoints(Declaration, Generic[R]):
 
     @property
     def single(self) -> bool:
-        """Return whether the service refuses a second record with the same `name_fields`."""
+        """Return whether the service refuses a second record with the same `list_name_fields`."""
         return self.unique
 
-    def name_fields(self) -> tuple[str, ...]:
+    def list_name_fields(self) -> tuple[str, ...]:
         """Return the fields that identify a record, beside its key."""
         return self.natural_key
 
-    def natural_name(self, fields: Mapping[str, Any]) -> str | None:
+    def make_natural_name(self, fields: Mapping[str, Any]) -> str | None:
         """Join the fields of the natural key: a number, an address, a name; None without one."""
-        return _join_fields(fields, self.name_fields())
+        return _join_fields(fields, self.list_name_fields())
 
-    def natural_name_of(self, record: R) -> str | None:
+    def make_natural_name_of(self, record: R) -> str | None:
         """Return the natural name of a record that was read; None if a part is missing."""
-        return self.natural_name({name: getattr(record, name, None) for name in self.name_fields()})
+        return self.make_natural_name(
+            {name: getattr(record, name, None) for name in self.list_name_fields()}
+        )
 
     def label(self, fields: Mapping[str, Any]) -> str | None:
         """Return the label of a record for people; None if a part is missing."""
         return _join_fields(fields, self.natural_key)
 
-    def search_text(self, fields: Mapping[str, Any]) -> str:
+    def make_search_text(self, fields: Mapping[str, Any]) -> str:
         """Return the text that finds a record in a search of the list."""
-        return str(fields[self.name_fields()[-1]])
+        return str(fields[self.list_name_fields()[-1]])
 
     # --- plans and runs ---
 
@@ -632,7 +637,7 @@ class Endpoints(Declaration, Generic[R]):
             return f"{self.place}.frame() lists the {self.key} of each {self.noun}."
         return ""
 
-    def texts_to_keep(
+    def make_texts_to_keep(
         self, changes: Sequence[Change], base: pd.DataFrame, full: ReadFull
     ) -> Sequence[Sequence[str]]:
         """Return texts to keep locally of these changes when their plan is applied.
@@ -645,7 +650,7 @@ class Endpoints(Declaration, Generic[R]):
         return ()
 
     def keep(self, written: Sequence[Sequence[str]], run: str) -> None:
-        """Keep the result of `texts_to_keep` locally, as the run begins."""
+        """Keep the result of `make_texts_to_keep` locally, as the run begins."""
 
     def undo(self, kind: str, known: Mapping[str, Any], after: Mapping[str, Any]) -> Undo:
         """Return how well a planned change can be undone, and what would be lost.
@@ -701,5 +706,6 @@ def _format_row_keys(name: str, data: msgspec.Raw) -> dict[int | str, str]:
 
 
 def _join_fields(fields: Mapping[str, Any], names: Iterable[str]) -> str | None:
+    """Join the values of fields with spaces; None if one is missing."""
     parts = [fields.get(name) for name in names]
     return " ".join(map(str, parts)) if all(parts) else None

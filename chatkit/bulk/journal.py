@@ -99,6 +99,7 @@ _event = sa.Table(
 
 
 def _format_now() -> str:
+    """Return the time of now in ISO 8601, UTC."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
@@ -248,7 +249,7 @@ class Journal:
         for _, n, what, at, text, _ in self._events():
             yield JournalEvent(n, what, at, json.loads(text))
 
-    def last_rate(self) -> float | None:
+    def read_last_rate(self) -> float | None:
         """Return the calls a second that the run was last applied with; None: any number."""
         rates = [event.detail.get("rate") for event in self.events() if event.n is None]
         return next((rate for rate in reversed(rates) if rate is not None), None)
@@ -310,6 +311,7 @@ class Journal:
         self.close()
 
     def _check(self, cause: BaseException | None = None) -> None:
+        """Raise an error if the journal cannot be written any more."""
         if self._stopped:
             raise JournalError(
                 f"The journal of run {self._run} cannot be written: {self._stopped}. Nothing more "
@@ -343,6 +345,7 @@ class Journal:
             raise _make_damage_error(self._run, finding)
 
     def _events(self) -> Iterator[Any]:
+        """Read the rows of the committed events, in order."""
         c = _event.c
         return self._pages(sa.select(c.seq, c.n, c.what, c.at, c.detail, c.chain), 1)
 
@@ -362,6 +365,7 @@ def _compute_checksum(chain: int, n: Any, what: Any, at: Any, detail: Any) -> in
 
 
 def _make_damage_error(run: str, finding: str) -> JournalError:
+    """Return the error for a damaged journal."""
     return JournalError(
         f"The journal {run} is damaged: {finding}. The run cannot go on. "
         "Plan again from a fresh frame: rows that were applied will show no change."
@@ -379,6 +383,7 @@ def _header_to_json(header: RunHeader) -> str:
 
 
 def _header_from_json(text: str, run: str) -> RunHeader:
+    """Read a header from JSON; a damaged one is an error."""
     try:
         header = msgspec.json.decode(text, type=RunHeader)
         datetime.fromisoformat(header.started)
@@ -518,6 +523,7 @@ class _Store(ABC):
 def _write_changes(
     connection: sa.Connection, header: RunHeader, about: str, changes: Iterable[Change]
 ) -> None:
+    """Write header and changes in one transaction, with a digest of both."""
     hashed, batch = sha256(about.encode()), list[dict[str, Any]]()
     with _transaction(connection):
         for n, (_, body) in enumerate(serialize_changes(changes)):
@@ -658,6 +664,7 @@ class FolderStore(_Store):
         self._count(run).write_bytes(b"%020d" % events)
 
     def _count(self, run: str) -> Path:
+        """Return the path of the file that has the number of events."""
         return self.folder / f"{run}.db-count"
 
     def _folded(self, run: str) -> None:
@@ -773,6 +780,7 @@ def _make_sqlite_engine(path: Path, mode: str, journal_mode: str = "") -> sa.Eng
 
 
 def _delete_files(path: Path) -> None:
+    """Delete a journal file with the files beside it."""
     for end in ("", *_ENDS):
         path.with_name(path.name + end).unlink(missing_ok=True)
 
@@ -907,6 +915,7 @@ class DatabaseStore(_Store):
         sa.event.listen(self._engine, "do_connect", self._add_password)
 
     def _add_password(self, dialect: Any, record: Any, args: Any, parameters: Any) -> None:
+        """Add the password to the parameters of a new connection."""
         if self._password is not None:
             parameters["password"] = self._password.reveal()
 
@@ -951,6 +960,7 @@ class DatabaseStore(_Store):
             yield held
 
     def _make_tables(self, connection: sa.Connection) -> None:
+        """Create the tables of journals where there are none."""
         if _check_version(connection, self.location):
             return
         with _transaction(connection):
@@ -960,6 +970,7 @@ class DatabaseStore(_Store):
                 connection.execute(sa.insert(_journals).values(version=_VERSION))
 
     def _lock(self, connection: sa.Connection, account: str) -> None:
+        """Take the lock of an account, or raise an error that names who holds it."""
         deadline = time.monotonic() + _DISCONNECT_SECONDS
         attempt = sa.select(sa.func.pg_try_advisory_lock(_compute_lock_key(account)))
         while not connection.execute(attempt).scalar():
@@ -968,6 +979,7 @@ class DatabaseStore(_Store):
             time.sleep(0.05)
 
     def _holders(self, connection: sa.Connection, account: str) -> Sequence[str]:
+        """Return the names of the sessions that hold the lock of an account."""
         high, low = divmod(_compute_lock_key(account) % 2**64, 2**32)
         return connection.execute(_HOLDERS, {"high": high, "low": low}).scalars().all()
 
@@ -996,6 +1008,7 @@ class DatabaseStore(_Store):
 
     @contextmanager
     def _reading(self) -> Iterator[sa.Connection]:
+        """Connect to the database for a block; its errors become journal errors."""
         with (
             self.failing(f"The journals in {self.location} cannot be reached"),
             self._engine.connect() as connection,

@@ -71,6 +71,7 @@ def check_frame(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _find_repeated(names: Any) -> list[Any]:
+    """Return the names that appear more than once, each once."""
     seen = list(names)
     return list(dict.fromkeys(name for name in seen if seen.count(name) > 1))
 
@@ -250,7 +251,7 @@ class Edits:
             return [int(v) if is_whole_float(v) else v for v in values]
         return values
 
-    def base_values(self, column: str, rows: Rows) -> list[Any]:
+    def get_base_values(self, column: str, rows: Rows) -> list[Any]:
         """Return the cells of the base for some rows that are not new."""
         return to_python_list(self._base[column].iloc[self.positions[rows]])
 
@@ -340,7 +341,7 @@ class Edits:
         names = [n for n in self._frame.columns if n not in key and (fields is None or n in fields)]
         filled: dict[str, dict[int, Any]] = defaultdict(dict)
         repeats = self._find_repeats(duplicates=duplicates)
-        cells_of = self._filled_cells([row for rows in repeats for row in rows], names)
+        cells_of = self._read_filled_cells([row for rows in repeats for row in rows], names)
         for first, *later in repeats:
             known = cells_of[first]
             for row in later:
@@ -385,7 +386,9 @@ class Edits:
                 groups[text, False].append(row)
         return [group for group in groups.values() if len(group) > 1]
 
-    def _filled_cells(self, rows: list[int], names: Iterable[str]) -> dict[int, dict[str, Any]]:
+    def _read_filled_cells(
+        self, rows: list[int], names: Iterable[str]
+    ) -> dict[int, dict[str, Any]]:
         """Return the filled cells of rows by name; `""` counts where it clears a field."""
         cells: dict[int, dict[str, Any]] = {row: {} for row in rows}
         for name in names if rows else ():
@@ -432,8 +435,9 @@ class Edits:
             differ = all(isinstance(own, str) and own and own != other for own, other in cells)
             if self.deleted[row] or differ:
                 reason = (
-                    f"conflict: {self._record_text(place)} is {self._label(self._base, place)}; "
-                    f"the row says {self._label(self._frame, row)}"
+                    f"conflict: {self._describe_record(place)} is "
+                    f"{self._label(self._base, place)}; the row says "
+                    f"{self._label(self._frame, row)}"
                 )
                 step = (
                     f"write the row without the {self._key_name} if it was read in another "
@@ -446,7 +450,7 @@ class Edits:
         renames = self._find_renames()
         if not (renames or self._deleted):
             return
-        freed, restores = self._freed_records(renames), self._identity.restores
+        freed, restores = self._find_freed_records(renames), self._identity.restores
         for row in self._row_keys:
             place = int(self.positions[row])
             if place < 0 or self.deleted[row]:
@@ -455,13 +459,13 @@ class Edits:
                 self.positions[row] = -1
             elif place in self._deleted:
                 reason = (
-                    f"{self._record_text(place)} has it, and is deleted in this plan: creating it "
-                    "again would bring that one back"
+                    f"{self._describe_record(place)} has it, and is deleted in this plan: creating "
+                    "it again would bring that one back"
                 )
                 step = "leave the deletion out to change that one, or leave this row out"
                 self._refuse(row, self._name_column, self._row_keys[row], reason, step)
 
-    def _freed_records(self, renames: Mapping[int, tuple[str | None, str | None]]) -> set[int]:
+    def _find_freed_records(self, renames: Mapping[int, tuple[str | None, str | None]]) -> set[int]:
         """Return the rows of the base whose natural key changes."""
         freed = [row for row, (old, new) in renames.items() if new is not None and new != old]
         return {*self.positions[freed].tolist()}
@@ -479,8 +483,8 @@ class Edits:
             for row, place, own, live in texts:
                 if own and live and own != live:
                     reason = (
-                        f"conflict: {self._record_text(place)} has this {self._name_column} and "
-                        f"is {self._label(self._base, place)}; the row says "
+                        f"conflict: {self._describe_record(place)} has this {self._name_column} "
+                        f"and is {self._label(self._base, place)}; the row says "
                         f"{self._label(self._frame, row)}"
                     )
                     meant = f"add the {self._key_name} if that {self._noun} is meant"
@@ -498,7 +502,7 @@ class Edits:
         keyless = {row: text for row, text in self._row_keys.items() if self._accepted[row]}
         renamed = {row: new for row, (_, new) in renames.items()}
         matches = self._find_by_natural_key(renamed.values())
-        freed = self._freed_records(renames) | self._deleted
+        freed = self._find_freed_records(renames) | self._deleted
         held = np.bincount(self.positions[self.positions >= 0]) if keyless else np.zeros(0, int)
         count = Counter((keyless | renamed).values())
         step = "keep one of them, or change the other in a plan of its own"
@@ -512,9 +516,9 @@ class Edits:
             if count[text] > 1:
                 reason = f"{count[text]} rows have it"
             elif row in renamed and others:
-                reason = f"{self._record_text(others[0])} has it"
+                reason = f"{self._describe_record(others[0])} has it"
             elif row in keyless and at_row >= 0 and held[at_row] > 1:
-                reason = f"{self._record_text(at_row)} has it, and is in another row"
+                reason = f"{self._describe_record(at_row)} has it, and is in another row"
             else:
                 continue
             self._refuse(row, self._name_column, text, reason, step)
@@ -529,7 +533,8 @@ class Edits:
                     self.positions[row] = -1
                 taken[place] = True
 
-    def _record_text(self, position: int) -> str:
+    def _describe_record(self, position: int) -> str:
+        """Name a record of the base by its noun and its key."""
         key = to_python(self._base.index[position])
         return f"the {self._noun} with the {self._key_name} {key!r:.60}"
 

@@ -324,11 +324,13 @@ class RunRow(Row):
             case "write", "delete":
                 return endpoints.delete_call(self.known_key)
             case "write", _:
-                carried = endpoints.fields_to_repeat(self.record) if endpoints.repeats else {}
+                carried = (
+                    endpoints.select_fields_to_repeat(self.record) if endpoints.repeats else {}
+                )
                 return endpoints.update_call(self.known_key, {**carried, **after})
             case "look", _:
                 live = self.live if self.record is None else self.fields
-                return endpoints.look_call(self.known_key, live or {})
+                return endpoints.make_existence_call(self.known_key, live or {})
         return endpoints.get_call(self.known_key)
 
     def write_event(self, what: str, **detail: Any) -> None:
@@ -422,6 +424,7 @@ class RunRow(Row):
             self.record, self.fields = None, {}
 
     def _compare_three_ways(self, record: Any) -> Stage | None:
+        """Compare the live record with plan and snapshot; return the next stage, if any."""
         change, endpoints = self.change, self.endpoints
         live = pick_documented_fields(endpoints, self.fields)
         planned = pick_documented_fields(endpoints, change.after)
@@ -490,7 +493,7 @@ class RunRow(Row):
         if change.kind == "delete":
             return None
         only_key = record is None or record.model_fields_set <= {endpoints.key}
-        live = {} if only_key else endpoints.visible_fields(record)
+        live = {} if only_key else endpoints.dump_visible_fields(record)
         was = change.before.get(endpoints.key)
         if create and was not in (None, key):  # an undo brings back
             self.write_event("differs", reason=f"it came back as {key}, not as {was}", live=live)
@@ -555,6 +558,7 @@ class RunRow(Row):
         return None
 
     def _record_missing(self) -> None:
+        """Record the outcome of a row whose record does not exist any more."""
         if self.change.kind != "delete":
             listed = self.endpoints.lists_deleted and not self.open
             reason = "it is deleted; this service lists deleted ones too"
@@ -574,6 +578,7 @@ class RunRow(Row):
     # --- what went wrong ------------------------------------------------------------
 
     def _evaluate_error(self, error: CallError) -> Stage | None:
+        """Record the outcome of a call that failed; return the next stage, if there is one."""
         reason, writing = error.reason, self.stage == "write"
         match error:
             case Unreachable() | RateLimited():
@@ -629,20 +634,24 @@ class RunRow(Row):
         return self.change.kind == "create" and error.status in clashes
 
     def _record_refusal(self, error: Refused) -> None:
+        """Record that the service refused the write: a conflict, or a failure."""
         if isinstance(error, Conflict):
             self.write_event("conflict", reason=error.reason)
         else:
             self._record_failure(error.reason)
 
     def _record_failure(self, reason: str) -> None:
+        """Record that a row failed, and count it towards the refusals that stop a run."""
         self.write_event("failed", reason=reason)
         self.run.count_refusal(reason)
 
     def _record_unknown(self, reason: str) -> None:
+        """Record that the outcome is unknown, and count it towards a suspected outage."""
         self.write_event("in doubt", reason=reason)
         self.run.count_unknown(reason)
 
     def _retry_read(self, reason: str) -> Stage | None:
+        """Read again after a bad answer; after the last try leave the row as it is."""
         self.failed_reads += 1
         if self.failed_reads < self.run.retry.row_tries:
             return self.stage
@@ -655,6 +664,7 @@ class RunRow(Row):
 
 
 def _format_updated_at(record: Any) -> str | None:
+    """Return the updated_at of a record in ISO 8601; None without one."""
     updated_at = getattr(record, "updated_at", None)
     return None if updated_at is None else str(updated_at.isoformat())
 
@@ -709,4 +719,5 @@ def _list_item_fields(body: type[Body]) -> dict[str, frozenset[str]]:
 
 
 def _pick_fields(item: Any, names: frozenset[str]) -> Any:
+    """Pick the named fields of a list item; return what is no object as it is."""
     return {n: v for n, v in item.items() if n in names} if isinstance(item, dict) else item

@@ -420,6 +420,7 @@ class Plan(Report):
         } | ({"began": self._began.location} if self._began else {})
 
     def _header(self) -> RunHeader:
+        """Make the header of the run of this plan."""
         setting = self._setting
         return RunHeader(
             run=self.id,
@@ -452,7 +453,7 @@ def estimate_remaining(
         run: The journal of its run, and its rows; None if nothing has been done.
     """
     if run is not None and rate is None:
-        rate = run[0].last_rate()
+        rate = run[0].read_last_rate()
     pace = plan._target.transport.pace(concurrency, rate)
     if run is None:
         return Remaining(sum(plan.counts.values()), plan.calls(), pace)

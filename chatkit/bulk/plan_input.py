@@ -176,7 +176,7 @@ def read_plan_input(
         raise InputError(
             f"This frame is of {owner}, and the plan would be for {account}. "
             "plan(frame, other_account=True) plans it anyway; records are then matched by "
-            f"{' and '.join(endpoints.name_fields())}, not by their ids."
+            f"{' and '.join(endpoints.list_name_fields())}, not by their ids."
         )
     snapshot = (
         source.base(frame, now=is_other) if origin is None else _require_snapshot(source, origin)
@@ -272,7 +272,7 @@ def read_delete_keys(delete: Iterable[Any] | None, endpoints: Endpoints[Any]) ->
             raise InputError(
                 f"The frame in delete= is of {owner}, and the plan would be for {account}: its "
                 "ids mean other records here. plan(frame.assign(delete=True), other_account=True) "
-                f"finds them by {' and '.join(endpoints.name_fields())}."
+                f"finds them by {' and '.join(endpoints.list_name_fields())}."
             )
         named = get_column_or_level(delete, endpoints.key)
         if named is None:
@@ -297,7 +297,7 @@ def read_delete_keys(delete: Iterable[Any] | None, endpoints: Endpoints[Any]) ->
 
 def _make_identity(endpoints: Endpoints[Any], base: pd.DataFrame) -> Identity:
     """Make the identity of the records of a resource."""
-    names = endpoints.name_fields()
+    names = endpoints.list_name_fields()
 
     def drop_invalid(cells: pd.DataFrame) -> pd.DataFrame:
         """Replace cells that cannot be sent by NA."""

@@ -131,7 +131,9 @@ def make_plan(
         planner.cells.refused,
         notes=planner.notes(),
         skip_invalid=skip_invalid,
-        written=endpoints.texts_to_keep(list(planner.changes.values()), basis.base, source.full),
+        written=endpoints.make_texts_to_keep(
+            list(planner.changes.values()), basis.base, source.full
+        ),
     )
 
 
@@ -194,7 +196,7 @@ class _Planner:
         self._sent, self._kept = _RowFields(), _RowFields()
         #: Natural keys where they are new: old, new.
         self._names: dict[int, tuple[str | None, str | None]] = {}
-        self._named_by = endpoints.name_fields()
+        self._named_by = endpoints.list_name_fields()
         # For the notes:
         self._ignored: dict[str, None] = {}  # fields that the service sets
         self._unsent: set[str] = set()  # fields that new rows say, and the service sets
@@ -233,7 +235,9 @@ class _Planner:
             older &= no_snapshot
         rows = np.flatnonzero(older)
         if len(rows) and version in edits.columns:
-            pairs = zip(edits.base_values(version, rows), edits.values(version, rows), strict=True)
+            pairs = zip(
+                edits.get_base_values(version, rows), edits.values(version, rows), strict=True
+            )
             older[rows] = [
                 None in (live, read) or not is_same_value(live, read) for live, read in pairs
             ]
@@ -246,7 +250,7 @@ class _Planner:
         changed = edits.changed()
         for name, rows in changed.items():
             rows = rows[~edits.deleted[rows]]
-            live = dict(zip(rows.tolist(), edits.base_values(name, rows), strict=True))
+            live = dict(zip(rows.tolist(), edits.get_base_values(name, rows), strict=True))
             rows = self._refuse_uncertain(name, rows, live)
             self._add_column(name, self._drop_service_fields(name, rows, changed), live)
         self._add_unlisted_fields()
@@ -287,7 +291,9 @@ class _Planner:
         if name in body.model_fields:
             return rows
         ignored = self.matched[rows] | self._other_account
-        if name in endpoints.instead and (parts := [n for n in body.updatable() if n in name]):
+        if name in endpoints.instead and (
+            parts := [n for n in body.list_updatable_fields() if n in name]
+        ):
             # who has edited first_name and nothing else must hear that name is the way
             cells = self._edits.filled(rows) if self._other_account else changed
             ignored &= np.isin(rows, cells.get(parts[0], rows[:0]))
@@ -304,7 +310,7 @@ class _Planner:
         edits, unsure = self._edits, self._unsure[rows]
         place = self._source.place
         name_base = f"name the frame that it was made from: {place}.plan(frame, base=…)"
-        if name not in self._endpoints.body.updatable():
+        if name not in self._endpoints.body.list_updatable_fields():
             known = rows[~self._older[rows]]
             pairs = list(zip(known.tolist(), edits.values(name, known), strict=True))
             if self._basis.no_snapshot or self._basis.named:
@@ -331,14 +337,14 @@ class _Planner:
         body = self._endpoints.body
         if self._existing != "update" and name in body.model_fields:
             stays: Mask = self.matched[rows]
-            if self._existing == "fill" and name in body.updatable():
+            if self._existing == "fill" and name in body.list_updatable_fields():
                 matched = rows[stays].tolist()
                 stays[stays] = [
                     row not in live or live[row] not in (None, "", [], {}) for row in matched
                 ]
             self._kept.add(name, self.cells.sendable(name, rows[stays], sent=False), live)
             rows = rows[~stays]
-        if name in body.updatable():
+        if name in body.list_updatable_fields():
             self._sent.add(name, self.cells.sendable(name, rows), live)
         else:
             self.cells.refuse_read_only(name, rows)
@@ -346,7 +352,7 @@ class _Planner:
     def _add_unlisted_fields(self) -> None:
         """Compare fields that lists do not show, with records that are read in full."""
         edits, body = self._edits, self._endpoints.body
-        fields = [name for name in edits.unknown if name in body.updatable()]
+        fields = [name for name in edits.unknown if name in body.list_updatable_fields()]
         matched = np.flatnonzero((edits.positions >= 0) & ~edits.deleted)
         filled = edits.filled(matched) if fields else {}
         filled = {name: filled[name] for name in fields if name in filled}
@@ -377,7 +383,7 @@ class _Planner:
         if sent.hidden:  # where a field is not shown, the version shows others' edits
             lossy_fields.append(endpoints.version)
         names = [name for name in dict.fromkeys(lossy_fields) if name in self._base.columns]
-        columns = [edits.base_values(name, rows) for name in names]
+        columns = [edits.get_base_values(name, rows) for name in names]
         cells_by_row = zip(*columns, strict=True) if names else repeat(())
         labels = edits.labels.take(rows).tolist()
         for row, label, key, cells in zip(
@@ -415,6 +421,7 @@ class _Planner:
             )
 
     def _plan_deletes(self) -> None:
+        """Plan the deletes that the column `delete` marks."""
         edits = self._edits
         rows = np.flatnonzero(edits.deleted & (edits.positions >= 0))
         known = records(self._base, edits.positions[rows].tolist())
@@ -422,7 +429,10 @@ class _Planner:
             self._add_delete(row, self.cells.label(row), key, fields)
 
     def _add_delete(self, row: int, label: Any, key: Any, known: Mapping[str, Any]) -> None:
-        sendable = {n: v for n, v in known.items() if n in self._endpoints.body.updatable()}
+        """Add the delete of a record, with the fields that could be sent again."""
+        sendable = {
+            n: v for n, v in known.items() if n in self._endpoints.body.list_updatable_fields()
+        }
         self._add_change(row, "delete", label, key, known, {}, sendable)
 
     def _plan_creates(self) -> None:
@@ -437,7 +447,7 @@ class _Planner:
             elif name in endpoints.record.model_fields:
                 left[name] = rows
         for name, rows in left.items():
-            way = any(other in name for other in endpoints.body.updatable())
+            way = any(other in name for other in endpoints.body.list_updatable_fields())
             if name in endpoints.instead and (way or not self._other_account):
                 # unless the right way was taken as well
                 unsaid = [
@@ -481,6 +491,7 @@ class _Planner:
         after: Mapping[str, Any],
         before: Mapping[str, Any],
     ) -> None:
+        """Add the change of a row, with its label and how well it can be undone."""
         endpoints = self._endpoints
         code, key = _split_content_key(key)
         code = code or endpoints.code
@@ -490,7 +501,10 @@ class _Planner:
         if not after.keys().isdisjoint(endpoints.natural_key):
             then = {**known, **after}
             if not after.keys().isdisjoint(self._named_by):
-                self._names[row] = endpoints.natural_name(known), endpoints.natural_name(then)
+                self._names[row] = (
+                    endpoints.make_natural_name(known),
+                    endpoints.make_natural_name(then),
+                )
         self.changes[row] = Change(
             row=label,
             kind=kind,
@@ -505,6 +519,7 @@ class _Planner:
         )
 
     def _record_label(self, code: str | None, key: Any, fields: Mapping[str, Any]) -> str:
+        """Return the label of a record for people, with its template code if it has one."""
         endpoints = self._endpoints
         return f"{code}/{key}" if endpoints.chosen else endpoints.label(fields) or str(key)
 
@@ -551,7 +566,7 @@ class _Planner:
         requests = {n: new for n, (old, new) in self._names.items() if new not in (None, old)}
         if not requests:
             return
-        names = self._endpoints.name_fields()
+        names = self._endpoints.list_name_fields()
         known = join_columns(self._base.reindex(columns=list(names)))
         holding = known[known.isin(set(requests.values()))]
         holders: dict[str, list[Any]] = {}
@@ -588,7 +603,7 @@ class _Planner:
             cycle = sorted({*error.args[1]})
             rows = ", ".join(str(self.cells.label(row)) for row in cycle[:_NAMED_ROWS])
             more = f" and {len(cycle) - _NAMED_ROWS} more" if len(cycle) > _NAMED_ROWS else ""
-            named = self._endpoints.name_fields()[-1]
+            named = self._endpoints.list_name_fields()[-1]
             reason = (
                 f"rows {rows}{more} exchange their {named}s, and the service keeps each {named} "
                 "unique: none of them can be sent first"
@@ -598,6 +613,7 @@ class _Planner:
         return blocked
 
     def _is_update(self, row: int) -> bool:
+        """Return whether a row is planned as an update."""
         return row in self.changes and self.changes[row].kind == "update"
 
     # --- what else is to be known -------------------------------------------------------
@@ -605,7 +621,7 @@ class _Planner:
     def notes(self) -> list[str]:
         """Return the notes of the plan: what was ignored, merged or skipped, and findings."""
         noun, edits, place = self._endpoints.noun, self._edits, self._source.place
-        notes = self.cells.unknown_columns()
+        notes = self.cells.note_unknown_columns()
         if deleted := self._basis.deleted:
             verb = "is" if deleted == 1 else "are"
             notes.append(
@@ -711,7 +727,7 @@ class Cells:
             return
         body = self._endpoints.body
         values = self._edits.values(name, rows)
-        if not body.takes_text(name):  # empty text clears what cannot hold it, too
+        if not body.accepts_text(name):  # empty text clears what cannot hold it, too
             values = [None if value == "" else value for value in values]
         good, wrong = body.column(name, values)
         numbers = rows.tolist()
@@ -770,6 +786,7 @@ class Cells:
         self._refuse(row, column, text, reason, next_step)
 
     def _refuse(self, row: int, column: str, text: str, reason: str, next_step: str) -> None:
+        """Refuse one cell of a row, whose value is text already."""
         self.bad.add(row)
         self.refused.append(RefusedCell(self.label(row), column, text, reason, next_step))
 
@@ -778,7 +795,7 @@ class Cells:
         label = self._edits.labels[row]
         return label.item() if isinstance(label, np.generic) else label
 
-    def unknown_columns(self) -> list[str]:
+    def note_unknown_columns(self) -> list[str]:
         """Note the columns that are ignored, each with a similar field."""
         endpoints = self._endpoints
         known = {*endpoints.record.model_fields, *endpoints.body.model_fields}

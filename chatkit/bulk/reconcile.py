@@ -79,7 +79,7 @@ class Search:
         """
         named: dict[str | None, list[Row]] = {}
         for row in rows:
-            named.setdefault(self._endpoints.natural_name(row.change.after), []).append(row)
+            named.setdefault(self._endpoints.make_natural_name(row.change.after), []).append(row)
         records: Matches = {name: {} for name in named}
         verdicts: dict[int, Verdict] = {}
         try:
@@ -123,7 +123,7 @@ class Search:
             CallError: The list cannot be read.
             Stopped: A person wants to stop.
         """
-        named = {self._endpoints.natural_name(row.change.after): row for row in rows}
+        named = {self._endpoints.make_natural_name(row.change.after): row for row in rows}
         records: Matches = {name: {} for name in named}
         any(self._scan_list(records) for _ in range(LIST_READS))  # until the list keeps still
         duplicates: dict[int, list[int]] = {}
@@ -221,7 +221,7 @@ class Search:
     def _differences(self, row: Row, record: Record) -> str:
         """Describe the fields of a record that differ from what a row has sent; empty if none."""
         endpoints = self._endpoints
-        live = pick_documented_fields(endpoints, endpoints.visible_fields(record))
+        live = pick_documented_fields(endpoints, endpoints.dump_visible_fields(record))
         sent = pick_documented_fields(endpoints, row.change.after)
         if not row.was_unknown:  # it was refused as one that is there: perhaps somebody else's
             fields = endpoints.body.model_fields.items()  # what was not sent is what it begins as
@@ -240,7 +240,7 @@ class Search:
             return set()
         calls: dict[int, tuple[Call, str | None]] = {}
         for name, (row, *_) in named.items():
-            search = endpoints.search(endpoints.search_text(row.change.after))
+            search = endpoints.search(endpoints.make_search_text(row.change.after))
             call = endpoints.list_call(filters=search)
             calls[id(call)] = call, name
         sure = set()
@@ -276,7 +276,7 @@ class Search:
 
     def _collect_matches(self, records: Iterable[Record], matches: Matches) -> None:
         for record in records:
-            name = self._endpoints.natural_name_of(record)
+            name = self._endpoints.make_natural_name_of(record)
             if name in matches:
                 matches[name][getattr(record, self._endpoints.key)] = record
 

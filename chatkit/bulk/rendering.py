@@ -101,6 +101,7 @@ def _format_counts(changes: Sequence[Change]) -> str:
 
 
 def _group_changes(plan: Plan) -> dict[str, list[Change]]:
+    """Group the changes of a plan by resource."""
     return group_by_resource(plan.changes, plan._setting.noun)
 
 
@@ -242,6 +243,7 @@ def _is_filled(value: Any) -> bool:
 
 
 def _add_full_text(part: RenderedValue, value: Any) -> RenderedValue:
+    """Add the whole text of a value to its rendered form."""
     if part.kind == "words":
         return part
     nested = isinstance(value, dict | list)
@@ -250,15 +252,18 @@ def _add_full_text(part: RenderedValue, value: Any) -> RenderedValue:
 
 
 def _make_rest_line(field: str, count: int, noun: str) -> list[Line]:
+    """Return a line with the number of lines left out; none for 0."""
     return [Line(field, None, words(f"… and {many(count, noun)}"))] if count > 0 else []
 
 
 def _render_value(name: str, value: Any, *, whole: bool = False) -> RenderedValue:
+    """Render the value of a field; a secret is masked."""
     part = words(MASK) if _is_secret(name, value) else render_value(value)
     return _add_full_text(part, value) if whole else part
 
 
 def _is_secret(name: str, value: Any) -> bool:
+    """Return whether a value is a secret by the name of its field."""
     return isinstance(value, str) and SECRET.search(name) is not None
 
 
@@ -356,6 +361,7 @@ def _refusals(plan: Plan) -> list[tuple[str, RefusedCell]]:
 
 
 def _write_refused_lines(plan: Plan) -> list[str]:
+    """Write the refused cells of a plan as lines: place, value, reason and next step."""
     lines, refusals = ["Refused:"] if plan._cells else [], _refusals(plan)
     for label, (_, column, value, reason, step) in refusals[:FEW]:
         place = [label, *([cut(column, LABEL)] if column else [])]
@@ -368,6 +374,7 @@ def _write_refused_lines(plan: Plan) -> list[str]:
 
 
 def _write_closing_lines(plan: Plan) -> list[str]:
+    """Write the last lines of a plan: what blocks it, or how to apply it."""
     if objections := plan.objections():
         lines = [line for one in objections for line in wrapped("  - ", visible(one))]
         return ["Blocked:", *lines]
@@ -456,6 +463,7 @@ def make_kind_html(change: Change) -> str:
 
 
 def _make_refused_html(label: str, cell: RefusedCell) -> str:
+    """Make the table row of refused cells."""
     column, value = cut(cell.column, LABEL), cut(cell.value, 2 * LONG)
     texts = [
         label.removeprefix("row "),
@@ -663,6 +671,7 @@ class ClickableFrame(pd.DataFrame):
 
 
 def _parse_times(texts: Iterable[Any]) -> pd.Series[Any]:
+    """Parse ISO 8601 texts into a column of UTC times."""
     # As the journal reads them: pandas refuses some times that are valid there.
     times = [datetime.fromisoformat(text) if isinstance(text, str) else text for text in texts]
     moments = pd.Series(pd.to_datetime(times, utc=True))

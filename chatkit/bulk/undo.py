@@ -156,9 +156,9 @@ def _explain_refusal(row: Row, endpoints: Endpoints[Any], *, include_adopted: bo
         return row.reason
     if row.evidence == "adopted" and create and not include_adopted:
         return f"{row.reason}: somebody else may have made it"
-    if create and endpoints.natural_name({**after, **(row.after or {})}) != endpoints.natural_name(
-        after
-    ):
+    if create and endpoints.make_natural_name(
+        {**after, **(row.after or {})}
+    ) != endpoints.make_natural_name(after):
         return "the service answered it with another record, which is not to be deleted"
     return ""
 

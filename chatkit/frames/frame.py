@@ -61,6 +61,7 @@ class WrongRows(ValueError):
 def _make_value_error(
     row: int, field: str, kind: Kind, value: object, whose: str = ""
 ) -> WrongRows:
+    """Return the error for a value of the wrong type, with its row and field."""
     message = f"row {row}, field {field}: expected {_TYPES[kind].name}, got {value!r:.60}"
     return WrongRows(f"{message} ({whose})" if whose else message)
 
@@ -80,6 +81,7 @@ _KIND_OF_TYPE: dict[Any, Kind] = {
 
 
 def _choose_column_kind(annotation: Any) -> Kind:
+    """Return the kind of column for the annotation of a field."""
     if get_origin(annotation) in (Union, UnionType):
         members = [a for a in get_args(annotation) if a is not NoneType]
         annotation = members[0] if len(members) == 1 else None
@@ -89,6 +91,7 @@ def _choose_column_kind(annotation: Any) -> Kind:
 
 
 def _make_number_array(values: Sequence[Any]) -> Any:
+    """Make an Arrow array of whole numbers."""
     if not {int, NoneType}.issuperset(map(type, values)):
         values = [_parse_int(value) for value in values]
     return pa.array(values, pa.int64(), memory_pool=_MEMORY)
@@ -104,14 +107,17 @@ def _parse_int(value: Any) -> int | None:
 
 
 def _make_text_array(values: Sequence[Any]) -> Any:
+    """Make an Arrow array of texts."""
     return pa.array(values, pa.large_string(), memory_pool=_MEMORY)
 
 
 def _make_flag_array(values: Sequence[Any]) -> Any:
+    """Make an Arrow array of true and false."""
     return pa.array(values, pa.bool_(), memory_pool=_MEMORY)
 
 
 def _make_time_array(values: Sequence[Any]) -> Any:
+    """Make an Arrow array of ISO 8601 times, in UTC."""
     texts = _make_text_array(values)
     try:
         return pc.cast(texts, _TIMESTAMP, memory_pool=_MEMORY)
@@ -120,6 +126,7 @@ def _make_time_array(values: Sequence[Any]) -> Any:
 
 
 def _make_parsed_time_array(values: Sequence[Any]) -> Any:
+    """Make an Arrow array of times in any form that `parse_time` reads."""
     return pa.array(map(parse_time, values), _TIMESTAMP)
 
 
@@ -144,6 +151,7 @@ def _mask_secrets(name: str, values: Sequence[Raw]) -> Sequence[Raw]:
 
 
 def _join_json(values: Sequence[Raw]) -> bytes:
+    """Join JSON texts into one JSON array."""
     return b"[" + b",".join(values) + b"]"
 
 
@@ -266,6 +274,7 @@ class Columns:
         return pa.table(cells, names=list(columns))
 
     def _arrow_type(self, name: str) -> Any:
+        """Return the Arrow type of a column in a table."""
         if self._kinds[name] not in _JSON_KINDS:
             return _TYPES[self._kinds[name]].arrow
         return pa.list_(pa.large_string()) if name in self._known else pa.large_string()
@@ -311,6 +320,7 @@ class Columns:
         self._decode = msgspec.json.Decoder(list[self._row]).decode  # type: ignore[name-defined]
 
     def _read_page(self, page: Raw | bytes) -> list[msgspec.Struct]:
+        """Decode a page of rows, whatever fields they have."""
         try:
             return self._decode(page)
         except msgspec.ValidationError:
@@ -406,6 +416,7 @@ class Columns:
 
 
 def _format_text_or_json(value: Any) -> str | None:
+    """Return a text as it is, any other value as JSON."""
     return value if isinstance(value, str | None) else encode(value).decode()
 
 

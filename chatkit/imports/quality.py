@@ -519,7 +519,7 @@ class _FrameCheck:
         pairs = [check.pair for check in self._checks]
         contacts = zip(self._labels, self._ids, names, pairs, strict=True)
         rows = [CheckedContact(*contact) for contact in contacts]
-        by = self._resource.name_fields()
+        by = self._resource.list_name_fields()
         inside = dict(find_duplicate_rows(rows, by))
         outside: Iterable[tuple[int, CellFinding]] = ()
         if any(pairs):

@@ -179,7 +179,7 @@ class BulkTemplates:
 
     def with_snapshot(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Return a frame that keeps its present cells as a snapshot, for the plan of its edits."""
-        nested = ContentBody.updatable()
+        nested = ContentBody.list_updatable_fields()
         return keep_snapshot(frame, make_snapshot_origin(self.transport), whole=True, nested=nested)
 
     def snapshot(self, frame: pd.DataFrame) -> Snapshot | None:

@@ -217,7 +217,7 @@ class ContentEndpoints(Endpoints[Content]):
         self.carries_sources = False
         self.path = ("templates", code, "contents")
 
-    def record_findings(
+    def check_record(
         self, fields: Mapping[str, Any], live: Mapping[str, Any] | None
     ) -> list[Finding]:
         """Return the findings that would stop one content, as it would be after these fields.
@@ -279,7 +279,7 @@ class ContentEndpoints(Endpoints[Content]):
             findings.setdefault(position, []).insert(0, finding)
         return findings
 
-    def texts_to_keep(
+    def make_texts_to_keep(
         self, changes: Sequence[Change], base: pd.DataFrame, full: ReadFull
     ) -> list[WrittenText]:
         """Return the translated texts that changes write, each with its source text.
@@ -489,7 +489,9 @@ class Contents(Resource[Content], endpoints=ContentEndpoints):
             before=old, after=new, code=self.code,
         )  # fmt: skip
         try:
-            written = endpoints.texts_to_keep([change], self._frame(full=False), endpoints.full)
+            written = endpoints.make_texts_to_keep(
+                [change], self._frame(full=False), endpoints.full
+            )
         except CallError as error:
             print_line(
                 f"It is not recorded from which source this translation is made: {error.reason}."

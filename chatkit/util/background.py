@@ -99,6 +99,7 @@ def catch_stop_signals() -> Iterator[threading.Event]:
 
 @atexit.register
 def _close_registered() -> None:
+    """Close all registered objects as the process ends."""
     for resident in list(_closables):
         resident.close()
 

@@ -114,12 +114,14 @@ def _spelled_characters(text: str, *, strict: bool = False) -> list[str]:
 
 
 def _is_visible(c: str) -> bool:
+    """Return whether a character can be seen, or is a space."""
     if c.isascii():
         return c.isprintable()
     return (c.isprintable() or unicodedata.category(c) == "Zs") and not _BLANK.match(c)
 
 
 def _spell_character(c: str) -> str:
+    """Spell out a character by its code point; a line break is an arrow."""
     return "↵" if c == "\n" else f"⟨U+{ord(c):04X}⟩"
 
 
@@ -318,6 +320,7 @@ def compare_words(before: str, after: str) -> list[tuple[Literal["same", "out", 
 
 
 def _render_texts(before: str, after: str, *, strict: bool = False) -> RenderedPair:
+    """Render two texts where they differ, with some of what both share."""
     a, b = (before, after) if strict else (_mark_edges(before), _mark_edges(after))
     head = _count_common_beginning(a, b, whole_words=not strict)
     tail = _count_common_beginning(a[head:][::-1], b[head:][::-1], whole_words=not strict)

@@ -23,7 +23,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from filelock import BaseFileLock, FileLock, Timeout
+from filelock import FileLock, Timeout
 
 from chatkit.errors import AccountBusy, ChatkitError, JournalError
 
@@ -105,7 +105,8 @@ def lock_file(path: Path, patience: float = _PATIENCE) -> Iterator[None]:
         yield
 
 
-def _make_lock(path: Path) -> BaseFileLock:
+def _make_lock(path: Path) -> FileLock:
+    """Make the lock of a file, for its owner alone."""
     # A lock that the kernel does not keep would outlive its process: it is never fallen back on.
     return FileLock(path, mode=0o600, thread_local=False, fallback_to_soft=False)
 
@@ -266,7 +267,7 @@ def sweep_temporary_folders() -> None:
     """Remove the temporary folders of processes of this user that were killed."""
     for path in Path(tempfile.gettempdir()).glob(f"{TEMPORARY_PREFIX}*"):
         if _is_own_folder(path):
-            made = _TemporaryFolder(path, _owner_lock(path))
+            made = _TemporaryFolder(path, _make_lock(path / "owner.lock"))
             try:
                 made.lock.acquire(blocking=False)
             except (Timeout, OSError):  # its owner lives, or another process removes it
@@ -277,7 +278,7 @@ def sweep_temporary_folders() -> None:
 def _make_temporary_folder() -> _TemporaryFolder:
     while True:
         path = Path(tempfile.mkdtemp(prefix=TEMPORARY_PREFIX))  # 0700
-        made = _TemporaryFolder(path, _owner_lock(path))
+        made = _TemporaryFolder(path, _make_lock(path / "owner.lock"))
         try:
             descriptor = os.open(made.lock.lock_file, os.O_CREAT | os.O_RDWR, 0o600)
         except FileNotFoundError:  # another process found it without a lock, and removed it
@@ -290,10 +291,6 @@ def _make_temporary_folder() -> _TemporaryFolder:
             os.close(descriptor)
         # The folder was removed in between, and the lock made it again, for everybody to read.
         _remove_temporary_folder(made)
-
-
-def _owner_lock(path: Path) -> FileLock:
-    return FileLock(path / "owner.lock", mode=0o600, thread_local=False, fallback_to_soft=False)
 
 
 def _remove_temporary_folder(made: _TemporaryFolder) -> None:

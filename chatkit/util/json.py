@@ -243,10 +243,12 @@ def is_deeper(value: object, levels: int) -> bool:
 
 
 def _refuse_constant(name: str) -> NoReturn:
+    """Refuse NaN and Infinity, which JSON does not have."""
     raise JsonFault(f"{name} is not a JSON number", "number", name)
 
 
 def _parse_float(digits: str) -> float:
+    """Parse a decimal number; refuse one that is too large for a float."""
     value = float(digits)
     if math.isinf(value):
         raise JsonFault(f"the number {digits[:40]} is too large", "number", digits)
@@ -254,10 +256,13 @@ def _parse_float(digits: str) -> float:
 
 
 def _refuse_duplicate(key: str) -> NoReturn:
+    """Refuse a key that is twice in one object."""
     raise JsonFault(f"it has {key!r} twice in one object", "duplicate")
 
 
 def _make_decoder(on_duplicate: Callable[[str], None]) -> json.JSONDecoder:
+    """Make a strict decoder that reports keys that are twice in one object."""
+
     def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         made = dict(pairs)
         if len(made) != len(pairs):

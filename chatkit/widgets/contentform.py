@@ -132,7 +132,7 @@ class ContentForm(PlanPanel):
         self._original = None if self.source is None else self._read_fields(self.source)
 
     def _read_fields(self, lang_code: str) -> dict[str, Any]:
-        return self._endpoints.visible_fields(self.resource.get(lang_code))
+        return self._endpoints.dump_visible_fields(self.resource.get(lang_code))
 
     def _fill(self, edits: Mapping[str, Any] = MappingProxyType({})) -> None:
         """Fill the fields with the content, and with the edits `edits`.

@@ -247,7 +247,7 @@ class Form(Exported, FormModel):
     def _check_unchanged(self, key: Key, values: Mapping[str, Any]) -> None:
         """Check that nobody has changed these fields since the form was opened."""
         live, old = self.resource.get(key), self._record_fields() or {}
-        now = self._endpoints.visible_fields(live)
+        now = self._endpoints.dump_visible_fields(live)
         changed = [n for n in values if n in now and now[n] not in (old.get(n), values[n])]
         self.record = self._with_secrets(live)
         if changed:
@@ -279,7 +279,7 @@ class Form(Exported, FormModel):
 
     def _record_fields(self) -> dict[str, Any] | None:
         """Return the fields of the record as they could be sent; None without a record."""
-        return None if self.record is None else self._endpoints.visible_fields(self.record)
+        return None if self.record is None else self._endpoints.dump_visible_fields(self.record)
 
     def _on_change(self) -> None:
         """Clear the last result, and update the controls."""
@@ -413,7 +413,7 @@ class UnconfirmedWrite:
 
     def _find_updated(self, key: Key) -> Record | None:
         record: Record = self._resource.get(key)
-        fields = self._endpoints.visible_fields(record)
+        fields = self._endpoints.dump_visible_fields(record)
         took_effect = all(
             values_agree(fields[name], value) for name, value in self.sent.items() if name in fields
         )

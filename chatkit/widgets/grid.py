@@ -571,11 +571,15 @@ class Grid(PlanPanel):
         if endpoints.key in sheet.columns:
             keys = zip(rows, sheet.original(endpoints.key, rows), strict=True)
             return {row: key for row, key in keys if key is not None}
-        names = [name for name in endpoints.name_fields() if name in read and name in sheet.columns]
-        texts = map(endpoints.natural_name, records(read[names], range(len(read))))
+        names = [
+            name for name in endpoints.list_name_fields() if name in read and name in sheet.columns
+        ]
+        texts = map(endpoints.make_natural_name, records(read[names], range(len(read))))
         known = dict(zip(texts, read.index.tolist(), strict=True))
         own = zip(*(sheet.values(name, rows) for name in names), strict=True)
-        named = (endpoints.natural_name(dict(zip(names, values, strict=True))) for values in own)
+        named = (
+            endpoints.make_natural_name(dict(zip(names, values, strict=True))) for values in own
+        )
         return {
             row: known[name]
             for row, name in zip(rows, named, strict=False)

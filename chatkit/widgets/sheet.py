@@ -284,7 +284,7 @@ class Sheet:
         names = [name for name in self.columns if name in writable]
         live = {name: self.original(name, [row])[0] for name in names if row < self.size}
         known = None if endpoints.detailed else live
-        findings = list(endpoints.record_findings(fields, known)) if fields else []
+        findings = list(endpoints.check_record(fields, known)) if fields else []
         for name in endpoints.documents & fields.keys():
             inner = endpoints.findings(name, fields[name])
             findings += [replace(each, pointer=f"/{name}{each.pointer}") for each in inner]
@@ -292,10 +292,16 @@ class Sheet:
             (each.pointer.split("/")[1], format_finding_with_hint(each))
             for each in select_errors(findings)
         ]
-        if endpoints.single and not endpoints.chosen and {*fields} & {*endpoints.name_fields()}:
+        if (
+            endpoints.single
+            and not endpoints.chosen
+            and {*fields} & {*endpoints.list_name_fields()}
+        ):
             owner = self._find_owner(row, {**live, **fields})
             if owner is not None:
-                place = next(name for name in reversed(endpoints.name_fields()) if name in fields)
+                place = next(
+                    name for name in reversed(endpoints.list_name_fields()) if name in fields
+                )
                 problems.append((place, f"row {self.label(owner)} has it"))
         reasons: dict[str, list[str]] = {}
         for name, reason in problems:
@@ -313,8 +319,10 @@ class Sheet:
 
     def _find_owner(self, row: int, fields: Mapping[str, Any]) -> int | None:
         """Return another row that has the natural key of a record."""
-        names = self._endpoints.name_fields()
-        if (key := self._endpoints.natural_name(fields)) is None or not {*names} <= {*self.columns}:
+        names = self._endpoints.list_name_fields()
+        if (key := self._endpoints.make_natural_name(fields)) is None or not {*names} <= {
+            *self.columns
+        }:
             return None
         if self._stale is None:
             self._stale = {*range(self.size), *(n for n, name in self.cells if name in names)}
@@ -322,7 +330,7 @@ class Sheet:
         columns = [self.values(name, rows) for name in names]
         for n, values in zip(rows, zip(*columns, strict=True), strict=True):
             self._owners.get(self._keys.get(n), set()).discard(n)
-            self._keys[n] = self._endpoints.natural_name(dict(zip(names, values, strict=True)))
+            self._keys[n] = self._endpoints.make_natural_name(dict(zip(names, values, strict=True)))
             self._owners.setdefault(self._keys[n], set()).add(n)
         others = self._owners.get(key, set()) - {row} - self.deleted
         return min((n for n in others if not self.is_removed(n)), default=None)
@@ -536,7 +544,7 @@ def describe_column(endpoints: Endpoints[Any], name: str, dtype: str, *, head: b
     if name in body:
         kind = choose_column_kinds(endpoints.body, [name])[name]
         nested = get_origin(body[name].annotation) in (list, dict)
-        if kind == "json" and not nested and endpoints.body.takes_text(name):
+        if kind == "json" and not nested and endpoints.body.accepts_text(name):
             kind = "text"
         fixed = explain_read_only(endpoints, name)[0] if name in endpoints.body.create_only else ""
         if name == endpoints.key:

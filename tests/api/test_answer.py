@@ -299,12 +299,12 @@ DATE = formatdate(NOON, usegmt=True)
     ],
 )
 def test_retry_after_is_read_in_every_form(value: str, seconds: float | None) -> None:
-    assert answer(status=429, retry_after=value, date=DATE).retry_after() == seconds
-    assert answer(status=429, x_ratelimit_reset=value, date=DATE).retry_after() == seconds
+    assert answer(status=429, retry_after=value, date=DATE).parse_retry_after() == seconds
+    assert answer(status=429, x_ratelimit_reset=value, date=DATE).parse_retry_after() == seconds
 
 
 def test_a_moment_needs_the_clock_of_the_service() -> None:
-    assert answer(status=429, retry_after=DATE).retry_after() is None
+    assert answer(status=429, retry_after=DATE).parse_retry_after() is None
 
 
 def test_retry_after_travels_in_the_error() -> None:
@@ -318,5 +318,5 @@ def test_retry_after_travels_in_the_error() -> None:
 @example("Fri, 31 Dec 9999 23:59:59 -2359", DATE)
 @example("1", "garbage")
 def test_garbage_in_retry_after_is_no_answer(value: str, date: str) -> None:
-    seconds = answer(status=429, retry_after=value, date=date).retry_after()
+    seconds = answer(status=429, retry_after=value, date=date).parse_retry_after()
     assert seconds is None or (math.isfinite(seconds) and seconds >= 0)

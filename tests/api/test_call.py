@@ -145,9 +145,9 @@ def test_all_but_get_write() -> None:
 
 
 def test_the_body_is_json_in_utf_8() -> None:
-    assert Call("GET", ("x",)).content() is None
+    assert Call("GET", ("x",)).serialize_body() is None
     call = Call("POST", ("contacts",), body={"name": "Zoë 😀", "n": 12345678901234567890})
-    assert call.content() == '{"name":"Zoë 😀","n":12345678901234567890}'.encode()
+    assert call.serialize_body() == '{"name":"Zoë 😀","n":12345678901234567890}'.encode()
 
 
 def loop() -> dict[str, Any]:
@@ -170,13 +170,13 @@ def deep() -> dict[str, Any]:
 )
 def test_what_json_cannot_say_is_refused(body: dict[str, Any]) -> None:
     with pytest.raises(InputError, match="POST contacts: the body cannot be written as JSON"):
-        Call("POST", ("contacts",), body=body).content()
+        Call("POST", ("contacts",), body=body).serialize_body()
 
 
 def test_a_body_too_deep_to_write_is_refused() -> None:
     body = deep()
     with pytest.raises(InputError, match="cannot be written"):
-        Call("POST", ("flows",), body=body).content()
+        Call("POST", ("flows",), body=body).serialize_body()
     while body:  # taken apart by hand: freeing it at once would be as deep
         body = body["a"]
 

@@ -96,12 +96,12 @@ def test_what_is_required_is_named_when_it_is_missing():
 
 
 def test_a_field_takes_text_when_that_is_one_of_its_types():
-    taken = {name for name in ContentBody.model_fields if ContentBody.takes_text(name)}
+    taken = {name for name in ContentBody.model_fields if ContentBody.accepts_text(name)}
     assert taken == {
         "lang_code", "text", "parameter_format", "footer", "catalog_format",
         "connected_catalog_id", "auth_delivery_method",
     }  # fmt: skip
-    assert not FlowBody.takes_text("categories") and not WebhookBody.takes_text("is_active")
+    assert not FlowBody.accepts_text("categories") and not WebhookBody.accepts_text("is_active")
 
 
 def test_an_update_of_nothing_says_what_could_be_passed():

@@ -876,7 +876,7 @@ def test_the_time_of_the_service_is_what_its_latest_answer_told() -> None:
     with FaultServer(dated) as server:
         transport = server.transport()
         before = datetime.now(UTC)
-        assert before <= transport.service_time() <= datetime.now(UTC)  # nothing was told yet
+        assert before <= transport.get_service_time() <= datetime.now(UTC)  # nothing was told yet
         transport.send(Call("GET", ("contacts",)))
-        assert transport.service_time().isoformat() == "2026-01-01T10:00:00+00:00"
+        assert transport.get_service_time().isoformat() == "2026-01-01T10:00:00+00:00"
         transport.close()

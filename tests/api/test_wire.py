@@ -74,7 +74,7 @@ DELETE = Call("DELETE", ("contacts", 17))
 
 def ask(wire: Wire, call: Call = GET, left: float = 5.0) -> Answer | CallError:
     """Send once, without any retry."""
-    work = wire.send_once(call, call.content(), left)
+    work = wire.send_once(call, call.serialize_body(), left)
     return asyncio.run_coroutine_threadsafe(work, background.get_loop()).result(20)
 
 
@@ -226,7 +226,7 @@ def test_what_is_found_in_an_answer_is_found_by_lower_case_names() -> None:
     with FaultServer(answers(429, b"", "Retry-After: 3", "X-Thing: a")) as server:
         came = outcome(server)
         assert isinstance(came, Answer)
-        assert (came.status, came.headers["x-thing"], came.retry_after()) == (429, "a", 3.0)
+        assert (came.status, came.headers["x-thing"], came.parse_retry_after()) == (429, "a", 3.0)
 
 
 CHUNK = b"10000\r\n" + b" " * 0x10000 + b"\r\n"
@@ -655,7 +655,7 @@ def test_no_failure_shows_the_token(script: Script, caplog: pytest.LogCaptureFix
 def test_no_pickle_holds_the_token() -> None:
     with FaultServer(ok) as server:
         transport = server.transport()
-        transport.answer(GET)
+        transport.send_raw(GET)
         with pytest.raises(TypeError):
             pickle.dumps(transport)
         with pytest.raises(TypeError):
@@ -677,10 +677,10 @@ def peak():
     return int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1]) // 1024
 
 transport = Transport(connection(sys.argv[1]))
-transport.answer(Call("GET", ("small",)))
+transport.send_raw(Call("GET", ("small",)))
 before = peak()
 try:
-    transport.answer(Call("GET", ("bomb",)))
+    transport.send_raw(Call("GET", ("bomb",)))
 except BadAnswer as error:
     print(peak() - before, str(error).splitlines()[0])
 """
@@ -761,7 +761,7 @@ def test_connecting_has_an_end_before_the_deadline_and_never_takes_long(left: fl
 
     wire = Wire(connection("http://localhost"))
     wire._carrier = Recorder()
-    asyncio.run(wire.send_once(POST, POST.content(), left))
+    asyncio.run(wire.send_once(POST, POST.serialize_body(), left))
     [connecting] = seen
     assert 0 < connecting < left
     assert connecting <= wire_module.MAX_CONNECT
@@ -774,7 +774,7 @@ def report(token: str, body: bytes, **headers: str) -> Answer:
         return 200, {"content-type": "application/json", **headers}, body
 
     connection = Connection(base_url="http://localhost", account_id="1", token=Secret(token))
-    return Transport(connection, handler=echo).answer(Call("GET", ("contacts",)))
+    return Transport(connection, handler=echo).send_raw(Call("GET", ("contacts",)))
 
 
 @pytest.mark.parametrize("token", ["test", "4915112345678", "a", "x" * (LEAST - 1)])

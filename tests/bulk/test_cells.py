@@ -300,6 +300,6 @@ def cells_of(source, frame):
     """The cells of an edited frame, as a draft has them."""
     source = get_endpoints(source)
     who = Identity(
-        source.noun, (source.key,), source.name_fields(), join_columns, chosen=source.chosen
+        source.noun, (source.key,), source.list_name_fields(), join_columns, chosen=source.chosen
     )
     return Cells(source, Edits(frame, source.base(frame).frame, who))

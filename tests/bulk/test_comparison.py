@@ -250,7 +250,7 @@ def test_any_edits_are_found_through_anything(story: Story) -> None:
             now, result = [zoned(v) for v in now], [zoned(v) for v in result]
         assert result == now
         olds = [story.base[story.kept[number]][name] for number in numbers]
-        assert edits.base_values(name, numbers) == olds
+        assert edits.get_base_values(name, numbers) == olds
     desired = {
         name: [rows + n for n, row in enumerate(story.new) if row[name] is not None]
         for name in story.columns
@@ -340,7 +340,7 @@ def test_na_leaves_a_cell_and_an_empty_text_clears_it() -> None:
     edits = Edits(frame, BASE, WHO)
     assert changes(edits) == {"label": [0], "code": [1]}
     assert edits.values("label", np.array([0, 1])) == ["", None]
-    assert edits.base_values("label", np.array([0, 1, 2])) == ["Ana", "", None]
+    assert edits.get_base_values("label", np.array([0, 1, 2])) == ["Ana", "", None]
 
 
 def test_an_absent_row_or_column_is_no_edit() -> None:

@@ -16,7 +16,7 @@ def test_changes_are_written_as_a_call_writes_its_body():
     after = {"name": "Zoë 😀", "big": 2**70, "flow_json": {"x": [1.5, None, True]}}
     ((_, text),) = serialize_changes([Change(1, "create", None, "x", {}, after)])
     call = Call("POST", ("contacts",), body=after)
-    assert call.content().decode() in text
+    assert call.serialize_body().decode() in text
 
 
 def test_what_happened_is_noted_even_if_json_cannot_hold_it(folder):

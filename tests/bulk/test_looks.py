@@ -87,7 +87,7 @@ def test_damaged_columns_of_the_service_are_named_once_and_refuse_nothing(
     contacts(sandbox, 3), flow(sandbox), webhook(sandbox), content(sandbox)
     source = client.templates("order_ready") if resource == "templates" else None
     source = source or getattr(client, resource)
-    frame = damaged(source.frame(), {*source._endpoints.body.updatable(), "name", "id"})
+    frame = damaged(source.frame(), {*source._endpoints.body.list_updatable_fields(), "name", "id"})
     plan = source.plan(frame)
     assert len(plan) == 0 and plan.refused.empty
     notes = [note for note in plan.notes if note.startswith("Ignored, as the service sets them")]

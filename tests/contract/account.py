@@ -310,7 +310,7 @@ class Caller:
         except InputError:  # an id of the service that no address can hold
             unknown("the id of a record cannot be part of an address")
         try:
-            reply = Reply(call, self.transport.answer(call))
+            reply = Reply(call, self.transport.send_raw(call))
         except CallError as error:
             return Reply(call, error=error)
         self.account.replies.append(reply)

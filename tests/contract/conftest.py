@@ -41,7 +41,7 @@ def account(request: pytest.FixtureRequest) -> Iterator[Account]:
         return
     try:
         client = chatkit.connect(request.param)
-        client.transport.answer(Call("GET", ("contacts",)))
+        client.transport.send_raw(Call("GET", ("contacts",)))
     except chatkit.ChatkitError as error:
         pytest.exit(str(error), returncode=2)
     with client, Account(client, writes=config.getoption("writes")) as account:

@@ -58,7 +58,7 @@ class Account:
     def pace(self) -> Pace:
         return Pace(8, 0.0, float("inf"))
 
-    def service_time(self) -> datetime:
+    def get_service_time(self) -> datetime:
         return datetime(2026, 1, 5, tzinfo=UTC)
 
     def send(self, call: Call) -> Envelope:

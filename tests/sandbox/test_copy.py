@@ -62,7 +62,7 @@ def test_a_copy_goes_on_with_ids_of_its_own(demo: Client) -> None:
         made = client.contacts.create(number="2125550199", country_code="+1")
         assert made.id > max(demo.contacts.frame().index)
         assert made.created_at is not None
-        assert made.created_at >= demo.transport.service_time()
+        assert made.created_at >= demo.transport.get_service_time()
 
 
 def test_writing_into_a_copy_changes_nothing_in_the_account(demo: Client) -> None:

@@ -66,7 +66,7 @@ def until(true: Callable[[], bool], seconds: float = 10.0) -> None:
 
 def test_it_works_inside_a_running_loop() -> None:
     async def main() -> int:
-        return server.transport().answer(GET).status
+        return server.transport().send_raw(GET).status
 
     with FaultServer(ok) as server:
         assert asyncio.run(main()) == 200
@@ -81,7 +81,7 @@ def test_it_works_in_a_notebook() -> None:
             code = script(
                 server,
                 """
-                print(transport.answer(GET).status)
+                print(transport.send_raw(GET).status)
                 print(sum(1 for _ in transport.send_all([GET] * 20)))
                 """,
             )
@@ -101,7 +101,7 @@ def test_it_works_in_twenty_threads_at_once() -> None:
     with FaultServer(ok) as server:
         transport = server.transport()
         with ThreadPoolExecutor(20) as pool:
-            one = pool.map(lambda _: transport.answer(GET).status, range(200))
+            one = pool.map(lambda _: transport.send_raw(GET).status, range(200))
             many = pool.map(lambda _: len(list(transport.send_all([GET] * 10))), range(20))
             assert set(one) == {200}
             assert set(many) == {10}
@@ -121,7 +121,7 @@ def test_it_works_after_a_fork_on_both_sides(leave: str) -> None:
             assert len(list(transport.send_all([GET] * 8))) == 8
             child = os.fork()
             if not child:
-                assert transport.answer(GET).status == 200
+                assert transport.send_raw(GET).status == 200
                 assert len(list(transport.send_all([GET] * 8))) == 8
                 {leave}
             assert os.waitpid(child, 0)[1] == 0
@@ -151,7 +151,7 @@ def test_it_works_in_a_fork_made_while_calls_were_under_way() -> None:
             time.sleep(0.1)
             child = os.fork()
             if not child:
-                assert transport.answer(GET).status == 200
+                assert transport.send_raw(GET).status == 200
                 os._exit(0)
             for thread in threads: thread.join()
             assert os.waitpid(child, 0)[1] == 0
@@ -235,7 +235,7 @@ def test_a_script_ends_by_itself_and_silently(ending: str) -> None:
             server,
             f"""
             import time
-            transport.answer(POST)
+            transport.send_raw(POST)
             assert len(list(transport.send_all([GET] * 20, concurrency=8))) == 20
             print("done", flush=True)
             {ending}
@@ -261,7 +261,7 @@ def test_a_script_ends_while_a_thread_waits_for_an_answer() -> None:
 def test_an_error_leaves_only_its_own_traceback() -> None:
     with FaultServer(drop) as server:
         done = subprocess.run(
-            [sys.executable, "-c", script(server, "transport.answer(POST)")],
+            [sys.executable, "-c", script(server, "transport.send_raw(POST)")],
             capture_output=True,
             text=True,
             timeout=30,
@@ -282,7 +282,7 @@ def test_a_forgotten_transport_closes_its_connections() -> None:
 
     with FaultServer(ok, greet=greet) as server:
         transport = server.transport()
-        transport.answer(GET)
+        transport.send_raw(GET)
         del transport
         gc.collect()
         assert closed.wait(5)
@@ -293,7 +293,7 @@ def test_a_closed_transport_opens_again() -> None:
         transport = server.transport()
         transport.close()
         for _ in range(3):
-            assert transport.answer(GET).status == 200
+            assert transport.send_raw(GET).status == 200
             transport.close()
             transport.close()
         assert server.connections == 3
@@ -314,7 +314,7 @@ def test_closing_in_another_thread_never_raises_anything_odd() -> None:
         try:
             for _ in range(300):
                 try:
-                    transport.answer(Call("POST", ("x",), body={}))
+                    transport.send_raw(Call("POST", ("x",), body={}))
                 except CallError:
                     continue
         finally:
@@ -338,7 +338,7 @@ def test_hundreds_of_failures_leave_nothing_open() -> None:
 
     lock = threading.Lock()
     with FaultServer(ok) as server:
-        server.transport().answer(GET)  # the loop runs
+        server.transport().send_raw(GET)  # the loop runs
     gc.collect()
     before = counts()
     with FaultServer(mixed) as server:
@@ -371,7 +371,7 @@ except KeyboardInterrupt:
 @pytest.mark.parametrize(
     ("work", "under_way"),
     [
-        ("transport.answer(POST)", 1),
+        ("transport.send_raw(POST)", 1),
         ("list(transport.send_all(iter(lambda: POST, None), concurrency=16))", 16),
     ],
 )

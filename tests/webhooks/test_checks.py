@@ -22,7 +22,7 @@ REMOTE = {"account_id": "1001", "token": "0123456789abcdef"}
 def severities(webhooks, **fields):
     return [
         (result.severity, result.pointer)
-        for result in get_endpoints(webhooks).record_findings(fields, None)
+        for result in get_endpoints(webhooks).check_record(fields, None)
     ]
 
 

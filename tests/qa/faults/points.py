@@ -18,9 +18,9 @@ def _both(*names: str) -> tuple[str, ...]:
 #: Met once, before anything is sent: the plan's file, the lock, the new journal.
 BEGINNINGS = _both(
     "bulk.plan:Plan.save",
-    "util.files:_file_lock",
+    "util.files:_make_lock",
     "bulk.journal:FolderStore.create",
-    "bulk.journal:_write",
+    "bulk.journal:_write_changes",
     "bulk.journal:sync_folder",
 )
 
@@ -41,7 +41,7 @@ POINTS = _both(
     "bulk.outcomes:RunRow._record_success",
     "bulk.outcomes:RunRow._verify_fields",
     "bulk.outcomes:RunRow._record_unknown",
-    "bulk.apply:Run._settle_unknown",
+    "bulk.apply:Run._resolve_unknown",
     "bulk.reconcile:Search.find_verdicts",
     "bulk.outcomes:RunRow.mark_absent",
     "bulk.outcomes:RunRow.adopt",
@@ -51,12 +51,12 @@ POINTS = _both(
 ENDS = _both(
     "bulk.apply:Run._write_end",
     "bulk.journal:Journal.close",
-    "bulk.rendering:result_frame",
+    "bulk.rendering:make_result_frame",
 )
 
 #: What stands in PostgreSQL in the place of points of a folder; none where it has no such step.
 _IN_POSTGRES = {
-    "util.files:_file_lock": "bulk.journal:DatabaseStore._lock",
+    "util.files:_make_lock": "bulk.journal:DatabaseStore._lock",
     "bulk.journal:FolderStore.create": "bulk.journal:DatabaseStore.create",
     "bulk.journal:sync_folder": "",
     "bulk.journal:FolderStore.open": "bulk.journal:DatabaseStore.open",

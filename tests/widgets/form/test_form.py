@@ -63,7 +63,7 @@ def test_a_record_of_every_resource_is_created_and_the_line_shown_does_the_same(
         source.delete(form.key)
         again = eval(line, {"client": client})
         assert get_endpoints(source).label(
-            get_endpoints(source).visible_fields(again)
+            get_endpoints(source).dump_visible_fields(again)
         ) == get_endpoints(source).label(fields)
 
 

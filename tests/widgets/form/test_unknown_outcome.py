@@ -52,7 +52,7 @@ def test_a_create_that_took_effect_is_found_in_every_resource() -> None:
             record = doubtful(service, resource, lost, sent).confirm()
             assert record is not None
             assert get_endpoints(resource).label(
-                get_endpoints(resource).visible_fields(record)
+                get_endpoints(resource).dump_visible_fields(record)
             ) == get_endpoints(resource).label(sent)
 
 

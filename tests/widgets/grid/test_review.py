@@ -358,14 +358,14 @@ def test_a_pasted_column_of_numbers_is_compared_once(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each row was compared with each edited one: 240 numbers took six seconds."""
-    natural, calls = ContactEndpoints.natural_name, 0
+    natural, calls = ContactEndpoints.make_natural_name, 0
 
     def counted(self: ContactEndpoints, fields: Mapping[str, Any]) -> str | None:
         nonlocal calls
         calls += 1
         return natural(self, fields)
 
-    monkeypatch.setattr(ContactEndpoints, "natural_name", counted)
+    monkeypatch.setattr(ContactEndpoints, "make_natural_name", counted)
     grid = Grid(client.contacts)
     numbers = [f"20255{n:05d}" for n in range(240)]
     grid.paste(50001, "number", "\n".join([*numbers[:-1], numbers[0]]))
