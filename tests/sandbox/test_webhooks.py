@@ -180,7 +180,7 @@ def test_a_delivery_needs_a_webhook_that_is_active(call):
     made = call.webhook().data
     webhooks = service_of(call.sandbox).webhooks
     result = webhooks.find_active_webhook("1001", made["id"])
-    assert (result.url, result.make_secret) == (made["url"], made["webhook_secret"])
+    assert (result.url, result.secret) == (made["url"], made["webhook_secret"])
     assert webhooks.find_active_webhook("2002", made["id"]) is None
     call("PATCH", f"/webhooks/{made['id']}", {"is_active": False})
     assert webhooks.find_active_webhook("1001", made["id"]) is None
