@@ -137,7 +137,9 @@ def test_what_people_dial_is_read_or_told(client, shared):
 
 def test_tags_that_come_back_from_a_file_are_no_edit(client, sandbox):
     made = client.contacts.create(number="2025550143", country_code="+1", name="Ana")
-    service_of(sandbox).contacts.annotate(made.id, sandbox.account_id, tags=["vip", {"id": 7}])
+    service_of(sandbox).contacts.set_readonly_fields(
+        made.id, sandbox.account_id, tags=["vip", {"id": 7}]
+    )
     contacts = client.contacts.frame()
     assert contacts.loc[made.id, "tags"] == ["vip", {"id": 7}]
     for write in (contacts.chatkit.to_csv, contacts.chatkit.to_xlsx):

@@ -177,7 +177,7 @@ def test_wherever_quotes_are_missing_each_contact_is_read_or_refused(names: list
     numbers = [f"55501{n}" for n in range(len(names))]
     lines = [f"{number},{name},x" for number, name in zip(numbers, names, strict=True)]
     text = "\n".join(["number,name,city", *lines])
-    result = files.read_file(text, {}, delimiter=",")
+    result = files.read_contact_file(text, {}, delimiter=",")
     problems = " ".join(problem.value for problem in result.problems)
     cells = " ".join(result.frame.fillna("").to_numpy().ravel())
     assert not [number for number in numbers if number not in problems + cells]

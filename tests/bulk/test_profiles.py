@@ -166,7 +166,9 @@ def test_contacts(sandbox: chatkit.Sandbox, client: Client) -> None:
     ids = [contact(sandbox, n, name) for n, name in enumerate(names)]
     for key in ids:
         with middleware_of(sandbox).transaction() as service:
-            service.contacts.annotate(key, sandbox.account_id, tags=["vip"], meta_name="M")
+            service.contacts.set_readonly_fields(
+                key, sandbox.account_id, tags=["vip"], meta_name="M"
+            )
     frame = client.contacts.frame()
     frame.loc[ids[0], "name"] = "Ana Cruz"
     frame.loc[ids[1], ["number", "country_code"]] = ["2025550191", "+44"]

@@ -51,7 +51,7 @@ def test_updates_of_contacts_come_back_field_by_field(put):
         ids = [contact(sandbox, n, name) for n, name in enumerate(names)]
         with middleware_of(sandbox).transaction() as service:
             for key in ids:
-                service.contacts.annotate(key, sandbox.account_id, tags=["vip"])
+                service.contacts.set_readonly_fields(key, sandbox.account_id, tags=["vip"])
         before = active(sandbox, "contacts")
         frame = client.contacts.frame()
         frame["name"] = ["Ana Cruz", "", "Named Now", "Zoë Smith"]
@@ -66,7 +66,7 @@ def test_updates_of_contacts_come_back_field_by_field(put):
 def test_a_deleted_contact_comes_back_under_its_id(sandbox, client):
     ids = contacts(sandbox, 12)
     with middleware_of(sandbox).transaction() as service:
-        service.contacts.annotate(ids[0], sandbox.account_id, tags=["vip"], ref_id="R1")
+        service.contacts.set_readonly_fields(ids[0], sandbox.account_id, tags=["vip"], ref_id="R1")
     before = active(sandbox, "contacts")
     plan = client.contacts.plan(delete=ids[:2])
     assert [change.undo for change in plan.changes] == ["exactly", "exactly"]
@@ -79,7 +79,7 @@ def test_what_a_restored_contact_loses_was_said_before():
     with account(restore_keeps="nothing") as (sandbox, client):
         ids = contacts(sandbox, 12)
         with middleware_of(sandbox).transaction() as service:
-            service.contacts.annotate(ids[0], sandbox.account_id, tags=["vip"])
+            service.contacts.set_readonly_fields(ids[0], sandbox.account_id, tags=["vip"])
         plan = client.contacts.plan(delete=ids[:1])
         assert plan.changes[0].undo == "not exactly" and "no tags" in plan.changes[0].loss
         undone(plan)

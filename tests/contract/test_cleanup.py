@@ -50,7 +50,7 @@ def stored(sandbox: chatkit.Sandbox) -> dict[str, Any]:
         pages = call("GET", path).json["pagination"]["totalPages"]
         records[path] = [call("GET", f"{path}?page={page + 1}").data for page in range(pages)]
     table = service_of(sandbox).templates.table
-    contents = [table.get(number) for number in range(7000, 7400)]
+    contents = [table.find_record(number) for number in range(7000, 7400)]
     mark = MARK.replace(" ", "_")
     return {**records, mark: [row for row in contents if row and row.active and mark in row.scope]}
 

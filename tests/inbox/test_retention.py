@@ -147,7 +147,7 @@ from chatkit.inbox.store import InboxStore
 store = InboxStore(sys.argv[1])
 print("ready", flush=True)
 for number, _ in enumerate(sys.stdin):
-    store.write([entry(number)])
+    store.write_deliveries([entry(number)])
     print("stored", flush=True)
 """
 

@@ -215,8 +215,8 @@ def kinds(home: Path) -> dict[str, Kind]:
     inspector = DeliveryInspector(client.profile)
 
     def read_delivery(path: Path) -> None:
-        store.write([inspector.inspect("/", [("a", "b")], path.read_bytes())])
-        if (last := store.last()) % 8:
+        store.write_deliveries([inspector.inspect("/", [("a", "b")], path.read_bytes())])
+        if (last := store.read_last_id()) % 8:
             return
         since = last - 8
         for read in (inbox.messages, inbox.statuses, inbox.raw, inbox.reactions, inbox.media):

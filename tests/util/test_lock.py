@@ -289,7 +289,7 @@ KEPT = {
     "inbox": (
         "",
         "from inbox.bodies import entry; from chatkit.inbox.store import InboxStore; "
-        "store = InboxStore(); store.write([entry(n)]); store.close()",
+        "store = InboxStore(); store.write_deliveries([entry(n)]); store.close()",
         "import chatkit; inbox = chatkit.Inbox(); "
         "found = {int(inbox.delivery(n).identity[3:]) for n in range(1, inbox.last + 1)}",
     ),

@@ -141,7 +141,7 @@ def cpu_of_postgres() -> float:
 def check(one: Receiver) -> None:
     """End with an error if one delivery was stored as not verified, or taken for a repeat."""
     store, sent = InboxStore(one.database), CALLS // 10 + ROUNDS * (CALLS + RATE * SECONDS)
-    stored = sum(1 for _ in store.read(Selection(verified=True)))
+    stored = sum(1 for _ in store.select(Selection(verified=True)))
     store.close()
     if stored != sent:
         sys.exit(f"{one.kind}: {sent:,} were acknowledged and {stored:,} are stored, verified")
@@ -257,7 +257,7 @@ def serve(kind: str, database: str = "") -> None:
     tasks: set[asyncio.Task[Any]] = set()
 
     def write(arrivals: Sequence[ReceivedRequest]) -> list[tuple[int, str]]:
-        store.write([inspector.inspect(*one) for one in arrivals])
+        store.write_deliveries([inspector.inspect(*one) for one in arrivals])
         return [(200, "stored")] * len(arrivals)
 
     batches = Batches(write)
@@ -267,7 +267,7 @@ def serve(kind: str, database: str = "") -> None:
         if store:
             pairs = [(n.decode("latin-1"), v.decode("latin-1")) for n, v in request.headers.raw]
             task = asyncio.create_task(
-                batches.put(ReceivedRequest(request.url.path, pairs, body, time.time()))
+                batches.store(ReceivedRequest(request.url.path, pairs, body, time.time()))
             )
             tasks.add(task)
             task.add_done_callback(tasks.discard)
@@ -294,7 +294,7 @@ def requests(calls: int) -> Iterator[bytes]:
 async def load(url: str, calls: int, rate: int, database: str = "") -> dict[str, Any]:
     """Send so many deliveries, all signed beforehand, and wait until they are stored."""
     store = InboxStore(database) if database else None
-    first = store.last() if store else 0
+    first = store.read_last_id() if store else 0
     made, waits = iter(list(requests(calls))), []
     host, port = url.removeprefix("http://").strip("/").split(":")
     free: asyncio.Queue[Any] = asyncio.Queue()
@@ -325,8 +325,8 @@ async def load(url: str, calls: int, rate: int, database: str = "") -> dict[str,
             await asyncio.sleep(max(0.0, due - time.perf_counter()))
             tasks.create_task(one(request, time.perf_counter()))
     took = time.perf_counter() - began
-    behind = calls - (store.last() - first) if store else calls
-    while store and store.last() - first < calls:
+    behind = calls - (store.read_last_id() - first) if store else calls
+    while store and store.read_last_id() - first < calls:
         await asyncio.sleep(0.02)
     return {"rate": calls / took, "waits": waits, "behind": behind}
 

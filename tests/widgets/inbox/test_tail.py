@@ -54,10 +54,10 @@ def no_thread_is_left() -> Iterator[None]:
 def test_it_goes_on_over_what_was_deleted(inbox: Inbox) -> None:
     put(inbox, *(written(message(n, who=BEN if n % 3 else ANA)) for n in range(9)))
     tail = Tail(inbox, limit=5)
-    inbox_store(inbox).delete([2, 3, 5, 8, 9])
+    inbox_store(inbox).delete_deliveries([2, 3, 5, 8, 9])
     tail.look()
     assert ids(Tail(inbox, limit=3).rows) == [7, 6, 4]
-    inbox_store(inbox).delete([1, 4, 6, 7])
+    inbox_store(inbox).delete_deliveries([1, 4, 6, 7])
     assert Tail(inbox).rows == []
     put(inbox, written(message(20)))
     tail.look()
@@ -253,14 +253,14 @@ def test_a_page_keeps_a_bounded_number_of_rows(inbox: Inbox, limit: int) -> None
 
 def test_what_comes_during_a_look_is_there_once(inbox: Inbox, monkeypatch) -> None:
     tail = Tail(inbox)
-    read = inbox._deliveries
+    read = inbox._select
 
     def late(**choice: object):
         put(inbox, written(message(2)))
         return read(**choice)
 
     put(inbox, written(message(1)))
-    monkeypatch.setattr(inbox, "_deliveries", late)
+    monkeypatch.setattr(inbox, "_select", late)
     assert tail.look() == 1
     monkeypatch.undo()
     assert tail.look() == 1 and ids(tail.rows) == [2, 1]
