@@ -57,7 +57,7 @@ def test_shown_it_goes_on_by_itself_and_sends_what_has_changed(inbox: Inbox) -> 
     assert key == "m1 1" and "words 1" in html and len(page.heard[-1]["all"]["items"]) == 2
     put(inbox, echoed(ours(3)), moved(status("m3", "read", 4)))
     until(lambda: "read 15:06" in f"{page.heard[-1]}")
-    assert [one.id for one in conversation.combine_events] == ["m1", "m3"]
+    assert [one.id for one in conversation.thread] == ["m1", "m3"]
     count = len(page.heard)
     put(inbox, written(message(4, who=BEN)))
     assert conversation.look() == 0 and len(page.heard) == count  # of somebody else
@@ -72,10 +72,10 @@ def test_what_is_verified_later_is_there_then(inbox: Inbox) -> None:
     body = written(message(1))
     post(receiver.url, body, signed(body))
     conversation = Conversation(inbox, f"+{ANA}")
-    assert conversation.combine_events == []
+    assert conversation.thread == []
     receiver.accept(SECRET)
     conversation.look()
-    assert [one.text for one in conversation.combine_events] == ["words 1"]
+    assert [one.text for one in conversation.thread] == ["words 1"]
 
 
 def test_long_messages_are_folded(inbox: Inbox) -> None:
@@ -122,12 +122,12 @@ def test_of_a_long_conversation_the_end_is_shown_and_older_ones_when_asked_for(
 def test_it_goes_on_over_what_was_deleted(inbox: Inbox) -> None:
     put(inbox, *(written(message(n, who=BEN if n % 3 else ANA)) for n in range(12)))
     conversation = Conversation(inbox, f"+{ANA}")
-    assert len(conversation.combine_events) == 4
+    assert len(conversation.thread) == 4
     inbox.forget(f"+{BEN}").apply(mixed=True)
     inbox.prune(before="now").apply()
     assert inbox.last == conversation.look() == 0
     put(inbox, written(message(20)))
-    assert conversation.look() == 1 and len(conversation.combine_events) == 1
+    assert conversation.look() == 1 and len(conversation.thread) == 1
 
 
 def test_what_is_not_verified_is_left_out_unless_it_is_asked_for(inbox: Inbox) -> None:
