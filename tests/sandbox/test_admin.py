@@ -255,6 +255,14 @@ def test_the_rates_hold_and_one_number_is_halved_between_before_and_after() -> N
     assert drawn({"truncated": 1}, 100) == {("truncated", True): 100}
 
 
+def test_an_empty_setting_ends_the_latency() -> None:
+    faults = Faults()
+    faults.set({"latency": 2, "retry_after": 30})
+    assert (faults.latency, faults.retry_after) == (2, 30)
+    faults.set({})
+    assert (faults.latency, faults.retry_after) == (0, 1)
+
+
 def test_the_same_seed_meets_the_same_faults() -> None:
     one, two, other = Faults(), Faults(), Faults()
     one.set({"5xx": 0.5, "seed": 7})
