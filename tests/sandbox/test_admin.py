@@ -257,9 +257,9 @@ def test_the_rates_hold_and_one_number_is_halved_between_before_and_after() -> N
 
 def test_an_empty_setting_ends_the_latency() -> None:
     faults = Faults()
-    faults.set({"latency": 2, "retry_after": 30})
+    faults.apply({"latency": 2, "retry_after": 30})
     assert (faults.latency, faults.retry_after) == (2, 30)
-    faults.set({})
+    faults.apply({})
     assert (faults.latency, faults.retry_after) == (0, 1)
 
 

@@ -113,7 +113,7 @@ def test_a_caption_stands_only_where_upstream_has_one() -> None:
     captions = {kind: "caption" in events.make_media(kind, "1", "Look") for kind in MEDIA}
     assert [kind for kind, has in captions.items() if has] == ["image", "video", "document"]
     assert "caption" not in events.make_media("image", "1", None)
-    assert events.media("document", "1", None)["filename"] == "document.pdf"
+    assert events.make_media("document", "1", None)["filename"] == "document.pdf"
 
 
 # --- what the account writes is published ---------------------------------------------

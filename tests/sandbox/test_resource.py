@@ -132,7 +132,7 @@ def test_an_id_is_read_only_in_its_one_plain_form(text):
 @pytest.mark.parametrize("text", ["1", "50001", "9" * 18])
 def test_a_plain_id_is_read(text):
     assert parse_id(text) == int(text)
-    assert read_id("9" * 19) is None
+    assert parse_id("9" * 19) is None
 
 
 def test_identifiers_are_digits_of_one_length_and_no_two_are_equal():
