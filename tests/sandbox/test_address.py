@@ -12,7 +12,7 @@ from listening import listening
 from chatkit.profile import ServiceProfile
 from chatkit.sandbox.delivery import Receivers, attempt_delivery
 from chatkit.sandbox.webhooks import ActiveWebhook
-from chatkit.util.webhook_sender import BadReceiver, is_loopback, parse_address, resolve
+from chatkit.util.webhook_sender import BadReceiver, is_loopback, parse_address, resolve_address
 
 # Each leads a careless sender to 127.0.0.1, or away from it, in another disguise.
 TRICKS = {
@@ -111,7 +111,7 @@ def test_nothing_is_sent_to_an_address_that_is_not_named() -> None:
 )
 def test_a_named_address_that_is_not_this_machine_is_refused(host: str) -> None:
     with pytest.raises(BadReceiver, match="not this machine"):
-        resolve(parse_address(f"http://{host}:8000/"))
+        resolve_address(parse_address(f"http://{host}:8000/"))
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_a_name_that_is_not_known_is_refused(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(socket, "getaddrinfo", unknown)
     with pytest.raises(BadReceiver, match="not known"):
-        resolve(parse_address("https://hooks.example/"))
+        resolve_address(parse_address("https://hooks.example/"))
 
 
 @pytest.mark.parametrize(

@@ -265,9 +265,9 @@ def test_an_empty_setting_ends_the_latency() -> None:
 
 def test_the_same_seed_meets_the_same_faults() -> None:
     one, two, other = Faults(), Faults(), Faults()
-    one.set({"5xx": 0.5, "seed": 7})
-    two.set({"5xx": 0.5, "seed": 7})
-    other.set({"5xx": 0.5, "seed": 8})
+    one.apply({"5xx": 0.5, "seed": 7})
+    two.apply({"5xx": 0.5, "seed": 7})
+    other.apply({"5xx": 0.5, "seed": 8})
     draws = [one.draw_fault() for _ in range(200)]
     assert draws == [two.draw_fault() for _ in range(200)]
     assert draws != [other.draw_fault() for _ in range(200)]

@@ -23,7 +23,7 @@ def test_the_seeded_clock_ticks_a_second_with_each_write():
 
 def draws(clock: Clock) -> list[tuple[str, ...]]:
     """Return three stamps, secrets, ids of messages and tokens."""
-    names = (clock.stamp, clock.secret, clock.message_id, clock.token)
+    names = (clock.stamp, clock.make_secret, clock.make_message_id, clock.make_token)
     return list(zip(*((name(), name(), name()) for name in names), strict=True))
 
 
@@ -55,13 +55,13 @@ def test_secrets_ids_and_tokens_have_their_form_and_differ(clock):
 
 def test_a_clock_goes_on_from_the_time_it_is_set_to():
     clock = Clock()
-    clock.set(1000.0)
+    clock.set_time(1000.0)
     assert 1000 <= clock.now() < 1100
 
 
 def test_a_timeline_ends_now_by_either_clock():
     earliest = int(time.time()) - 100
-    assert earliest <= Clock().begin(100) <= time.time() - 100
+    assert earliest <= Clock().begin_timeline(100) <= time.time() - 100
     clock = SeededClock("empty")
     before = datetime.fromisoformat(clock.stamp()).timestamp()
     assert clock.begin_timeline(100) == before + 1

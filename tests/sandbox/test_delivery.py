@@ -281,8 +281,8 @@ def store(tmp_path: Path) -> Iterator[SandboxStore]:
 
 def test_an_event_waits_for_each_webhook_in_the_order_it_is_due(store: SandboxStore) -> None:
     queue = DeliveryQueue(store)
-    first = queue.add_event("1001", [41, 42], "msg_1", "any", b"1", due=5.0)
-    second = queue.add_event("1001", [41], "msg_2", "any", b"2", due=3.0)
+    first = queue.add("1001", [41, 42], "msg_1", "any", b"1", due=5.0)
+    second = queue.add("1001", [41], "msg_2", "any", b"2", due=3.0)
     assert queue.count() == 3
     assert sorted(queue.list_webhooks()) == [("1001", 41), ("1001", 42)]
     assert queue.fresh == {("1001", 41), ("1001", 42)}
@@ -303,21 +303,21 @@ def test_an_event_waits_for_each_webhook_in_the_order_it_is_due(store: SandboxSt
 
 def test_a_rollback_empties_the_queue(store: SandboxStore) -> None:
     queue = DeliveryQueue(store)
-    queue.add_event("1001", [41], "msg_1", "any", b"1", due=5.0)
+    queue.add("1001", [41], "msg_1", "any", b"1", due=5.0)
     store.rollback()
     assert (queue.count(), queue.fresh) == (0, set())
 
 
 def test_an_id_is_never_given_twice_even_after_a_reset(store: SandboxStore) -> None:
     queue = DeliveryQueue(store)
-    (before,) = queue.add_event("1001", [41], "msg_1", "any", b"1", due=5.0)
+    (before,) = queue.add("1001", [41], "msg_1", "any", b"1", due=5.0)
     old = queue.find_next_due("1001", 41)
     assert old is not None
     store.commit()
     store.clear()
     store.commit()
     assert queue.count() == 0
-    (after,) = queue.add_event("1001", [41], "msg_1", "any", b"1", due=5.0)
+    (after,) = queue.add("1001", [41], "msg_1", "any", b"1", due=5.0)
     assert after > before
     queue.remove(old)
     assert queue.count() == 1
@@ -325,8 +325,8 @@ def test_an_id_is_never_given_twice_even_after_a_reset(store: SandboxStore) -> N
 
 def test_the_deliveries_of_a_webhook_are_removed_together(store: SandboxStore) -> None:
     queue = DeliveryQueue(store)
-    ids = [*queue.add_event("1001", [41, 41, 41], "msg_1", "any", b"1", due=5.0)]
-    queue.add_event("1001", [42], "msg_9", "any", b"1", due=5.0)
+    ids = [*queue.add("1001", [41, 41, 41], "msg_1", "any", b"1", due=5.0)]
+    queue.add("1001", [42], "msg_9", "any", b"1", due=5.0)
     assert queue.remove_webhook("1001", 41) == ids
     assert queue.list_webhooks() == [("1001", 42)]
 
@@ -336,13 +336,13 @@ def test_a_full_queue_refuses_until_it_is_below_its_bound(
 ) -> None:
     monkeypatch.setattr("chatkit.sandbox.delivery.MOST_WAITING", 3)
     queue = DeliveryQueue(store)
-    queue.add_event("1001", [41, 42], "msg_1", "any", b"1", due=5.0)
-    queue.add_event("1001", [41, 42], "msg_2", "any", b"1", due=5.0)
+    queue.add("1001", [41, 42], "msg_1", "any", b"1", due=5.0)
+    queue.add("1001", [41, 42], "msg_2", "any", b"1", due=5.0)
     with pytest.raises(QueueFull, match="3 deliveries wait"):
-        queue.add_event("1001", [41], "msg_3", "any", b"1", due=5.0)
+        queue.add("1001", [41], "msg_3", "any", b"1", due=5.0)
     assert queue.count() == 4
     for _ in range(2):
         due = queue.find_next_due("1001", 41)
         assert due is not None
         queue.remove(due)
-    assert len(queue.add_event("1001", [41], "msg_3", "any", b"1", due=5.0)) == 1
+    assert len(queue.add("1001", [41], "msg_3", "any", b"1", due=5.0)) == 1

@@ -19,9 +19,9 @@ from chatkit.sandbox.interface import (
     RefusedRequest,
     ResponseBuilder,
     ServiceAnswer,
+    find_operation,
     make_invalid_refusal,
     read_object,
-    route,
 )
 from chatkit.sandbox.service import OPERATIONS, PATHS, PERMISSIONS
 
@@ -52,7 +52,7 @@ def test_other_methods_are_refused_with_the_allowed_ones(path):
 def test_any_text_as_a_path_is_routed_or_refused(text):
     for path in (text, "/api/business/public/channels/chat/accounts/1001/" + text):
         try:
-            assert route(PATHS, "GET", path)[1]
+            assert find_operation(PATHS, "GET", path)[1]
         except RefusedRequest as refusal:
             assert refusal.reason in ("no_path", "malformed", "wrong_method")
 

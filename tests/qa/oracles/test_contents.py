@@ -167,7 +167,8 @@ def test_check_and_oracle_agree_on_every_content_of_the_demo() -> None:
     apart, seen = {}, set()
     with Sandbox(seed="demo") as sandbox:
         for code in TEMPLATES:
-            for row in sandbox._service.templates.table.rows(f"{sandbox.account_id}/{code}"):
+            table = sandbox._service.templates.table
+            for row in table.select_records(f"{sandbox.account_id}/{code}"):
                 ours, others = refused(json.loads(row.full_text))
                 seen.add(ours)
                 if ours != others:
