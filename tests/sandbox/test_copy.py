@@ -98,6 +98,7 @@ def test_records_without_ids_and_with_few_fields_are_completed() -> None:
     with Sandbox(seed=records) as sandbox, chatkit.connect(sandbox) as client:
         assert client.connection.account_id == "shop-7"
         assert client.flows.frame().name.to_dict() == {9: "Old", 10: "Bookings"}
+        assert client.flows.frame().updated_at.notna().all()
         assert client.flows.get(10).flow_json == document
         assert client.templates("welcome").get("en").text == "Hello"
         assert client.contacts.get(50001).last_name == "Cruz"
