@@ -136,7 +136,7 @@ class ContactEndpoints(Endpoints[Contact]):
         "client.contacts.to_parquet(folder) has read stays, and it goes on from there."
     )
     file_call = "chatkit.read_contacts({})"
-    as_text = "read the file with chatkit.read_contacts(path), which keeps every digit"
+    as_text_advice = "read the file with chatkit.read_contacts(path), which keeps every digit"
     instead: ClassVar[Mapping[str, str]] = dict.fromkeys(
         _NAME_PARTS,
         "edit name, the whole of it: the service splits it (Contacts, rule 2)",
@@ -186,7 +186,7 @@ class ContactEndpoints(Endpoints[Contact]):
         """True if numbers of this service begin with the digits of their country code."""
         return self.profile.number_form == "international"
 
-    def _read_form(self, records: list[Contact]) -> list[Contact]:
+    def _convert_from_service(self, records: list[Contact]) -> list[Contact]:
         """Strip the country codes from the numbers of a service that has them there."""
         if not self._is_international:
             return records

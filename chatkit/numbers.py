@@ -299,12 +299,12 @@ def read_number(text: str | None, country: Country | None, plus: Plus | None = N
     tidy = _LABEL.sub("", " ".join(raw.split()).strip("'\" "))
     if not tidy:
         return _refuse("empty")
-    refused = None if _PLAIN_NUMBER.fullmatch(tidy) else _refuse_text(raw, tidy, country, plus)
+    refused = None if _PLAIN_NUMBER.fullmatch(tidy) else _find_refusal(raw, tidy, country, plus)
     return refused or _choose_reading(tidy, country, plus)
 
 
-def _refuse_text(raw: str, tidy: str, country: Country | None, plus: Plus | None) -> Number | None:
-    """Return the refusal of a text with anything but digits and punctuation."""
+def _find_refusal(raw: str, tidy: str, country: Country | None, plus: Plus | None) -> Number | None:
+    """Return the refusal of a text that is not plainly one number; None if it may be one."""
     if _DECIMAL.fullmatch(tidy):
         return _refuse("lost digits")
     if kind := next((kind for kind, each in _OTHER_VALUES.items() if each.fullmatch(tidy)), None):

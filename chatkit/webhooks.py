@@ -86,7 +86,7 @@ def _validate_url(url: str) -> str:
     return url
 
 
-def _refuse_text(events: Any) -> Any:
+def _refuse_single_text(events: Any) -> Any:
     """Refuse a text in place of a list, with the list to pass."""
     if isinstance(events, str):
         kinds = _KIND_NAMES.findall(events)
@@ -115,9 +115,9 @@ class WebhookBody(Body):
     url: Annotated[str, AfterValidator(_validate_url)] = Field(
         description="The https:// address that receives the events."
     )
-    events: Annotated[list[str], BeforeValidator(_refuse_text), AfterValidator(_validate_kinds)] = (
-        Field(description="Which kinds of events are delivered; '*' stands for all of them.")
-    )
+    events: Annotated[
+        list[str], BeforeValidator(_refuse_single_text), AfterValidator(_validate_kinds)
+    ] = Field(description="Which kinds of events are delivered; '*' stands for all of them.")
     is_active: bool = Field(True, description="Whether events are delivered.")
 
 

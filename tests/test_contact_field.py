@@ -41,7 +41,7 @@ EDITS = {
             '            record["nickname"] = fields.get("nickname")\n',
         ),
         (
-            "fields = self.update_body.validate(call.body)\n        record = self._load(row)\n",
+            "fields = self.update_body.validate(call.body)\n        record = self._load_record(row)\n",
             '        if "nickname" in fields or self.profile.put == "replace":\n'
             '            record["nickname"] = fields.get("nickname")\n',
         ),
@@ -222,26 +222,26 @@ class LabelsHandler(ResourceHandler):
 
     def list(self, call: AllowedCall) -> ServiceAnswer:
         """Answer with a page of labels."""
-        return self._page(self.table.listed_ids(call.grant.account), parse_query(call.query))
+        return self._build_page(self.table.list_ids(call.grant.account), parse_query(call.query))
 
     def create(self, call: AllowedCall) -> ServiceAnswer:
         """Make a label."""
         record = {"colour": "", **self.create_body.validate(call.body)}
         self.insert_copy(call.grant.account, record)
-        made = self.table.find(call.grant.account, record["title"])
-        return self.replies.data(made.full_text.encode(), 201, "Label created")
+        made = self.table.find_by_key(call.grant.account, record["title"])
+        return self.replies.build_success(made.full_text.encode(), 201, "Label created")
 
     def update(self, call: AllowedCall) -> ServiceAnswer:
         """Change a label."""
-        row = self.find(call)
-        record = self._load(row) | self.update_body.validate(call.body)
+        row = self.find_active_record(call)
+        record = self._load_record(row) | self.update_body.validate(call.body)
         self._rewrite(row, record)
-        return self.replies.done("Label updated", dumps(record).encode())
+        return self.replies.build_confirmation("Label updated", dumps(record).encode())
 
     def insert_copy(self, account: str, record: Mapping[str, Any]) -> None:
         """Store a label of another account under its id."""
-        record_id = self._copied_id(record)
-        self._insert(account, record_id, {"id": self._public_id(record_id), **record})
+        record_id = self._choose_copied_id(record)
+        self._insert(account, record_id, {"id": self._format_id(record_id), **record})
 '''
 REGISTRY = {
     "sandbox/service.py": [

@@ -154,7 +154,10 @@ class Directory:
 
     @contextmanager
     def _open_parent(self, path: str, *, make: bool = False) -> Iterator[tuple[str, int | None]]:
-        """Open the folder of a file; yield the name of the file in it and the descriptor."""
+        """Open the folder of a file; yield the name to open, and the descriptor that it is below.
+
+        Where the system has no descriptors of folders, that is the whole path, and None.
+        """
         *folders, name = path.split("/")
         try:
             _check_steps([name])

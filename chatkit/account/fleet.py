@@ -27,7 +27,7 @@ from chatkit.errors import (
     SettingsError,
     format_command,
 )
-from chatkit.frames.snapshot import read_part_origins, write_part_origins
+from chatkit.frames.snapshot import read_origins_of_parts, write_part_origins
 from chatkit.imports import accessor
 from chatkit.localization.content import shorten_list
 from chatkit.report import FEW, Report, ReportPart, headline, table
@@ -452,7 +452,7 @@ def _split_frame_by_account(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
             "or a column, be called 'account'."
         )
     by: Any = {"level": 0} if in_index else {"by": ACCOUNT}
-    origins, parts = read_part_origins(frame), {}
+    origins, parts = read_origins_of_parts(frame), {}
     for label, part in frame.groupby(**by, sort=False, dropna=False):
         part = part.droplevel(0) if in_index else part.drop(columns=ACCOUNT)
         part = part.dropna(axis="columns", how="all")  # columns that other accounts have

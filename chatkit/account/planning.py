@@ -197,7 +197,7 @@ def _plan_resource(
     codes = [*state.codes, *(text.rpartition("/")[0] for text in deletions if "/" in text)]
     if "template_code" in declared.account_key:
         codes += [code for code, _ in state.get(noun)]
-    frame, _ = target.account_frame(codes)
+    frame, _ = target.read_with_notes(codes)
     of_state = {format_name(name, declared.separator): (name, fields)
               for name, fields in state.get(noun).items()}  # fmt: skip
     endpoints = cast("Endpoints[Any]", target)

@@ -163,7 +163,7 @@ def read_account(
     ids: dict[str, Mapping[Any, int | str]] = {}
     unclear: dict[str, frozenset[Any]] = {}
     for noun in (*nouns, *([CONTACT] * contacts)):
-        frame, missing = get_resource(client, noun)._target.account_frame(named)
+        frame, missing = get_resource(client, noun)._target.read_with_notes(named)
         if named or "template_code" not in DECLARED[noun].account_key:
             notes += missing
         by_noun[noun], ids[noun], unclear[noun] = _index_records_by_name(noun, frame, notes)

@@ -288,7 +288,7 @@ def _explain_json_error(error: ValueError) -> str:
 #: What pydantic calls a field that there is not: on create, and on update.
 _UNKNOWN = ("extra_forbidden", "no_such_attribute")
 #: What is said of a number where text is needed.
-LOST_DIGITS = ", so that no digit, zero or + is lost"
+KEEP_DIGITS = ", so that no digit, zero or + is lost"
 _REASONS = {
     "missing": "is required",
     **dict.fromkeys(_UNKNOWN, "cannot be sent"),
@@ -308,7 +308,7 @@ def _explain_problem(detail: ErrorDetails, value: object) -> str:
         return f"must be {detail['ctx']['expected']}"
     reason = _REASONS.get(detail["type"], detail["msg"].removeprefix("Value error, "))
     if detail["type"] == "string_type" and type(value) in (int, float):
-        reason += LOST_DIGITS
+        reason += KEEP_DIGITS
     return reason
 
 

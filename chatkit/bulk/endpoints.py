@@ -75,7 +75,7 @@ class Declaration:
     defaults: ClassVar[Mapping[str, Any]] = {}
     most: ClassVar[int | None] = None  #: how many an account may have
     #: How a column of numbers becomes texts.
-    as_text: ClassVar[str] = "read it as text, like pd.read_csv(path, dtype=str)"
+    as_text_advice: ClassVar[str] = "read it as text, like pd.read_csv(path, dtype=str)"
     file_call: ClassVar[str] = "pd.read_excel({}, dtype=str)"  #: reads a frame from a file
     documents: ClassVar[frozenset[str]] = frozenset()  #: fields that `findings` looks into
     #: Why errors stop a plan or a call, unless `broken=True` lets them pass.
@@ -278,7 +278,7 @@ class Endpoints(Declaration, Generic[R]):
             BadAnswer: It is not as documented.
         """
         try:
-            return self._read_form(cast("list[R]", self.record.parse_list(bytes(data))))
+            return self._convert_from_service(cast("list[R]", self.record.parse_list(bytes(data))))
         except ValidationError as error:
             problems = error.errors(include_url=False, include_input=False)
             row_keys = _format_row_keys(self.key, data)
@@ -289,7 +289,7 @@ class Endpoints(Declaration, Generic[R]):
             )
             raise BadAnswer(call, f"the {self.noun} is not as documented: {reasons}") from None
 
-    def _read_form(self, records: list[R]) -> list[R]:
+    def _convert_from_service(self, records: list[R]) -> list[R]:
         """Convert records from the form of this service. Most need no conversion."""
         return records
 
@@ -317,13 +317,17 @@ class Endpoints(Declaration, Generic[R]):
                     progress.add(rows)
                     self.print_time(forecast, listing.total or listing.rows, *listing.calls)
             frame = columns.frame(self.key)
-            self.warn_moved(self.list_change_signs(listing, frames.count_repeated_keys(frame)))
+            self.warn_of_list_changes(
+                self.find_list_change_signs(listing, frames.count_repeated_keys(frame))
+            )
             frame = frames.drop_repeated_keys(frame)
             if full:
                 keys = list(frame.index)
                 columns, frame, _ = self.read_records_in_full([(self, key) for key in keys])
                 if gone := len(keys) - len(frame):
-                    self.warn_moved([f"{gone} of {len(keys)} were gone when each was read"])
+                    self.warn_of_list_changes(
+                        [f"{gone} of {len(keys)} were gone when each was read"]
+                    )
             frame = self._normalize(frame)
             self.warn_if_missing([n for n in columns.missing if frame[n].isna().all()])
         except frames.WrongRows as error:
@@ -412,7 +416,7 @@ class Endpoints(Declaration, Generic[R]):
         return known or Snapshot(self.frame(), whole=True, now=True)
 
     def snapshot(self, frame: pd.DataFrame) -> Snapshot | None:
-        """Return a frame as it was when it was read; None if it holds no snapshot."""
+        """Return the snapshot that a frame holds of when it was read; None without one."""
         return get_snapshot(frame, self.origin)
 
     def with_snapshot(self, frame: pd.DataFrame, *, whole: bool) -> pd.DataFrame:
@@ -435,7 +439,7 @@ class Endpoints(Declaration, Generic[R]):
                 stacklevel=5,
             )
 
-    def list_change_signs(self, listing: ListReader, doubles: int) -> list[str]:
+    def find_list_change_signs(self, listing: ListReader, doubles: int) -> list[str]:
         """Return the signs that a list changed while it was read; `doubles` rows came twice."""
         signs = listing.moved
         if doubles:
@@ -444,7 +448,7 @@ class Endpoints(Declaration, Generic[R]):
             signs.append(f"{different} different rows came of {listing.total}")
         return signs
 
-    def warn_moved(self, signs: Sequence[str]) -> None:
+    def warn_of_list_changes(self, signs: Sequence[str]) -> None:
         """Warn that a list changed while it was read; nothing if there is no sign of that."""
         if signs:
             warnings.warn(
@@ -456,7 +460,7 @@ class Endpoints(Declaration, Generic[R]):
 
     # --- the state and the folder of an account ---
 
-    def account_frame(self, codes: Iterable[str]) -> tuple[pd.DataFrame, list[str]]:
+    def read_with_notes(self, codes: Iterable[str]) -> tuple[pd.DataFrame, list[str]]:
         """Read all records with all sendable fields; return them with notes.
 
         Args:

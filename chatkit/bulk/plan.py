@@ -176,7 +176,7 @@ class Plan(Report):
         self._skip_invalid = skip_invalid
         self._stop_by: Interrupt | None = None  # what is to stop its run, from another thread
         self._at: At | None = None  # where its journal lies; None: where those of this user do
-        self._began: JournalStore | None = None  # where the journal of its run was begun
+        self._store: JournalStore | None = None  # where the journal of its run was begun
         self._loaded = False  # read from a file: its run may have begun in another process
         self._rehearsed = ""  # the hash of the plan that went well in a rehearsal
         self._fleet: tuple[str, str] | None = None  # the run of a fleet, and its account there
@@ -343,7 +343,7 @@ class Plan(Report):
             with (
                 kept.open(self.id) if begun else kept.create(self._header(), self.changes)
             ) as journal:
-                self._began, self._loaded = store, False
+                self._store, self._loaded = store, False
                 if journal.header.hash != self.hash:
                     raise PlanRefused("It is not the plan that this run began with.")
                 run = Run(
@@ -417,7 +417,7 @@ class Plan(Report):
             "left": [[label_to_json(row.row), *row[1:]] for row in self._left],
             "written": self._written,
             "rehearsed": self._rehearsed,
-        } | ({"began": self._began.location} if self._began else {})
+        } | ({"began": self._store.location} if self._store else {})
 
     def _header(self) -> RunHeader:
         """Make the header of the run of this plan."""
@@ -570,7 +570,7 @@ def restore_plan(
     )
     plan = set_journal_location(Plan(target, setting, [*journal.changes()], plan_id=header.run), at)
     plan._fleet, plan._fleet_of = header.fleet, header.fleet_of
-    plan._began = store
+    plan._store = store
     return plan
 
 
@@ -588,7 +588,7 @@ def make_fleet_part(plan: Plan, fleet: str, label: str, labels: Sequence[str]) -
     vars(part).pop("hash", None)
     part.id = make_fleet_part_id(fleet, labels.index(label) + 1)
     part._fleet, part._fleet_of = (fleet, label), tuple(labels)
-    part._began = None
+    part._store = None
     return part
 
 
@@ -629,10 +629,10 @@ def create_journals(plans: Sequence[Plan], run: str) -> None:
                 if not homes[store.location].has(plan.id):
                     homes[store.location].create(plan._header(), plan.changes).close()
                     made.append((store, plan.id))
-                plan._began = store
+                plan._store = store
         except BaseException:
             for plan in plans:
-                plan._began = None
+                plan._store = None
             for store, name in made:
                 store.delete(name)
             raise
@@ -710,7 +710,7 @@ def _plan_from_content(read: Any, target: PlanTarget) -> Plan:
     plan._rehearsed = content.rehearsed
     plan._loaded = True
     if content.began:
-        plan._began = open_store(content.began)
+        plan._store = open_store(content.began)
     return plan
 
 
@@ -837,9 +837,9 @@ def refuse_moved_journals(plans: Collection[Plan]) -> None:
             new = get_store(plan)
         except SettingsError:
             continue  # its account cannot be found: whoever applies it says so, of it alone
-        if not (plan._began or plan._loaded) or has(new, plan.id):
+        if not (plan._store or plan._loaded) or has(new, plan.id):
             continue
-        began = plan._began or next(
+        began = plan._store or next(
             (each for each in list_known_stores() if has(each, plan.id)), None
         )
         if began is None or (began.location == new.location and not plan._loaded):

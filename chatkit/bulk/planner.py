@@ -17,7 +17,7 @@ import msgspec
 import numpy as np
 import pandas as pd
 
-from chatkit.api.record import LOST_DIGITS
+from chatkit.api.record import KEEP_DIGITS
 from chatkit.api.secret import MASK, SECRET
 from chatkit.bulk.changes import Change, Kind
 from chatkit.bulk.comparison import Rows, is_same_value, looks_unedited
@@ -470,7 +470,7 @@ class _Planner:
                 Problem(n, "", "is required") for n in endpoints.required() if n not in after
             ]
             if missing and row not in cells.bad:
-                cells.refuse_problems(row, missing)
+                cells.refuse_cells(row, missing)
             if row not in cells.bad:
                 self._add_change(row, "create", label, key, {}, after, {})
 
@@ -732,7 +732,7 @@ class Cells:
         good, wrong = body.column(name, values)
         numbers = rows.tolist()
         for place, problems in wrong.items():
-            self.refuse_problems(numbers[place], problems)
+            self.refuse_cells(numbers[place], problems)
         document = sent and name in self._endpoints.documents
         for place, value in good.items():
             place_of = partial(make_document_problem, name, value)
@@ -771,13 +771,13 @@ class Cells:
         for row, value in zip(rows.tolist(), self._edits.values(name, rows), strict=True):
             self.refuse(row, name, value, reason, step)
 
-    def refuse_problems(self, row: int, problems: Sequence[Problem]) -> None:
+    def refuse_cells(self, row: int, problems: Sequence[Problem]) -> None:
         """Refuse cells of a row that have problems."""
         for problem in problems:
             field = self._endpoints.body.model_fields.get(problem.field.partition(".")[0])
             step = (field and field.description) or "leave it out"
-            if problem.reason.endswith(LOST_DIGITS) and "." not in problem.field:
-                step = self._endpoints.as_text
+            if problem.reason.endswith(KEEP_DIGITS) and "." not in problem.field:
+                step = self._endpoints.as_text_advice
             self._refuse(row, problem.field, problem.value, problem.reason, step)
 
     def refuse(self, row: int, column: str, value: Any, reason: str, next_step: str) -> None:

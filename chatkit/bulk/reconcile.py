@@ -258,7 +258,7 @@ class Search:
         return sure
 
     def _scan_list(self, matches: Matches) -> bool:
-        """Read the whole list once; return whether it stayed unchanged."""
+        """Collect the matches in the whole list; return whether all of it was surely seen."""
         endpoints = self._endpoints
         keys: set[object] = set()
 

@@ -122,7 +122,7 @@ def _make_time_array(values: Sequence[Any]) -> Any:
     try:
         return pc.cast(texts, _TIMESTAMP, memory_pool=_MEMORY)
     except pa.ArrowInvalid:  # finer than microseconds, without an offset, or no time at all
-        return pa.array(map(_parse_time, values), _TIMESTAMP)
+        return pa.array(map(_parse_iso_time, values), _TIMESTAMP)
 
 
 def _make_parsed_time_array(values: Sequence[Any]) -> Any:
@@ -130,7 +130,7 @@ def _make_parsed_time_array(values: Sequence[Any]) -> Any:
     return pa.array(map(parse_time, values), _TIMESTAMP)
 
 
-def _parse_time(text: str | None) -> datetime | None:
+def _parse_iso_time(text: str | None) -> datetime | None:
     """Parse an ISO 8601 time; one without an offset is UTC."""
     if text is None:
         return None
@@ -213,7 +213,7 @@ class Columns:
         self._optional: set[str] = set()
         self._waiting: list[msgspec.Struct] = []
         self._chunks: list[tuple[int, dict[str, Any]]] = []
-        self._make_decoder()
+        self._set_decoder()
 
     def add(self, page: Raw | bytes) -> int:
         """Add one page, a JSON array of objects; return its number of rows.
@@ -304,8 +304,8 @@ class Columns:
 
     # --- pages to rows ---
 
-    def _make_decoder(self) -> None:
-        """Make a decoder for rows of the fields known by now, which refuses others."""
+    def _set_decoder(self) -> None:
+        """Set the decoder of pages to the fields known by now; it refuses others."""
         fields: list[Any] = []
         names = {}
         for number, (name, kind) in enumerate(self._kinds.items()):
@@ -341,7 +341,7 @@ class Columns:
         if len(self._kinds) > _MAX_FIELDS:
             raise WrongRows(f"the rows have more than {_MAX_FIELDS} different fields")
         self._optional |= {name for name in self._kinds if any(name not in row for row in rows)}
-        self._make_decoder()
+        self._set_decoder()
         slots = dict(zip(self._kinds, self._row.__struct_fields__, strict=True))
         cells = [
             {slots[n]: v if self._kinds[n] in _JSON_KINDS else decode(v) for n, v in row.items()}

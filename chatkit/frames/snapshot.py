@@ -94,7 +94,7 @@ def write_part_origins(frame: pd.DataFrame, parts: Mapping[str, pd.DataFrame]) -
     held.parts = origins
 
 
-def read_part_origins(frame: pd.DataFrame) -> Mapping[str, dict[str, str]]:
+def read_origins_of_parts(frame: pd.DataFrame) -> Mapping[str, dict[str, str]]:
     """Return the origins of the parts of a frame of several accounts, by account."""
     held = read_origin(frame)
     parts = held.parts if isinstance(held, FrameOrigin) else None

@@ -341,14 +341,14 @@ class _Export:
         is_sorted = (ids[1:] > ids[:-1]).all()  # then no part repeats an id of another one
         repeated = 0 if is_sorted else len(ids) - len(np.unique(ids))
         self.listing.rows = rows + self.duplicates
-        signs = endpoints.list_change_signs(self.listing, self.duplicates + repeated)
+        signs = endpoints.find_list_change_signs(self.listing, self.duplicates + repeated)
         when = endpoints.transport.get_service_time().isoformat(timespec="seconds")
         notes = [f"The list changed while it was read: {'; '.join(signs)}"] if signs else []
         with replace_file(self.folder / _COMPLETE) as file:
             file.write(msgspec.json.encode(ExportTotals(len(self.parts), rows, when, notes)))
         if not self.resumed:
             endpoints.warn_if_missing(self.columns.missing)
-        endpoints.warn_moved(signs)
+        endpoints.warn_of_list_changes(signs)
         return rows
 
 

@@ -246,7 +246,7 @@ class Inbox(metaclass=HelpPage):
             )
         unverified = Selection(verified=False, repeats=True)
         return sum(
-            self._store.note_verified(inspector.verify_again(self._store.select(unverified)))
+            self._store.mark_verified(inspector.verify_again(self._store.select(unverified)))
             for inspector in inspectors
         )
 

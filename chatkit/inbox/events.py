@@ -112,8 +112,8 @@ class Event(NamedTuple):
         number, *user_ids = _read_ids(self.fields, self._customer_fields)
         if number:
             return number
-        listed, thread = self._contact_entry, self.context.get("thread", {})
-        number, *others = _read_ids(listed, _PERSON)
+        entry, thread = self._contact_entry, self.context.get("thread", {})
+        number, *others = _read_ids(entry, _PERSON)
         ids = (number, *user_ids, *others, *_read_ids(thread, ("id", *_PERSON)))
         return next(filter(None, ids), None)
 
@@ -190,7 +190,7 @@ class Event(NamedTuple):
 
     @property
     def reaction(self) -> tuple[str, str | None] | None:
-        """The id of the message that is reacted to, and the emoji; None takes it back."""
+        """The id of the message reacted to, and the emoji: None where it is taken back."""
         reaction = self.fields.get("reaction")
         if self.type != "reaction" or not isinstance(reaction, dict):
             return None
@@ -288,12 +288,12 @@ def _split_level(
 
 
 def _classify_event(value: Any, level: str) -> Family:
-    """Return the family of a body without lists: message, echo, status, change or other."""
+    """Return the family of content that stands in no list which names it."""
     if level == "body" and isinstance(value, dict) and isinstance(value.get("id"), str):
         status, kind = value.get("status"), value.get("type")
-        listed = isinstance(value.get("contacts"), list)
+        has_contacts = isinstance(value.get("contacts"), list)
         if isinstance(status, str) and (
-            not value.keys().isdisjoint(_RECIPIENT) or (listed and status in _STATUSES)
+            not value.keys().isdisjoint(_RECIPIENT) or (has_contacts and status in _STATUSES)
         ):
             return "status"
         if isinstance(kind, str) and not value.keys().isdisjoint((*_SENDER, *_RECEIVER[1:])):
@@ -301,7 +301,7 @@ def _classify_event(value: Any, level: str) -> Family:
             to_user = not value.keys().isdisjoint(_RECEIVER[1:])
             by_user = not value.keys().isdisjoint(_SENDER[1:])
             return "echo" if to_user or ("to" in value and not by_user) else "message"
-        if listed and isinstance(kind, str) and kind != _CARDS and kind in value:
+        if has_contacts and isinstance(kind, str) and kind != _CARDS and kind in value:
             return "message"
     return "change" if level == "value" and isinstance(value, dict) else "other"
 

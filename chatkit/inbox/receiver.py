@@ -104,7 +104,7 @@ class Receiver(metaclass=HelpPage):
         with self._verifying:  # what is not stored by now will be verified with these
             self.inspector.set_secrets(known)
         unverified = Selection(since=self._begin, verified=False, repeats=True)
-        self._store.note_verified(self.inspector.verify_again(self._store.select(unverified)))
+        self._store.mark_verified(self.inspector.verify_again(self._store.select(unverified)))
 
     def stop(self) -> None:
         """Finish the requests under way, and stop; a second call does nothing."""

@@ -89,7 +89,7 @@ class Deletion(Report):
         return self
 
     def frame(self) -> pd.DataFrame:
-        """Return what `apply` deletes as a DataFrame, a row for each delivery that is still there.
+        """Return the deliveries to delete that are still there, a row each.
 
         It is indexed by `delivery`, the id. The columns are `received_at` (UTC), `kind`,
         `contact` (missing for what is about nobody or about several), `verified`, `size` (of

@@ -138,7 +138,7 @@ class InboxStore:
             refused.of_one = isinstance(error, DataError | IntegrityError)
             raise refused from None
 
-    def note_verified(self, verified: Iterable[tuple[int, ReceivedDelivery]]) -> int:
+    def mark_verified(self, verified: Iterable[tuple[int, ReceivedDelivery]]) -> int:
         """Mark deliveries as verified later than they came; return their number.
 
         Raises:

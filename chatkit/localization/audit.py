@@ -113,6 +113,7 @@ class Audit(FindingSequence[ContentFinding], Report):
         return Audit(findings, self.checked, self.unseen, self.silent)
 
     def _parts(self) -> Iterator[ReportPart]:
+        """Yield the heading, the findings by code, and the notes."""
         yield headline(format_heading(self))
         for group in group_by_code(self):
             first = group[0]

@@ -404,7 +404,7 @@ def _check_button_types(kinds: list[Any]) -> Iterator[Flaw]:
 
 
 #: Services that shorten addresses, and those that lead to a chat.
-_SHORT_LINKS = frozenset(LISTS["short_links"].split())
+_LINK_HOSTS = frozenset(LISTS["short_links"].split())
 
 
 def _read_host_name(address: str) -> str:
@@ -428,7 +428,7 @@ def _check_website_button(
         _read_host_name(value),
     )
     yield from _check_placeholders(value, place, placeholders)
-    if host in _SHORT_LINKS:
+    if host in _LINK_HOSTS:
         yield flaw("button short link", place, name=name, host=host)
     if isinstance(sample, str) and sample and kind != "static" and "{" not in host:
         begin = value[: placeholders[0].start] if placeholders else ""

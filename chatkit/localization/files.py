@@ -639,10 +639,10 @@ def encode_inline(text: str, ids: dict[str, int]) -> str:
 
 
 def read_xliff(data: bytes) -> list[Unit]:
-    """Read the units of an XLIFF file.
+    """Read the units of an XLIFF 1.x file.
 
     Raises:
-        InputError: It is no file of this version.
+        InputError: It is no XLIFF file, or of another version.
     """
     root = parse_xml(data)
     version = root.get("version", "")

@@ -21,7 +21,7 @@ def make_attribute_frame(objects: Iterable[Any], columns: Sequence[str]) -> pd.D
 
 def make_frame(rows: Iterable[Sequence[Any]], columns: Sequence[str]) -> pd.DataFrame:
     """Make a DataFrame of rows, with the dtype of each column by its name; most are text."""
-    stored = [list(map(_escape_halves, row)) for row in rows]
+    stored = [list(map(_escape_half_characters, row)) for row in rows]
     frame = pd.DataFrame(stored, columns=list(columns), dtype=object)
     write_origin(frame)
     kinds = _DTYPES | dict.fromkeys(_COUNT_COLUMNS, "int64")
@@ -39,15 +39,19 @@ def make_states_frame(
     """Make a DataFrame of states: a row for each template, a column for each language."""
     frame = pd.DataFrame(
         [[states[code, lang] for lang in languages] for code in codes],
-        index=pd.Index(list(map(_escape_halves, codes)), name="template_code", dtype="str"),
-        columns=pd.Index(list(map(_escape_halves, languages)), name="lang_code", dtype="str"),
+        index=pd.Index(
+            list(map(_escape_half_characters, codes)), name="template_code", dtype="str"
+        ),
+        columns=pd.Index(
+            list(map(_escape_half_characters, languages)), name="lang_code", dtype="str"
+        ),
         dtype="str",
     )
     write_origin(frame)
     return frame
 
 
-def _escape_halves(value: Any) -> Any:
+def _escape_half_characters(value: Any) -> Any:
     """Escape half characters in a text, which no column of texts can hold."""
     return visible(value) if isinstance(value, str) and has_half_character(value) else value
 

@@ -133,7 +133,7 @@ def make_status_change(
 def make_message(
     kind: str, message_id: str, timestamp: int, content: Json, reply_to: str | None = None
 ) -> Json:
-    """Make a message without sender and recipient."""
+    """Make a message; `make_inbound` and `make_outbound` add sender and recipient."""
     made: Json = {"id": message_id, "timestamp": str(timestamp), "type": kind, kind: content}
     return made | ({"context": {"from": BUSINESS, "id": reply_to}} if reply_to else {})
 

@@ -93,8 +93,8 @@ class SandboxStore:
             _pause()
 
     def _prepare(self) -> None:
-        # What is in memory would be wrong if another process wrote.
         """Configure the connection, and mark a new file as a sandbox."""
+        # what is in memory would be wrong if another process wrote
         self.run("PRAGMA locking_mode = EXCLUSIVE")
         self.run("PRAGMA journal_mode = WAL").fetchone()
         self.run("PRAGMA synchronous = NORMAL")

@@ -135,7 +135,7 @@ class BulkTemplates:
         accessor.register()
         return ContentReader(self, [self.of(code) for code in codes])
 
-    def account_frame(self, codes: Iterable[str]) -> tuple[pd.DataFrame, list[str]]:
+    def read_with_notes(self, codes: Iterable[str]) -> tuple[pd.DataFrame, list[str]]:
         """Read the contents of these templates in full; return them with notes.
 
         A note names the templates without contents.
@@ -183,7 +183,7 @@ class BulkTemplates:
         return keep_snapshot(frame, make_snapshot_origin(self.transport), whole=True, nested=nested)
 
     def snapshot(self, frame: pd.DataFrame) -> Snapshot | None:
-        """Return a frame as it was when it was read; None if it holds no snapshot.
+        """Return the snapshot that a frame holds of when it was read; None without one.
 
         A frame of one template counts if it has a column or a level of template codes.
         """
@@ -285,7 +285,7 @@ class ContentReader:
         frame = frames.add_index_level(contents, CODE, levels)
         endpoints = self._bulk._make_general_endpoints()
         if repeated := frames.count_repeated_keys(frame):
-            endpoints.warn_moved([f"{repeated} rows came twice"])
+            endpoints.warn_of_list_changes([f"{repeated} rows came twice"])
         frame = sort_by_language(frames.drop_repeated_keys(frame))
         self._bulk.checks.languages.add_used_languages(frame)
         if full:
@@ -293,7 +293,9 @@ class ContentReader:
             keys = [(templates[code], lang) for code, lang in frame.index]
             columns, frame = self._bulk.read_contents_in_full(keys)
             if deleted := count - len(frame):
-                endpoints.warn_moved([f"{deleted} of {count} were gone when each was read"])
+                endpoints.warn_of_list_changes(
+                    [f"{deleted} of {count} were gone when each was read"]
+                )
         endpoints.warn_if_missing(columns.missing)
         return frame
 

@@ -285,14 +285,14 @@ def select_drafts(
         if not broken and any(each.refused for each in findings):
             draft.obstacles[_REFUSED] = draft.label
         if original is not None:
-            draft.obstacles.update(_find_obstacle(draft, original, ledger, glossary))
+            draft.obstacles.update(_find_source_obstacle(draft, original, ledger, glossary))
     return Publication(contents, members, drafts, live_count, ledger)
 
 
-def _find_obstacle(
+def _find_source_obstacle(
     draft: _Draft, original: Entry, ledger: Ledger, glossary: Glossary | None
 ) -> dict[str, str]:
-    """Compare a draft with its source; return the first obstacle with its label, if any."""
+    """Return the first obstacle to publishing a draft that its source shows, with its label."""
     from chatkit.localization.rules import AGREED, STRUCTURE
 
     provenance = ledger.provenance(draft.entry, original)

@@ -193,7 +193,7 @@ def _mark_edges(text: str) -> str:
 
 
 def _summarize_nested(value: Mapping[str, Any] | Sequence[Any]) -> str:
-    """Return a nested value as JSON if it is small, else its beginning or its size."""
+    """Return a nested value as short JSON or its size, a flow document as its screens."""
     if isinstance(value, Mapping) and isinstance(screens := value.get("screens"), list):
         return f"{many(len(screens), 'screen')}, version {value.get('version', '(none)')}"
     text = _write_json_beginning(value)

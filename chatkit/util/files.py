@@ -88,7 +88,7 @@ def is_account_busy(folder: Path, account: str) -> bool:
 
 @contextmanager
 def lock_file(path: Path, patience: float = _PATIENCE) -> Iterator[None]:
-    """Hold the lock of a file that several processes write, for some milliseconds.
+    """Hold the lock of a file that several processes write, as long as the block runs.
 
     Args:
         path: The file; its lock lies beside it.
@@ -276,6 +276,7 @@ def sweep_temporary_folders() -> None:
 
 
 def _make_temporary_folder() -> _TemporaryFolder:
+    """Make the temporary folder of this process, and hold its lock so that no sweep removes it."""
     while True:
         path = Path(tempfile.mkdtemp(prefix=TEMPORARY_PREFIX))  # 0700
         made = _TemporaryFolder(path, _make_lock(path / "owner.lock"))

@@ -187,5 +187,5 @@ class BoardGrid(Panel):
     def __repr__(self) -> str:
         return f"<board: {format_heading(self.board)}>"
 
-    def _page(self) -> str:
+    def _make_saved_page(self) -> str:
         return self.board._repr_html_()

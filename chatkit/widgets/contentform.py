@@ -340,7 +340,7 @@ class ContentForm(PlanPanel):
         about = "new, " if self.new else ""
         return f"<content form: {cut(self.resource.code, 40)} {self.lang_code}, {about}{edits}>"
 
-    def _page(self) -> str:
+    def _make_saved_page(self) -> str:
         contents = [one for one in (self._original, self.content) if one is not None]
         parts = [self._title.value, *map(draw_content, contents)]
         return "".join([*parts, self.audit._repr_html_()])

@@ -265,12 +265,13 @@ class Exported(metaclass=_WidgetPage):
         self.on_msg(self._on_save_request)  # type: ignore[attr-defined]  # a method of widgets
 
     @abstractmethod
-    def _page(self) -> str:
+    def _make_saved_page(self) -> str:
         """Return the saved page: HTML without scripts, in which every text is escaped."""
 
     def _output_data(self) -> dict[str, str]:
         # the class names keep JupyterLab from reading $…$ in a text as mathematics
-        page = f'<div class="tex2jax_ignore mathjax_ignore">{self._page()}{_ONCE_SAVED}</div>'
+        page = self._make_saved_page()
+        page = f'<div class="tex2jax_ignore mathjax_ignore">{page}{_ONCE_SAVED}</div>'
         return {"text/plain": repr(self), "text/html": page}
 
     def _on_save_request(self, _: Any, message: Any, __: Any) -> None:

@@ -116,7 +116,7 @@ class Conversation(Follower):
         with self._looking:
             self.send({"all": self._parts(), "view": view})
 
-    def _page(self) -> str:
+    def _make_saved_page(self) -> str:
         parts = self._parts()
         note = f"<p>{escaped(parts['note'])}</p>" if parts["note"] else ""
         bubbles = "".join(item for _, item in parts["items"])

@@ -151,7 +151,7 @@ class FolderView(Exported, Model):
     def __repr__(self) -> str:
         return f"<folder view: {self._summarize()}>"
 
-    def _page(self) -> str:
+    def _make_saved_page(self) -> str:
         alone = self._sources[1] is None
         rows = [
             [marked(visible(path)), "" if alone else state]

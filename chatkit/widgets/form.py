@@ -107,7 +107,7 @@ class Form(Exported, FormModel):
         edited = ", ".join(self._fields.edited)
         return f"<form: {self._endpoints.noun} {self.key}{', edited: ' if edited else ''}{edited}>"
 
-    def _page(self) -> str:
+    def _make_saved_page(self) -> str:
         code = f"<pre>{escape(self._code.value)}</pre>" if self._code.value else ""
         secret = f"<p>{escape(self.secret_once.value)}</p>" if self.secret_once else ""
         return f"{self._title.value}{self._fields.html()}{code}{self._status.value}{secret}"
@@ -649,7 +649,7 @@ class Registrations(Panel):
         states = ", ".join(f"{row['id']} {row['health']}" for row in self.rows)
         return f"{self._summary()}{': ' if states else '.'}{states}"
 
-    def _page(self) -> str:
+    def _make_saved_page(self) -> str:
         rows = "".join(f"<li>{_draw_registration(row)}</li>" for row in self.rows)
         return f"<p>{escape(self._summary())}</p><ul>{rows}</ul>"
 

@@ -742,8 +742,8 @@ class Grid(PlanPanel):
         summary = summarize_edits(self._sheet)
         return f"{about}: {summary}." if summary else f"{about}."
 
-    def _page(self) -> str:
-        below = "" if self.plan_view is None else self.plan_view._page()
+    def _make_saved_page(self) -> str:
+        below = "" if self.plan_view is None else self.plan_view._make_saved_page()
         return draw_table(self._sheet, repr(self), self._visible_columns) + below
 
 

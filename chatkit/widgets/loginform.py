@@ -149,5 +149,5 @@ class LoginForm(Exported, FormModel):
             f"In a terminal: {format_command(f'login {self._name}')}"
         )
 
-    def _page(self) -> str:
+    def _make_saved_page(self) -> str:
         return f"<p>{escaped(repr(self))}</p>"

@@ -187,7 +187,7 @@ class PlanView(Panel):
             return f"<plan view: {format_heading(self.plan)}>"
         return f"<plan view: {self.result.chatkit.summary()}>"
 
-    def _page(self) -> str:
+    def _make_saved_page(self) -> str:
         if self.result is None:
             outdated = f"<p><strong>{_OUTDATED}</strong></p>" if self.outdated else ""
             return f"{outdated}{self.plan._repr_html_()}"
@@ -196,7 +196,7 @@ class PlanView(Panel):
             html_heading(format_heading(self.plan, run=True)),
             f"<p>{escaped(self.result.chatkit.summary())}</p>",
             draw_saved_rows(columns, items, "view.result"),
-            "" if self.back is None else self.back._page(),
+            "" if self.back is None else self.back._make_saved_page(),
         ]
         look = f"<style>{self._style}</style>"
         return f'{look}<div class="chatkit-plan chatkit-planview">{"".join(parts)}</div>'

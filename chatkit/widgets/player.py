@@ -110,7 +110,7 @@ class Player(Exported, Model):
             return f"{about}."
         return f"{about}; {many(len(self.answers), 'answer')} sent."
 
-    def _page(self) -> str:
+    def _make_saved_page(self) -> str:
         return f"<p>{escaped(repr(self))}</p>" + draw_screens(self._flow)
 
 

@@ -74,5 +74,5 @@ class Preview(Exported, Model):
         buttons = "".join(f" [{cut(join_runs(tap.label), 25)}]" for tap in seen.buttons)
         return f"<message{f' {name}' if name else ''}: {cut(text, 70)}{buttons}>"
 
-    def _page(self) -> str:
+    def _make_saved_page(self) -> str:
         return draw_bubble(self._bubble)

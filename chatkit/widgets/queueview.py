@@ -229,5 +229,5 @@ class QueueView(PlanPanel):
     def __repr__(self) -> str:
         return f"<queue: {self.queue._heading()}>"
 
-    def _page(self) -> str:
+    def _make_saved_page(self) -> str:
         return self.queue._repr_html_()

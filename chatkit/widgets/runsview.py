@@ -65,11 +65,11 @@ class RunsView(Panel):
     def __repr__(self) -> str:
         return repr(self.runs)
 
-    def _page(self) -> str:
+    def _make_saved_page(self) -> str:
         columns = {name: width for name, width in _COLUMNS.items() if name != "to do"}
         table = draw_saved_rows(columns, _make_run_items(self.runs, acts=False), "chatkit.runs()")
         parts = [f"<style>{self._style}</style>", html_heading(_summarize(self.runs)), table]
-        below = "" if self.view is None else self.view._page()
+        below = "" if self.view is None else self.view._make_saved_page()
         return f'<div class="chatkit-plan chatkit-planview">{"".join(parts)}</div>{below}'
 
     def read_again(self) -> None:

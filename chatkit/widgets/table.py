@@ -191,7 +191,7 @@ class PagedRows(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         *,
         label: str = "Rows",
     ) -> None:
-        self._page, self._filling = 0, False
+        self._make_saved_page, self._filling = 0, False
         self.kind = w.Dropdown(description="Show")
         self.search = w.Text(description="that hold", placeholder="any text")
         self._table, self._place = RowsTable(label, act), w.HTML()
@@ -229,7 +229,7 @@ class PagedRows(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         self.kind.options = [(f"all {len(items):,}", ""), *options]
         self.kind.value = chosen if stay and chosen in counts else ""
         if not stay:
-            self.search.value, self._page = "", 0
+            self.search.value, self._make_saved_page = "", 0
         self._filling = False
         self._filters.layout.display = None if len(items) > PAGE else "none"
         self.items = list(items)
@@ -260,22 +260,25 @@ class PagedRows(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
     def _turn(self, pages: int) -> None:
         """Turn so many pages; 0 goes to the first."""
         if not self._filling:
-            self._page = max(self._page + pages, 0) if pages else 0
+            self._make_saved_page = max(self._make_saved_page + pages, 0) if pages else 0
             self.redraw()
 
     def redraw(self) -> None:
         """Draw the rows of this page as they are now."""
         matching = self.matching()
         last = max(len(matching) - 1, 0) // PAGE
-        self._page = min(self._page, last)
-        first = self._page * PAGE
+        self._make_saved_page = min(self._make_saved_page, last)
+        first = self._make_saved_page * PAGE
         page = matching[first : first + PAGE]
         body = "".join(item.html() for item in page)
         nothing = "<p>No row is like that.</p>" if self.items else ""
         # the class names keep JupyterLab from reading $…$ in a name as mathematics
         head = f'<table class="tex2jax_ignore mathjax_ignore"><thead><tr>{self._head}</tr></thead>'
         self._table.html = f"{head}{body}</table>" if page else nothing
-        self._back.disabled, self._on.disabled = self._page == 0, self._page == last
+        self._back.disabled, self._on.disabled = (
+            self._make_saved_page == 0,
+            self._make_saved_page == last,
+        )
         place = f"{first + 1:,} to {first + len(page):,} of {len(matching):,}"
         self._place.value = f'<span role="status">{place}</span>' if page else ""
         self._pager.layout.display = None if last else "none"

@@ -222,7 +222,7 @@ class Tail(Follower):
         chosen = "".join(f", {visible(one)}" for one in self._chosen if one)
         return f"Tail of the inbox{chosen}: {many(len(rows), 'row')}{parts}."
 
-    def _page(self) -> str:
+    def _make_saved_page(self) -> str:
         return draw_deliveries(self.rows[:_STATIC_ROWS], repr(self))
 
 

@@ -160,5 +160,5 @@ def test_what_would_not_be_seen_is_spelled_out() -> None:
 
 
 def test_a_panel_that_cannot_be_read_where_it_is_not_live_cannot_be_made() -> None:
-    with pytest.raises(TypeError, match="abstract method _page"):
+    with pytest.raises(TypeError, match="abstract method _make_saved_page"):
         Panel([])

@@ -443,7 +443,7 @@ def attribute_name(key: str) -> str:
 
 
 def _make_init(cls: type[P]) -> Callable[..., None]:
-    """Return an initializer of a class that raises InputError for refused arguments."""
+    """Wrap the initializer of a class so that refused arguments raise InputError."""
     init = cls.__init__
     names = [f.name for f in fields(cls) if not f.kw_only]
     names += [f.name for f in fields(cls) if f.kw_only and f.name != "more"] + ["more"]
@@ -773,7 +773,10 @@ class CodeWriter:
 
 
 def rebuild_json(piece: Piece, context: WriteContext) -> dict[str, Any] | None:
-    """Build a piece again and return its JSON; None if its class refuses it."""
+    """Return the JSON of a piece built anew from its fields; None if its class refuses them.
+
+    That shows whether a call of its class can stand for the piece in code.
+    """
     values = {name: getattr(piece, name) for name in [*piece.keys, "more"]}
     try:
         return type(piece)(**values).write_json(context)

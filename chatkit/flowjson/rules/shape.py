@@ -769,7 +769,7 @@ def _is_init_value(field: ComponentNode, value: Any, version: Version) -> bool:
 
 @rule("ImageCarousel")
 def check_carousel_images(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
-    """Report too many pictures by the code of the platform's own checker too."""
+    """Report too many pictures a second time, by the code of the platform's own checker."""
     images = component.value.get("images")
     most = COMPONENTS["ImageCarousel"].by_name["images"].most or 0
     if isinstance(images, list) and len(images) > most:

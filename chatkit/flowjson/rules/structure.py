@@ -70,6 +70,7 @@ def check_document(flow: FlowNode, _: FlowNode) -> Iterator[Finding]:
 
 
 def _check_version(value: dict[str, Any]) -> Iterator[Finding]:
+    """Check that the version is present, exists, and can be sent and published."""
     pointer, hint = "/version", f'Write "version": "{RECOMMENDED}".'
     if "version" not in value:
         newest = (PatchOperation("add", pointer, str(RECOMMENDED)),)
@@ -280,7 +281,7 @@ def check_component(flow: FlowNode, component: ComponentNode) -> Iterator[Findin
 _FREE_INPUTS_SINCE = Version(4, 0)  # before, every input stands in a Form
 _RICH_FOOTER_SINCE = Version(6, 3)  # from here a Footer may stand beside RichText
 #: Inputs that the platform accepts outside a Form, against its documentation.
-_UNCHECKED_TYPES = ("CalendarPicker", "ChipsSelector")
+_ACCEPTED_OUTSIDE_FORM = ("CalendarPicker", "ChipsSelector")
 _PICKERS = ("PhotoPicker", "DocumentPicker")
 
 
@@ -352,7 +353,7 @@ def check_outside_form(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
         else:
             message = f"{shape.name} stands outside the Form of its screen."
             hint = "Move it into the Form, or do without a Form."
-            severity: Severity = "warning" if shape.name in _UNCHECKED_TYPES else "error"
+            severity: Severity = "warning" if shape.name in _ACCEPTED_OUTSIDE_FORM else "error"
             yield Finding("COMPONENTS_OUTSIDE_FORM", severity, component.pointer, message, hint)
 
 

@@ -127,7 +127,7 @@ class Editor(PlanPanel):
         about = cut(f"Editor of {many(len(ids), 'screen')}{names}", 120)
         return f"{about}; {self.state.findings.summary().lower()}."
 
-    def _page(self) -> str:
+    def _make_saved_page(self) -> str:
         about = f"<p>{escaped(repr(self))}</p>"
         findings = self.state.findings
         return about + draw_screens(self.document) + (findings._repr_html_() if findings else "")
@@ -321,7 +321,7 @@ class Editor(PlanPanel):
     # --- callbacks of the parts -------------------------------------------------------
 
     def _on_tree_action(self, action: str, **arguments: Any) -> None:
-        """Run the method that the tree asks for."""
+        """Run the action that a click in the tree names; select the row before `add`."""
         if action == "add":
             self._selected = find_nearest_pointer(arguments.pop("pointer"), self._rows)
         self._attempt(partial(getattr(self, action), **arguments))

@@ -90,7 +90,7 @@ def with_addition(document: Any, row: TreeRow, rows: list[TreeRow], what: str) -
     Raises:
         InputError: It cannot stand there.
     """
-    pointer, index, value = plan_addition(document, row, rows, what)
+    pointer, index, value = locate_addition(document, row, rows, what)
     if index is None:
         return apply_patch(document, [PatchOperation("add", pointer, value)]), pointer
     place = f"{pointer}/{index}"
@@ -101,7 +101,7 @@ def with_addition(document: Any, row: TreeRow, rows: list[TreeRow], what: str) -
     return _with_answers_sent(edited, f"{place}/name"), place
 
 
-def plan_addition(
+def locate_addition(
     document: Any, row: TreeRow, rows: list[TreeRow], what: str
 ) -> tuple[str, int | None, dict[str, Any] | list[Any]]:
     """Return the pointer and the index (of a list) at which to add something, and its value.

@@ -9,7 +9,7 @@ from widgets.showcase import DOCUMENT
 
 from chatkit.errors import InputError
 from chatkit.flowjson.components import COMPONENTS
-from chatkit.widgets.editor.edits import list_additions, make_flow, plan_addition
+from chatkit.widgets.editor.edits import list_additions, locate_addition, make_flow
 from chatkit.widgets.editor.tree import TreeRow, make_tree_rows
 
 ROWS = make_tree_rows(DOCUMENT)
@@ -47,7 +47,7 @@ def test_what_is_odd_takes_nothing() -> None:
     unusual = {"screens": [3]}
     assert list_additions(unusual, make_tree_rows(unusual)[1]) == []
     with pytest.raises(InputError, match="cannot be added here"):
-        plan_addition(DOCUMENT, ROWS[0], ROWS, "TextBody")
+        locate_addition(DOCUMENT, ROWS[0], ROWS, "TextBody")
 
 
 @pytest.mark.parametrize(
@@ -69,23 +69,23 @@ def test_additions_land_after_the_row_or_inside_it(
     at: str, what: str, pointer: str, index: int
 ) -> None:
     result = row(at, "1 component") if at == "hills" else row(at)
-    assert plan_addition(DOCUMENT, result, ROWS, what)[:2] == (pointer, index)
+    assert locate_addition(DOCUMENT, result, ROWS, what)[:2] == (pointer, index)
 
 
 def test_branches_are_added_to_if_and_switch() -> None:
     switch = row("Switch")
-    pointer, index, value = plan_addition(DOCUMENT, switch, ROWS, "Case")
+    pointer, index, value = locate_addition(DOCUMENT, switch, ROWS, "Case")
     assert (pointer, index) == (f"{switch.pointer}/cases/value", None)
     assert isinstance(value, list)
     assert "Else" not in names(DOCUMENT, row("If"))  # it has one
     bare = make_flow()
     bare["screens"][0]["layout"]["children"][0] = {"type": "If", "condition": "x", "then": []}
     at = make_tree_rows(bare)[2]
-    assert plan_addition(bare, at, make_tree_rows(bare), "Else")[0] == f"{at.pointer}/else"
+    assert locate_addition(bare, at, make_tree_rows(bare), "Else")[0] == f"{at.pointer}/else"
 
 
 def test_an_if_asks_for_an_input_of_its_screen() -> None:
-    _, _, value = plan_addition(DOCUMENT, row("TextInput", "Email"), ROWS, "If")
+    _, _, value = locate_addition(DOCUMENT, row("TextInput", "Email"), ROWS, "If")
     assert isinstance(value, dict)
     assert value["condition"] == "${form.name} != ''"
 
@@ -97,4 +97,4 @@ def test_additions_to_odd_documents_do_not_fail(screens: Any) -> None:
     for at in rows:
         for _, some in list_additions(unusual, at):
             for name, _ in some:
-                assert plan_addition(unusual, at, rows, name)[0].startswith("/")
+                assert locate_addition(unusual, at, rows, name)[0].startswith("/")
