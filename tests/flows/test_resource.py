@@ -13,12 +13,12 @@ ORDER = {"name": "Order", "template_name": "default", "flow_json": DOCUMENT}
 
 
 def test_a_flow_is_created_listed_updated_and_deleted(client):
-    flow, shown = client.flows.create(**ORDER), client.profile.flow_json_in_get
+    flow, readable = client.flows.create(**ORDER), client.profile.flow_json_in_get
     assert (flow.name, flow.template_name, flow.wa_status) == ("Order", "default", "DRAFT")
-    assert flow.flow_json == (DOCUMENT if shown else None)
+    assert flow.flow_json == (DOCUMENT if readable else None)
     assert client.flows.frame().loc[flow.id, "name"] == "Order"
     full = client.flows.frame(full=True)
-    assert full.loc[flow.id, "flow_json"] == DOCUMENT if shown else "flow_json" not in full
+    assert full.loc[flow.id, "flow_json"] == DOCUMENT if readable else "flow_json" not in full
     if client.profile.status_param is None:
         with pytest.raises(chatkit.errors.InputError, match="status_param"):
             client.flows.frame(status="DRAFT")
@@ -28,7 +28,7 @@ def test_a_flow_is_created_listed_updated_and_deleted(client):
         client.flows.update(flow.id, name="Other")
     changed = {**DOCUMENT, "version": "7.2"}
     after = client.flows.update(flow.id, flow_json=changed)
-    assert (after.name, after.flow_json) == ("Order", changed if shown else None)
+    assert (after.name, after.flow_json) == ("Order", changed if readable else None)
     client.flows.delete(flow.id)
     assert client.flows.frame().empty
     with pytest.raises(chatkit.errors.NotFound):

@@ -210,13 +210,13 @@ def test_each_language_of_the_lookup_can_be_created():
             assert call.content(code).status == 201
 
 
-@pytest.mark.parametrize("shown", [False, True])
-def test_an_update_shows_the_secret_of_a_webhook_only_with_that_quirk(shown):
-    with Service.of(secret_in_update=shown).sandbox() as sandbox:
+@pytest.mark.parametrize("visible", [False, True])
+def test_an_update_shows_the_secret_of_a_webhook_only_with_that_quirk(visible):
+    with Service.of(secret_in_update=visible).sandbox() as sandbox:
         call = Caller(sandbox)
         created = call.webhook().data
         updated = call("PATCH", f"/webhooks/{created['id']}", {}).data
     secret = created.pop("webhook_secret")
-    assert updated.pop("webhook_secret", None) == (secret if shown else None)
+    assert updated.pop("webhook_secret", None) == (secret if visible else None)
     assert updated.pop("updated_at") > created.pop("updated_at")
     assert updated == created
