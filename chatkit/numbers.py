@@ -40,7 +40,7 @@ _TYPES = {n: Type.to_string(n).lower().replace("_", " ") for n in range(Type.VOI
 _TYPES[Type.UAN] = "company"
 _MOBILE = ("mobile", "fixed line or mobile")
 #: More countries that a number without a country code may be of are not listed.
-_MAX_COUNTRIES = 6
+_MAX_REGIONS = 6
 #: Countries where people write words for digits.
 _VANITY = "1|61|64"
 
@@ -357,7 +357,7 @@ def _choose_reading(text: str, country: Country | None, plus: Plus | None) -> Nu
         countries = mobile_countries(digits)
         listed = " or ".join(filter(None, [", ".join(countries[:-1]), *countries[-1:]]))
         reason = f"{VERDICTS['no country code']}. It may be a mobile number of {listed}"
-        few = 0 < len(countries) <= _MAX_COUNTRIES
+        few = 0 < len(countries) <= _MAX_REGIONS
         return _refuse("no country code", good, reason=reason if few else "")
     if not candidates:
         return _refuse(_parse_phone(text, country)[1] or "not a number")

@@ -41,7 +41,8 @@ EDITS = {
             '            record["nickname"] = fields.get("nickname")\n',
         ),
         (
-            "fields = self.update_body.validate(call.body)\n        record = self._load_record(row)\n",
+            "fields = self.update_body.validate(call.body)\n"
+            "        record = self._load_record(row)\n",
             '        if "nickname" in fields or self.profile.put == "replace":\n'
             '            record["nickname"] = fields.get("nickname")\n',
         ),

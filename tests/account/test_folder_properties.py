@@ -40,11 +40,11 @@ any_json = st.recursive(
     max_leaves=3,
 )
 flows = st.fixed_dictionaries(
-    {"template_name": st.text(min_size=1, max_size=5)},
-    optional={
-        "categories": st.lists(st.text(max_size=4), max_size=2),
+    {  # a document that the account does not show is kept from the folder
+        "template_name": st.text(min_size=1, max_size=5),
         "flow_json": st.dictionaries(st.text(max_size=5), any_json, max_size=3),
     },
+    optional={"categories": st.lists(st.text(max_size=4), max_size=2)},
 )
 contents = st.fixed_dictionaries(
     {},

@@ -417,7 +417,7 @@ def moved(shop: Path) -> Iterator[chatkit.Client]:
         yield client
 
 
-@pytest.mark.parametrize("when", ["merge_ledger", "commit", "replace", "last"])
+@pytest.mark.parametrize("when", ["merge_ledger", "write_changed_files", "replace_file", "last"])
 def test_an_edit_that_is_saved_while_a_pull_runs_is_merged(
     shop: Path, moved: chatkit.Client, monkeypatch: pytest.MonkeyPatch, when: str
 ) -> None:
@@ -427,8 +427,12 @@ def test_an_edit_that_is_saved_while_a_pull_runs_is_merged(
         output = json.loads(place.read_text())
         place.write_text(json.dumps(output | {"footer": "MY EDIT"}))
 
-    owner: Any = folder_module._Pull if when in ("merge_ledger", "commit") else directory.Directory
-    name = "replace" if when == "last" else when
+    owner: Any = (
+        folder_module._Pull
+        if when in ("merge_ledger", "write_changed_files")
+        else directory.Directory
+    )
+    name = "replace_file" if when == "last" else when
     original = getattr(owner, name)
 
     def hooked(self: Any, *arguments: Any) -> Any:
@@ -451,7 +455,7 @@ def test_an_edit_of_what_has_moved_is_a_conflict(
     shop: Path, moved: chatkit.Client, monkeypatch: pytest.MonkeyPatch, owner: Any
 ) -> None:
     place = shop / "templates/order_ready/en.json"
-    name = "commit" if owner is folder_module._Pull else "replace"
+    name = "write_changed_files" if owner is folder_module._Pull else "replace_file"
     original = getattr(owner, name)
 
     def hooked(self: Any, *arguments: Any) -> Any:

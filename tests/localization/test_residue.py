@@ -141,7 +141,7 @@ def test_field_paths_are_in_a_hidden_column_and_labels_are_shown(tmp_path):
     names = [cell.value for cell in sheet[1]]
     labels = [row[names.index("label")].value for row in sheet.iter_rows(min_row=2)]
     assert labels == ["Header", "Text", "Footer", "Button 1", "Button 2"]
-    letters = {name: sheet.cell(1, n).name_column for n, name in enumerate(names, 1)}
+    letters = {name: sheet.cell(1, n).column_letter for n, name in enumerate(names, 1)}
     hidden = {name for name in names if sheet.column_dimensions[letters[name]].hidden}
     assert hidden == {"field"}
 

@@ -81,7 +81,7 @@ def test_a_plan_and_a_single_update_are_stopped_by_the_same_errors(
     present = content(**live)
     result = check(endpoints, [change(**fields)], frame(present))
     assert places(select_errors(result.get(0, ()))) == stopped
-    assert places(select_errors(endpoints.record_findings(fields, present))) == stopped
+    assert places(select_errors(endpoints.check_record(fields, present))) == stopped
 
 
 HEADER = {"headers": [{"type": "text", "text": "Hi {{name}}, welcome"}]}
@@ -97,19 +97,19 @@ HEADER = {"headers": [{"type": "text", "text": "Hi {{name}}, welcome"}]}
     ],
 )
 def test_a_new_or_unknown_content_is_checked_alone(endpoints, fields, live, stopped):
-    assert places(select_errors(endpoints.record_findings(fields, live))) == stopped
+    assert places(select_errors(endpoints.check_record(fields, live))) == stopped
 
 
 @pytest.mark.parametrize("value", [None, 7, [], {}, [None], [[]], [{"type": {}}]])
 def test_a_value_of_another_shape_is_checked_without_an_exception(endpoints, value):
     for name in ("text", "headers", "buttons"):
-        endpoints.record_findings({name: value}, {})
+        endpoints.check_record({name: value}, {})
         check(endpoints, [change(**{name: value})], NOTHING)
 
 
 def test_naughty_texts_are_checked_without_an_exception(endpoints, shared):
     for text in naughty(shared):
-        endpoints.record_findings({"text": text, "footer": text}, {})
+        endpoints.check_record({"text": text, "footer": text}, {})
         check(endpoints, [change(text=text, footer=text)], NOTHING)
 
 

@@ -70,7 +70,7 @@ MEANT = {
     "en-GB": "Did you mean en_GB?", "deu": "Did you mean de?", "de_DE": "Did you mean de?",
     "fr_FR": "Did you mean fr?", "es-419": "Did you mean es?", "no": "Did you mean nb?",
     "pt": "Did you mean pt_BR or pt_PT?", "zh": "Did you mean zh_CN, zh_HK or zh_TW?",
-    "xx": "languages() has all", "german": "languages() has all",
+    "xx": "languages() has all", "german": "Did you mean de?",
 }  # fmt: skip
 
 

@@ -146,7 +146,7 @@ def test_it_works_in_a_fork_made_while_calls_were_under_way() -> None:
             """
             import threading, time, warnings
             warnings.simplefilter("ignore", DeprecationWarning)
-            threads = [threading.Thread(target=transport.answer, args=[GET]) for _ in range(4)]
+            threads = [threading.Thread(target=transport.send_raw, args=[GET]) for _ in range(4)]
             for thread in threads: thread.start()
             time.sleep(0.1)
             child = os.fork()
@@ -252,7 +252,7 @@ def test_a_script_ends_while_a_thread_waits_for_an_answer() -> None:
             server,
             """
             import threading, time
-            threading.Thread(target=transport.answer, args=[GET], daemon=True).start()
+            threading.Thread(target=transport.send_raw, args=[GET], daemon=True).start()
             time.sleep(0.2)
             """,
         )

@@ -37,7 +37,7 @@ def test_a_misspelt_kind_of_event_is_told_with_the_one_that_was_meant(client):
     for kind in ("chat.status", "status"):
         [message] = [
             each.message
-            for each in get_endpoints(client.webhooks).record_findings({"events": [kind]}, None)
+            for each in get_endpoints(client.webhooks).check_record({"events": [kind]}, None)
         ]
         assert message.endswith("did you mean chat.message.status?")
     assert not severities(client.webhooks, events=list(client.webhooks.event_kinds()))
