@@ -12,6 +12,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cache
 from typing import Any, Literal, TypeVar, cast, get_args, get_origin
 
@@ -73,6 +74,7 @@ class Row:
     live: dict[str, Any] | None = None  #: what could be sent, as it was before the write
     after: dict[str, Any] | None = None  #: what read back, where that is not what was sent
     seen: str | None = None  #: its updated_at just before the write
+    answered_at: str | None = None  #: when its write was answered, by the clock of the service
     duplicates: list[int] = field(default_factory=list)  #: records like it that appeared with it
     open: bool = False
     was_unknown: bool = False
@@ -110,6 +112,7 @@ class Row:
             case "answered" | "adopted":
                 self.open, self.state = False, "applied"
                 self.key = detail.get("key", self.key)
+                self.answered_at = detail.get("at")
                 self.evidence = what
             case "unchecked":
                 pass
@@ -414,7 +417,8 @@ class RunRow(Row):
                 case "check":
                     record = self.endpoints.read(call, envelope, self.known_key)
                     self.stage = None
-                    self._verify_fields(self.endpoints.sendable(record), proves=True)
+                    fields = self.endpoints.sendable(record)
+                    self._verify_fields(fields, proves=True, own=self._is_own_version(record))
                 case "look":
                     held = self.endpoints.record_exists(call, envelope, self.known_key)
                     self.stage = self._evaluate_look(held=held)
@@ -485,7 +489,7 @@ class RunRow(Row):
             endpoints.check_same_key(call, getattr(record, endpoints.key), key)
         if create:
             self.taken.add(key)
-        self.write_event("answered", key=key)
+        self.write_event("answered", key=key, at=endpoints.transport.get_service_time().isoformat())
         secret = getattr(record, "webhook_secret", None)
         if create and isinstance(secret, Secret):  # for the person: it is never shown again
             self.run.secrets[key] = secret
@@ -503,8 +507,23 @@ class RunRow(Row):
             return "check"
         return None
 
-    def _verify_fields(self, live: dict[str, Any], *, proves: bool) -> None:
-        """Compare fields that were read, or answered, with those sent; record what that shows."""
+    def _is_own_version(self, record: Any) -> bool:
+        """Return whether a record was surely not saved again after its write was answered."""
+        updated_at = getattr(record, "updated_at", None)
+        if updated_at is None or self.answered_at is None:
+            return False
+        second = updated_at.replace(microsecond=0)  # an answer has its time in whole seconds
+        return bool(second <= datetime.fromisoformat(self.answered_at))
+
+    def _verify_fields(self, live: dict[str, Any], *, proves: bool, own: bool = True) -> None:
+        """Compare fields that were read, or answered, with those sent; record what that shows.
+
+        Args:
+            live: The fields.
+            proves: Whether they show that the write took effect as it was sent.
+            own: Whether nobody can have saved the record since; else an undo must not take what
+                differs for what this run wrote.
+        """
         endpoints = self.endpoints
         sent = pick_documented_fields(endpoints, self.change.after)
         same = pick_documented_fields(endpoints, live)
@@ -512,8 +531,13 @@ class RunRow(Row):
         hidden = [n for n in sent if n not in live]
         if differing:
             each = ", ".join(f"{n} is {live[n]!r:.60}, not {sent[n]!r:.60}" for n in differing)
-            read = {n: live[n] for n in sent if n in live}
-            self.write_event("differs", reason=f"it was saved with other values: {each}", live=read)
+            if own:
+                read = {n: live[n] for n in sent if n in live}
+                reason = f"it was saved with other values: {each}"
+                self.write_event("differs", reason=reason, live=read)
+            else:
+                reason = f"somebody changed it since, or it was saved with other values: {each}"
+                self.write_event("differs", reason=reason)
         elif proves and hidden:
             self.write_event("unchecked", reason=f"the service does not show {', '.join(hidden)}")
         elif proves:

@@ -7,6 +7,8 @@ document does not know, lists the deleted, answers with a page of HTML, or about
 from __future__ import annotations
 
 import json
+import os
+import signal
 from collections.abc import Callable
 from typing import Any
 
@@ -248,9 +250,9 @@ def test_a_row_that_reads_back_otherwise_is_taken_back() -> None:
         key = service.caller.contact(number_of(1), name="Ana Cruz")
 
         def capitals(do: Callable[[], Answer]) -> Answer:
-            answer = do()
-            service.caller("PUT", f"/contacts/{key}", {"name": "ZO\u00cb LI"})
-            return answer
+            do()
+            reply = service.caller("PUT", f"/contacts/{key}", {"name": "ZO\u00cb LI"})
+            return reply.status, reply.headers, reply.body
 
         service.on("PUT", f"contacts/{key}", capitals)
         result = plan_of(client.contacts, [patch_key(1, key)]).apply()
@@ -259,6 +261,28 @@ def test_a_row_that_reads_back_otherwise_is_taken_back() -> None:
         assert accounted(back, result) and back.changes[0].before == {"name": "ZO\u00cb LI"}
         assert list(back.apply().state) == ["applied"]
         assert [c["first_name"] for c in service.all("contacts")] == ["Ana"]
+
+
+def test_what_somebody_changed_before_a_resume_is_not_taken_back() -> None:
+    """Some rows were answered and not read back yet when the run stopped."""
+    with chatkit.Sandbox(seed="demo") as sandbox, chatkit.connect(sandbox) as client:
+        contacts = client.contacts.frame().head(20)
+        first = int(contacts.index[0])
+        edited = contacts.assign(name=[f"K {n}" for n in range(20)])
+        calls = iter(range(1000))
+
+        def stop_soon(*_: object) -> None:
+            if next(calls) == 4:
+                os.kill(os.getpid(), signal.SIGINT)
+
+        client.contacts.plan(edited).apply(watch=stop_soon, many=True)
+        client.contacts.update(first, name="Colleague")
+        result = chatkit.resume(chatkit.runs().index[0], client)
+        assert result.state[first] == "differs"
+        assert result.reason[first].startswith("somebody changed it since, or it was saved")
+        back = chatkit.undo(result, client).apply(many=True)
+        assert back.state.value_counts().to_dict() == {"applied": 19, "conflict": 1}
+        assert client.contacts.get(first).first_name == "Colleague"
 
 
 def test_a_create_that_is_answered_with_something_else_is_told_and_taken_back() -> None:
