@@ -665,10 +665,10 @@ def rehearse(plan: Plan) -> Rehearsal:
     >>> chatkit.rehearse(plan).ok
     True
     """
-    if not hasattr(plan, "objections"):
+    if not hasattr(plan, "objections") or isinstance(plan, FleetPlan):
         raise InputError(
-            "rehearse takes a plan, like client.contacts.plan(frame) or folder.plan(client), not "
-            f"{type(plan).__name__}."
+            "rehearse takes the plan of one account, like client.contacts.plan(frame), "
+            f'folder.plan(client) or plan["account"] of a fleet\'s, not {type(plan).__name__}.'
         )
     accessor.register()
     if refused := plan.objections(many=True, irreversible=True):

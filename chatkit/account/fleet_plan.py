@@ -168,7 +168,14 @@ class FleetPlan(Report):
         return sum(map(len, self.plans.values()))
 
     def __getitem__(self, label: str) -> Plan:
-        """Return the plan of one account."""
+        """Return the plan of one account.
+
+        Raises:
+            InputError: There is none.
+        """
+        if label not in self.plans:
+            known = ", ".join(self.plans) or "none"
+            raise InputError(f"There is no plan for {label!r:.60}; there are plans for: {known}.")
         return self.plans[label]
 
     def frame(self) -> pd.DataFrame:

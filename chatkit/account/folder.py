@@ -44,7 +44,7 @@ from chatkit.account.layout import (
     is_folder_file,
 )
 from chatkit.account.pending import GIT_FILES, IGNORE, PRIVATE, PendingPull, compute_digest
-from chatkit.account.planning import Named, plan_state
+from chatkit.account.planning import Named, plan_state, require_client
 from chatkit.account.reading import (
     CONTACT,
     CONTACT_COLUMNS,
@@ -284,6 +284,7 @@ class Folder:
             InputError: Some files cannot be read: `problems` has each, with line and column.
             CallError: The account cannot be read.
         """
+        require_client(client)
         state, contents = self._read_state(revision, contacts=contacts)
         base: Records = {}
         if revision is None and (pulled := contents.base) is not None:
@@ -419,6 +420,7 @@ class Folder:
         if conflicts not in get_args(Conflicts):
             choice = ", ".join(map(repr, get_args(Conflicts)))
             raise InputError(f"conflicts= is one of {choice}, not {conflicts!r:.60}.")
+        require_client(client)
         own_account = choose_owner_name(client.connection)
         with_contacts = not flows_only if contacts is None else contacts
         files = FolderFiles(str(self.path))

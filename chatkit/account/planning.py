@@ -50,6 +50,19 @@ _MAX_LINES = 8  #: lines of one change there
 _MAX_LENGTH = 60_000  #: characters of a comment; GitHub takes 65,536
 
 
+def require_client(client: object) -> None:
+    """Raise an error unless this is the client of one account: a fleet has several.
+
+    Raises:
+        InputError: It is something else.
+    """
+    if not isinstance(client, Client):
+        raise InputError(
+            f"This is for one account, not for {type(client).__name__}. For each of a fleet: "
+            "for client in fleet.values(): folder.plan(client).apply()"
+        )
+
+
 def plan_state(
     state: AccountState,
     client: Client,
@@ -79,11 +92,7 @@ def plan_state(
         InputError: `delete` cannot be read.
         CallError: The account cannot be read.
     """
-    if not isinstance(client, Client):
-        raise InputError(
-            f"This is planned for one account, not for {type(client).__name__}. For each of a "
-            "fleet: for client in fleet.values(): folder.plan(client).apply()"
-        )
+    require_client(client)
     accessor.register()
     deletions = _group_deletes(delete)
     notes = StateNotes(state.origin)

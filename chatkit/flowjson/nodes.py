@@ -571,9 +571,11 @@ def _find_closest_reference(flow: FlowNode, screen: ScreenNode, written: str) ->
     for each in stores:
         if path := _find_path(source, each, words, exact=True):
             return _format_reference(flow, screen, source, each, path)
+    later = _list_next_screens(screen)  # what they hold is not there yet
     elsewhere = [
         _format_reference(flow, screen, other, each, path)
         for other in flow.by_id.values()
+        if other.id not in later or screen.id in _list_next_screens(other)
         for each in (stores if source is screen and other is not screen else ())
         if (path := _find_path(other, each, words, exact=True))
     ]
@@ -583,6 +585,16 @@ def _find_closest_reference(flow: FlowNode, screen: ScreenNode, written: str) ->
         if path := _find_path(source, each, words, exact=False):
             return _format_reference(flow, screen, source, each, path)
     return ""
+
+
+def _list_next_screens(screen: ScreenNode) -> set[Any]:
+    """Return the ids of the screens that the actions of a screen navigate to."""
+    targets = (each.value.get("next") for each in screen.actions if each.name == "navigate")
+    return {
+        each["name"]
+        for each in targets
+        if isinstance(each, dict) and isinstance(each.get("name"), str)
+    }
 
 
 def _interpret_words(

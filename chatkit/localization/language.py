@@ -117,7 +117,8 @@ def _current_code(code: str) -> str:
 
 def did_you_mean(code: str, among: Iterable[str]) -> str:
     """Return the question "did you mean pt_BR or pt_PT?"; empty if no code is like this one."""
-    *first, last = suggest_codes(code, among)[:_MAX_SUGGESTIONS] or [""]
+    codes = suggest_codes(code, among)[:_MAX_SUGGESTIONS]
+    *first, last = ['"it"' if each == "it" else each for each in codes] or [""]  # it is a word, too
     return f"did you mean {', '.join(first)}{' or ' if first else ''}{last}?" if last else ""
 
 

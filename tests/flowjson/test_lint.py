@@ -401,3 +401,25 @@ def test_fix_prints_what_it_changes(capsys: pytest.CaptureFixture[str]) -> None:
     )
     assert document == findings.fix(show=False)
     assert capsys.readouterr().out == ""
+
+
+def test_no_data_of_a_later_screen_is_proposed() -> None:
+    def action(payload):
+        return {"name": "navigate", "next": {"type": "screen", "name": "END"}, "payload": payload}
+
+    field = {"type": "TextInput", "name": "mail", "label": "Mail"}
+    footer = {
+        "type": "Footer",
+        "label": "Next",
+        "on-click-action": action({"email": "${form.email}"}),
+    }
+    data = {"email": {"type": "string", "__example__": "a"}}
+    done = {"name": "complete", "payload": {"email": "${data.email}"}}
+    end = {"type": "Footer", "label": "Done", "on-click-action": done}
+    layouts = [{"type": "SingleColumnLayout", "children": c} for c in ([field, footer], [end])]
+    screens = [
+        {"id": "START", "title": "A", "layout": layouts[0]},
+        {"id": "END", "title": "B", "terminal": True, "data": data, "layout": layouts[1]},
+    ]
+    [finding] = lint({"version": "7.1", "screens": screens})
+    assert finding.hint == "Did you mean ${form.mail}?"

@@ -149,7 +149,7 @@ def test_the_name_of_a_language_in_place_of_its_code_is_refused_with_the_code(cl
     with pytest.raises(InputError) as error:
         client.templates.draft_missing(["Italian", "de-DE", "??"], CODES)
     assert [problem.reason for problem in error.value.problems] == [
-        "is not a language code; did you mean it?",
+        'is not a language code; did you mean "it"?',
         "the API writes de_DE",
         "is not a language code",
     ]

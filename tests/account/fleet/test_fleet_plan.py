@@ -571,3 +571,18 @@ def test_what_the_journals_of_a_fleet_tell_is_shown_although_some_cannot_be_read
     assert chatkit.account.journal(result).account.unique().tolist() == ["fr"]
     report = capsys.readouterr().out.splitlines()
     assert sorted(line.partition(": ")[0] for line in report) == ["de", "it"]
+
+
+def test_a_fleet_is_refused_where_one_account_is_meant(tmp_path) -> None:
+    with chatkit.Sandbox(seed="demo") as sandbox, chatkit.connect(sandbox) as client:
+        fleet = chatkit.connect_all({"one": client})
+        folder = chatkit.Folder(tmp_path / "shop")
+        folder.pull(client)
+        plan = fleet.contacts.plan(fleet.contacts.frame())
+        for use in (folder.plan, folder.pull):
+            with pytest.raises(chatkit.errors.InputError, match="one account, not for Fleet"):
+                use(fleet)
+        with pytest.raises(chatkit.errors.InputError, match="the plan of one account"):
+            chatkit.rehearse(plan)
+        with pytest.raises(chatkit.errors.InputError, match="there are plans for: one"):
+            plan["two"]
