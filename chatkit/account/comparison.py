@@ -592,7 +592,7 @@ def _format_flow_difference(left: dict[str, Any], right: dict[str, Any]) -> list
 
 
 def _summarize_unmatched_record(difference: AccountDifference) -> str:
-    """Describe a record that only one side has by the first of its filled fields."""
+    """Describe a record that only one side has by its document, text, events or name."""
     fields = difference.left if difference.left is not None else difference.right
     values = (fields.get(name) for name in ("flow_json", "text", "events", "name"))
     return next((str(render_value(value)) for value in values if value not in EMPTY), "")

@@ -78,9 +78,9 @@ class Window:
             self._counting.popleft()
         return self._most - len(self._counting) - len(self._unanswered)
 
-    def wait(self, now: float) -> float:
+    def seconds_until_free(self, now: float) -> float:
         """Return the seconds until one more call may be sent, at the soonest."""
-        place = -self.free(now)
+        place = -self.free(now)  # of the call that must leave the window first
         if place < 0:
             return 0.0
         calls = [*self._counting, *self._unanswered]
@@ -142,10 +142,10 @@ class Throttle:
         """Start no call for so many seconds."""
         self._held_until = max(self._held_until, self._clock() + seconds)
 
-    def wait(self) -> float:
+    def seconds_until_free(self) -> float:
         """Return the seconds until a call may start, if there is a slot for it."""
         now = self._clock()
-        return max(self._window.wait(now), self._held_until - now)
+        return max(self._window.seconds_until_free(now), self._held_until - now)
 
 
 class AdaptiveThrottle(Throttle):
@@ -197,7 +197,7 @@ class AdaptiveThrottle(Throttle):
         self._deadlines.append(end)
         try:
             while True:
-                pause = self.wait()
+                pause = self.seconds_until_free()
                 earlier = sum(other < end for other in self._deadlines)
                 if not pause and self.out + earlier < self.concurrency:
                     self.count_started(1)
@@ -208,7 +208,7 @@ class AdaptiveThrottle(Throttle):
         finally:
             self._deadlines.remove(end)
 
-    def wait(self) -> float:
+    def seconds_until_free(self) -> float:
         """Return the seconds until a call may start, if there is a slot for it."""
         if self._learnt < math.inf:
             since = self._clock() - self._learnt_at
@@ -217,7 +217,7 @@ class AdaptiveThrottle(Throttle):
             if share > 2 and self.max_rate == math.inf:
                 self._learnt = math.inf
             self._window.set_rate(min(share * self._learnt, self.max_rate))
-        return super().wait()
+        return super().seconds_until_free()
 
     def refused(self, retry_after: float | None, sent: float) -> float:
         """Pause all calls after a 429 to a call sent at `sent`; return the pause in seconds."""

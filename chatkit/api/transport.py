@@ -179,7 +179,7 @@ class Transport:
                 flight.start(islice(source, 2 * concurrency - flight.out))
                 if not flight.out:
                     return
-                yield from flight.outcomes()
+                yield from flight.take_outcomes()
 
     def unwrap(self, call: Call, outcome: Answer | CallError) -> tuple[Call, Envelope] | Fault:
         """Return the call with its envelope, or a fault if it did not succeed."""
@@ -280,10 +280,10 @@ class Flight:
 
     def completed(self, wait: float | None = None) -> list[tuple[Call, Envelope] | Fault]:
         """Wait for an outcome and return all that are there, unwrapped; [] after `wait` seconds."""
-        return [self._transport.unwrap(*outcome) for outcome in self.outcomes(wait)]
+        return [self._transport.unwrap(*outcome) for outcome in self.take_outcomes(wait)]
 
-    def outcomes(self, wait: float | None = None) -> list[Outcome]:
-        """Wait for an outcome and return all that are there; [] after `wait` seconds."""
+    def take_outcomes(self, wait: float | None = None) -> list[Outcome]:
+        """Wait until one call is back and take all that are; [] if none is after `wait` seconds."""
         back = []
         for outcome in _get_outcomes(self._completed, wait):
             if isinstance(outcome, BaseException):

@@ -301,10 +301,12 @@ class Run:
                 if not in_flight:
                     if self._must_stop() or not ready or self.state.outage_suspected:
                         break
-                    self.interrupt.sleep(self._throttle.wait())
+                    self.interrupt.sleep(self._throttle.seconds_until_free())
                     continue
                 # not longer than until more may go out, or the run may have to stop
-                wait = self._throttle.wait() if ready and not self._must_stop() else 0.0
+                wait = (
+                    self._throttle.seconds_until_free() if ready and not self._must_stop() else 0.0
+                )
                 outcomes = flight.completed(min(wait, 0.2) or 0.2)
                 self._throttle.completed(len(outcomes))
                 for outcome in outcomes:

@@ -371,7 +371,7 @@ class ThrottledReader:
                 flight.start(batch)
                 if not flight.out:
                     if more or again:
-                        time.sleep(min(self._throttle.wait(), 0.1))
+                        time.sleep(min(self._throttle.seconds_until_free(), 0.1))
                     continue
                 outcomes = flight.completed(0.1)
                 self._throttle.completed(len(outcomes))

@@ -463,7 +463,7 @@ def make_kind_html(change: Change) -> str:
 
 
 def _make_refused_html(label: str, cell: RefusedCell) -> str:
-    """Make the table row of refused cells."""
+    """Make the table row of a refused cell, or of all rows with one refusal."""
     column, value = cut(cell.column, LABEL), cut(cell.value, 2 * LONG)
     texts = [
         label.removeprefix("row "),

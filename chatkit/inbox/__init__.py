@@ -307,7 +307,7 @@ class Inbox(metaclass=HelpPage):
         """
         from chatkit.inbox import retention
 
-        number = _parse_contact(contact) or ""
+        number = _require_country_code(contact) or ""
         if len(number.removeprefix("+")) < _MIN_CONTACT:
             raise InputError(
                 f"{contact!r:.40} is too short for a contact: write it like '+4915112345678'."
@@ -335,7 +335,7 @@ class Inbox(metaclass=HelpPage):
 
     def _read_events(self, **choice: Any) -> Iterator[Event]:
         """Read events one by one."""
-        contact = _parse_contact(choice.get("contact"))
+        contact = _require_country_code(choice.get("contact"))
         for delivery in self._select(**choice):
             for event in events.parse_events(delivery, self._profile):
                 if contact is None or event.contact == contact:
@@ -403,13 +403,13 @@ class Inbox(metaclass=HelpPage):
             parse_bound(until),
             [kinds] if isinstance(kinds, str) else kinds,
             verified,
-            _parse_contact(contact),
+            _require_country_code(contact),
             repeats,
         )
 
 
-def _parse_contact(written: str | None) -> str | None:
-    """Parse a contact in any notation.
+def _require_country_code(written: str | None) -> str | None:
+    """Parse a contact as a person wrote it, with its country code.
 
     Raises:
         InputError: It is not text, or a number without its country code.

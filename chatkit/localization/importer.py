@@ -212,6 +212,7 @@ class Translations(Report):
         return faults, ""
 
     def _parts(self) -> Iterator[ReportPart]:
+        """Yield the counts with the first faults, then the parts of the plan."""
         lines = [self._heading()]
         faults, waiting = self._split_refused()
         for each in faults[:_MAX_LISTED_FAULTS]:

@@ -113,7 +113,10 @@ def _describe_responses(
         if refused in responses:
             responses[refused]["description"] += f" {REFUSALS[reason][1]}"
         else:
-            responses[refused] = {"description": REFUSALS[reason][1], **_make_error(replies)}
+            responses[refused] = {
+                "description": REFUSALS[reason][1],
+                **_make_error_content(replies),
+            }
     return responses
 
 
@@ -165,7 +168,7 @@ def _list_refusal_reasons(
     return [reason for reason, applies in reasons.items() if applies]
 
 
-def _make_error(replies: ResponseBuilder) -> dict[str, Any]:
+def _make_error_content(replies: ResponseBuilder) -> dict[str, Any]:
     """Make the content of an error response: an envelope, or HTML by a quirk."""
     if "html_errors" in replies.quirks:
         return {"content": {HTML_TYPE: {"schema": _STRING}}}

@@ -35,7 +35,7 @@ def _validate_language(code: str) -> str:
     return code
 
 
-def _check_scalar(value: object) -> object:
+def _check_catalog_id(value: object) -> object:
     """Return a text, a number or None; raise ValueError for anything else."""
     if isinstance(value, bool) or not isinstance(value, str | int | float | None):
         raise ValueError
@@ -94,7 +94,9 @@ class ContentFields(Fields):
     is_catalog: bool = False
     catalog_format: str | None = None
     connected_catalog_id: Annotated[
-        Any, AfterValidator(_check_scalar), WithJsonSchema({"type": ["string", "number", "null"]})
+        Any,
+        AfterValidator(_check_catalog_id),
+        WithJsonSchema({"type": ["string", "number", "null"]}),
     ] = Field(None, description="must be a string or a number")
     is_catalog_connected: bool = False
     is_custom_validity_period: bool = False

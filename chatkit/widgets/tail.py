@@ -185,6 +185,7 @@ class Tail(Follower):
         return [self._make_row(one, contact) for one in newest], seen
 
     def _make_row(self, delivery: Delivery, contact: str | None) -> dict[str, Any]:
+        """Make the row of a delivery, and remember the name of its contact."""
         row = describe_delivery(delivery, parse_events(delivery, self._inbox._profile), contact)
         if row["name"]:
             self._names[row["contact"]] = row["name"]

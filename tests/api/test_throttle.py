@@ -122,11 +122,11 @@ def test_the_rate_is_nearly_reached(rate: int) -> None:
 
 def test_wait_tells_when_the_next_one_may_go_out() -> None:
     window = Window(2)
-    assert window.wait(5.0) == 0
+    assert window.seconds_until_free(5.0) == 0
     window.count_sent(5.0, 2)
     window.completed(5.0, 2)
     assert window.free(5.0) == 0
-    instant = 5.0 + window.wait(5.0)
+    instant = 5.0 + window.seconds_until_free(5.0)
     assert 6.0 <= instant < 6.1
     assert window.free(instant) == 2
 
@@ -138,7 +138,7 @@ def test_a_lower_rate_counts_what_has_gone_out_already() -> None:
         window.completed(instant)
     window.set_rate(2)
     assert window.free(1.7) <= 0
-    instant = 1.7 + window.wait(1.7) + 1e-9
+    instant = 1.7 + window.seconds_until_free(1.7) + 1e-9
     assert 2.4 <= instant < 2.5, "when only one of the last second is left"
     assert window.free(instant) == 1
 
@@ -147,7 +147,7 @@ def test_fewer_than_one_call_a_second_is_fine() -> None:
     window = Window(0.1)
     window.count_sent(1.0)
     window.completed(1.0)
-    assert 10 <= window.wait(1.0) < 11
+    assert 10 <= window.seconds_until_free(1.0) < 11
 
 
 @pytest.mark.parametrize("rate", [0, -1, math.nan])
@@ -182,20 +182,20 @@ def test_so_many_may_start_as_there_are_free_slots(concurrency: int, out: int) -
 
 def test_none_starts_while_the_service_asks_to_wait() -> None:
     throttle = Throttle(4, clock=(clock := Clock()))
-    assert throttle.wait() == 0
+    assert throttle.seconds_until_free() == 0
     throttle.hold(2.0)
-    assert (throttle.free(0), throttle.wait()) == (0, 2.0)
+    assert (throttle.free(0), throttle.seconds_until_free()) == (0, 2.0)
     clock.now += 1.5
-    assert (throttle.free(0), throttle.wait()) == (0, 0.5)
+    assert (throttle.free(0), throttle.seconds_until_free()) == (0, 0.5)
     clock.now += 0.5
-    assert (throttle.free(0), throttle.wait()) == (4, 0.0)
+    assert (throttle.free(0), throttle.seconds_until_free()) == (4, 0.0)
 
 
 def test_a_shorter_wait_does_not_end_a_longer_one() -> None:
     throttle = Throttle(clock=Clock())
     throttle.hold(5.0)
     throttle.hold(1.0)
-    assert throttle.wait() == 5.0
+    assert throttle.seconds_until_free() == 5.0
 
 
 def test_a_call_counts_as_much_later_as_its_answer_was_late() -> None:
@@ -209,7 +209,7 @@ def test_a_call_counts_as_much_later_as_its_answer_was_late() -> None:
     throttle.completed(1)
     clock.now += 0.38  # 1.01 s after they left
     assert throttle.free(0) == 3
-    assert throttle.wait() == 0
+    assert throttle.seconds_until_free() == 0
     clock.now += 0.03
     assert throttle.free(0) == 4
     clock.now += 0.03
@@ -222,8 +222,8 @@ def test_slots_and_rate_both_count() -> None:
     throttle.count_started(5)
     assert throttle.free(5) == 0
     throttle.completed(5)
-    assert 1.0 <= throttle.wait() <= 1.1
-    clock.now += throttle.wait()
+    assert 1.0 <= throttle.seconds_until_free() <= 1.1
+    clock.now += throttle.seconds_until_free()
     assert throttle.free(5) == 3  # slots that are left, though the rate would allow five
 
 
@@ -231,9 +231,9 @@ def test_what_must_be_waited_for_longer_is_waited_for() -> None:
     throttle = Throttle(1, rate=1, clock=Clock())
     throttle.count_started(1)
     throttle.hold(0.2)
-    assert throttle.wait() >= 1.0
+    assert throttle.seconds_until_free() >= 1.0
     throttle.hold(30.0)
-    assert throttle.wait() == 30.0
+    assert throttle.seconds_until_free() == 30.0
 
 
 steps = st.lists(
@@ -260,7 +260,7 @@ def test_whatever_happens_all_limits_hold_and_waiting_helps(concurrency, rate, s
         assert free <= concurrency - out
         assert free == 0 or clock.now >= held
         if out < concurrency and not free:
-            assert throttle.wait() > 0
+            assert throttle.seconds_until_free() > 0
         throttle.count_started(free)
         out += free
         gone += [clock.now] * free
@@ -269,7 +269,7 @@ def test_whatever_happens_all_limits_hold_and_waiting_helps(concurrency, rate, s
         late = gone[most:]
         assert all(b - a >= most / rate for a, b in zip(gone, late, strict=False))
     throttle.completed(out)
-    clock.now += throttle.wait() + 1e-6
+    clock.now += throttle.seconds_until_free() + 1e-6
     assert throttle.free(0) > 0
 
 
@@ -550,9 +550,9 @@ def test_a_confirmed_limit_is_probed_slowly_and_any_other_is_soon_given_up(
         for later in range(3):
             throttle.refused(2.0, clock.now + later / 10)
         clock.now += 1.9
-        throttle.wait()
+        throttle.seconds_until_free()
     clock.now += seconds - 1.9
-    throttle.wait()
+    throttle.seconds_until_free()
     assert throttle.rate / 19.4 == pytest.approx(share, rel=0.03)
 
 
@@ -666,7 +666,7 @@ def test_who_would_wait_beyond_his_end_is_told_at_once() -> None:
 def test_one_answer_holds_back_for_so_long_and_no_longer() -> None:
     async def story(loop: Invented, throttle: AdaptiveThrottle) -> None:
         assert throttle.refused(3600.0, loop.time()) == 3600.0
-        assert throttle.wait() == 60.0
+        assert throttle.seconds_until_free() == 60.0
 
     in_invented_time(story)
 
@@ -676,7 +676,7 @@ def test_backoff_doubles_with_each_hold_and_begins_anew_after_an_answer() -> Non
         for most in (0.5, 1, 2, 4, 8, 8):
             assert most / 2 <= throttle.refused(None, loop.time()) <= most
             throttle.refused(None, loop.time() - 0.1)  # it was under way: the same hold
-            await asyncio.sleep(throttle.wait())
+            await asyncio.sleep(throttle.seconds_until_free())
         throttle.answered(loop.time())
         assert throttle.refused(None, loop.time()) <= 0.5
 

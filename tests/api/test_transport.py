@@ -604,7 +604,7 @@ def test_calls_that_wait_are_sent_in_their_turn() -> None:
             held.set()
             came = []
             while flight.out:
-                came += [call for call, _ in flight.outcomes()]
+                came += [call for call, _ in flight.take_outcomes()]
         transport.close()
         assert sorted(map(str, came)) == sorted(map(str, waiting[:7]))
         assert len(server.asked) == 7
