@@ -219,6 +219,14 @@ class Body(BaseModel):
         heading: str,
         fixed: frozenset[str] = frozenset(),
     ) -> dict[str, Any]:
+        """Return the fields that may be sent; raise one error with all problems.
+
+        Args:
+            fields: The values by name.
+            problems: What is wrong already; what is wrong with these fields is added.
+            heading: The first line of the error.
+            fixed: Fields that can only be set when a record is created.
+        """
         body = cls.model_construct()
         for name, value in fields.items():
             if name in fixed:

@@ -416,7 +416,7 @@ class Endpoints(Declaration, Generic[R]):
         return known or Snapshot(self.frame(), whole=True, now=True)
 
     def snapshot(self, frame: pd.DataFrame) -> Snapshot | None:
-        """Return the snapshot that a frame holds of when it was read; None without one."""
+        """Return the cells as they were when a frame was read; None if it does not hold them."""
         return get_snapshot(frame, self.origin)
 
     def with_snapshot(self, frame: pd.DataFrame, *, whole: bool) -> pd.DataFrame:

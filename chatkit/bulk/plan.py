@@ -468,7 +468,7 @@ def estimate_remaining(
 
 
 def describe_changes_left(left: int, of: int) -> str:
-    """Describe how many changes are left, with the memory that very many need."""
+    """Describe how many changes are left, and how much memory they need if they are very many."""
     text = many_of(of, "change") if left == of else f"{left:,} of {many_of(of, 'change')}"
     memory = describe_memory(of)
     return f"{text} ({memory})" if memory else text
@@ -768,7 +768,7 @@ def load_plans(
 
 
 def copy_plan_to(plan: Plan, target: PlanTarget) -> Plan:
-    """Make the same plan for a copy of its account, with another run.
+    """Make the same plan for a copy of its account, to be rehearsed there in a run of its own.
 
     Args:
         plan: The plan.

@@ -339,7 +339,7 @@ class _Comparison:
     def _compare_components(
         self, location: _Place, one_screen: ScreenNode, other_screen: ScreenNode
     ) -> Differences:
-        """Compare the components of two screens, in the order of the second."""
+        """Yield what differs in the components of two screens, removed ones first."""
         pairing = self.pairing
         for one in one_screen.components:
             if one not in pairing.after and pairing.has_list_in_both(one, pairing.after):

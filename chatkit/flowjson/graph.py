@@ -279,7 +279,7 @@ def _draw_node(node: Node, center: Point) -> str:
 def _draw_edge(
     edge: Edge, centers: dict[object, Point], row: dict[str, int], inner_width: float
 ) -> tuple[str, str]:
-    """Return the SVG of an edge, down through its bends or back at the side, and of its label."""
+    """Return the SVG of an edge and of its label; edges back run at the side."""
     first, last = row[edge.source], row[edge.target]
     (x, y), (u, v) = centers[edge.source], centers[edge.target]
     if first >= last:

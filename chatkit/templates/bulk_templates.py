@@ -183,7 +183,7 @@ class BulkTemplates:
         return keep_snapshot(frame, make_snapshot_origin(self.transport), whole=True, nested=nested)
 
     def snapshot(self, frame: pd.DataFrame) -> Snapshot | None:
-        """Return the snapshot that a frame holds of when it was read; None without one.
+        """Return the cells as they were when a frame was read; None if it does not hold them.
 
         A frame of one template counts if it has a column or a level of template codes.
         """

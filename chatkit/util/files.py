@@ -72,15 +72,14 @@ def hold_account_lock(folder: Path, account: str, run: str = "") -> Iterator[Non
 
 
 def is_account_busy(folder: Path, account: str) -> bool:
-    """Check if an apply is at work on an account.
+    """Return whether an apply is at work on an account.
 
-    A process that died leaves the file with its name behind, and only then the lock itself is
-    tried.
+    Its file with the name of the process may be left by one that died: then the lock is free.
     """
     if (folder / f"{_hash_lock_name(account)}.holder").exists():
         try:
             with suppress(JournalError), hold_account_lock(folder, account):
-                return False  # an error too: nothing can be applied there then
+                return False  # also where the lock cannot be kept, so that nothing is applied
         except AccountBusy:
             return True
     return False

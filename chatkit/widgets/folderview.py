@@ -82,7 +82,7 @@ class FolderView(Exported, Model):
         self.read_again()
 
     def read_again(self) -> None:
-        """Read both sides anew, and show the file that is shown now as it is then.
+        """Read both sides again, and keep the file that is shown, if it is still there.
 
         Raises:
             InputError: The files cannot be read: `problems` has all that is wrong.
