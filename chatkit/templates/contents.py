@@ -472,6 +472,8 @@ class Contents(Resource[Content], endpoints=ContentEndpoints):
     def _note_written(self, before: Content | None, made: Content, sent: Mapping[str, Any]) -> None:
         """Record in the ledger the source of the texts that a single call wrote.
 
+        A language in which no content was read is named, once: it may be a mistake.
+
         Args:
             before: The content before; None for a new one, or if it was not read.
             made: The content now.
@@ -480,6 +482,11 @@ class Contents(Resource[Content], endpoints=ContentEndpoints):
         from chatkit.localization import language
 
         endpoints, names = self._endpoints, {*sent} & _TEXTS
+        used, lang = endpoints.checks.languages.used, made.lang_code
+        if "lang_code" in sent and used and lang not in used:
+            new_name = language.name(lang)
+            print_line(f"{new_name} is new: no content that was read is in {new_name}.")
+            used.add(lang)
         old = before.model_dump(include=names, exclude_unset=True) if before else {}
         new = made.model_dump(include=names, exclude_unset=True)
         if old == new or language.is_same(made.lang_code, endpoints.source):

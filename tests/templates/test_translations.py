@@ -165,3 +165,11 @@ def test_a_source_language_that_no_template_has_is_asked_about(client, tmp_path)
             use()
     with pytest.raises(InputError, match="from; did you mean ja"):
         client.templates.accept(codes=CODE, source="jpn")
+
+
+def test_a_new_language_of_a_single_content_is_named_once(capsys):
+    with chatkit.Sandbox(seed="demo") as sandbox, chatkit.connect(sandbox) as client:
+        client.templates.frame(["order_ready"])
+        for code in ("order_ready", "rental_reminder"):
+            client.templates(code).create(lang_code="it", text=TEXT, is_draft=True)
+        assert capsys.readouterr().out.count("Italian is new: no content that was read") == 1
