@@ -27,7 +27,7 @@ INPUTS = "input, select, textarea, .fp-date"
 #: What there is to know of one input, or nothing after the last.
 ABOUT = f"""(body, number) => {{
     const one = body.querySelectorAll("{INPUTS}")[number];
-    const group = one?.find_closest_name("fieldset") ?? one?.parentElement;
+    const group = one?.closest("fieldset") ?? one?.parentElement;
     return one && {{
         open: one.checkVisibility() && !one.disabled, kind: one.type, value: one.value,
         max: one.max, min: one.min, keys: one.inputMode, label: one.labels[0]?.textContent,
