@@ -165,7 +165,7 @@ def test_a_tail_follows_a_hundred_a_second_and_is_searched_and_opened(
     shots(notebook, "tail-search")
 
     ended = story.run(notebook, 2)
-    expect(ended).to_contain_text(f"{RATE * SECONDS + 4} False False")
+    expect(ended).to_contain_text(f"{RATE * SECONDS + 3} False False")
     expect(tail.locator(".tl-state")).to_have_text("stopped")
 
 
