@@ -181,7 +181,6 @@ Editor("gallery.json", resource=client.flows)""",
     "tail": "tail = Tail(inbox)\ntail.stop()\ntail",
     "tail live": "Tail(inbox)",
     "tail empty": "Tail(nothing)",
-    "tail sent again": "tail = Tail(inbox)\ntail.stop()\ntail",
     "tail searched": "Tail(inbox, search='way', kind='chat.message.status')",
     "conversation": 'Conversation(inbox, "+" + ANA)',
     "conversation folded": """folded = Inbox(Path(folder.name) / "folded.sqlite")

@@ -39,13 +39,6 @@ class Gallery:
         self.state("editor with a source").get_by_role("tab", name="Source").click()
         self.state("tail").locator("tbody button").first.click()
         expect(self.state("tail").get_by_role("heading")).to_be_visible()
-        self.state("tail sent again").locator("tbody button").nth(1).click()
-        self.state("tail sent again").get_by_role("button", name="Send it").click()
-        self.state("tail sent again").get_by_label("Send again to").fill("nowhere")
-        self.state("tail sent again").get_by_role("button", name="Send", exact=True).click()
-        expect(self.state("tail sent again").get_by_text("Nothing can be sent")).to_be_visible(
-            timeout=30_000  # the kernel has run seventy cells just now
-        )
         self.state("conversation folded").locator("summary").click()
         for name in STATES:
             expect(self.state(name).locator(".jp-OutputArea-output")).not_to_have_count(0)
