@@ -354,7 +354,7 @@ def _choose_reading(text: str, country: Country | None, plus: Plus | None) -> Nu
     bare = not re.search("[+＋]", text)
     marked = plus == "lost" or digits.startswith("00")
     if country is None and bare and not marked:
-        countries = mobile_countries(digits)
+        countries = _list_mobile_countries(digits)
         listed = " or ".join(filter(None, [", ".join(countries[:-1]), *countries[-1:]]))
         reason = f"{VERDICTS['no country code']}. It may be a mobile number of {listed}"
         few = 0 < len(countries) <= _MAX_REGIONS
@@ -498,17 +498,25 @@ def _make_candidate(phone: PhoneNumber, why: str) -> Candidate:
 
 
 @cache
-def mobile_countries(digits: str) -> list[str]:
-    """List the countries, like "+91 (IN)", in which digits are a mobile number as it is dialled."""
-    countries = []
+def _load_mobile_patterns() -> list[tuple[str, tuple[int, ...], re.Pattern[str]]]:
+    """Load the lengths and the pattern of mobile numbers of each country, like "+91 (IN)"."""
+    patterns = []
     for code, (region, *_) in REGIONS.items():
         data = library.PhoneMetadata.metadata_for_region(region)
         if data is not None and data.mobile and data.general_desc:
             sizes = data.mobile.possible_length or data.general_desc.possible_length
-            pattern = data.mobile.national_number_pattern
-            if pattern and len(digits) in sizes and re.fullmatch(pattern, digits):
-                countries.append(f"+{code} ({region})")
-    return countries
+            if pattern := data.mobile.national_number_pattern:
+                patterns.append((f"+{code} ({region})", tuple(sizes), re.compile(pattern)))
+    return patterns
+
+
+def _list_mobile_countries(digits: str) -> list[str]:
+    """List the countries, like "+91 (IN)", in which digits are a mobile number as it is dialled."""
+    return [
+        country
+        for country, sizes, pattern in _load_mobile_patterns()
+        if len(digits) in sizes and pattern.fullmatch(digits)
+    ]
 
 
 def _length_verdict(code: int, digits: str) -> str:
