@@ -417,8 +417,7 @@ class RunRow(Row):
                 case "check":
                     record = self.endpoints.read(call, envelope, self.known_key)
                     self.stage = None
-                    fields = self.endpoints.sendable(record)
-                    self._verify_fields(fields, proves=True, own=self._is_own_version(record))
+                    self._verify_fields(self.endpoints.sendable(record), proves=True, read=record)
                 case "look":
                     held = self.endpoints.record_exists(call, envelope, self.known_key)
                     self.stage = self._evaluate_look(held=held)
@@ -515,14 +514,15 @@ class RunRow(Row):
         second = updated_at.replace(microsecond=0)  # an answer has its time in whole seconds
         return bool(second <= datetime.fromisoformat(self.answered_at))
 
-    def _verify_fields(self, live: dict[str, Any], *, proves: bool, own: bool = True) -> None:
+    def _verify_fields(self, live: dict[str, Any], *, proves: bool, read: Any = None) -> None:
         """Compare fields that were read, or answered, with those sent; record what that shows.
 
         Args:
             live: The fields.
             proves: Whether they show that the write took effect as it was sent.
-            own: Whether nobody can have saved the record since; else an undo must not take what
-                differs for what this run wrote.
+            read: The record that was read after the write; None where its answer has the fields.
+                Where somebody may have saved it since, an undo must not take what differs for
+                what this run wrote.
         """
         endpoints = self.endpoints
         sent = pick_documented_fields(endpoints, self.change.after)
@@ -531,10 +531,10 @@ class RunRow(Row):
         hidden = [n for n in sent if n not in live]
         if differing:
             each = ", ".join(f"{n} is {live[n]!r:.60}, not {sent[n]!r:.60}" for n in differing)
-            if own:
-                read = {n: live[n] for n in sent if n in live}
+            if read is None or self._is_own_version(read):
+                saved = {n: live[n] for n in sent if n in live}
                 reason = f"it was saved with other values: {each}"
-                self.write_event("differs", reason=reason, live=read)
+                self.write_event("differs", reason=reason, live=saved)
             else:
                 reason = f"somebody changed it since, or it was saved with other values: {each}"
                 self.write_event("differs", reason=reason)
