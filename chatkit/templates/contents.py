@@ -484,8 +484,7 @@ class Contents(Resource[Content], endpoints=ContentEndpoints):
         endpoints, names = self._endpoints, {*sent} & _TEXTS
         used, lang = endpoints.checks.languages.used, made.lang_code
         if "lang_code" in sent and used and lang not in used:
-            new_name = language.name(lang)
-            print_line(f"{new_name} is new: no content that was read is in {new_name}.")
+            print_line(f"{_describe_new_language(lang)}.")
             used.add(lang)
         old = before.model_dump(include=names, exclude_unset=True) if before else {}
         new = made.model_dump(include=names, exclude_unset=True)
@@ -571,6 +570,14 @@ def sort_by_language(frame: pd.DataFrame) -> pd.DataFrame:
 _TEXTS = frozenset(("text", "footer", "headers", "buttons"))
 
 
+def _describe_new_language(lang: str) -> str:
+    """Describe a language that no content has yet: it may be a mistake."""
+    from chatkit.localization import language
+
+    name = language.name(lang)
+    return f"{name} is new: no content that was read is in {name}"
+
+
 class KnownLanguages:
     """The languages that an account knows: those in use, and those of the service's lookup.
 
@@ -628,7 +635,6 @@ class KnownLanguages:
         Returns:
             The findings, by the position of the change.
         """
-        from chatkit.localization import language
         from chatkit.report import Finding
 
         used = {str(lang) for lang in base.index.unique(level=-1)}
@@ -643,8 +649,7 @@ class KnownLanguages:
                 findings[position] = unknown[0]
             elif reports_new and lang not in self.used:
                 used.add(lang)  # one finding for each language
-                name = language.name(lang)
-                message = f"{name} is new: no content that was read is in {name}"
+                message = _describe_new_language(lang)
                 findings[position] = Finding("language new", "warning", "/lang_code", message)
         return findings
 
