@@ -344,7 +344,7 @@ def _write_field_lines(change: Change, width: int) -> list[str]:
     return lines
 
 
-def _refusals(plan: Plan) -> list[tuple[str, RefusedCell]]:
+def _group_refusals(plan: Plan) -> list[tuple[str, RefusedCell]]:
     """Return the refused cells with their rows; of an undo equal refusals as one, counted."""
     groups: dict[tuple[Any, ...], list[RefusedCell]] = {}
     for n, cell in enumerate(plan._cells):
@@ -362,7 +362,7 @@ def _refusals(plan: Plan) -> list[tuple[str, RefusedCell]]:
 
 def _write_refused_lines(plan: Plan) -> list[str]:
     """Write the refused cells of a plan as lines: place, value, reason and next step."""
-    lines, refusals = ["Refused:"] if plan._cells else [], _refusals(plan)
+    lines, refusals = ["Refused:"] if plan._cells else [], _group_refusals(plan)
     for label, (_, column, value, reason, step) in refusals[:FEW]:
         place = [label, *([cut(column, LABEL)] if column else [])]
         what = f"{', '.join(place)} = {cut(value, 2 * LONG)}" if value else ", ".join(place)
@@ -400,7 +400,7 @@ def _make_plan_html(plan: Plan) -> str:
             rows[0] = f"<tbody>{head}</tbody>{rows[0]}"
         first += rows[:FEW]
         more += rows[FEW:]
-    refusals = _refusals(plan)
+    refusals = _group_refusals(plan)
     cells = [_make_refused_html(label, cell) for label, cell in refusals[:MANY]]
     widths = {"change": 13, get_record_noun(plan): 22, "field": 15, "before": 25, "after": 25}
     changes = html_tables(widths, first, more, len(plan.changes), "plan.frame()")

@@ -387,7 +387,7 @@ class _Comparison:
         elif is_same_json(x, y):
             return
         elif isinstance(x, dict) and isinstance(y, dict):
-            renamed = find_renamed_keys(x, y) if location.subject in _RENAMED else {}
+            renamed = _find_renamed_keys(x, y) if location.subject in _RENAMED else {}
             for old, new in renamed.items():
                 renamed_b = f"{location.b}/{escape_key(new)}"
                 here = replace(location.child(old), subject="property", b=renamed_b)
@@ -432,7 +432,7 @@ class _Comparison:
 _RENAMED = ("action", "component", "option")
 
 
-def find_renamed_keys(x: dict[str, Any], y: dict[str, Any]) -> dict[str, str]:
+def _find_renamed_keys(x: dict[str, Any], y: dict[str, Any]) -> dict[str, str]:
     """Find the keys of an object whose value has one other key in the second one."""
     removed = [key for key, value in x.items() if key not in y and value not in _COMMON_VALUES]
     added = [key for key in y if key not in x]
