@@ -580,7 +580,7 @@ def _login(args: _Arguments) -> None:
     from chatkit.api.connection import Connection, StoredConnection
 
     name = settings.validate_name(args.name)
-    before = settings.read_stored(name) if name in settings.list_names() else None
+    before = settings.stored(name) if name in settings.names() else None
     served = None if args.access is None else settings.read_access_file(str(args.access))
     fields: dict[str, Any] = {}
     for field, label in (("base_url", "Base address"), ("account_id", "Account id")):
@@ -596,7 +596,7 @@ def _login(args: _Arguments) -> None:
     where = StoredConnection(**fields)
     place, fault = _token_place(args, None if before is None else before.token_file)
     if place == "nowhere" and not args.token_stdin:
-        settings.save_connection(name, where, place)
+        settings.save(name, where, place)
     else:
         token = served.token if served else _read_token(from_stdin=args.token_stdin)
         save_if_healthy(name, Connection(**dict(where), token=token), place)
@@ -656,7 +656,7 @@ def _logout(args: _Arguments) -> None:
     """
     from chatkit import settings
 
-    settings.forget_connection(args.name)
+    settings.forget(args.name)
     args.write(f"Forgotten: {args.name} and its token.")
 
 
@@ -665,10 +665,10 @@ def _connections(args: _Arguments) -> None:
     """List the connections that are kept."""
     from chatkit import settings
 
-    for name in settings.list_names():
-        kept = settings.read_stored(name)
+    for name in settings.names():
+        kept = settings.stored(name)
         args.write(f"{name}  account {kept.account_id} at {kept.base_url}")
-    if not settings.list_names():
+    if not settings.names():
         args.write(f"None yet. Keep one with `{format_command('login NAME')}`.")
 
 
@@ -687,12 +687,12 @@ def _templates(args: _Arguments) -> None:
     from chatkit.templates.codes import template_codes
 
     words = [*args.codes, args.name]
-    if words[-1] not in settings.list_names() and words[0] in settings.list_names():
+    if words[-1] not in settings.names() and words[0] in settings.names():
         words.append(words.pop(0))
     *codes, name = words
     if codes:
         settings.save_templates(name, template_codes(codes if len(codes) > 1 else codes[0]))
-    kept = settings.read_stored(name).templates
+    kept = settings.stored(name).templates
     args.write(f"{name} remembers {many(len(kept), 'template code')}: {', '.join(kept) or 'none'}.")
 
 
@@ -703,7 +703,7 @@ def _is_connection(text: str) -> bool:
     """Return whether a word of the command line names a connection."""
     from chatkit import settings
 
-    return text == ENVIRONMENT or text.endswith(".access") or text in settings.list_names()
+    return text == ENVIRONMENT or text.endswith(".access") or text in settings.names()
 
 
 def _is_path(text: str) -> bool:
@@ -739,9 +739,9 @@ def _open_account(name: str) -> Iterator[chatkit.Client]:
     from chatkit import settings
 
     to: str | None = name
-    if name == ENVIRONMENT and name not in settings.list_names():
+    if name == ENVIRONMENT and name not in settings.names():
         to = None
-        if settings.resolve_connection(None) is None:
+        if settings.resolve(None) is None:
             raise errors.SettingsError(
                 "The variables name no account: set CHATKIT_BASE_URL, CHATKIT_ACCOUNT_ID and "
                 "CHATKIT_TOKEN."
@@ -1005,11 +1005,11 @@ def _find_connection(path: Path) -> str:
         account = json.loads(read_file_bytes(path))["plan"]["setting"]["account"]
     except (ValueError, LookupError, TypeError, RecursionError):
         raise errors.PlanRefused(f"{path} is not a saved plan: `plan --out` writes one.") from None
-    known = settings.resolve_connection(None) if os.environ.get("CHATKIT_BASE_URL") else None
+    known = settings.resolve(None) if os.environ.get("CHATKIT_BASE_URL") else None
     if known is not None and known.account == account:
         return ENVIRONMENT
-    for name in settings.list_names():
-        kept = settings.read_stored(name)
+    for name in settings.names():
+        kept = settings.stored(name)
         if f"{kept.base_url} account {kept.account_id}" == account:
             return name
     raise errors.SettingsError(

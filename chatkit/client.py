@@ -286,7 +286,7 @@ def connect(to: str | Sandbox | None = None, *, retry: RetryPolicy | None = DEFA
     'Oliver Smith'
     """
     if to is None or isinstance(to, str):
-        connection = settings.resolve_connection(to)
+        connection = settings.resolve(to)
         if connection is None:
             with explain_missing_part("chatkit.connect() without a connection"):
                 from chatkit.sandbox import Sandbox

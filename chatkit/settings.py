@@ -88,9 +88,7 @@ def _read_environment() -> _Environment:
         raise SettingsError(f"In the CHATKIT_ variables: {error}") from None
 
 
-def resolve_connection(
-    name: str | None = None, *, one_of_several: bool = False
-) -> Connection | None:
+def resolve(name: str | None = None, *, one_of_several: bool = False) -> Connection | None:
     """Return the connection of a name, or of the variables; None for the sandbox.
 
     A named connection wins over CHATKIT_BASE_URL and CHATKIT_ACCOUNT_ID; CHATKIT_CONNECTION is the
@@ -111,7 +109,7 @@ def resolve_connection(
     if name is None:
         values, file = _drop_none(base_url=environment.base_url), None
     else:
-        values = dict(read_stored(name))
+        values = dict(stored(name))
         file = values.pop("token_file")
     set_aside = environment.base_url not in (None, values.get("base_url"))
     if not set_aside and not one_of_several:
@@ -135,12 +133,12 @@ def resolve_connection(
 
 
 def kept_connection(name: str, *, one_of_several: bool = False) -> Connection:
-    """Return the connection of a name; see `resolve_connection`.
+    """Return the connection of a name; see `resolve`.
 
     Raises:
         SettingsError: The name is unknown, or its configuration is incomplete.
     """
-    connection = resolve_connection(name, one_of_several=one_of_several)
+    connection = resolve(name, one_of_several=one_of_several)
     assert connection is not None  # noqa: S101  (only without a name it is the sandbox)
     return connection
 
@@ -195,12 +193,12 @@ def get_config_file() -> Path:
     return config or user_config_path("chatkit", appauthor=False) / "connections.toml"
 
 
-def list_names() -> list[str]:
+def names() -> list[str]:
     """Return the names of the connections that are kept."""
     return sorted(_read_tables())
 
 
-def read_stored(name: str) -> StoredConnection:
+def stored(name: str) -> StoredConnection:
     """Return the connection that the configuration file keeps under a name.
 
     Raises:
@@ -227,11 +225,11 @@ def validate_name(name: str) -> str:
     return name
 
 
-#: Where `save_connection` puts a token: keyring, file, or nowhere (then CHATKIT_TOKEN has it).
+#: Where `save` puts a token: keyring, file, or nowhere (then CHATKIT_TOKEN has it).
 TokenPlace = Literal["keyring", "nowhere"] | Path
 
 
-def save_connection(name: str, connection: StoredConnection, place: TokenPlace = "keyring") -> None:
+def save(name: str, connection: StoredConnection, place: TokenPlace = "keyring") -> None:
     """Keep a connection under a name: its token in the keyring, the rest in the file.
 
     Comments in the file, and other connections, stay.
@@ -348,10 +346,10 @@ def save_templates(name: str, codes: Sequence[str]) -> None:
     _edit_file(change)
 
 
-def forget_connection(name: str) -> None:
+def forget(name: str) -> None:
     """Remove a connection from the file, and its token from the keyring or from its file.
 
-    A token file of yours, one that `save_connection` was told to write elsewhere, stays.
+    A token file of yours, one that `save` was told to write elsewhere, stays.
 
     Raises:
         SettingsError: The name is unknown, or the keyring fails.

@@ -260,14 +260,14 @@ def test_a_damaged_access_file_is_told_and_made_new(damage: str, tmp_path: Path)
         token = sandbox.token
     file.write_text(damage)
     with pytest.raises(SettingsError, match="damaged"):
-        settings.resolve_connection(str(file))
+        settings.resolve(str(file))
     with Sandbox(tmp_path / "shop.db") as sandbox, sandbox.serve() as base_url:
         assert sandbox.token != token
-        opened = settings.resolve_connection(str(file))
+        opened = settings.resolve(str(file))
         assert opened is not None
         assert (opened.base_url, opened.token.reveal()) == (base_url, sandbox.token)
     with pytest.raises(SettingsError, match="there is no such file"):
-        settings.resolve_connection(str(tmp_path / "no.access"))
+        settings.resolve(str(tmp_path / "no.access"))
 
 
 def test_a_token_of_another_file_is_not_taken(tmp_path: Path) -> None:

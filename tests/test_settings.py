@@ -19,13 +19,13 @@ from chatkit.errors import SettingsError
 from chatkit.profile import ServiceProfile
 from chatkit.settings import (
     find_keyring_fault,
-    forget_connection,
+    forget,
     get_config_file,
     get_token_file,
-    list_names,
-    read_stored,
-    resolve_connection,
-    save_connection,
+    names,
+    resolve,
+    save,
+    stored,
 )
 
 MARKER = "tok_5f3a9c1e77"
@@ -65,12 +65,12 @@ def set_environment(monkeypatch: pytest.MonkeyPatch, **values: str) -> None:
 
 
 def test_nothing_configured_is_no_connection() -> None:
-    assert resolve_connection() is None
+    assert resolve() is None
 
 
 def test_kept_connections_are_not_used_unasked() -> None:
-    save_connection("staging", staging())
-    assert resolve_connection() is None
+    save("staging", staging())
+    assert resolve() is None
 
 
 def test_arguments_alone_are_a_connection() -> None:
@@ -89,20 +89,20 @@ def test_wrong_variables_do_not_matter_where_arguments_say_all(
 
 def test_variables_alone_are_a_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     set_environment(monkeypatch, base_url=STAGING, account_id="1001", token=f"{MARKER}\n")
-    assert resolve_connection() == staging(name="environment")
+    assert resolve() == staging(name="environment")
 
 
 def test_empty_variables_count_as_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
     set_environment(monkeypatch, base_url="", account_id="", token="")
-    assert resolve_connection() is None
+    assert resolve() is None
 
 
 def test_a_name_comes_before_the_variables_of_another_address(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    save_connection("staging", staging())
+    save("staging", staging())
     set_environment(monkeypatch, base_url=OTHER, account_id="2002", token="other")
-    assert resolve_connection("staging") == staging(name="staging")
+    assert resolve("staging") == staging(name="staging")
 
 
 def test_a_token_is_never_sent_to_an_address_it_was_not_given_with(
@@ -111,26 +111,26 @@ def test_a_token_is_never_sent_to_an_address_it_was_not_given_with(
     write(f'[staging]\nbase_url = "{STAGING}"\naccount_id = "1001"\n')
     set_environment(monkeypatch, base_url=OTHER, account_id="2002", token=MARKER)
     with pytest.raises(SettingsError, match="access token is missing") as named:
-        resolve_connection("staging")
+        resolve("staging")
     assert "are not used" in str(named.value)
 
 
 def test_a_token_variable_serves_a_named_connection_before_the_keyring(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    save_connection("staging", staging(token="kept"))
+    save("staging", staging(token="kept"))
     set_environment(monkeypatch, token=MARKER, account_id="2002")
-    assert resolve_connection("staging") == staging(name="staging")
+    assert resolve("staging") == staging(name="staging")
     set_environment(monkeypatch, base_url=f"{STAGING}/")
-    assert resolve_connection("staging") == staging(name="staging")
+    assert resolve("staging") == staging(name="staging")
 
 
 def test_a_variable_names_the_default_connection(monkeypatch: pytest.MonkeyPatch) -> None:
-    save_connection("staging", staging())
-    save_connection("production", staging(base_url=OTHER))
+    save("staging", staging())
+    save("production", staging(base_url=OTHER))
     set_environment(monkeypatch, connection="staging")
-    assert resolve_connection() == staging(name="staging")
-    assert resolve_connection("production") == staging(base_url=OTHER, name="production")
+    assert resolve() == staging(name="staging")
+    assert resolve("production") == staging(base_url=OTHER, name="production")
 
 
 @pytest.mark.parametrize("passed", range(1, 7))
@@ -141,7 +141,7 @@ def test_half_a_configuration_names_what_is_missing_and_every_place_for_it(
     some = {key: value for i, (key, value) in enumerate(values.items()) if passed >> i & 1}
     set_environment(monkeypatch, **some)
     with pytest.raises(SettingsError) as caught:
-        resolve_connection()
+        resolve()
     text = str(caught.value)
     for key in values:
         assert (f"CHATKIT_{key.upper()}" in text) is (key not in some)
@@ -151,22 +151,22 @@ def test_half_a_configuration_names_what_is_missing_and_every_place_for_it(
 
 def test_an_unknown_name_lists_the_known_ones() -> None:
     with pytest.raises(SettingsError, match="Known: none yet"):
-        resolve_connection("staging")
-    save_connection("staging", staging())
-    save_connection("production", staging())
+        resolve("staging")
+    save("staging", staging())
+    save("production", staging())
     with pytest.raises(SettingsError, match=r"'stagign'\. Known: production, staging\."):
-        resolve_connection("stagign")
+        resolve("stagign")
 
 
 def test_an_empty_name_is_no_request_for_the_sandbox() -> None:
     with pytest.raises(SettingsError, match="no connection of that name"):
-        resolve_connection("")
+        resolve("")
 
 
 @pytest.mark.parametrize("token", [MARKER * 4, "d41d8cd98f00b204e980"])
 def test_a_token_passed_as_a_name_is_not_repeated(token: str) -> None:
     with pytest.raises(SettingsError) as caught:
-        resolve_connection(token)
+        resolve(token)
     assert token not in str(caught.value)
 
 
@@ -179,7 +179,7 @@ def test_a_bad_variable_is_refused_unseen(
 ) -> None:
     set_environment(monkeypatch, **values)
     with pytest.raises(SettingsError, match="In the CHATKIT_ variables") as caught:
-        resolve_connection()
+        resolve()
     assert MARKER not in "".join(traceback.format_exception(caught.value))
 
 
@@ -202,13 +202,13 @@ def test_a_saved_connection_comes_back_whole() -> None:
     profile = ServiceProfile(
         search_param=None, page_base=0, content_requires=("text",), rate_limit=20
     )
-    save_connection("staging", staging(profile=profile))
-    assert list_names() == ["staging"]
-    assert resolve_connection("staging") == staging(profile=profile, name="staging")
+    save("staging", staging(profile=profile))
+    assert names() == ["staging"]
+    assert resolve("staging") == staging(profile=profile, name="staging")
 
 
 def test_the_file_is_private_and_holds_no_token() -> None:
-    save_connection("staging", staging())
+    save("staging", staging())
     path = get_config_file()
     assert MARKER not in path.read_text()
     assert {p.name for p in path.parent.iterdir()} == {path.name, f"{path.name}.lock"}
@@ -224,21 +224,19 @@ def test_comments_and_other_connections_stay_when_one_is_saved() -> None:
         "[staging.profile]\n# told by support\nsearch_param = 'q'\n"
         f'[other]\nbase_url = "{OTHER}"\naccount_id = "7"\n'
     )
-    known = read_stored("staging")
+    known = stored("staging")
     assert known.profile.search_param == "q" and known.account_id == "1001"
-    save_connection("staging", staging(profile=known.profile, account_id="1002"))
+    save("staging", staging(profile=known.profile, account_id="1002"))
     text = path.read_text()
     for comment in ("# ours", "# the rehearsal", "# mind the dot", "# told by support", "[other]"):
         assert comment in text
-    assert list_names() == ["other", "staging"]
-    assert resolve_connection("staging") == staging(
-        profile=known.profile, account_id="1002", name="staging"
-    )
+    assert names() == ["other", "staging"]
+    assert resolve("staging") == staging(profile=known.profile, account_id="1002", name="staging")
 
 
 def test_a_profile_that_is_the_default_again_leaves_the_file() -> None:
-    save_connection("staging", staging(profile=ServiceProfile(put="replace")))
-    save_connection("staging", staging())
+    save("staging", staging(profile=ServiceProfile(put="replace")))
+    save("staging", staging())
     assert "profile" not in get_config_file().read_text()
 
 
@@ -249,7 +247,7 @@ def test_a_link_to_the_file_stays_a_link(tmp_path: Path) -> None:
     real.write_text("# mine\n")
     get_config_file().parent.mkdir()
     get_config_file().symlink_to(real)
-    save_connection("staging", staging())
+    save("staging", staging())
     assert get_config_file().is_symlink()
     assert real.read_text().startswith("# mine\n")
 
@@ -257,7 +255,7 @@ def test_a_link_to_the_file_stays_a_link(tmp_path: Path) -> None:
 def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    save_connection("staging", staging())
+    save("staging", staging())
     before = get_config_file().read_bytes()
 
     def fail(*_: object) -> None:
@@ -265,7 +263,7 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(
 
     monkeypatch.setattr(os, "replace", fail)
     with pytest.raises(SettingsError, match="No space left"):
-        save_connection("other", staging())
+        save("other", staging())
     assert get_config_file().read_bytes() == before
     sibling = {get_config_file().name, f"{get_config_file().name}.lock"}
     assert {p.name for p in get_config_file().parent.iterdir()} == sibling
@@ -294,7 +292,7 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(
 def test_a_wrong_file_is_refused_with_the_key_and_never_a_token(text: str, advice: str) -> None:
     path = write(text)
     with pytest.raises(SettingsError, match=advice) as caught:
-        resolve_connection("staging")
+        resolve("staging")
     assert str(path) in str(caught.value)
     assert MARKER not in "".join(traceback.format_exception(caught.value))
 
@@ -302,18 +300,18 @@ def test_a_wrong_file_is_refused_with_the_key_and_never_a_token(text: str, advic
 def test_a_file_that_is_not_text_is_refused() -> None:
     write("").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(SettingsError, match="cannot be read"):
-        list_names()
+        names()
     get_config_file().unlink()
     get_config_file().mkdir()
     with pytest.raises(SettingsError, match="cannot be read"):
-        list_names()
+        names()
 
 
 @pytest.mark.parametrize("name", ["", "a b", "a.b", "../x", "é", "x" * 31, "a\n"])
 def test_an_odd_name_is_refused(name: str) -> None:
     with pytest.raises(SettingsError, match="name is made of"):
-        save_connection(name, staging())
-    assert list_names() == []
+        save(name, staging())
+    assert names() == []
 
 
 def test_the_file_lies_in_the_folder_the_system_has_for_it(
@@ -323,7 +321,7 @@ def test_the_file_lies_in_the_folder_the_system_has_for_it(
     if sys.platform == "linux":
         monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "xdg"))
         assert get_config_file() == tmp_path / "xdg" / "chatkit" / "connections.toml"
-        save_connection("staging", staging())
+        save("staging", staging())
         assert stat.S_IMODE((tmp_path / "xdg" / "chatkit").stat().st_mode) == 0o700
     assert get_config_file().name == "connections.toml"
 
@@ -332,59 +330,59 @@ def test_the_file_lies_in_the_folder_the_system_has_for_it(
 
 
 def test_the_token_lies_in_the_keyring_under_the_name(tmp_path: Path) -> None:
-    save_connection("staging", staging())
+    save("staging", staging())
     assert json.loads((tmp_path / "keyring.json").read_text()) == {"chatkit/staging": MARKER}
 
 
 def test_forgetting_removes_token_and_table(tmp_path: Path) -> None:
-    save_connection("staging", staging())
-    save_connection("other", staging())
-    forget_connection("staging")
-    assert list_names() == ["other"]
+    save("staging", staging())
+    save("other", staging())
+    forget("staging")
+    assert names() == ["other"]
     assert json.loads((tmp_path / "keyring.json").read_text()) == {"chatkit/other": MARKER}
     with pytest.raises(SettingsError, match="Known: other"):
-        forget_connection("staging")
+        forget("staging")
 
 
 def test_forgetting_works_where_no_token_or_no_keyring_is(tmp_path: Path) -> None:
-    save_connection("staging", staging())
-    save_connection("other", staging())
+    save("staging", staging())
+    save("other", staging())
     (tmp_path / "keyring.json").unlink()
-    forget_connection("staging")
+    forget("staging")
     keyring.set_keyring(keyring.backends.fail.Keyring())
-    forget_connection("other")
-    assert list_names() == []
+    forget("other")
+    assert names() == []
 
 
 def test_a_named_connection_without_a_token_says_where_to_give_it() -> None:
     write(f'[staging]\nbase_url = "{STAGING}"\naccount_id = "1001"\n')
     with pytest.raises(SettingsError, match=r"set CHATKIT_TOKEN, .*chatkit login staging`"):
-        resolve_connection("staging")
+        resolve("staging")
 
 
 def test_without_a_keyring_the_token_variable_is_named_and_works(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    save_connection("staging", staging())
+    save("staging", staging())
     keyring.set_keyring(keyring.backends.fail.Keyring())
     for use in (
-        lambda: resolve_connection("staging"),
-        lambda: save_connection("staging", staging()),
+        lambda: resolve("staging"),
+        lambda: save("staging", staging()),
     ):
         with pytest.raises(SettingsError, match=r"no keyring.*CHATKIT_TOKEN"):
             use()
     set_environment(monkeypatch, token=MARKER)
-    assert resolve_connection("staging") == staging(name="staging")
+    assert resolve("staging") == staging(name="staging")
 
 
 def test_without_a_keyring_address_and_account_can_be_kept(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     keyring.set_keyring(keyring.backends.fail.Keyring())
-    save_connection("staging", StoredConnection(base_url=STAGING, account_id="1001"), "nowhere")
-    assert list_names() == ["staging"]
+    save("staging", StoredConnection(base_url=STAGING, account_id="1001"), "nowhere")
+    assert names() == ["staging"]
     set_environment(monkeypatch, token=MARKER)
-    assert resolve_connection("staging") == staging(name="staging")
+    assert resolve("staging") == staging(name="staging")
 
 
 @pytest.mark.parametrize(
@@ -411,30 +409,30 @@ def test_a_keyring_is_tried_without_a_secret_and_holds_nothing_afterwards(
 def test_a_token_file_serves_where_there_is_no_keyring_and_only_its_owner_reads_it() -> None:
     keyring.set_keyring(keyring.backends.fail.Keyring())
     file = get_token_file("staging")
-    save_connection("staging", staging(), file)
-    assert resolve_connection("staging") == staging(name="staging")
+    save("staging", staging(), file)
+    assert resolve("staging") == staging(name="staging")
     assert (
         MARKER not in get_config_file().read_text() and str(file) in get_config_file().read_text()
     )
     if os.name == "posix":
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    forget_connection("staging")
+    forget("staging")
     assert not file.exists()
 
 
 def test_a_token_file_of_ones_own_stays_when_the_connection_is_forgotten(tmp_path: Path) -> None:
-    save_connection("staging", staging(), tmp_path / "mine" / "token")
-    assert resolve_connection("staging") == staging(name="staging")
-    forget_connection("staging")
+    save("staging", staging(), tmp_path / "mine" / "token")
+    assert resolve("staging") == staging(name="staging")
+    forget("staging")
     assert (tmp_path / "mine" / "token").exists()
 
 
 def test_a_token_that_moves_to_the_keyring_leaves_no_file_behind() -> None:
-    save_connection("staging", staging(), get_token_file("staging"))
-    save_connection("staging", staging(token="newer"))
+    save("staging", staging(), get_token_file("staging"))
+    save("staging", staging(token="newer"))
     assert not get_token_file("staging").exists()
     assert "token_file" not in get_config_file().read_text()
-    assert resolve_connection("staging") == staging(token="newer", name="staging")
+    assert resolve("staging") == staging(token="newer", name="staging")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="modes of POSIX")
@@ -442,28 +440,26 @@ def test_a_token_that_moves_to_the_keyring_leaves_no_file_behind() -> None:
 def test_a_token_file_that_others_can_read_is_refused(
     mode: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    save_connection("staging", staging(), get_token_file("staging"))
+    save("staging", staging(), get_token_file("staging"))
     get_token_file("staging").chmod(mode)
     with pytest.raises(SettingsError, match=rf"read by others \(mode {mode:o}\).*chmod 600"):
-        resolve_connection("staging")
+        resolve("staging")
     set_environment(monkeypatch, token="another")
-    assert resolve_connection("staging") == staging(token="another", name="staging")
+    assert resolve("staging") == staging(token="another", name="staging")
 
 
 def test_a_variable_names_a_token_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    save_connection("staging", staging(token="kept"))
+    save("staging", staging(token="kept"))
     file = tmp_path / "token"
     file.write_text(f"{MARKER}\n")
     file.chmod(0o600)
     set_environment(monkeypatch, token_file=str(file))
-    assert resolve_connection("staging") == staging(name="staging")
+    assert resolve("staging") == staging(name="staging")
     set_environment(monkeypatch, token="variable")
-    assert resolve_connection("staging") == staging(token="variable", name="staging")
+    assert resolve("staging") == staging(token="variable", name="staging")
     set_environment(monkeypatch, token="", base_url=OTHER, account_id="7")
-    assert resolve_connection("staging") == staging(
-        token="kept", name="staging"
-    )  # it is of another address
-    assert resolve_connection() == staging(base_url=OTHER, account_id="7", name="environment")
+    assert resolve("staging") == staging(token="kept", name="staging")  # it is of another address
+    assert resolve() == staging(base_url=OTHER, account_id="7", name="environment")
 
 
 @pytest.mark.parametrize(
@@ -484,7 +480,7 @@ def test_a_token_file_that_holds_none_is_told_without_its_content(
         file.chmod(0o600)
     set_environment(monkeypatch, base_url=STAGING, account_id="1001", token_file=str(file))
     with pytest.raises(SettingsError, match=advice) as caught:
-        resolve_connection()
+        resolve()
     assert str(file) in str(caught.value)
     assert MARKER not in "".join(traceback.format_exception(caught.value))
 
@@ -492,17 +488,17 @@ def test_a_token_file_that_holds_none_is_told_without_its_content(
 def test_a_token_in_place_of_a_path_is_a_token_in_the_configuration_file() -> None:
     write(f'[staging]\nbase_url = "{STAGING}"\naccount_id = "1"\ntoken_file = "{MARKER}"\n')
     with pytest.raises(SettingsError, match="holds a token") as caught:
-        resolve_connection("staging")
+        resolve("staging")
     assert MARKER not in "".join(traceback.format_exception(caught.value))
 
 
 def test_a_broken_keyring_never_lets_the_token_through() -> None:
-    save_connection("staging", staging())
+    save("staging", staging())
     keyring.set_keyring(LoudKeyring())
     for use in (
-        lambda: resolve_connection("staging"),
-        lambda: save_connection("new", staging()),
-        lambda: forget_connection("staging"),
+        lambda: resolve("staging"),
+        lambda: save("new", staging()),
+        lambda: forget("staging"),
     ):
         with pytest.raises(SettingsError, match="The keyring failed") as caught:
             use()
@@ -515,13 +511,13 @@ def test_a_broken_keyring_never_lets_the_token_through() -> None:
 def test_a_keyring_that_keeps_nothing_is_noticed(backend: KeyringBackend) -> None:
     keyring.set_keyring(backend)
     with pytest.raises(SettingsError, match="did not keep"):
-        save_connection("staging", staging())
-    assert list_names() == []
+        save("staging", staging())
+    assert names() == []
 
 
 def test_the_keyring_is_loaded_only_when_it_is_asked() -> None:
     code = (
-        "import sys; from chatkit.settings import resolve_connection; resolve_connection();"
+        "import sys; from chatkit.settings import resolve; resolve();"
         "print([m for m in ('keyring', 'tomlkit', 'httpx', 'pandas') if m in sys.modules])"
     )
     done = subprocess.run(

@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 import msgspec
 from pydantic import ValidationError
 
+from chatkit import settings
 from chatkit.api.answer import Answer, Pagination, replace_control_characters
 from chatkit.api.call import Call
 from chatkit.api.connection import Connection
@@ -27,7 +28,7 @@ from chatkit.errors import BadAnswer, CallError, ChatkitError, NotFound, Refused
 from chatkit.frames.snapshot import write_origin
 from chatkit.profile import ServiceProfile
 from chatkit.report import Report, ReportPart, folded, html_heading, make_object_frame, table
-from chatkit.settings import TokenPlace, save_connection
+from chatkit.settings import TokenPlace
 from chatkit.util.display import many, visible
 from chatkit.webhooks import MAX_WEBHOOKS
 
@@ -166,7 +167,7 @@ def save_if_healthy(name: str, connection: Connection, place: TokenPlace) -> Non
     if report.status:
         worst = report.checks[0]
         raise ChatkitError(f"Nothing was kept. {worst.check}: {worst.detail}. {worst.next_step}")
-    save_connection(name, connection, place)
+    settings.save(name, connection, place)
 
 
 def _run_checks(connection: Connection, probe: ProbeClient) -> Iterator[Check]:

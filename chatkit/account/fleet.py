@@ -124,7 +124,7 @@ def _match_connection_names(pattern: str) -> list[str]:
     """
     if not {"*", "?", "["} & {*pattern}:
         return [pattern]
-    names = settings.list_names()
+    names = settings.names()
     if matches := [name for name in names if fnmatchcase(name, pattern)]:
         return matches
     raise SettingsError(

@@ -132,8 +132,8 @@ class RememberedCodes:
     def _find_stored_name(self) -> str | None:
         """Return the name of this connection in the configuration file; None if it has none."""
         connection, name = self._connection, self._connection.name
-        if connection.sandbox is not None or name is None or name not in settings.list_names():
+        if connection.sandbox is not None or name is None or name not in settings.names():
             return None
-        stored = settings.read_stored(name)
+        stored = settings.stored(name)
         same = stored.base_url == connection.base_url and stored.account_id == connection.account_id
         return name if same else None

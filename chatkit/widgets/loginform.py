@@ -48,7 +48,7 @@ class LoginForm(Exported, FormModel):
 
     def __init__(self, name: str) -> None:
         self._name = settings.validate_name(name)
-        known = settings.read_stored(name) if name in settings.list_names() else None
+        known = settings.stored(name) if name in settings.names() else None
         self._profile = ServiceProfile() if known is None else known.profile
         self._file = (known and known.token_file) or settings.get_token_file(name)
         self.kept = False  #: whether the connection has been kept by this form
@@ -96,7 +96,7 @@ class LoginForm(Exported, FormModel):
             base_url=base_url.strip(), account_id=account_id.strip(), profile=self._profile
         )
         if secret is None:
-            settings.save_connection(self._name, where, "nowhere")
+            settings.save(self._name, where, "nowhere")
             self.message = (
                 "Kept, without the token. Before you start JupyterLab, tell it in that terminal, "
                 f"with the token in place of the dots: {settings.make_token_line()}\n"

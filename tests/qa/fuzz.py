@@ -130,14 +130,14 @@ def kinds(home: Path) -> dict[str, Kind]:
     client = chatkit.connect(chatkit.Sandbox(seed="demo"))
     contacts = client.contacts.frame()
     connection = Connection(base_url="https://a.example", account_id="1", token="t")
-    settings.save_connection("a", connection, "nowhere")
+    settings.save("a", connection, "nowhere")
     settings.save_templates("a", ["order_ready"])
     profile = {"search_param": "q", "page_base": 0, "content_requires": ["text"], "rate_limit": 20}
 
     def read_settings(path: Path) -> None:
         os.environ["CHATKIT_CONFIG"] = str(path)
-        for name in settings.list_names():
-            settings.read_stored(name)
+        for name in settings.names():
+            settings.stored(name)
             settings.save_templates(name, ["b"])
 
     edited = contacts.reset_index().head(5).assign(name="Bo")

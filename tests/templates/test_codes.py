@@ -150,7 +150,7 @@ def test_a_named_connection_keeps_them_in_its_table_and_nothing_else_moves(file,
     assert message == "The connection staging remembers 2 template codes, for every client of it."
     kept = 'account_id = "1001"\ntemplates = ["order_ready", "welcome"]\n'
     assert file.read_text() == FILE.replace('account_id = "1001"\n', kept)
-    assert settings.read_stored("other").templates == ()
+    assert settings.stored("other").templates == ()
     if os.name == "posix":
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
     monkeypatch.setenv("CHATKIT_TOKEN", "tok_0")
@@ -162,7 +162,7 @@ def test_those_before_are_replaced_and_none_forgets_them(file):
     RememberedCodes(connection()).save_codes([f"template_{n}" for n in range(30)])
     assert len(file.read_text().splitlines()) > 40  # one a line: a person edits it
     RememberedCodes(connection()).save_codes(["welcome"])
-    assert settings.read_stored("staging").templates == ("welcome",)
+    assert settings.stored("staging").templates == ("welcome",)
     RememberedCodes(connection()).save_codes([])
     assert file.read_text() == FILE
 
@@ -190,17 +190,17 @@ def test_a_connection_kept_again_for_another_account_forgets_them(file, monkeypa
     monkeypatch.setenv("KEYRING_FILE", str(file.with_name("keyring.json")))
     monkeypatch.setattr(settings, "use_keyring", lambda question: question(keyring))
     RememberedCodes(connection()).save_codes(["welcome"])
-    settings.save_connection("staging", connection())
-    assert settings.read_stored("staging").templates == ("welcome",)
-    settings.save_connection("staging", connection(account_id="2"))
-    assert settings.read_stored("staging").templates == ()
+    settings.save("staging", connection())
+    assert settings.stored("staging").templates == ("welcome",)
+    settings.save("staging", connection(account_id="2"))
+    assert settings.stored("staging").templates == ()
 
 
 def test_codes_in_the_file_that_are_none_are_told(file):
     for wrong in ('templates = "welcome"', "templates = [7]", 'templates = [""]'):
         file.write_text(FILE.replace('account_id = "1001"', f'account_id = "1001"\n{wrong}'))
         with pytest.raises(SettingsError, match="templates"):
-            settings.read_stored("staging")
+            settings.stored("staging")
 
 
 # --- of translations --------------------------------------------------------------------

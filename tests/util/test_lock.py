@@ -257,19 +257,19 @@ CONNECTION = (
 KEPT = {
     "connections: logins": (
         "",
-        f"{CONNECTION}; settings.save_connection(f'n{{n}}', c, 'nowhere')",
-        f"{CONNECTION}; found = {{int(name[1:]) for name in settings.list_names()}}",
+        f"{CONNECTION}; settings.save(f'n{{n}}', c, 'nowhere')",
+        f"{CONNECTION}; found = {{int(name[1:]) for name in settings.names()}}",
     ),
     "connections: template codes": (
-        f"{CONNECTION}; [settings.save_connection(f'n{{n}}', c, 'nowhere') for n in range(COUNT)]",
+        f"{CONNECTION}; [settings.save(f'n{{n}}', c, 'nowhere') for n in range(COUNT)]",
         f"{CONNECTION}; settings.save_templates(f'n{{n}}', [f'code{{n}}'])",
         f"{CONNECTION}; found = {{n for n in range(COUNT)"
-        " if settings.read_stored(f'n{n}').templates == (f'code{n}',)}",
+        " if settings.stored(f'n{n}').templates == (f'code{n}',)}",
     ),
     "connections: forgotten": (
-        f"{CONNECTION}; [settings.save_connection(f'n{{n}}', c, 'nowhere') for n in range(COUNT)]",
-        f"{CONNECTION}; settings.forget_connection(f'n{{n}}')",
-        f"{CONNECTION}; known = settings.list_names(); "
+        f"{CONNECTION}; [settings.save(f'n{{n}}', c, 'nowhere') for n in range(COUNT)]",
+        f"{CONNECTION}; settings.forget(f'n{{n}}')",
+        f"{CONNECTION}; known = settings.names(); "
         "found = {n for n in range(COUNT) if f'n{n}' not in known}",
     ),
     "ledger": (

@@ -81,9 +81,9 @@ def test_kept_connections_are_opened_by_their_names_and_one_without_a_token_name
             whole = Connection(
                 **kept.model_dump(exclude={"token_file"}), token=Secret("secret-token")
             )
-            settings.save_connection(name, whole, token)
+            settings.save(name, whole, token)
         else:
-            settings.save_connection(name, kept, "nowhere")
+            settings.save(name, kept, "nowhere")
     with chatkit.connect_all("agency-*") as fleet:
         assert list(fleet) == ["agency-de"]
         assert list(fleet.failed) == ["agency-fr"]
@@ -111,9 +111,9 @@ def test_the_token_of_the_environment_is_sent_for_one_account_and_never_for_seve
         kept = StoredConnection(base_url=address, account_id="1001")
         whole = Connection(**kept.model_dump(exclude={"token_file"}), token=Secret("own-token"))
         if name == "it":
-            settings.save_connection(name, whole, tmp_path / "it.token")
+            settings.save(name, whole, tmp_path / "it.token")
         else:
-            settings.save_connection(name, kept, "nowhere")
+            settings.save(name, kept, "nowhere")
     with chatkit.connect_all(["de"]) as alone:
         assert alone["de"].connection.token == Secret("token-of-the-environment")
     with chatkit.connect_all(["de", "fr", "it"]) as fleet:
