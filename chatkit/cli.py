@@ -74,7 +74,7 @@ DONE, DIFFERENT, TROUBLE, INTERRUPTED = 0, 1, 2, 130
 #: Stands for the CHATKIT_ variables in place of the name of a connection.
 ENVIRONMENT = "environment"
 
-#: Rows that were not applied; and lines on why a plan is outdated, and on a rehearsal.
+#: Rows that were not applied; and lines on why a plan is outdated.
 _MAX_ROWS, _MAX_LINES = 40, 8
 
 
@@ -813,25 +813,20 @@ def _plan(args: _Arguments) -> int:
         --rehearse: apply it to a copy of the account, and show what differs; the account itself is
             only read
     """
-    from chatkit.account.planning import format_plan_markdown
-    from chatkit.api.connection import describe_account
-
     _check_order("plan", args.folder, args.name)
     with _open_account(args.name) as client:
         plan = _plan_of_folder(args, client)
         stopped = plan.objections(many=True, irreversible=True)
-        rehearsal = None
+        rehearsals = []
         if args.rehearse and len(plan) and not stopped:
-            rehearsal = chatkit.rehearse(plan)
-            stopped = rehearsal.problems
+            rehearsals = [chatkit.rehearse(plan)]
+            stopped = rehearsals[0].problems
         if args.out:
             plan.save(args.out)
         if args.markdown:
-            where = describe_account(client.connection.account, client.connection.name)
-            notes = rehearsal.lines()[:_MAX_LINES] if rehearsal else ()
-            args.write(format_plan_markdown(plan, where, notes, _as_commands))
+            args.show("\n\n".join(each.markdown() for each in (plan, *rehearsals)))
         else:
-            args.show(f"{plan}\n\n{rehearsal or ''}")
+            args.show("\n\n".join(map(str, (plan, *rehearsals))))
     if args.out and stopped:
         print(f"{args.out} is written, but the plan is blocked: no `apply` takes it. Plan again.")
     elif args.out:

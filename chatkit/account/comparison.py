@@ -34,7 +34,7 @@ from chatkit.account.reading import (
     read_account,
 )
 from chatkit.api.connection import describe_account
-from chatkit.api.secret import MASK, SECRET
+from chatkit.bulk.changes import Change
 from chatkit.bulk.plan import (
     copy_plan_to,
     estimate_remaining,
@@ -42,7 +42,7 @@ from chatkit.bulk.plan import (
     get_target,
     note_rehearsal,
 )
-from chatkit.bulk.rendering import Line, join_account_tables
+from chatkit.bulk.rendering import Line, join_account_tables, make_change_lines
 from chatkit.bulk.stores import get_journal_folder
 from chatkit.client import RESOURCES, Client, get_plan_target, list_open_clients
 from chatkit.errors import ChatkitError, InputError, PlanRefused, get_first_line
@@ -72,9 +72,7 @@ from chatkit.util.display import (
     RenderedValue,
     cut,
     cut_middle,
-    find_differences,
     format_duration,
-    is_small,
     many,
     render_change,
     render_value,
@@ -89,7 +87,6 @@ if TYPE_CHECKING:
 #: What can be compared: see `compare`.
 Comparable: TypeAlias = "Client | Folder | Sandbox | AccountState | str | PathLike[str]"
 Position = Literal["left", "right"]
-_Location: TypeAlias = tuple[str, str, str]  #: the resource, the record and the field
 DifferenceKind = Literal["changed", "only left", "only right"]
 
 COLUMNS = ("resource", "key", "field", "left", "right", "what")
@@ -97,7 +94,7 @@ _SIGNS = {"changed": "~", "only left": "-", "only right": "+"}
 _CLASSES = {"changed": "update", "only left": "delete", "only right": "create"}
 #: What is never compared, in the one line under a comparison.
 _SET_ELSEWHERE = "ids, secrets and what the service sets itself"
-_DEPTH = 6  #: places that are shown of one nested value
+_DEPTH = 6  #: places that are shown of one flow document
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,16 +294,19 @@ class Comparison(Report, Sequence[AccountDifference]):
                 f"A plan changes an account, and the {target} side is {origin}: compare with a "
                 "client, like chatkit.connect(sandbox)."
             )
-        chosen = None if rows is None else self._read_chosen(rows, "rows")
+        chosen: dict[tuple[str, str], list[str]] = {}
+        for noun, key, field in self._read_chosen(rows, "rows") if rows is not None else ():
+            chosen.setdefault((noun, key), []).append(field)
         if isinstance(delete, pd.DataFrame):
-            delete = [(noun, key) for noun, key, _ in sorted(self._read_chosen(delete, "delete"))]
+            delete = [(noun, key) for noun, key, _ in self._read_chosen(delete, "delete")]
         source = (self.right, self.left)[target == "right"]
-        if chosen is not None:
-            source = _apply_chosen(source, client, chosen)
-        return plan_state(source, client, delete=delete, broken=broken, skip_invalid=skip_invalid)
+        only = None if rows is None else chosen
+        return plan_state(
+            source, client, only=only, delete=delete, broken=broken, skip_invalid=skip_invalid
+        )
 
-    def _read_chosen(self, rows: pd.DataFrame, name: str) -> set[_Location]:
-        """Return the locations of the differences that a person has chosen.
+    def _read_chosen(self, rows: pd.DataFrame, name: str) -> list[tuple[str, str, str]]:
+        """Return resource, record and field of the differences that a person has chosen.
 
         Raises:
             InputError: It is no frame of differences, or not of this comparison.
@@ -317,15 +317,15 @@ class Comparison(Report, Sequence[AccountDifference]):
                 f"{name}= takes some rows of the frame() of this comparison, like "
                 f"{name}=frame[frame.resource == 'flow']."
             )
-        chosen = set(rows[names].fillna("").itertuples(index=False, name=None))
-        known = set(self.frame()[names].itertuples(index=False, name=None))
-        if unknown := sorted(chosen - known):
-            resource, key, field = unknown[0]
-            others = f" and {len(unknown) - 1:,} more" if len(unknown) > 1 else ""
-            raise InputError(
-                f"{name}= holds what does not differ in this comparison: {resource} {cut(key)} "
-                f"{cut(field)}{others}. Take rows of its frame()."
-            )
+        chosen = sorted(set(rows[names].fillna("").itertuples(index=False, name=None)))
+        known = {(each.resource, each.key, each.field) for each in self._differences}
+        for each in chosen:
+            if each not in known:
+                place = " ".join(map(cut, each)).rstrip()
+                raise InputError(
+                    f"{name}= holds what does not differ in this comparison: {place}. Take rows "
+                    "of its frame()."
+                )
         return chosen
 
     # --- as a report ----------------------------------------------------------------
@@ -445,7 +445,6 @@ class FleetComparison(Report, Mapping[str, Comparison]):
         self,
         rows: pd.DataFrame | None = None,
         *,
-        delete: pd.DataFrame | None = None,
         broken: bool = False,
         skip_invalid: bool = False,
     ) -> FleetPlan:
@@ -453,28 +452,19 @@ class FleetComparison(Report, Mapping[str, Comparison]):
 
         Args:
             rows: Only these: some rows of `frame()`, like `frame[frame.resource == "content"]`.
-            delete: What the first account does not have and is to be deleted in the others, as
-                some rows of `frame()`.
             broken: Plan what the platform would refuse, too.
             skip_invalid: Plan the rest although something cannot be planned.
 
         Raises:
             InputError: Rows are not of this comparison, or an account is not a client.
         """
-        chosen_rows, deletes = (
-            {} if frame is None else dict(list(frame.groupby("account", sort=False)))
-            for frame in (rows, delete)
-        )
+        chosen = {} if rows is None else dict(list(rows.groupby("account", sort=False)))
         plans = {
             label: comparison.plan(
-                "right",
-                None if rows is None else chosen_rows.get(label, rows.iloc[:0]),
-                delete=deletes.get(label, ()),
-                broken=broken,
-                skip_invalid=skip_invalid,
+                "right", chosen.get(label), broken=broken, skip_invalid=skip_invalid
             )
             for label, comparison in self.items()
-            if len(comparison) and (rows is None or label in {**chosen_rows, **deletes})
+            if label in (self.differ if rows is None else chosen)
         }
         return FleetPlan(plans, failed=self.stops, skip_invalid=skip_invalid)
 
@@ -533,47 +523,18 @@ def _compare_records(
             yield AccountDifference(noun, name, field, *values, "changed")
 
 
-def _apply_chosen(source: AccountState, client: Client, chosen: set[_Location]) -> AccountState:
-    """Return the live state of the account with the chosen differences set as in `source`.
-
-    The account is read again: later changes in it are not taken back.
-    """
-    nouns = {noun for noun, _, _ in chosen}
-    live = read_state(client, contacts=CONTACT in nouns, codes=source.codes or None)
-    records: dict[str, dict[Any, dict[str, Any]]] = {noun: {} for noun in source.records}
-    for noun in records.keys() & nouns:
-        for key, fields in source.get(noun).items():
-            name = format_name(key, DECLARED[noun].separator)
-            live_fields = live.get(noun).get(key)
-            if live_fields is not None:
-                sources = {
-                    field: fields if (noun, name, field) in chosen else live_fields
-                    for field in (*live_fields, *fields)
-                }
-                records[noun][key] = {f: record[f] for f, record in sources.items() if f in record}
-            elif (noun, name, "") in chosen:
-                records[noun][key] = dict(fields)
-    return replace(source, records=records)
-
-
 # --- one difference, line by line -----------------------------------------------------------
 
 
 def _format_change(difference: AccountDifference) -> list[Line]:
     """Return the display lines of a difference; documents and lists are split into their parts."""
-    if SECRET.search(difference.field):
-        return [Line(difference.field, words(MASK), words(MASK))]
-    left, right = difference.left, difference.right
-    if difference.field == "flow_json" and isinstance(left, dict) and isinstance(right, dict):
-        lines = _format_flow_difference(left, right)
-    elif left in EMPTY or right in EMPTY or (is_small(left) and is_small(right)):
-        lines = [Line(difference.field, *render_change(left, right))]
-    else:
-        parts = find_differences(difference.field, left, right)
-        lines = [Line(name, *render_change(*values)) for name, *values in parts]
-    if (hidden := len(lines) - _DEPTH) > 0:
-        lines = [*lines[:_DEPTH], Line(f"… and {many(hidden, 'more place')}", None, None)]
-    return lines
+    field, left, right = difference.field, difference.left, difference.right
+    if field == "flow_json" and isinstance(left, dict) and isinstance(right, dict):
+        return _format_flow_difference(left, right)
+    change = Change(
+        row=0, kind="update", key=None, label="", before={field: left}, after={field: right}
+    )
+    return make_change_lines(change)
 
 
 def _format_flow_difference(left: dict[str, Any], right: dict[str, Any]) -> list[Line]:
@@ -588,6 +549,8 @@ def _format_flow_difference(left: dict[str, Any], right: dict[str, Any]) -> list
         else:
             both = raw if raw == [None, None] else render_change(*raw)
         lines.append(Line(f"{each.kind}: {each.where}", *both))
+    if (hidden := len(lines) - _DEPTH) > 0:
+        lines[_DEPTH:] = [Line(f"… and {many(hidden, 'more place')}", None, None)]
     return lines or [Line("flow_json, written in another way", None, None)]
 
 
@@ -736,13 +699,6 @@ class Rehearsal(Report):
                 rows["label"], rows["state"], rows["reason"], strict=True
             )
         ]
-
-    def lines(self) -> list[str]:
-        """Return the outcome as lines for a comment on a pull request."""
-        if problems := self.problems:
-            return [f"! rehearsal: {cut(each, 200)}" for each in problems]
-        well = f"{many(len(self.result), 'row')} as planned, in a copy of the account"
-        return [f"# rehearsal: {cut(each, 200)}" for each in (well, *self.plan.objections())]
 
     def frame(self) -> pd.DataFrame:
         """Return the result of each plan row in the copy, indexed as the plan."""

@@ -6,7 +6,6 @@ service does at the points that the API document leaves open with the profile.
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
 from functools import cached_property
@@ -18,7 +17,7 @@ import msgspec
 from pydantic import ValidationError
 
 from chatkit import settings
-from chatkit.api.answer import Answer, Pagination, replace_control_characters
+from chatkit.api.answer import Answer, Pagination
 from chatkit.api.call import Call
 from chatkit.api.connection import Connection
 from chatkit.api.record import parse_document
@@ -27,7 +26,7 @@ from chatkit.client import Client, connect
 from chatkit.errors import BadAnswer, CallError, ChatkitError, NotFound, Refused
 from chatkit.frames.snapshot import write_origin
 from chatkit.profile import ServiceProfile
-from chatkit.report import Report, ReportPart, folded, html_heading, make_object_frame, table
+from chatkit.report import Report, ReportPart, folded, headline, make_object_frame, table, wrapped
 from chatkit.settings import TokenPlace
 from chatkit.util.display import many, visible
 from chatkit.webhooks import MAX_WEBHOOKS
@@ -40,7 +39,6 @@ if TYPE_CHECKING:
 State = Literal["ok", "warning", "problem", "unknown"]
 
 _POINT = "Profile: "
-_WIDTH = 80  # of the details in the text form
 #: The columns of the table, with their share of its width.
 _COLUMNS = {"check": 24, "state": 10, "detail": 38, "next step": 28}
 _WRITES = {
@@ -90,21 +88,17 @@ class CheckupReport(Report):
         unknown = self.checks[len(known) :]
         unknown_count = many(len(unknown), "check")
         names = ", ".join(check.check.removeprefix(_POINT) for check in unknown)
-        line = Check(unknown_count, "unknown", f"not shown by reading: {names}")
-        checks = [*known, *([line] if unknown else [])]
+        summed = Check(unknown_count, "unknown", f"not shown by reading: {names}")
+        checks = [*known, *([summed] if unknown else [])]
         width = max((len(check.check) for check in checks), default=0)
-        lines = [replace_control_characters(f"Checkup of {self.subject}")]
+        lines = []
         for check in checks:
-            details = textwrap.wrap(replace_control_characters(check.detail), _WIDTH)
+            head = f"  {check.state:<8} {check.check:<{width}}  "
+            lines += wrapped(head, visible(check.detail))
             if check.next_step:
-                details += textwrap.wrap(
-                    f"-> {replace_control_characters(check.next_step)}", _WIDTH
-                )
-            head = f"{check.state:<8} {check.check:<{width}}"
-            for detail in details:
-                lines.append(f"  {head}  {detail}")
-                head = " " * len(head)
-        yield ReportPart(lines, html_heading(f"Checkup of {self.subject}"))
+                lines += wrapped(" " * len(head) + "-> ", visible(check.next_step))
+        yield headline(f"Checkup of {visible(self.subject)}")
+        yield ReportPart(lines)
         as_assumed = [c for c in known if c.check.startswith(_POINT) and c.state == "ok"]
         yield _render_checks_table([check for check in known if check not in as_assumed])
         for summary, hidden in (
@@ -246,14 +240,9 @@ class Reply:
         return body if type(body) is dict else {}
 
     @property
-    def data(self) -> Any:
-        """The `data` of the envelope; `msgspec.UNSET` when there is none."""
-        return self.envelope.get("data", msgspec.UNSET)
-
-    @property
     def records(self) -> list[dict[str, Any]]:
         """The records of a list, or the one record, as far as they are objects."""
-        data = self.data if self.succeeded else []
+        data = self.envelope.get("data") if self.succeeded else []
         return [row for row in (data if isinstance(data, list) else [data]) if type(row) is dict]
 
     @property

@@ -25,7 +25,6 @@ from chatkit.errors import (
     JournalError,
     NotAuthenticated,
     SettingsError,
-    format_command,
 )
 from chatkit.frames.snapshot import read_origins_of_parts, write_part_origins
 from chatkit.imports import accessor
@@ -295,7 +294,13 @@ class Fleet(Report, Mapping[str, Client]):
         """Yield the headline and a table of the accounts with their states."""
         yield headline(f"Fleet of {many(len(self), 'account')}.")
         rows = [
-            (visible(label), describe_account(client.connection.account), _describe_token(client))
+            (
+                visible(label),
+                describe_account(client.connection.account),
+                f"its token was refused. {NotAuthenticated.advice}"
+                if client.transport.token_refused
+                else "open",
+            )
             for label, client in self.items()
         ]
         rows += [(visible(name), "", f"not open: {reason}") for name, reason in self.failed.items()]
@@ -306,17 +311,6 @@ def _add_account_note(error: Exception, label: str) -> Exception:
     """Add a note to an error that names its account; return it."""
     error.add_note(f"This error is of the account {label}; its client is fleet[{label!r}].")
     return error
-
-
-def _describe_token(client: Client) -> str:
-    """Return "open", or a message if the last answer refused the token."""
-    if not client.transport.token_refused:
-        return "open"
-    name = client.connection.name
-    step = (
-        f" Keep it with {format_command(f'login {name}')}, and open the fleet anew." if name else ""
-    )
-    return f"its token was refused. {NotAuthenticated.advice}{step}"
 
 
 # --- its resources --------------------------------------------------------------------
@@ -331,18 +325,6 @@ class FleetResource:
     def __repr__(self) -> str:
         count = many(len(self._fleet), "account")
         return f"<{self._noun}s of {count}: .frame() shows them>"
-
-    if not TYPE_CHECKING:  # type checkers report a name that does not exist
-
-        def __getattr__(self, name: str) -> Any:
-            """Raise AttributeError with the account that has the method."""
-            if name.startswith("_"):  # of a copy that has no attributes yet, for one
-                raise AttributeError(name)
-            place = f"{self._noun}s"
-            raise AttributeError(
-                f"A fleet has frame and plan of its {place}, and no {name}: call "
-                f"fleet['name'].{place}.{name}(…) of one account."
-            )
 
     def frame(self, *codes: Any, **options: Any) -> pd.DataFrame:
         """Read the list of each account into one DataFrame, indexed by account first.
@@ -367,9 +349,8 @@ class FleetResource:
     def plan(
         self,
         frame: pd.DataFrame | Mapping[str, Any] | None = None,
-        delete: pd.DataFrame | Iterable[Any] | None = None,
+        delete: pd.DataFrame | Mapping[str, Any] | None = None,
         *,
-        base: pd.DataFrame | Mapping[str, Any] | None = None,
         skip_invalid: bool = False,
         **options: Any,
     ) -> FleetPlan:
@@ -379,9 +360,8 @@ class FleetResource:
             frame: What `frame()` gave, edited; a frame of your own that names the account of each
                 row, as the first level of its index or in a column `account`; or what each
                 account is to take: `dict.fromkeys(fleet, rows)` plans the same rows in all.
-            delete: Keys of records to delete, account first: `[("de", 50002)]`; or a frame that
-                holds them. Contents have a column `delete` for it.
-            base: The frame of the fleet that this one was made from, as for one account.
+            delete: Records to delete, as such a frame, or by account: `{"de": [50002]}`. Contents
+                have a column `delete` for it.
             skip_invalid: Plan the good rows although others cannot be planned, and the other
                 accounts although one cannot be.
             options: As for one account: `existing`, `other_account`, `duplicates`, `broken`.
@@ -390,21 +370,22 @@ class FleetResource:
             InputError: No frame can be planned as a whole, or one names no account of the fleet.
         """
         parts = {} if frame is None and delete is not None else self._split_by_account(frame)
-        deletes = _split_keys_by_account(delete)
-        bases = {} if base is None else self._split_by_account(base)
-        self._check_labels([*parts, *deletes])
+        deletes = {} if delete is None else self._split_by_account(delete)
         fleet = self._fleet
-        labels = [label for label in [*fleet, *fleet.failed] if label in {**parts, **deletes}]
+        known = [*fleet, *fleet.failed]
+        if unknown := [label for label in {**parts, **deletes} if label not in known]:
+            named = ", ".join(f"{label!r:.60}" for label in unknown[:5])
+            raise InputError(
+                f"No account of the fleet is called {named}: there are {', '.join(fleet)}."
+            )
 
         def work(label: str, client: Client) -> Any:
             """Plan the rows of one account."""
-            arguments = {"skip_invalid": skip_invalid, **options} | (
-                {"delete": deletes[label]} if label in deletes else {}
-            )
-            if bases:
-                arguments["base"] = bases.get(label)
-            return cast("Any", get_resource(client, self._noun)).plan(parts.get(label), **arguments)
+            resource = cast("Any", get_resource(client, self._noun))
+            own = {"delete": deletes[label]} if label in deletes else {}
+            return resource.plan(parts.get(label), skip_invalid=skip_invalid, **options, **own)
 
+        labels = [label for label in known if label in {**parts, **deletes}]
         plans, stops = fleet._run_each(work, labels=[label for label in labels if label in fleet])
         stops |= {label: reason for label, reason in fleet.failed.items() if label in labels}
         return FleetPlan(plans, failed=stops, skip_invalid=skip_invalid)
@@ -424,19 +405,6 @@ class FleetResource:
                 f"This is {'None' if frame is None else f'of type {type(frame).__name__}'}."
             )
         return _split_frame_by_account(frame)
-
-    def _check_labels(self, labels: Iterable[str]) -> None:
-        """Refuse rows of accounts that are not in the fleet.
-
-        Raises:
-            InputError: Some are of others.
-        """
-        known = {*self._fleet, *self._fleet.failed}
-        if unknown := [label for label in labels if label not in known]:
-            named = ", ".join(f"{label!r:.60}" for label in unknown[:5])
-            raise InputError(
-                f"No account of the fleet is called {named}: there are {', '.join(self._fleet)}."
-            )
 
 
 def _split_frame_by_account(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -458,28 +426,6 @@ def _split_frame_by_account(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
         part = part.dropna(axis="columns", how="all")  # columns that other accounts have
         part.attrs = {"chatkit": origins[label]} if label in origins else {}
         parts[label] = part
-    return parts
-
-
-def _split_keys_by_account(delete: pd.DataFrame | Iterable[Any] | None) -> dict[str, Any]:
-    """Split the keys to delete, or the frame that holds them, by account.
-
-    Raises:
-        InputError: They do not begin with an account.
-    """
-    if delete is None:
-        return {}
-    if hasattr(delete, "columns"):
-        return dict(_split_frame_by_account(cast("pd.DataFrame", delete)))
-    parts: dict[str, list[Any]] = {}
-    keys: Iterable[Any] = [delete] if isinstance(delete, str | bytes) else delete
-    for key in keys:
-        if not isinstance(key, tuple) or len(key) < 2:
-            raise InputError(
-                f"delete= takes keys that begin with their account, like ('de', 50002), not "
-                f"{key!r:.60}."
-            )
-        parts.setdefault(key[0], []).append(key[1] if len(key) == 2 else key[1:])
     return parts
 
 

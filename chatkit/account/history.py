@@ -6,10 +6,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar, cast
 
 from chatkit.account.fleet_plan import FleetPlan
-from chatkit.api.connection import Connection, is_same_local_server, split_account
+from chatkit.api.connection import split_account
 from chatkit.bulk import rendering
 from chatkit.bulk.apply import PlanTarget
 from chatkit.bulk.journal import At, Journal, JournalStore, KeptRun, RunHeader, is_finished
@@ -44,10 +44,63 @@ _Clients: TypeAlias = "Client | Mapping[str, Client] | None"
 class _LocatedRun(NamedTuple):
     """The journal of a run, or those of the run of a fleet."""
 
-    store: JournalStore
     name: str  #: the whole name of the run
     home: JournalStore | None  #: the store, if it is not the default one of this user
-    fleet: Mapping[str, KeptRun]  #: the runs of its accounts, if it is the run of a fleet
+    parts: Mapping[str, KeptRun]  #: the runs of a fleet by account; else one without a name
+
+    @property
+    def is_fleet(self) -> bool:
+        """Return whether it is the run of a fleet."""
+        return "" not in self.parts
+
+    def explain_missing_journals(self) -> dict[str, str]:
+        """Return the accounts of a fleet's run without a readable journal, each with the reason.
+
+        Returns:
+            The reasons by account; by the name of its run where no journal names that.
+        """
+        if not self.is_fleet:
+            return {}
+        stores = {kept.store.location: kept.store for kept in self.parts.values()}
+        names = [name for store in stores.values() for name in store.runs()]
+        listed = {name for name in names if parse_fleet_id(name) == self.name}
+        labels = next((kept.header.fleet_of for kept in self.parts.values() if kept.header), ())
+        last = max(int(name.rpartition("-")[2]) for name in listed)
+        runs = [make_fleet_part_id(self.name, n + 1) for n in range(len(labels) or last)]
+        read = {kept.run for kept in self.parts.values()}
+        states = {run: "cannot be read" if run in listed else "is gone" for run in runs}
+        return {
+            label: f"The journal of its run {run} {states[run]}."
+            for label, run in zip(labels or runs, runs, strict=True)
+            if run not in read
+        }
+
+    def read_journals(
+        self, read: Callable[[str, Journal], T], labels: Collection[str] | None = None
+    ) -> tuple[dict[str, T], dict[str, str]]:
+        """Read the journals; return the results, and the reasons of failures, by account.
+
+        Args:
+            read: Reads the journal of one account.
+            labels: The accounts to read; None for all.
+
+        Raises:
+            JournalError: None can be read.
+            SettingsError: It is the run of one account, which cannot be opened.
+        """
+        results, failed = dict[str, T](), self.explain_missing_journals()
+        parts = {n: part for n, part in self.parts.items() if labels is None or n in labels}
+        failed = {n: why for n, why in failed.items() if labels is None or n in labels}
+        for n, (label, part) in enumerate(parts.items(), 1):
+            try:
+                with part.read() as opened:
+                    results[label] = read(label, opened)
+            except (JournalError, SettingsError) as error:
+                unopened = self.is_fleet and isinstance(error, SettingsError)
+                if n == len(parts) and not results and not unopened:
+                    raise
+                failed[label] = get_first_line(error)
+        return results, failed
 
 
 def runs(
@@ -130,9 +183,10 @@ def _open_run(
     """
     located = _locate_run(run, home)
     plan = _make_resume_plan(located, client)
-    with located.store.read(located.name) as opened:
+    part = next(iter(located.parts.values()))
+    with part.read() as opened:
         header, rows = opened.header, read_rows(opened)
-    last = located.store.summary(located.name).last
+    last = part.store.summary(part.run).last
     stopped = last.detail.get("reason", "") if last is not None and last.what == "stopped" else ""
     return plan, rendering.make_result_frame(rows, header.run, header.names, stopped)
 
@@ -145,21 +199,17 @@ def _make_resume_plan(
     Raises:
         JournalError: No journal of it can be read.
     """
-    store, name, chosen, fleet = located
-    accounts = _collect_account_names(fleet)
 
     def make_plan(label: str, opened: Journal) -> Plan:
         """Make the plan of one account from its journal."""
-        target: Any = _LazyPlanTarget(
-            partial(_find_run_target, opened.header, client, accounts, moved=moved)
-        )
-        return restore_plan(opened, target, fleet[label].store if fleet else store, chosen)
+        find = partial(_find_run_target, opened.header, client, moved=moved)
+        target = cast("PlanTarget", _LazyPlanTarget(find))
+        return restore_plan(opened, target, located.parts[label].store, located.home)
 
-    if not fleet:
-        with store.read(name) as opened:
-            return make_plan("", opened)
-    plans, failed = _read_fleet_journals(fleet, make_plan)
-    return FleetPlan(plans, failed=failed, skip_invalid=True, run=_get_fleet_id(fleet))
+    plans, failed = located.read_journals(make_plan)
+    if not located.is_fleet:
+        return plans[""]
+    return FleetPlan(plans, failed=failed, skip_invalid=True, run=located.name)
 
 
 class _LazyPlanTarget:
@@ -214,17 +264,13 @@ def journal(run: str | pd.DataFrame, *, at: str | Path | None = None) -> pd.Data
     """
     location = hide_password(at)
     del at  # a traceback that prints variables must not find a password
-    store, name, _, fleet = _locate_run(run, location)
-    if fleet:
-        frames, failed = _read_fleet_journals(
-            fleet,
-            lambda _, opened: rendering.make_journal_frame(opened.events(), read_rows(opened)),
-        )
-        for label, reason in failed.items():
-            print_line(f"{visible(label)}: {reason}")
-        return rendering.join_account_tables(frames)
-    with store.read(name) as opened:
-        return rendering.make_journal_frame(opened.events(), read_rows(opened))
+    located = _locate_run(run, location)
+    frames, failed = located.read_journals(
+        lambda _, opened: rendering.make_journal_frame(opened.events(), read_rows(opened))
+    )
+    for label, reason in failed.items():
+        print_line(f"{visible(label)}: {reason}")
+    return rendering.join_account_tables(frames) if located.is_fleet else frames[""]
 
 
 def resume(
@@ -255,9 +301,8 @@ def resume(
         concurrency: Calls under way at once.
         rate: Calls a second at most; without it as many as it was applied with. `math.inf` lifts
             that.
-        moved: Say that the client's account is the one of the run, although its service has
-            another address now. A service on this machine that has only taken another port
-            needs no more than its client.
+        moved: Say that the account of the one client that is passed is that of the run, although
+            its service has another address now.
         secrets: Takes the signing secrets of the webhooks that it creates, by id (of a fleet by
             account and id): the service never shows them again.
         on: Of a fleet: the workers that go on with it, as for the `apply` of its plan.
@@ -278,8 +323,8 @@ def resume(
     location = hide_password(at)
     del at  # a traceback that prints variables must not find a password
     located = _locate_run(run, location)
-    if located.fleet:
-        _check_fleet_started(located.fleet)
+    if located.is_fleet:
+        _check_fleet_started(located)
     elif on is not None:
         raise InputError(
             f"on= goes on with the run of a fleet, and {located.name} is the run of one account, "
@@ -291,7 +336,7 @@ def resume(
         rate=rate,
         many=True,
         irreversible=True,
-        **({"on": on} if located.fleet else {}),
+        **({"on": on} if located.is_fleet else {}),
     )
     if secrets is not None:
         secrets.update(plan.secrets)
@@ -335,30 +380,31 @@ def undo(
     accessor.register()
     location = hide_password(at)
     del at  # a traceback that prints variables must not find a password
-    store, name, chosen, fleet = _locate_run(run, location)
+    located = _locate_run(run, location)
     all_rows = 0 if isinstance(run, str) else rendering.get_result_row_count(run)
     if rows is None and len(run) < all_rows:
         raise InputError(
             f"This is {len(run):,} of {many(all_rows, 'row')} of the result: "
             "undo(result, rows=part.index) takes only these back, and undo(result) all of them."
         )
-    if fleet:
-        return _make_fleet_undo_plan(
-            fleet, client, rows, chosen, moved=moved, include_adopted=include_adopted
+    rows_of: dict[str, Any] = dict.fromkeys([*located.parts, *located.explain_missing_journals()])
+    if rows is not None:
+        rows_of = _group_by_account(rows, rows_of) if located.is_fleet else {"": rows}
+    later = [*list_runs(located.home, lost=lambda _: None)]
+
+    def make_plan(label: str, opened: Journal) -> Plan:
+        """Make the undo plan of one account from its journal."""
+        only = None if rows is None else _find_row_numbers(opened, rows_of[label])
+        target = _find_run_target(opened.header, client, moved=moved)
+        plan = make_undo_plan(
+            opened, target, include_adopted=include_adopted, only=only, later=later
         )
-    with store.read(name) as opened:
-        header = opened.header
-        label = header.fleet[1] if isinstance(client, Mapping) and header.fleet else None
-        if label is not None and rows is not None:
-            rows = _group_by_account(rows, [label]).get(label, [])
-        only = None if rows is None else _find_row_numbers(opened, rows)
-        target = _find_run_target(header, client, moved=moved)
-        later = [*list_runs(chosen, lost=lambda _: None)]
-        plan = set_journal_location(
-            make_undo_plan(opened, target, include_adopted=include_adopted, only=only, later=later),
-            chosen,
-        )
-    return plan if label is None else FleetPlan({label: plan})
+        return set_journal_location(plan, located.home)
+
+    plans, failed = located.read_journals(make_plan, rows_of)
+    if not located.is_fleet:
+        return plans[""]
+    return FleetPlan(plans, failed=failed, skip_invalid=True)
 
 
 # --- a run of a fleet -----------------------------------------------------------------
@@ -392,34 +438,7 @@ def _find_fleet_runs(name: str, at: At | None) -> dict[str, KeptRun]:
     return {label: kept for (_, label), kept in parts.items()}
 
 
-def _get_fleet_id(parts: Mapping[str, KeptRun]) -> str:
-    """Return the name of the run of a fleet, from the runs of its accounts."""
-    return parse_fleet_id(next(iter(parts.values())).run)
-
-
-def _explain_missing_journals(parts: Mapping[str, KeptRun]) -> dict[str, str]:
-    """Return the accounts of a fleet's run without a readable journal, each with the reason.
-
-    Returns:
-        The reasons by account; by the name of its run where no journal names that.
-    """
-    fleet = _get_fleet_id(parts)
-    stores = {kept.store.location: kept.store for kept in parts.values()}
-    listed = {
-        name for store in stores.values() for name in store.runs() if parse_fleet_id(name) == fleet
-    }
-    labels = next((kept.header.fleet_of for kept in parts.values() if kept.header), ())
-    last = max(int(name.rpartition("-")[2]) for name in listed)
-    names = [make_fleet_part_id(fleet, n + 1) for n in range(len(labels) or last)]
-    read = {kept.run for kept in parts.values()}
-    return {
-        label: f"The journal of its run {name} {'cannot be read' if name in listed else 'is gone'}."
-        for label, name in zip(labels or names, names, strict=True)
-        if name not in read
-    }
-
-
-def _check_fleet_started(parts: Mapping[str, KeptRun]) -> None:
+def _check_fleet_started(located: _LocatedRun) -> None:
     """Refuse to resume the run of a fleet that ended before all its journals were written.
 
     The first of them is written at last.
@@ -427,78 +446,15 @@ def _check_fleet_started(parts: Mapping[str, KeptRun]) -> None:
     Raises:
         JournalError: It is not there, and no account has begun.
     """
-    fleet, known = _get_fleet_id(parts), [*parts.values()]
-    if not known[0].store.has(make_fleet_part_id(fleet, 1)) and all(
+    known = [*located.parts.values()]
+    if not known[0].store.has(make_fleet_part_id(located.name, 1)) and all(
         each.last is None for each in known
     ):
         raise JournalError(
-            f"The run {fleet} ended before its journals were complete, so nothing was sent, unless "
-            "the journal of its first account was deleted since. Plan again from a fresh frame."
+            f"The run {located.name} ended before its journals were complete, so nothing was sent, "
+            "unless the journal of its first account was deleted since. Plan again from a fresh "
+            "frame."
         )
-
-
-def _read_fleet_journals(
-    parts: Mapping[str, KeptRun],
-    read: Callable[[str, Journal], T],
-    labels: Collection[str] | None = None,
-) -> tuple[dict[str, T], dict[str, str]]:
-    """Read the journals of a fleet; return the results, and the reasons of failures, by account.
-
-    Args:
-        parts: The runs of a fleet.
-        read: Reads one journal.
-        labels: The accounts to read; None for all.
-
-    Raises:
-        JournalError: None can be read.
-    """
-    results, failed = dict[str, T](), _explain_missing_journals(parts)
-    if labels is not None:
-        parts = {label: part for label, part in parts.items() if label in labels}
-        failed = {label: reason for label, reason in failed.items() if label in labels}
-    for n, (label, part) in enumerate(parts.items(), 1):
-        try:
-            with part.read() as opened:
-                results[label] = read(label, opened)
-        except SettingsError as error:
-            failed[label] = get_first_line(error)
-        except JournalError as error:
-            if n == len(parts) and not results:
-                raise
-            failed[label] = get_first_line(error)
-    return results, failed
-
-
-def _collect_account_names(parts: Mapping[str, KeptRun]) -> set[str]:
-    """Return the names of the accounts in the run of a fleet."""
-    return {each.header.account for each in parts.values() if each.header is not None}
-
-
-def _make_fleet_undo_plan(
-    parts: Mapping[str, KeptRun],
-    client: _Clients,
-    rows: Iterable[Any] | None,
-    chosen: JournalStore | None,
-    *,
-    moved: bool,
-    include_adopted: bool,
-) -> FleetPlan:
-    """Make the plan that takes back the run of a fleet, in each account that can be found."""
-    labels = dict.fromkeys([*parts, *_explain_missing_journals(parts)])
-    rows_of = labels if rows is None else _group_by_account(rows, labels)
-    later = [*list_runs(chosen, lost=lambda _: None)]
-
-    def make_plan(label: str, opened: Journal) -> Plan:
-        """Make the undo plan of one account from its journal."""
-        only = None if rows is None else _find_row_numbers(opened, rows_of[label] or ())
-        target = _find_run_target(opened.header, client, _collect_account_names(parts), moved=moved)
-        return set_journal_location(
-            make_undo_plan(opened, target, include_adopted=include_adopted, only=only, later=later),
-            chosen,
-        )
-
-    plans, failed = _read_fleet_journals(parts, make_plan, rows_of)
-    return FleetPlan(plans, failed=failed, skip_invalid=True)
 
 
 def _group_by_account(rows: Iterable[Any], labels: Collection[str]) -> dict[str, list[Any]]:
@@ -516,47 +472,6 @@ def _group_by_account(rows: Iterable[Any], labels: Collection[str]) -> dict[str,
             )
         parts.setdefault(row[0], []).append(row[1] if len(row) == 2 else row[1:])
     return parts
-
-
-def _pick_client(
-    client: _Clients,
-    header: RunHeader,
-    accounts: Collection[str],
-    *,
-    moved: bool,
-) -> Client | None:
-    """Pick the client of a run from those that were passed for a fleet.
-
-    It is the one of its account, under any name. Where there is none, it is the one under the
-    name that the account had: the address may have changed.
-
-    Raises:
-        SettingsError: Several were passed, and the run is not of a fleet. Or the one of that name
-            is another account, and others show that the account of the run has not moved there.
-    """
-    if client is None or isinstance(client, Client):
-        return client
-    for each in client.values():
-        if each.connection.account == header.account:
-            return each
-    if header.fleet is None:
-        raise SettingsError("This is the run of one account: pass the client of that account.")
-    label = header.fleet[1]
-    if label not in client:
-        return None
-    passed = client[label].connection.account
-    address, _ = split_account(header.account)
-    unmoved = [n for n, c in client.items() if split_account(c.connection.account)[0] == address]
-    if passed in accounts or (unmoved and not moved):
-        reason = (
-            "another run belongs to it" if passed in accounts else f"{unmoved[0]} is where that was"
-        )
-        raise SettingsError(
-            f"The run of {label} belongs to {header.account}, and the {label} that was passed is "
-            f"{passed}, which is another account: {reason}. Pass the client of the first "
-            f"as {label!r}."
-        )
-    return client[label]
 
 
 def _find_row_numbers(opened: Journal, labels: Iterable[Any]) -> set[int]:
@@ -625,83 +540,62 @@ def _locate_run(run: str | pd.DataFrame, at: At | None) -> _LocatedRun:
         )
     chosen = None if at is None else open_store(at)
     if fleet := _find_fleet_runs(name, chosen):
-        first = next(iter(fleet.values()))
-        return _LocatedRun(first.store, first.run, chosen, fleet)
-    return _LocatedRun(*find_run(name, chosen), chosen, {})
+        return _LocatedRun(parse_fleet_id(next(iter(fleet.values())).run), chosen, fleet)
+    store, name = find_run(name, chosen)
+    return _LocatedRun(name, chosen, {"": KeptRun(name, store, None, None)})
 
 
-def _find_run_target(
-    header: RunHeader,
-    client: _Clients,
-    accounts: Collection[str] = (),
-    *,
-    moved: bool,
-) -> PlanTarget:
-    """Find the account of a run: by the passed client, an open one, or its named connection.
+def _find_run_target(header: RunHeader, client: _Clients, *, moved: bool) -> PlanTarget:
+    """Find the account of a run: by a passed client, an open one, or its named connection.
+
+    Two services may have accounts of one id, and then a run would land among the data of
+    strangers: at another address it goes on only with its client and `moved=True`.
 
     Args:
         header: The header of the run.
-        client: The client that was passed.
+        client: The client that was passed, or those of a fleet.
         moved: Whether the caller confirms that the account has another address now.
-        accounts: The accounts of all runs of its fleet.
+
+    Raises:
+        SettingsError: It is another account, or nobody has said that it is the same.
+        JournalError: This version of chatkit does not know its records.
     """
-    client = _pick_client(client, header, accounts, moved=moved)
-    passed = client is not None
-    opened = next((c for c in list_open_clients() if c.connection.account == header.account), None)
-    client = client or opened
-    if client is None and header.connection is not None:
+    if isinstance(client, Client):
+        chosen: Client | None = client
+    else:
+        known = [*(client.values() if client else ()), *list_open_clients()]
+        matches = (each for each in known if each.connection.account == header.account)
+        chosen = next(matches, None)
+    if chosen is None and header.connection is not None:
         with suppress(SettingsError):  # said below, with what to do
-            client = connect(None if header.connection == "environment" else header.connection)
-    if client is None:
+            chosen = connect(None if header.connection == "environment" else header.connection)
+    if chosen is None:
         raise SettingsError(f"This run belongs to {header.account}: pass its client.")
-    if client.connection.account != header.account:
-        confirmed = passed and (moved or None)
-        _check_moved_account(header, client.connection, opened, confirmed=confirmed)
+    old, account_id = split_account(header.account)
+    connection = chosen.connection
+    if connection.account != header.account:
+        if account_id != connection.account_id or connection.passing:
+            raise SettingsError(
+                f"This run belongs to {header.account}, not {connection.account}: pass its client."
+            )
+        if chosen is not client or not moved:
+            raise SettingsError(
+                f"This run belongs to {header.account}, and this client is of "
+                f"{connection.account}: the same account id at another address. If it is the same "
+                "account of the same service, pass its client and moved=True; if it is another "
+                "service, pass the client of the first."
+            )
+        new, _ = split_account(connection.account)
+        print_line(
+            f"This run was applied at {old}. It is continued at {new}, account {account_id}."
+        )
     try:
-        return get_plan_target(client, header.noun)
+        return get_plan_target(chosen, header.noun)
     except KeyError:
         raise JournalError(
             f"The journal of run {header.run} is of {header.noun!r:.40}, which this version of "
             "chatkit does not know: use the version that wrote it."
         ) from None
-
-
-def _check_moved_account(
-    header: RunHeader, connection: Connection, opened: Client | None, *, confirmed: bool | None
-) -> None:
-    """Refuse to resume a run at another address unless the person confirms the account.
-
-    Two services may have accounts of one id, and then a run would land among the data of
-    strangers. So passing the client is enough only where the port of a service on this machine
-    has changed, and no client of the old address is open; else `moved=True` must say it.
-
-    Args:
-        header: The header of the run.
-        connection: The account of the client.
-        opened: The client of the old address that is open: then both services are there.
-        confirmed: True with `moved=True`, None without it, False if no client was passed.
-
-    Raises:
-        SettingsError: It is another account, or nobody has said that it is the same.
-    """
-    old, account_id = split_account(header.account)
-    new, _ = split_account(connection.account)
-    if account_id != connection.account_id or connection.passing:
-        raise SettingsError(
-            f"This run belongs to {header.account}, not {connection.account}: pass its client."
-        )
-    if confirmed is False:
-        raise SettingsError(
-            f"This run belongs to {header.account}, and {connection.name} is {connection.account} "
-            "now: if that is the same account, pass its client and moved=True."
-        )
-    if not confirmed and (opened is not None or not is_same_local_server(old, new)):
-        raise SettingsError(
-            f"This run belongs to {header.account}, and this client is of {connection.account}: "
-            "the same account id at another address. If it is the same account of the same "
-            "service, pass moved=True; if it is another service, pass the client of the first."
-        )
-    print_line(f"This run was applied at {old}. It is continued at {new}, account {account_id}.")
 
 
 def _summarize_run(kept_run: KeptRun) -> dict[str, Any] | None:

@@ -7,7 +7,7 @@ account has stays, unless it is named to be deleted.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import partial
@@ -28,7 +28,6 @@ from chatkit.account.reading import (
     iter_records,
     make_name_cells,
 )
-from chatkit.bulk import rendering
 from chatkit.bulk.endpoints import ACCOUNT, Endpoints
 from chatkit.bulk.plan import Plan, RefusedCell, get_setting, get_target, join_plans
 from chatkit.client import Client, get_plan_target, get_resource
@@ -37,17 +36,16 @@ from chatkit.frames.frame import records
 from chatkit.frames.snapshot import inherit_origin
 from chatkit.imports import accessor
 from chatkit.localization.content import shorten_list
-from chatkit.report import markdown
-from chatkit.util.display import cut, many, values, visible
+from chatkit.util.display import many, values
 
 #: What is to be deleted: the resource and what names the record, as a comparison shows them.
 Named: TypeAlias = "tuple[str, Any] | str"
 
+#: Where to change something: fields by resource and record; "" for a record that is missing.
+Chosen: TypeAlias = Mapping[tuple[str, str], Collection[str]]
+
 #: So many records are named in a note, the others counted.
 _MAX_NAMED = 5
-_MAX_CHANGES = 40  #: changes in a comment
-_MAX_LINES = 8  #: lines of one change there
-_MAX_LENGTH = 60_000  #: characters of a comment; GitHub takes 65,536
 
 
 def require_client(client: object) -> None:
@@ -68,6 +66,7 @@ def plan_state(
     client: Client,
     *,
     base: Mapping[str, Mapping[Any, Fields]] = MappingProxyType({}),
+    only: Chosen | None = None,
     delete: Iterable[Named] = (),
     broken: bool = False,
     skip_invalid: bool = False,
@@ -82,6 +81,7 @@ def plan_state(
         client: The account. It is read, as far as the state goes.
         base: The records from which the state was edited, by noun, if they are known. What the
             account has changed since is named in a note.
+        only: Where to change something; None for everywhere.
         delete: What only the account has and is to be deleted, each by resource and name as a
             comparison shows them: `("flow", "Order survey")`, `("content", "order_ready/de")`,
             `("contact", "+1 2025550100")`, or as one text: `"flow Order survey"`.
@@ -104,6 +104,7 @@ def plan_state(
             deletions[noun],
             notes,
             base.get(noun, {}),
+            only,
             broken=broken,
         )
         for noun in DECLARED
@@ -197,6 +198,7 @@ def _plan_resource(
     deletions: Sequence[str],
     notes: StateNotes,
     base: Mapping[Any, Fields],
+    only: Chosen | None,
     *,
     broken: bool,
 ) -> Plan:
@@ -222,6 +224,9 @@ def _plan_resource(
     rows: dict[str, dict[str, Any]] = {}
     for text, (name, fields) in of_state.items():
         matches = live.get(text, [])
+        chosen = FIELDS[noun] if only is None else only.get((noun, text), ())
+        if only is not None and not (chosen if matches else "" in chosen):
+            continue
         if len(matches) > 1:
             notes.cells.append(_refuse_ambiguous(declared, text, matches))
             continue
@@ -232,7 +237,9 @@ def _plan_resource(
                 notes.reverted.append(f"{noun} {text} (deleted)")
             sent = {each: fields[each] for each in FIELDS[noun] if fields.get(each) is not None}
             rows[text] = make_name_cells(declared, name) | sent
-        elif changed := _find_changed_fields(declared, text, fields, matches[0], pulled, notes):
+        elif changed := _find_changed_fields(
+            declared, text, fields, matches[0], pulled, chosen, notes
+        ):
             rows[text] = _select_key_cells(frame, matches[0]) | changed
         same = matches[0] if matches and not changed else None
         if declared.personal and (unchanged := endpoints.explain_immutable(fields, same)):
@@ -261,13 +268,15 @@ def _find_changed_fields(
     record: Mapping[str, Any],
     live: Mapping[str, Any],
     pulled: Fields | None,
+    chosen: Collection[str],
     notes: StateNotes,
 ) -> dict[str, Any]:
-    """Return the fields of a live record to change, with their values; note those that stay."""
+    """Return the chosen fields of a live record to change; note those that stay."""
     noun, current = declared.noun, canonicalize_fields(declared.noun, live)
     changed: dict[str, Any] = {}
     for name in FIELDS[noun]:
-        if is_same_field(noun, name, record.get(name), current.get(name)):
+        same = is_same_field(noun, name, record.get(name), current.get(name))
+        if same or name not in chosen:
             continue
         if name in declared.body.create_only:
             reason = f"which can only be set when a {noun} is created, so it stays"
@@ -372,39 +381,3 @@ def describe_changed_records(plan: Plan) -> list[str]:
                     and not is_same_field(noun, field, after.get(field, before), live_record[field])
                 ]
     return descriptions
-
-
-def format_plan_markdown(
-    plan: Plan, where: str, notes: Sequence[str] = (), convert: Callable[[str], str] = str
-) -> str:
-    """Format a plan as Markdown for a comment on a pull request, shortened and escaped.
-
-    Args:
-        plan: The plan.
-        where: Its account, for people.
-        notes: Lines below it, each with its sign.
-        convert: Converts the advice in a line.
-    """
-    lines = []
-    for change in plan.changes[:_MAX_CHANGES]:
-        sign = {"create": "+", "update": "!", "delete": "-"}.get(change.kind, " ")
-        noun = f"{change.noun} " if change.noun else ""
-        lines.append(f"{sign} {change.kind} {noun}{rendering.make_change_label(change)}")
-        for name, *both in rendering.make_change_lines(change)[:_MAX_LINES]:
-            title = f"{cut(name, 60)}: " if name else ""
-            for mark, value in zip("-+", both, strict=True):
-                if value is not None:
-                    lines.append(f"{mark if all(both) else sign}     {title}{value}")
-    if (hidden := len(plan.changes) - _MAX_CHANGES) > 0:
-        lines.append(f"# … and {many(hidden, 'more change')}")
-    for cell in plan.refused.head(_MAX_CHANGES).itertuples():
-        place = " ".join(filter(None, (str(cell.row), str(cell.column))))
-        lines.append(f"! refused: {cut(place, 80)}: {cut(str(cell.reason), 200)}")
-    lines += [f"# {cut(note, 300)}" for note in rendering.list_plan_notes(plan)[:_MAX_CHANGES]]
-    lines += [f"! blocked: {cut(reason, 300)}" for reason in plan.objections()]
-    lines += notes
-    text = "\n".join(visible(convert(line)) for line in lines)
-    if len(text) > _MAX_LENGTH:
-        text = text[:_MAX_LENGTH].rpartition("\n")[0] + "\n# … and more"
-    counts = ", ".join(many(count, kind) for kind, count in plan.counts.items() if count)
-    return markdown(f"Plan for {where}: {counts or 'nothing to do'}", text, "diff")

@@ -136,14 +136,6 @@ def _extract_host(base_url: str) -> str:
     return re.sub(r":[0-9]+$", "", urlsplit(base_url).netloc)
 
 
-def is_same_local_server(one: str, other: str) -> bool:
-    """Return whether two base addresses differ only in the port of a server of this machine."""
-    first, second = (urlsplit(where) for where in (one, other))
-    host = first.hostname or ""
-    same = (first.scheme, host, first.path) == (second.scheme, second.hostname, second.path)
-    return same and _is_loopback(f"[{host}]" if ":" in host else host)
-
-
 BaseAddress = Annotated[str, BeforeValidator(validate_base_address)]
 AccountId = Annotated[str, BeforeValidator(validate_account_id)]
 AccessToken = Annotated[Secret, BeforeValidator(validate_access_token)]

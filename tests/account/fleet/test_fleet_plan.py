@@ -432,18 +432,6 @@ def damage_a_change(run: str) -> None:
         db.commit()
 
 
-def test_the_run_of_one_account_of_a_fleet_is_taken_back_under_the_name_of_that_account(accounts):
-    plan = planned(accounts)
-    plan.apply()
-    clients = {label: client for label, (_, client) in accounts.items()}
-    back = chatkit.undo(f"{plan.id}-002", clients)
-    assert list(back.plans) == ["fr"]
-    some = chatkit.undo(f"{plan.id}-002", clients, rows=[("fr", 1)])
-    assert {n: len(part) for n, part in some.plans.items()} == {"fr": 1}
-    assert by_account(back.apply()) == {"fr": ["applied"] * 2}
-    assert [len(active(sandbox, "contacts")) for sandbox, _ in accounts.values()] == [2, 0, 2]
-
-
 def test_the_beginning_of_a_name_that_fits_another_run_too_is_no_run_of_a_fleet(accounts):
     plan = prepared(accounts)
     _, client = accounts["de"]
