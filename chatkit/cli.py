@@ -1034,8 +1034,10 @@ def _apply_after_review(plan: Plan | FleetPlan, args: _Arguments) -> int:
             print(f"Nothing was sent to {where}.")
             return DIFFERENT
         try:
-            allowed = {"many": args.many, "irreversible": args.irreversible}
-            result = plan.apply(rehearsed=args.rehearsed, **allowed)
+            allowed: Any = {"many": args.many, "irreversible": args.irreversible}
+            if args.rehearsed:
+                allowed["rehearsed"] = True
+            result = plan.apply(**allowed)
         except errors.PlanRefused as error:
             print(f"chatkit: {error}")
             return DIFFERENT

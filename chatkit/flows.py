@@ -7,7 +7,6 @@ import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from difflib import get_close_matches
 from os import PathLike
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, cast
 
@@ -339,13 +338,7 @@ class Flows(Resource[Flow], endpoints=FlowEndpoints):
         frame = self._frame(filters, full=full)
         if status is not None and frame.empty:
             states = sorted(set(self._endpoints.base(None).frame["wa_status"].dropna()))
-            like = [state for state in states if state.casefold() == status.casefold()]
-            like = like or get_close_matches(status.upper(), states, 1)
-            hint = "the account has no flows."
-            if states:
-                hint = f"the states of this account are {', '.join(states)}."
-            if like:
-                hint = f"did you mean {like[0]!r}?"
+            hint = f"the states of this account are {', '.join(states) or 'none'}."
             warnings.warn(f"No flow is in the state {status!r}; {hint}", stacklevel=2)
         return frame
 
@@ -359,7 +352,7 @@ class Flows(Resource[Flow], endpoints=FlowEndpoints):
         """
         from chatkit.flowjson.lint import lint
         from chatkit.frames.frame import Columns, records
-        from chatkit.report import format_finding, select_errors
+        from chatkit.report import format_finding
 
         frame = self.frame(full=self._endpoints.profile.flow_json_in_get)
         rows = []
@@ -369,7 +362,7 @@ class Flows(Resource[Flow], endpoints=FlowEndpoints):
             row |= {"warnings": None, "finding": "the service does not show its document"}
             if isinstance(document := fields.get("flow_json"), dict):
                 findings = lint(document)
-                wrong = select_errors(findings)
+                wrong = findings.errors
                 row |= {"readable": True, "errors": len(wrong), "warnings": len(findings.warnings)}
                 row["finding"] = format_finding((wrong or findings)[0]) if findings else None
             rows.append(row)

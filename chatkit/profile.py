@@ -16,15 +16,15 @@ from pydantic import BaseModel, ConfigDict, Field, PositiveInt, ValidationError,
 from chatkit.errors import HelpPage, InputError, Problem
 
 
-def declare_point(default: Any, why: str, *, section: str) -> Any:
-    """Declare one open point: its default, why that default, and the section that is silent."""
-    return Field(default, description=why, json_schema_extra={"section": section})
+def declare_point(default: Any, why: str) -> Any:
+    """Declare one open point: its default, and why that default."""
+    return Field(default, description=why)
 
 
 def declare_event_kind(default: str, means: str, more: str = "") -> Any:
-    """Declare the kind of a family of events, which section Events does not name."""
-    extra: Any = {"section": "Events", "means": means}
-    return Field(default, description=f"Kind of {means}.{more}", json_schema_extra=extra)
+    """Declare the kind of a family of events, which the API document does not name."""
+    why = f"Kind of {means}.{more}"
+    return Field(default, description=why, json_schema_extra={"means": means})
 
 
 class _Signature(inspect.Signature):
@@ -44,8 +44,8 @@ class ServiceProfile(BaseModel, metaclass=_ProfilePage):
     """The assumptions where the API document is silent.
 
     Every point has a default that works with the sandbox and with the most likely service, and
-    is listed below with its section of the API document and the reason for the default. Pass
-    what is otherwise to `Client` and `Sandbox`:
+    is listed below with the reason for the default. Pass what is otherwise to `Client` and
+    `Sandbox`:
 
     >>> from chatkit import ServiceProfile
     >>> profile = ServiceProfile(search_param="q", put="replace")
@@ -63,59 +63,46 @@ class ServiceProfile(BaseModel, metaclass=_ProfilePage):
 
     # --- refusals -------------------------------------------------------------------
     unauthenticated_status: Literal[401, 403] = declare_point(
-        401, "RFC 9110: no or wrong credentials.", section="Errors"
+        401, "RFC 9110: no or wrong credentials."
     )
     forbidden_status: Literal[403, 401, 404] = declare_point(
-        403, "RFC 9110: the token is known but lacks the permission.", section="Errors"
+        403, "RFC 9110: the token is known but lacks the permission."
     )
     not_found_status: Literal[404, 400, 410] = declare_point(
-        404, "RFC 9110: no record with that id.", section="Errors"
+        404, "RFC 9110: no record with that id."
     )
     validation_status: Literal[422, 400] = declare_point(
-        422,
-        "Most JSON services that split 'not JSON' (400) from 'not valid' (422).",
-        section="Errors",
+        422, "Most JSON services that split 'not JSON' (400) from 'not valid' (422)."
     )
     clash_status: Literal[409, 422, 400] = declare_point(
         409,
         "What would be in the way of another record or of its own state: a webhook URL or "
         "flow name that exists, a published flow that is deleted, a number that is taken by "
         "an update. 409 is stated for the create of a contact only.",
-        section="Errors",
     )
-
-    # --- answers --------------------------------------------------------------------
 
     # --- lists ----------------------------------------------------------------------
-    page_base: Literal[1, 0] = declare_point(1, "The examples use page 1.", section="Limits")
-    max_page_size: PositiveInt = declare_point(
-        100, "A common cap; the document gives none.", section="Limits"
-    )
+    page_base: Literal[1, 0] = declare_point(1, "The examples use page 1.")
+    max_page_size: PositiveInt = declare_point(100, "A common cap; the document gives none.")
     page_past_end: Literal["empty", "refuse"] = declare_point(
-        "empty", "A page after the last is an empty list.", section="Limits"
+        "empty", "A page after the last is an empty list."
     )
     search_param: str | None = declare_point(
-        "search",
-        "The document calls it 'optional search'. None: lists cannot search.",
-        section="Endpoints",
+        "search", "The document calls it 'optional search'. None: lists cannot search."
     )
     status_param: str | None = declare_point(
-        "status",
-        "The document calls it 'optional status filter'. None: flows cannot be filtered.",
-        section="Endpoints",
+        "status", "The document calls it 'optional status filter'. None: flows cannot be filtered."
     )
 
     # --- updates --------------------------------------------------------------------
     put: Literal["merge", "replace"] = declare_point(
-        "merge",
-        "Whether fields left out of a PUT stay (merge) or are cleared (replace).",
-        section="Endpoints",
+        "merge", "Whether fields left out of a PUT stay (merge) or are cleared (replace)."
     )
     put_requires: Literal["nothing", "create_fields"] = declare_point(
-        "nothing", "Which fields an update requires.", section="Endpoints"
+        "nothing", "Which fields an update requires."
     )
     unknown_fields: Literal["ignore", "refuse"] = declare_point(
-        "ignore", "Fields of a body that the document does not list.", section="Resources"
+        "ignore", "Fields of a body that the document does not list."
     )
 
     # --- flows ----------------------------------------------------------------------
@@ -123,18 +110,14 @@ class ServiceProfile(BaseModel, metaclass=_ProfilePage):
         True,
         "The documented flow object has no flow_json, but an editor without it would "
         "be blind. False: flows cannot be read back.",
-        section="Flow",
     )
     duplicate_flow_name: Literal["allow", "refuse"] = declare_point(
         "allow",
         "No rule is stated; upstream refuses a second flow of one name. Allowing is "
         "the harder case for a careful client.",
-        section="Flow",
     )
     published_flow_update: Literal["draft", "keep"] = declare_point(
-        "draft",
-        "Upstream returns an edited published flow to DRAFT.",
-        section="States",
+        "draft", "Upstream returns an edited published flow to DRAFT."
     )
 
     # --- template contents ----------------------------------------------------------
@@ -142,64 +125,50 @@ class ServiceProfile(BaseModel, metaclass=_ProfilePage):
         "conflict",
         "Creating a language that exists: 409, as for contacts. invalid: the "
         "validation status. replace: an upsert.",
-        section="Template content",
     )
     content_requires: tuple[str, ...] = declare_point(
-        ("lang_code", "text"),
-        "Which fields a new content needs: at least its key and body.",
-        section="Template content",
+        ("lang_code", "text"), "Which fields a new content needs: at least its key and body."
     )
     unknown_language: Literal["refuse", "accept"] = declare_point(
-        "refuse",
-        "The language lookup exists so that only its codes are used.",
-        section="Template content",
+        "refuse", "The language lookup exists so that only its codes are used."
     )
 
     # --- contacts -------------------------------------------------------------------
     contact_key: Literal["number", "country_code_and_number"] = declare_point(
-        "number", "Rule 3 says 'the same number'.", section="Contacts"
+        "number", "Rule 3 says 'the same number'."
     )
     number_form: Literal["national", "international"] = declare_point(
         "national",
         "It stands beside country_code, so it is most likely without the country's digits. "
         "international: it begins with them, as 447700900000 beside +44. The client shows and "
         "takes it without them, and sends it as this point says.",
-        section="Contact",
     )
     name_split: Literal["first_middle_last", "first_last", "first_only"] = declare_point(
         "first_middle_last",
         "'Split into first, middle and last name': first word, last "
         "word, the rest between. first_last: first word, the rest. first_only: all in first.",
-        section="Contacts",
     )
     restore_keeps: Literal["everything", "nothing"] = declare_point(
         "everything",
         "Restoring keeps id, tags, ai_mode and, when none is sent, the name; "
         "nothing: only the id stays.",
-        section="States",
     )
-    inactive_in_lists: bool = declare_point(
-        False, "A deleted contact leaves the list.", section="States"
-    )
+    inactive_in_lists: bool = declare_point(False, "A deleted contact leaves the list.")
     inactive_readable: bool = declare_point(
-        False, "GET of a deleted contact: found, or as an unknown id.", section="States"
+        False, "GET of a deleted contact: found, or as an unknown id."
     )
 
     # --- webhooks -------------------------------------------------------------------
     duplicate_webhook_url: Literal["refuse", "allow"] = declare_point(
-        "refuse",
-        "One URL registered twice would receive each event twice.",
-        section="Webhooks",
+        "refuse", "One URL registered twice would receive each event twice."
     )
 
     # --- events and deliveries ------------------------------------------------------
     event_kind_field: str = declare_point(
-        "event", "The name of the field of a delivery that tells its kind.", section="Events"
+        "event", "The name of the field of a delivery that tells its kind."
     )
     event_data_field: str = declare_point(
-        "data",
-        "The name of the field of a delivery that holds what happened.",
-        section="Events",
+        "data", "The name of the field of a delivery that holds what happened."
     )
     event_kind_inbound: str = declare_event_kind(
         "chat.message.inbound",
@@ -224,12 +193,11 @@ class ServiceProfile(BaseModel, metaclass=_ProfilePage):
         "standard_webhooks",
         "Standard Webhooks 1.0 with the ASCII bytes of the 64-character "
         "secret as key; sha256_hex is the upstream platform's own form.",
-        section="Events",
     )
 
     # --- limits ---------------------------------------------------------------------
     rate_limit: PositiveInt | None = declare_point(
-        None, "Calls a second for each token; None: no limit.", section="Limits"
+        None, "Calls a second for each token; None: no limit."
     )
 
     @field_validator("search_param", "status_param", "rate_limit", mode="before")
@@ -277,12 +245,10 @@ def _convert_errors(error: ValidationError) -> list[Problem]:
 
 
 def _list_points() -> str:
-    """List the points for `help`: default, section, and why."""
-    lines = ["Points (name = default, the section of the API document that is silent, and why):"]
+    """List the points for `help`: default, and why."""
+    lines = ["Points (name = default, and why):"]
     for name, field in ServiceProfile.model_fields.items():
-        extra = field.json_schema_extra
-        section = extra["section"] if isinstance(extra, dict) else ""
-        lines += ["", f"{name} = {field.default!r}  [{section}]"]
+        lines += ["", f"{name} = {field.default!r}"]
         lines.append(textwrap.indent(textwrap.fill(str(field.description), 88), "    "))
     return "\n".join(lines)
 

@@ -69,19 +69,12 @@ def connect_all(accounts: str | Iterable[str] | Mapping[str, str | Client | Sand
     ['de', 'fr']
     >>> fleet.close()
     """
-    named: Mapping[str, str | Client | Sandbox]
+    named: Mapping[str, Any]
     if isinstance(accounts, Mapping):
         named = accounts
     else:
         several = isinstance(accounts, Iterable) and not isinstance(accounts, str)
-        patterns: list[Any] = list(accounts) if several else [accounts]
-        for pattern in patterns:
-            if not isinstance(pattern, str):
-                raise TypeError(
-                    "connect_all takes names of connections ('agency-*', or ['de', 'fr']), or "
-                    "accounts by what they are to be called ({'de': client, 'fr': 'agency-fr'}), "
-                    f"not {type(pattern).__name__}"
-                )
+        patterns: Iterable[Any] = accounts if several else [accounts]
         named = {name: name for pattern in patterns for name in _match_connection_names(pattern)}
     if not named:
         raise SettingsError("No account is named: connect_all takes names of connections.")
@@ -115,12 +108,19 @@ def connect_all(accounts: str | Iterable[str] | Mapping[str, str | Client | Sand
         return Fleet(opened, failed, closes.pop_all())
 
 
-def _match_connection_names(pattern: str) -> list[str]:
+def _match_connection_names(pattern: Any) -> list[str]:
     """Return the names of connections that match a pattern; a plain name matches itself.
 
     Raises:
         SettingsError: No connection has such a name.
+        TypeError: It is no text.
     """
+    if not isinstance(pattern, str):
+        raise TypeError(
+            "connect_all takes names of connections ('agency-*', or ['de', 'fr']), or accounts "
+            "by what they are to be called ({'de': client, 'fr': 'agency-fr'}), not "
+            f"{type(pattern).__name__}"
+        )
     if not {"*", "?", "["} & {*pattern}:
         return [pattern]
     names = settings.names()

@@ -22,7 +22,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ThreadPoolExecutor, wait
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from functools import partial
 from importlib import metadata
 from pathlib import Path
@@ -62,7 +62,6 @@ from chatkit.errors import (
     ChatkitError,
     InputError,
     JournalError,
-    PlanRefused,
     SettingsError,
     get_first_line,
 )
@@ -262,7 +261,6 @@ class FleetPlan(Report):
         rate: float | None = None,
         many: bool = False,
         irreversible: bool = False,
-        rehearsed: bool = False,
         watch: Watch | None = None,
         on: Any = None,
     ) -> pd.DataFrame:
@@ -276,9 +274,8 @@ class FleetPlan(Report):
         Args:
             concurrency: Calls under way at once, of each account.
             rate: Calls a second at most, of each account.
-            many: As for `Plan.apply`, like `irreversible` and `rehearsed`.
+            many: As for `Plan.apply`, like `irreversible`.
             irreversible: Allow what can never be undone.
-            rehearsed: Send nothing unless a rehearsal of each of its plans went well.
             watch: Called with how many rows are done, and of how many, in place of bars.
             on: A Dask client (`distributed.Client`): each account is applied by one of its
                 workers, which goes on when this process ends. Workers open the connection of the
@@ -302,12 +299,6 @@ class FleetPlan(Report):
         Throttle(concurrency, rate)  # refuses what cannot be
         raise_if_unsafe(self.objections(many=many, irreversible=irreversible))
         changing = {label: plan for label, plan in self.plans.items() if len(plan)}
-        unrehearsed = [label for label, plan in changing.items() if plan._rehearsed != plan.hash]
-        if rehearsed and unrehearsed:
-            raise PlanRefused(
-                f"This plan is blocked, nothing was sent: no rehearsal of {', '.join(unrehearsed)} "
-                "went well. chatkit.rehearse(plan) applies a plan to a copy of its account."
-            )
         pace = concurrency, rate
         apply = partial(
             Plan.apply, concurrency=concurrency, rate=rate, many=True, irreversible=True
@@ -352,12 +343,12 @@ class FleetPlan(Report):
         """
         work: dict[str, Remaining] = {}
         for label, plan in plans.items():
-            with suppress(ChatkitError):  # whoever applies the plan says so, of it alone
-                if not resumes:
-                    work[label] = estimate_remaining(plan, *pace)
-                    continue
-                with open_run_journal(plan.id, plan._at) as journal:
-                    work[label] = estimate_remaining(plan, *pace, (journal, read_rows(journal)))
+            with (  # whoever applies the plan says so, of it alone
+                suppress(ChatkitError),
+                open_run_journal(plan.id, plan._at) if resumes else nullcontext() as journal,
+            ):
+                known = None if journal is None else (journal, read_rows(journal))
+                work[label] = estimate_remaining(plan, *pace, known)
         if resumes and work and not any(each.changes for each in work.values()):
             print_line(APPLIED_BEFORE)
         slowest = max(work, key=lambda label: work[label].seconds, default="")
@@ -486,7 +477,7 @@ def _read_result_from_journal(plan: Plan, reason: str) -> tuple[pd.DataFrame, bo
         reason: Why the run stopped.
 
     Returns:
-        The result, and whether the run can go on: not if its journal is damaged, or gone.
+        The result, and whether the run can go on: not if its journal cannot be read.
     """
     try:
         with open_run_journal(plan.id, plan._at) as journal:
@@ -497,12 +488,7 @@ def _read_result_from_journal(plan: Plan, reason: str) -> tuple[pd.DataFrame, bo
         for row in rows:
             if not row.done:
                 row.state, row.reason = "unknown", reason
-        unreachable = False  # whether the journals cannot be reached now; else this one is damaged
-        try:
-            get_store(plan).has(plan.id)
-        except ChatkitError:
-            unreachable = True
-        return rendering.make_result_frame(rows, plan.id, plan._setting.names, reason), unreachable
+        return rendering.make_result_frame(rows, plan.id, plan._setting.names, reason), False
     if all(row.done for row in rows):
         reason = ""  # a cluster is lost after the run has ended
     for row in rows:

@@ -8,7 +8,6 @@ has moved in the account is taken, and where both have moved it is a conflict, w
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 import subprocess
@@ -49,26 +48,21 @@ from chatkit.account.reading import (
     CONTACT,
     CONTACT_COLUMNS,
     DECLARED,
-    FIELDS,
     FLOWS_ONLY,
     NAME_PARTS,
     NOT_CARRIED,
     NOUNS,
     AccountState,
     Fields,
-    get_default,
     read_account,
 )
 from chatkit.api.connection import Connection, describe_account
 from chatkit.client import Client, open_sandbox_client
 from chatkit.errors import InputError, Problem, format_command, safe_repr
-from chatkit.flowjson.document import read_source
-from chatkit.flowjson.lint import lint
-from chatkit.localization.audit import check_contents
 from chatkit.localization.ledger import Ledger, LedgerFile
-from chatkit.report import SEVERITIES, Report, ReportPart, html_list, marked
+from chatkit.report import Report, ReportPart, html_list, marked
 from chatkit.templates.codes import Codes, template_codes
-from chatkit.util.display import cut, many, values, visible
+from chatkit.util.display import MISSING, many, values, visible
 from chatkit.util.progress import print_line
 
 if TYPE_CHECKING:
@@ -80,24 +74,10 @@ Conflicts = Literal["refuse", "files", "account"]
 
 _GIT_MAX_SIZE = 1 << 20  #: bytes of a file of git settings
 _ROUNDS = 5  #: so often a pull merges again what is saved while it runs
-_FINDING_TYPES = {"file": "str", "line": "int64", "column": "int64"} | dict.fromkeys(
-    ("severity", "code", "message", "hint"), "str"
-)
-_LONG = 60  #: characters of a value in a conflict
 _NO_CODES = (
     "No contents were pulled: the API has no list of templates. Pass their codes with codes=, or "
     "keep them with client.templates.remember(codes)."
 )
-
-
-class _Absent:
-    """The value of a record or a field that does not exist."""
-
-    def __repr__(self) -> str:
-        return "nothing"
-
-
-ABSENT: Any = _Absent()
 
 
 class FieldConflict(NamedTuple):
@@ -142,20 +122,20 @@ def merge_records(
             before = base_value if isinstance(base_value, Mapping) else {}
             fields = {
                 each: merge_value(
-                    name, each, *(record.get(each, ABSENT) for record in (before, edited, live))
+                    name, each, *(record.get(each, MISSING) for record in (before, edited, live))
                 )
                 for each in dict.fromkeys((*edited, *live))
             }
-            return {each: value for each, value in fields.items() if value is not ABSENT}
+            return {each: value for each, value in fields.items() if value is not MISSING}
         if prefer == "refuse":
             conflicts.append(FieldConflict(noun, name, field_name, base_value, edited, live))
         return live if prefer == "account" else edited
 
     records = {
-        name: merge_value(name, "", *(known.get(name, ABSENT) for known in (base, files, account)))
+        name: merge_value(name, "", *(known.get(name, MISSING) for known in (base, files, account)))
         for name in sorted({*files, *account})
     }
-    return {name: dict(each) for name, each in records.items() if each is not ABSENT}, conflicts
+    return {name: dict(each) for name, each in records.items() if each is not MISSING}, conflicts
 
 
 class Folder:
@@ -225,14 +205,13 @@ class Folder:
         contacts: bool | None = None,
     ) -> tuple[AccountState, FolderContents]:
         """Read the records in the files as a state, and the raw contents of the folder."""
-        with_contacts = contacts is not False
         files = (
-            self._read_files(contacts=with_contacts)
+            self._read_files(contacts=contacts)
             if revision is None
             else read_revision_files(self.path, revision)
         )
-        if not with_contacts:
-            files.drop_contacts()
+        if contacts is False:
+            files.files.pop(CONTACTS, None)
         contents = FolderReader(files).read()
         if contents.account is None and not contents.paths:
             raise InputError(f"{files.name} holds no account: `{self._pull_command}` writes one.")
@@ -293,52 +272,11 @@ class Folder:
             state, client, base=base, delete=delete, broken=broken, skip_invalid=skip_invalid
         )
 
-    def check(self, source: str = "en") -> pd.DataFrame:
-        """Check all flow documents and contents as the platform will, without an account.
-
-        What is silenced in the ledger of the folder is not told.
-
-        Args:
-            source: The language that the others are translated from.
-
-        Returns:
-            The findings, the worst first: `file`, `line`, `column`, `severity`, `code`,
-            `message` and `hint`.
-
-        Raises:
-            InputError: Some files cannot be read: `problems` has each, with line and column.
-        """
-        files = self._read_files(contacts=False)
-        contents = FolderReader(files).read(ledger=True)
-        rows = [
-            (contents.paths["flow", name], f"/flow_json{each.pointer}", each)
-            for name, fields in contents.records["flow"].items()
-            if "flow_json" in fields
-            for each in lint(fields["flow_json"])
-        ]
-        defaults = {name: get_default("content", name) for name in FIELDS["content"]}
-        bodies = [
-            {"template_code": code, "lang_code": lang, **defaults, **fields}
-            for (code, lang), fields in contents.records["content"].items()
-        ]
-        rows += [
-            (contents.paths["content", (each.template_code, each.lang_code)], each.pointer, each)
-            for each in (check_contents(bodies, source, ledger=contents.ledger) if bodies else ())
-        ]
-        rows.sort(key=lambda row: (SEVERITIES.index(row[2].severity), row[0]))
-        findings = []
-        sources = {path: read_source(files.files[path]) for path in {path for path, *_ in rows}}
-        for path, pointer, each in rows:
-            where = sources[path].find(pointer)
-            texts = (visible(text) for text in (each.message, each.hint))
-            findings.append((path, where.line, where.column, each.severity, each.code, *texts))
-        return pd.DataFrame(findings, columns=list(_FINDING_TYPES)).astype(_FINDING_TYPES)
-
-    def _read_files(self, *, contacts: bool) -> FolderFiles:
+    def _read_files(self, *, contacts: bool | None) -> FolderFiles:
         """Read the bytes of all files of the folder, while no pull writes them.
 
         Args:
-            contacts: Read the files of contacts, too.
+            contacts: Read the files of contacts, too; False leaves them out.
 
         Raises:
             InputError: There is no such folder, or a pull was interrupted.
@@ -352,10 +290,11 @@ class Folder:
                 )
             return self._read_directory(directory, contacts=contacts)
 
-    def _read_directory(self, directory: Directory, *, contacts: bool) -> FolderFiles:
+    def _read_directory(self, directory: Directory, *, contacts: bool | None) -> FolderFiles:
         """Read the bytes of all files of an open folder that belong to an account."""
         files = FolderFiles(str(self.path))
-        for path in (ACCOUNT, LEDGER, BASE, *([CONTACTS, BASE_CONTACTS] * contacts)):
+        personal = () if contacts is False else (CONTACTS, BASE_CONTACTS)
+        for path in (ACCOUNT, LEDGER, BASE, *personal):
             files.read_file(path, directory.read_file)
         for pattern in RECORD_FILES.values():
             for path, kind in _list_paths(directory, pattern.partition("/")[0], files):
@@ -422,15 +361,13 @@ class Folder:
             raise InputError(f"conflicts= is one of {choice}, not {conflicts!r:.60}.")
         require_client(client)
         own_account = choose_owner_name(client.connection)
-        with_contacts = not flows_only if contacts is None else contacts
+        contacts = False if contacts is None and flows_only else contacts
         files = FolderFiles(str(self.path))
         if self.path.is_dir():
             with self._open_locked(write=True) as (directory, pending):
                 pending.finish_pull(directory)
-                files = self._read_directory(directory, contacts=with_contacts)
+                files = self._read_directory(directory, contacts=contacts)
         contacts = CONTACTS in files.files if contacts is None else contacts
-        if not contacts:
-            files.drop_contacts()
         contents = FolderReader(files).read(ledger=True)
         self._check_account(contents.account, own_account, other_account=other_account)
         codes_to_read = [*contents.codes, *client.templates.codes]
@@ -614,9 +551,8 @@ class _Pull:
             Problem(
                 f"{self._describe_conflict_path(each)}{f', {each.field}' if each.field else ''}",
                 "",
-                "was {}; the file has {}, the account has {}".format(
-                    *map(_format_conflict_value, (each.base, each.file, each.account))
-                ),
+                f"was {values(each.base)}; the file has {values(each.file)}, the account has "
+                f"{values(each.account)}",
             )
             for each in conflicts
         ]
@@ -692,15 +628,6 @@ def _complete_account_records(
         if name in base:
             records[name] = dict(base[name])
     return dict(sorted(records.items()))
-
-
-def _format_conflict_value(value: Any) -> str:
-    """Format a value of a conflict as short text."""
-    if value is ABSENT:
-        return "nothing"
-    if isinstance(value, Mapping):
-        value = json.dumps(value, ensure_ascii=False, sort_keys=True)
-    return cut(values(value), _LONG)
 
 
 # --- contacts ---------------------------------------------------------------------------

@@ -22,7 +22,6 @@ import io
 import json
 import re
 import unicodedata
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -30,7 +29,7 @@ from hashlib import sha256
 from itertools import islice
 from typing import Any, TypeAlias
 
-from pydantic import BaseModel, ValidationError, create_model
+from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
 from chatkit.account.reading import (
     CONTACT,
@@ -70,26 +69,25 @@ Records: TypeAlias = dict[str, dict[Any, dict[str, Any]]]
 #: Names that Windows keeps for itself, whatever follows the dot.
 _RESERVED = re.compile(r"con|prn|aux|nul|com[0-9]|lpt[0-9]")
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,60}")
-_MAX_PROBLEMS = 50  #: wrong rows of one table that are told one by one
+_MAX_PROBLEMS = 50  #: wrong places of one file that are named one by one
 #: The levels of a record's file; a flow document may have 60. The base holds records 3 deeper.
 _MAX_DEPTH = 96
 #: Bytes of a file that is read, at most.
 MAX_SIZE = 8 << 20
 MAX_SIZES = {CONTACTS: 512 << 20, BASE_CONTACTS: 512 << 20, BASE: 64 << 20, LEDGER: 64 << 20}
-#: What the file of the account may hold: the type of each entry, in Python's words and in ours.
-_ACCOUNT_TYPES: dict[str, tuple[type, str]] = {
-    "account": (str, "a text"),
-    "format": (int, "a whole number"),
-    "templates": (list, "a list"),
-    "flows_only": (bool, "true or false"),
-}
-#: The form of what names a contact.
-_CONTACT_FORMS = (
-    (CONTACT_KEY[0], re.compile("[+][0-9]+"), "must be a + and digits, like +91"),
-    (CONTACT_KEY[1], re.compile("[0-9]+"), "must be digits only, without the country code"),
-)
 #: Files that other programs put into folders: beginnings and ends of their names.
 _HIDDEN_MARKS = (".", "~$")
+
+
+class _AccountFile(BaseModel):
+    """The entries of `account.json`."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    account: str | None = None
+    format: int = FORMAT
+    templates: list[str] = []
+    flows_only: bool | None = None
 
 
 @dataclass
@@ -128,11 +126,6 @@ class FolderFiles:
     name: str
     files: dict[str, bytes] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
-
-    def drop_contacts(self) -> None:
-        """Leave out the files of contacts."""
-        for path in (CONTACTS, BASE_CONTACTS):
-            self.files.pop(path, None)
 
     def read_file(self, path: str, read: Callable[[str, int], bytes]) -> None:
         """Read a file; skip one that is missing, and add a problem for one that cannot be read."""
@@ -352,24 +345,34 @@ class FolderReader:
 
     def _read_account_file(self) -> dict[str, Any]:
         """Read `account.json`: the account and its template codes; empty if it has errors."""
-        if (read := self._read_json(ACCOUNT)) is None:
+        problem_count = len(self.problems)
+        if (read := self._read_model(ACCOUNT, _AccountFile, "correct it")) is None:
             return {}
         source, about = read
-        for name, value in about.items():
-            location = source.find(f"/{escape_key(name)}")
-            kind, needed = _ACCOUNT_TYPES.get(name, (object, ""))
-            if not needed:
-                self._add_problem(ACCOUNT, location, f"{values(name)} is not known here")
-            elif type(value) is not kind:
-                self._add_problem(ACCOUNT, location, f"{name} must be {needed}")
-                return {}
         if about.get("format", FORMAT) > FORMAT:
             reason = f"a later chatkit has written this folder (format {about['format']})"
             self._add_problem(ACCOUNT, source.find("/format"), f"{reason}: install that")
-        problem_count = len(self.problems)
         for n, code in enumerate(about.get("templates", ())):
             self._check_template_code(code, ACCOUNT, source.find(f"/templates/{n}"))
         return about if len(self.problems) == problem_count else {}
+
+    def _read_model(
+        self, path: str, model: type[BaseModel], step: str, deepest: int = _MAX_DEPTH
+    ) -> tuple[DocumentSource, dict[str, Any]] | None:
+        """Parse a file as a JSON object of a model; add problems with a step and return None."""
+        if (read := self._read_json(path, deepest)) is None:
+            return None
+        source, document = read
+        try:
+            model.model_validate(document, strict=True)
+        except ValidationError as error:
+            for each in error.errors(include_url=False, include_input=False)[:_MAX_PROBLEMS]:
+                keys = [str(key) for key in each["loc"]]
+                location = source.find("".join(f"/{escape_key(key)}" for key in keys))
+                reason = f"{values('.'.join(keys))} is damaged ({each['msg']}): {step}"
+                self._add_problem(path, location, reason)
+            return None
+        return source, document
 
     def _check_template_code(self, code: Any, path: str, location: LineColumn) -> None:
         """Add a problem if a value is not a template code."""
@@ -401,21 +404,10 @@ class FolderReader:
 
     def _read_base(self) -> None:
         """Read the base: the account as it was pulled."""
-        if (read := self._read_json(BASE, _MAX_DEPTH + 3)) is None:
+        step = "bring back a copy of the file; or delete it, and each difference is a conflict"
+        if (read := self._read_model(BASE, _build_base_model(), step, _MAX_DEPTH + 3)) is None:
             return
-        source, document = read
-        try:
-            _build_base_model().model_validate(document, strict=True)
-        except ValidationError as error:
-            for each in error.errors(include_url=False, include_input=False)[:_MAX_PROBLEMS]:
-                steps = [str(step) for step in each["loc"]]
-                location = source.find("".join(f"/{escape_key(step)}" for step in steps))
-                named = values(".".join(steps))
-                reason = f"{named} is damaged ({each['msg']}): bring back a copy of the file; or "
-                self._add_problem(
-                    BASE, location, f"{reason}delete it, and each difference is a conflict"
-                )
-            return
+        document = read[1]
         self.base.account = document["account"]
         self.base.codes = tuple(document.get("templates", ()))
         for noun in NOUNS:
@@ -545,20 +537,15 @@ class FolderReader:
 
     def _check_header(self, path: str, header: Sequence[str], columns: Sequence[str]) -> bool:
         """Add problems of the CSV header; return True if the rows cannot be read."""
-        location = LineColumn(1, 1)
         if duplicates := [name for n, name in enumerate(header) if name in header[:n]]:
             reason = f"the column {values(duplicates[0])} stands there twice: leave one out"
-            self._add_problem(path, location, reason)
         elif missing := [name for name in CONTACT_KEY if name not in header]:
             reason = f"the columns {', '.join(missing)} are missing: write {','.join(columns)}"
-            self._add_problem(path, location, reason, ", ".join(header)[:80])
         elif unknown := [name for name in header if name not in columns]:
-            location = LineColumn(1, _find_column(header, unknown[0], header))
             reason = f"{values(unknown[0])} is not a column: the columns are {', '.join(columns)}"
-            self._add_problem(path, location, reason)
-            return False
         else:
             return False
+        self._add_problem(path, LineColumn(1, 1), reason)
         return True
 
     def _read_contact_rows(
@@ -566,40 +553,28 @@ class FolderReader:
     ) -> Iterator[Mapping[str, str]]:
         """Yield the cells of each row by column; add a problem for each wrong row."""
         known_keys: set[Any] = set()
-        pulled = self.base.records.get(CONTACT, {})
-        problem_counts: Counter[str] = Counter()
+        wrong = 0
         before = reader.line_num
         for row in reader:
             line, before = before + 1, reader.line_num
             if not row:
                 continue
+            cells = dict(zip(header, map(remove_guard, row), strict=False))
+            key = tuple(cells.get(name, "") for name in CONTACT_KEY)
             if len(row) != len(header):
                 reason = f"has {many(len(row), 'cell')}, and the first line {len(header)}"
                 reason += ": put a text with a comma in it in quotes"
-                self._add_problem(path, LineColumn(line, 1), reason)
+            elif key in known_keys:
+                reason = f"{' '.join(key)} stands here a second time"
+            else:
+                known_keys.add(key)
+                yield cells
                 continue
-            cells = dict(zip(header, map(remove_guard, row), strict=True))
-            yield cells
-            key = tuple(cells[name] for name in CONTACT_KEY)
-            name = CONTACT_KEY[0]
-            reason = f"{' '.join(key)} stands here a second time" if key in known_keys else ""
-            forms = _CONTACT_FORMS if path == CONTACTS else ()  # the service chose the base
-            for column, form, rule in forms:
-                if not form.fullmatch(cells[column]) and key not in pulled:
-                    name, reason = column, f"{column} {rule}: {values(cells[column])}"
-                    break
-            known_keys.add(key)
-            problem_counts[name] += bool(reason)
-            if reason and problem_counts[name] <= _MAX_PROBLEMS:
-                self._add_problem(path, LineColumn(line, _find_column(header, name, row)), reason)
-        for name, count in problem_counts.items():
-            if (more := count - _MAX_PROBLEMS) > 0:
-                self._add_problem(path, None, f"{more:,} more rows have such a {name}")
-
-
-def _find_column(header: Sequence[str], name: str, row: Sequence[str]) -> int:
-    """Return the text column at which a cell of a CSV line begins, if no cell is quoted."""
-    return sum(len(cell) + 1 for cell in row[: header.index(name)]) + 1
+            wrong += 1
+            if wrong <= _MAX_PROBLEMS:
+                self._add_problem(path, LineColumn(line, 1), reason)
+        if (more := wrong - _MAX_PROBLEMS) > 0:
+            self._add_problem(path, None, f"{more:,} more rows cannot be read")
 
 
 @cache

@@ -94,7 +94,7 @@ class BulkTemplates:
                 'index called template_code; templates("code").plan(frame) is for one of them.'
             )
         codes = [code for code in dict.fromkeys(column) if isinstance(code, str) and code]
-        return Snapshot(self.make_reader(codes).read_frame(), whole=True, now=True)
+        return Snapshot(self.read_frame(codes), whole=True, now=True)
 
     def full(self, keys: Sequence[tuple[str, str]]) -> pd.DataFrame:
         """Read contents in full, by template code and language, without deleted ones.
@@ -128,21 +128,90 @@ class BulkTemplates:
         """Record in the ledger the source texts of the translations that a run writes."""
         record_sources(self.transport.connection, written, run)
 
-    def make_reader(self, codes: Iterable[str]) -> ContentReader:
-        """Make a reader of the contents of these templates."""
+    def read_frame(
+        self, codes: Iterable[str], *, full: bool = False, strict: bool = False
+    ) -> pd.DataFrame:
+        """Read the contents of several templates, indexed by template code and language.
+
+        Several calls are under way at once. Each answer goes into columns as it comes, so that
+        the memory in use is about that of the frame.
+
+        Args:
+            codes: The template codes.
+            full: Read each content on its own as well, for all its fields.
+            strict: Raise an error for codes that the service does not know, and warn of those
+                without a content; else they have no rows.
+
+        Raises:
+            BadAnswer: A list or a content is not as documented, or only a part of it came.
+            NotFound: With `strict`, the service does not know some codes; all of them are named.
+        """
+        from chatkit.frames import frame as frames
         from chatkit.imports import accessor
 
         accessor.register()
-        return ContentReader(self, [self.of(code) for code in codes])
+        templates = {code: self.of(code) for code in dict.fromkeys(codes)}
+        columns = frames.Columns(frames.choose_column_kinds(Content, Content.listed))
+        counts: list[int] = []
+        absent: dict[str, Refused] = {}
+        try:
+            for code, (call, answer) in zip(
+                templates, self._read_lists(templates.values()), strict=True
+            ):
+                counts.append(0)
+                if isinstance(answer, Refused):
+                    absent[code] = answer
+                    continue
+                counts[-1] = columns.add(answer.data)
+                check_list_is_complete(call, answer, counts[-1])
+            contents = columns.frame(LANG)
+        except frames.WrongRows as error:
+            raise _make_list_error(error, [*templates.values()], counts) from None
+        if strict:
+            _report_missing_codes(
+                absent, [n for n, c in zip(templates, counts, strict=True) if not c]
+            )
+        levels = list(chain.from_iterable(map(repeat, templates, counts)))
+        frame = frames.add_index_level(contents, CODE, levels)
+        endpoints = self._make_general_endpoints()
+        if repeated := frames.count_repeated_keys(frame):
+            endpoints.warn_of_list_changes([f"{repeated} rows came twice"])
+        frame = sort_by_language(frames.drop_repeated_keys(frame))
+        self.checks.languages.add_used_languages(frame)
+        if full:
+            count = len(frame)
+            keys = [(templates[code], lang) for code, lang in frame.index]
+            columns, frame = self.read_contents_in_full(keys)
+            if deleted := count - len(frame):
+                endpoints.warn_of_list_changes(
+                    [f"{deleted} of {count} were gone when each was read"]
+                )
+        endpoints.warn_if_missing(columns.missing)
+        return frame
+
+    def _read_lists(
+        self, templates: Collection[ContentEndpoints]
+    ) -> Iterator[tuple[Call, Envelope | Refused]]:
+        """Read the list of each template; yield calls and answers in order, with a bar."""
+        total, calls = len(templates), [template.list_call() for template in templates]
+        forecast, action = Forecast(), f"Reading {many(total, 'template')}"
+        with Progress("templates", total) as progress:
+            forecast.report(action, 0, total, self.transport.pace().rate)
+            answers = send_in_order(self.transport, calls, kept=(NotFound,))
+            for done, read in enumerate(zip(calls, answers, strict=True), 1):
+                progress.add(1)
+                forecast.report(action, done, total - done, self.transport.pace().rate)
+                yield read
 
     def read_with_notes(self, codes: Iterable[str]) -> tuple[pd.DataFrame, list[str]]:
         """Read the contents of these templates in full; return them with notes.
 
         A note names the templates without contents.
         """
-        reader = self.make_reader(dict.fromkeys(codes))
-        frame = self.with_snapshot(reader.read_frame(full=True))
-        without_contents = ", ".join([*reader.absent, *reader.empty])
+        codes = [*dict.fromkeys(codes)]
+        frame = self.with_snapshot(self.read_frame(codes, full=True))
+        present = {*frame.index.get_level_values(0)}
+        without_contents = ", ".join(code for code in codes if code not in present)
         note = f"The account has no contents of these templates: {without_contents}."
         return frame, [note] if without_contents else []
 
@@ -165,9 +234,8 @@ class BulkTemplates:
         from chatkit.localization import language
 
         selected = {*map(language.normalize, languages)}
-        reader = self.make_reader(codes)
         languages_of: dict[str, list[str]] = {}
-        for code, lang in reader.read_frame().index:
+        for code, lang in self.read_frame(codes).index:
             languages_of.setdefault(code, []).append(lang)
         contents = [
             (self.of(code), lang)
@@ -235,116 +303,40 @@ class BulkTemplates:
         return plan
 
 
-# --- read into one frame ---------------------------------------------------------------
+def _report_missing_codes(absent: Mapping[str, Refused], without_content: Sequence[str]) -> None:
+    """Raise an error that names the codes that the service does not know; warn of empty ones.
+
+    Raises:
+        NotFound: There are codes that it does not know.
+    """
+    if absent:
+        refusal = list(absent.values())[-1]
+        raise NotFound(
+            refusal.call,
+            f"the service does not know these codes: {visible(', '.join(absent))}. A code may be "
+            "misspelt, or its template has no content yet",
+            status=refusal.status,
+        )
+    if without_content:
+        warnings.warn(
+            f"There is no content for {visible(', '.join(without_content))}: a code may be "
+            "misspelt, or the template has none yet.",
+            stacklevel=4,
+        )
 
 
-class ContentReader:
-    """A reader of the lists of several templates into one frame of contents.
-
-    Several calls are under way at once. Each answer goes into columns as it comes, so that the
-    memory in use is about that of the frame.
+def _make_list_error(
+    error: Exception, templates: Sequence[ContentEndpoints], counts: Sequence[int]
+) -> BadAnswer:
+    """Make the error for a list that has a row that is not as documented.
 
     Args:
-        bulk: All templates of the account.
-        templates: The endpoints of the templates to read.
+        error: The error of the columns, which counts the rows of all lists as one.
+        templates: The templates that are read.
+        counts: The number of rows of each list that was read.
     """
-
-    def __init__(self, bulk: BulkTemplates, templates: Sequence[ContentEndpoints]) -> None:
-        self.absent: dict[str, Refused] = {}  #: codes that the service does not know
-        self.empty: list[str] = []  #: codes of templates without a content
-        self._bulk, self._templates = bulk, templates
-
-    def read_frame(self, *, full: bool = False) -> pd.DataFrame:
-        """Read the contents, indexed by template code and language.
-
-        Args:
-            full: Read each content on its own as well, for all its fields.
-
-        Raises:
-            BadAnswer: A list or a content is not as documented, or only a part of it came.
-        """
-        from chatkit.frames import frame as frames
-
-        columns = frames.Columns(frames.choose_column_kinds(Content, Content.listed))
-        counts: list[int] = []
-        try:
-            for template, call, answer in self._read_lists():
-                counts.append(0)
-                if isinstance(answer, Refused):
-                    self.absent[template.code] = answer
-                    continue
-                counts[-1] = columns.add(answer.data)
-                check_list_is_complete(call, answer, counts[-1])
-                if not counts[-1]:
-                    self.empty.append(template.code)
-            contents = columns.frame(LANG)
-        except frames.WrongRows as error:
-            raise self._make_list_error(error, counts) from None
-        codes = [template.code for template in self._templates]
-        levels = list(chain.from_iterable(map(repeat, codes, counts)))
-        frame = frames.add_index_level(contents, CODE, levels)
-        endpoints = self._bulk._make_general_endpoints()
-        if repeated := frames.count_repeated_keys(frame):
-            endpoints.warn_of_list_changes([f"{repeated} rows came twice"])
-        frame = sort_by_language(frames.drop_repeated_keys(frame))
-        self._bulk.checks.languages.add_used_languages(frame)
-        if full:
-            templates, count = dict(zip(codes, self._templates, strict=True)), len(frame)
-            keys = [(templates[code], lang) for code, lang in frame.index]
-            columns, frame = self._bulk.read_contents_in_full(keys)
-            if deleted := count - len(frame):
-                endpoints.warn_of_list_changes(
-                    [f"{deleted} of {count} were gone when each was read"]
-                )
-        endpoints.warn_if_missing(columns.missing)
-        return frame
-
-    def _read_lists(self) -> Iterator[tuple[ContentEndpoints, Call, Envelope | Refused]]:
-        """Read the list of each template; yield the answers in order, with a progress bar."""
-        transport, total = self._bulk.transport, len(self._templates)
-        calls = [template.list_call() for template in self._templates]
-        forecast, action = Forecast(), f"Reading {many(total, 'template')}"
-        with Progress("templates", total) as progress:
-            forecast.report(action, 0, total, transport.pace().rate)
-            answers = send_in_order(transport, calls, kept=(NotFound,))
-            for done, read in enumerate(zip(self._templates, calls, answers, strict=True), 1):
-                progress.add(1)
-                forecast.report(action, done, total - done, transport.pace().rate)
-                yield read
-
-    def raise_for_absent_templates(self) -> None:
-        """Raise an error that names all codes that the service does not know.
-
-        Raises:
-            NotFound: There are some.
-        """
-        if self.absent:
-            refusal = list(self.absent.values())[-1]
-            raise NotFound(
-                refusal.call,
-                f"the service does not know these codes: {visible(', '.join(self.absent))}. A code "
-                "may be misspelt, or its template has no content yet",
-                status=refusal.status,
-            )
-
-    def warn_of_empty_templates(self) -> None:
-        """Warn of all codes without a content, of which the service gives no reason."""
-        if self.empty:
-            warnings.warn(
-                f"There is no content for {visible(', '.join(self.empty))}: a code may be "
-                "misspelt, or the template has none yet.",
-                stacklevel=4,
-            )
-
-    def _make_list_error(self, error: Exception, counts: Sequence[int]) -> BadAnswer:
-        """Make the error for a list that has a row that is not as documented.
-
-        Args:
-            error: The error of the columns, which counts the rows of all lists as one.
-            counts: The number of rows of each list that was read.
-        """
-        ends = list(accumulate(counts))
-        number = bisect_right(ends, parse_row_number(error, ends[-1] + 1))
-        template = self._templates[min(number, len(counts) - 1)]
-        counted = f" (row 0 is the first of {self._templates[0].code})" if len(ends) > 1 else ""
-        return BadAnswer(template.list_call(), f"the list is not as documented: {error}{counted}")
+    ends = list(accumulate(counts))
+    number = bisect_right(ends, parse_row_number(error, ends[-1] + 1))
+    template = templates[min(number, len(counts) - 1)]
+    counted = f" (row 0 is the first of {templates[0].code})" if len(ends) > 1 else ""
+    return BadAnswer(template.list_call(), f"the list is not as documented: {error}{counted}")

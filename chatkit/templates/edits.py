@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from chatkit.errors import InputError, Problem
+from chatkit.errors import InputError
 from chatkit.localization import language
 from chatkit.localization.content import (
     Entry,
-    Slot,
     find_slots,
     find_source,
     group_by_template,
@@ -101,31 +100,19 @@ class Replacement:
 
     def _replace_in_text(self, text: str, label: str) -> str:
         """Return a text with the replacements; note its label if a match was skipped."""
-        before = find_slots(text)
-        matches = list(re.finditer(re.escape(self._old), text))
-        replaced = [match for match in matches if self._keeps_placeholders(match, before)]
-        edited = text
-        for match in reversed(replaced):
-            edited = edited[: match.start()] + self._new + edited[match.end() :]
-        # a new placeholder may arise from the characters around a match
-        if _count_slots(find_slots(edited)) != _count_slots(before):
-            edited, replaced = text, []
-        if len(replaced) < len(matches) and label not in self.skipped:
+        edited, replaced = text.replace(self._old, self._new), text.count(self._old)
+        if _count_placeholders(edited) != _count_placeholders(text):  # only between them, then
+            ends = chain.from_iterable((slot.start, slot.end) for slot in find_slots(text))
+            parts = [text[start:end] for start, end in pairwise([0, *ends, len(text)])]
+            replaced = sum(part.count(self._old) for part in parts[::2])
+            parts[::2] = [part.replace(self._old, self._new) for part in parts[::2]]
+            edited = "".join(parts)
+        if _count_placeholders(edited) != _count_placeholders(text):
+            edited, replaced = text, 0
+        if replaced < text.count(self._old) and label not in self.skipped:
             self.skipped.append(label)
-        if edited != text:
-            self.count += len(replaced)
+        self.count += replaced if edited != text else 0
         return edited
-
-    def _keeps_placeholders(self, match: re.Match[str], placeholders: Sequence[Slot]) -> bool:
-        """Return whether replacing a match keeps the placeholders of its text."""
-        start, end = match.span()
-        inside = []
-        for slot in placeholders:
-            if start <= slot.start and slot.end <= end:
-                inside.append(slot)
-            elif max(start, slot.start) < min(end, slot.end):
-                return False
-        return _count_slots(find_slots(self._new)) == _count_slots(inside)
 
 
 def _iter_replaceable_texts(entry: Entry) -> Iterator[tuple[str, str]]:
@@ -140,35 +127,12 @@ def _iter_replaceable_texts(entry: Entry) -> Iterator[tuple[str, str]]:
             yield f"buttons.{number}.{name}", read_text(button, name)
 
 
-def _count_slots(placeholders: Iterable[Slot]) -> Counter[str]:
-    """Count placeholders by name."""
-    return Counter(slot.name for slot in placeholders)
+def _count_placeholders(text: str) -> Counter[str]:
+    """Count the placeholders of a text as they are written."""
+    return Counter(text[slot.start : slot.end] for slot in find_slots(text))
 
 
 # --- drafts -----------------------------------------------------------------------------
-
-
-def validate_draft_languages(languages: str | Iterable[str]) -> list[str]:
-    """Check the languages in which to draft contents, and return each once.
-
-    Raises:
-        InputError: No language is named, or one is not written as the API writes it.
-    """
-    codes, problems = language.as_list(languages), []
-    for code in codes:
-        form = language.normalize(code) if isinstance(code, str) else ""
-        if not isinstance(code, str) or not code.strip():
-            problems.append(Problem("languages", values(code), "is not a language code"))
-        elif not language.is_tag(code.strip()):
-            hint = language.did_you_mean(code, language.SUPPORTED)
-            reason = f"is not a language code{'; ' * bool(hint)}{hint}"
-            problems.append(Problem("languages", values(code), reason))
-        elif form != code:
-            problems.append(Problem("languages", values(code), f"the API writes {form}"))
-    if problems or not codes:
-        end = ":" if problems else "."
-        raise InputError(f"Name the languages to draft, like ['de', 'pt_BR']{end}", problems)
-    return list(dict.fromkeys(codes))
 
 
 def add_drafts(

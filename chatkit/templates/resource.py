@@ -164,11 +164,8 @@ class Templates(metaclass=HelpPage):
             NotFound: The service does not know some codes; all of them are named.
             BadAnswer: A list or a content is not as documented.
         """
-        reader = self._target.make_reader(self._resolve_codes(codes))
-        frame = reader.read_frame(full=full)
-        reader.raise_for_absent_templates()
-        reader.warn_of_empty_templates()
-        return self._target.with_snapshot(frame)
+        codes = self._resolve_codes(codes)
+        return self._target.with_snapshot(self._target.read_frame(codes, full=full, strict=True))
 
     def board(
         self,
@@ -220,7 +217,7 @@ class Templates(metaclass=HelpPage):
                 )
             changed.sort(key=lambda each: (each.at, each.run))
         return board(
-            self._target.make_reader(codes).read_frame(full=True),
+            self._target.read_frame(codes, full=True),
             source,
             codes=codes,
             languages=languages,
@@ -515,7 +512,6 @@ class Templates(metaclass=HelpPage):
         new: str,
         codes: Codes | None = None,
         *,
-        skip_invalid: bool = False,
         broken: bool = False,
     ) -> Plan:
         """Plan to replace a text in all contents. Nothing is sent before `plan.apply()`.
@@ -527,7 +523,6 @@ class Templates(metaclass=HelpPage):
             old: The text to replace, as it is written; capitals count.
             new: The text in its place.
             codes: The template codes, or a file of them; without them those that `remember` keeps.
-            skip_invalid: As for `plan`, like `broken`.
             broken: As for `plan`.
 
         Raises:
@@ -539,11 +534,7 @@ class Templates(metaclass=HelpPage):
         replacement = Replacement(old, new)
         edited = replacement.edit_frame(self.frame(codes, full=True))
         return self._target.plan_frame(
-            edited,
-            notes=replacement.make_notes(),
-            carries_sources=True,
-            skip_invalid=skip_invalid,
-            broken=broken,
+            edited, notes=replacement.make_notes(), carries_sources=True, broken=broken
         )
 
     def draft_missing(
@@ -552,7 +543,6 @@ class Templates(metaclass=HelpPage):
         codes: Codes | None = None,
         source: str = "en",
         *,
-        skip_invalid: bool = False,
         broken: bool = False,
     ) -> Plan:
         """Plan a draft for each language that a template lacks, made from the source language.
@@ -563,25 +553,20 @@ class Templates(metaclass=HelpPage):
             languages: The language that each template is to have, or several: ["de", "pt_BR"].
             codes: The template codes, or a file of them; without them those that `remember` keeps.
             source: The language whose contents are copied.
-            skip_invalid: As for `plan`, like `broken`.
             broken: As for `plan`.
 
         Raises:
-            InputError: No language or code is named, or one is not written as the API does.
+            InputError: No code is named.
         """
+        from chatkit.localization import language
         from chatkit.templates.contents import COPIED
-        from chatkit.templates.edits import add_drafts, validate_draft_languages
+        from chatkit.templates.edits import add_drafts
 
-        tags, codes = validate_draft_languages(languages), self._resolve_codes(codes)
-        contents = self._target.with_snapshot(self._target.make_reader(codes).read_frame(full=True))
-        frame, notes = add_drafts(contents, codes, tags, source)
+        tags, codes = dict.fromkeys(language.as_list(languages)), self._resolve_codes(codes)
+        contents = self._target.with_snapshot(self._target.read_frame(codes, full=True))
+        frame, notes = add_drafts(contents, codes, [*tags], source)
         return self._target.plan_frame(
-            frame,
-            notes=notes,
-            source=source,
-            ignored_codes=COPIED,
-            skip_invalid=skip_invalid,
-            broken=broken,
+            frame, notes=notes, source=source, ignored_codes=COPIED, broken=broken
         )
 
     def publish(
@@ -720,8 +705,8 @@ class Templates(metaclass=HelpPage):
 
         units = read_units(paths, encoding)
         if codes is None:  # a code that a translator has spoilt is rejected, no error
-            reader = self._target.make_reader(list_unit_codes(units))
-            contents = self._target.with_snapshot(reader.read_frame(full=True))
+            read = self._target.read_frame(list_unit_codes(units), full=True)
+            contents = self._target.with_snapshot(read)
         else:
             contents = self.frame(codes, full=True)
         ledger = self.ledger.read()

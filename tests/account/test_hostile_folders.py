@@ -149,7 +149,6 @@ def operations(shop: Path, client: chatkit.Client) -> dict[str, Callable[[], Any
     reading: dict[str, Callable[[], Any]] = {
         "repr": lambda: repr(folder),
         "state": lambda: repr(folder.state(contacts=True)),
-        "check": folder.check,
         "plan": lambda: repr(folder.plan(client, contacts=True, broken=True, skip_invalid=True)),
         "compare": lambda: repr(chatkit.compare(folder, client, contacts=True)),
     }
@@ -188,7 +187,7 @@ def tried(shop: Path, client: chatkit.Client, *, refused: bool = True) -> dict[s
         assert snapshot(shop.parent / "outside") == outside, name
         if "pull" not in name or not output[name].startswith("done"):
             assert snapshot(shop) == inside, f"{name} wrote into the folder"
-        if refused and name != "check" and name != "repr":
+        if refused and name != "repr":
             assert not output[name].startswith("done"), name
         output[name].encode()
     return output
@@ -289,16 +288,6 @@ def test_any_name_of_a_file_is_taken_or_refused(
         assert "\u202e" not in text
 
 
-def test_half_a_character_of_a_document_is_shown_as_an_escape(
-    shop: Path, client: chatkit.Client
-) -> None:
-    place = shop / "flows/rent-a-bike.json"
-    place.write_bytes(place.read_bytes().replace(b'"type": "', b'"type": "\\ud800', 1))
-    view = "".join(chatkit.Folder(shop).check().message)
-    view.encode()
-    assert "d800" in view.casefold()
-
-
 # --- what a pull has begun --------------------------------------------------------------
 
 
@@ -368,7 +357,7 @@ def test_an_interrupted_pull_is_ended_by_the_next_before_anything_is_read(
     before = snapshot(shop)
     folder = chatkit.Folder(shop)
     assert "A pull into" in repr(folder) and "was interrupted" in repr(folder)
-    for read in (folder.state, folder.check, lambda: folder.plan(client)):
+    for read in (folder.state, lambda: folder.plan(client)):
         with pytest.raises(chatkit.errors.InputError, match=r"was interrupted.*pull .*ends it"):
             read()
     assert snapshot(shop) == before

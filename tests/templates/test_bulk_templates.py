@@ -23,10 +23,10 @@ def test_each_template_has_endpoints_of_its_own(target):
 
 
 def test_a_frame_is_compared_with_itself_as_it_was_read_or_else_with_the_contents_now(target):
-    frame = target.with_snapshot(target.make_reader(["a", "b"]).read_frame())
+    frame = target.with_snapshot(target.read_frame(["a", "b"]))
     snapshot = target.base(frame)
     assert snapshot.whole and not snapshot.now and snapshot.frame.equals(frame)
-    snapshot = target.base(target.make_reader(["b"]).read_frame().reset_index())
+    snapshot = target.base(target.read_frame(["b"]).reset_index())
     assert snapshot.whole and snapshot.now and list(snapshot.frame.index) == [("b", "en")]
 
 
@@ -40,7 +40,7 @@ def test_a_frame_without_codes_is_no_frame_of_many(target):
 
 @pytest.mark.parametrize("unknown", [False, True])
 def test_a_template_that_is_not_there_yet_has_no_contents(target, unknown):
-    frame = target.make_reader(["a"]).read_frame().rename({"a": "x"}, level="template_code")
+    frame = target.read_frame(["a"]).rename({"a": "x"}, level="template_code")
     with account(unknown_template_404=unknown) as (_, client):
         assert BulkTemplates(client.transport).base(frame).frame.empty
 
@@ -53,7 +53,7 @@ def test_contents_are_read_in_full_and_those_that_are_gone_are_not(target):
 
 
 def test_notes_of_a_plan_come_before_its_findings(target):
-    frame = target.with_snapshot(target.make_reader(["a"]).read_frame(full=True)).assign(
+    frame = target.with_snapshot(target.read_frame(["a"], full=True)).assign(
         text="{{1}}"
     )
     first, finding = target.plan_frame(frame, notes=["First."]).notes
