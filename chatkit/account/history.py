@@ -54,24 +54,19 @@ class _LocatedRun(NamedTuple):
         return "" not in self.parts
 
     def explain_missing_journals(self) -> dict[str, str]:
-        """Return the accounts of a fleet's run without a readable journal, each with the reason.
-
-        Returns:
-            The reasons by account; by the name of its run where no journal names that.
-        """
+        """Return the accounts of a fleet's run without a readable journal, each with the reason."""
         if not self.is_fleet:
             return {}
         stores = {kept.store.location: kept.store for kept in self.parts.values()}
         names = [name for store in stores.values() for name in store.runs()]
         listed = {name for name in names if parse_fleet_id(name) == self.name}
-        labels = next((kept.header.fleet_of for kept in self.parts.values() if kept.header), ())
-        last = max(int(name.rpartition("-")[2]) for name in listed)
-        runs = [make_fleet_part_id(self.name, n + 1) for n in range(len(labels) or last)]
+        labels = next(kept.header.fleet_of for kept in self.parts.values() if kept.header)
+        runs = [make_fleet_part_id(self.name, n + 1) for n in range(len(labels))]
         read = {kept.run for kept in self.parts.values()}
         states = {run: "cannot be read" if run in listed else "is gone" for run in runs}
         return {
             label: f"The journal of its run {run} {states[run]}."
-            for label, run in zip(labels or runs, runs, strict=True)
+            for label, run in zip(labels, runs, strict=True)
             if run not in read
         }
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -389,21 +388,6 @@ def test_a_folder_without_an_account_says_what_to_do(tmp_path: Path) -> None:
     assert "does not exist yet" in repr(chatkit.Folder(tmp_path / "none"))
 
 
-def test_a_folder_that_cannot_be_written_says_why(
-    client: chatkit.Client, folder: chatkit.Folder, tmp_path: Path
-) -> None:
-    (tmp_path / "file").write_text("x")
-    with pytest.raises(chatkit.errors.InputError, match="cannot be used"):
-        chatkit.Folder(tmp_path / "file").pull(client)
-    (tmp_path / "shop").mkdir()
-    (tmp_path / "shop/flows").write_text("a file, where a folder is to be")
-    with pytest.raises(
-        chatkit.errors.InputError, match="flows: is a file, where a folder is expected"
-    ):
-        folder.pull(client)
-    assert [path.name for path in (tmp_path / "shop").iterdir()] == ["flows"]
-
-
 def test_an_address_that_holds_a_password_is_told(
     client: chatkit.Client, folder: chatkit.Folder
 ) -> None:
@@ -412,17 +396,6 @@ def test_an_address_that_holds_a_password_is_told(
     assert any("password in the address" in note for note in report.notes)
     assert "till.example" in repr(report)
     assert "token=abc" not in repr(report)
-
-
-@pytest.mark.skipif(os.name == "nt", reason="links need rights there")
-def test_a_link_is_not_followed_out_of_the_folder(
-    client: chatkit.Client, folder: chatkit.Folder, tmp_path: Path
-) -> None:
-    folder.pull(client)
-    (tmp_path / "secret.json").write_text('{"name": "x"}')
-    (folder.path / "flows/x.json").symlink_to(tmp_path / "secret.json")
-    with pytest.raises(chatkit.errors.InputError, match="link"):
-        folder.state()
 
 
 # --- git --------------------------------------------------------------------------------

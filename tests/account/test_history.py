@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import gc
-import json
-import os
 import shutil
 import sqlite3
-import sys
 from contextlib import closing
-from pathlib import Path
 
 import pandas as pd
-import processes
 import pytest
 from bulk.applying import settled, stop_by
 from bulk.journalling import journal_path
@@ -41,8 +36,6 @@ from chatkit.account.history import _open_run
 from chatkit.bulk.apply import Interrupt
 from chatkit.bulk.stores import get_journal_folder
 from chatkit.util.files import hold_account_lock
-
-ROOT = Path(__file__).parents[2]
 
 
 def newcomers(count, first=0):
@@ -197,32 +190,6 @@ def test_a_damaged_journal_is_listed_as_damaged_with_the_reason(client, damage):
     shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
-def test_a_run_whose_time_is_written_in_an_odd_way_is_listed(client):
-    plan = client.contacts.plan(newcomers(1))
-    plan.apply()
-    path = journal_path(plan.id)
-    with closing(sqlite3.connect(path)) as connection:
-        (header,) = connection.execute("SELECT header FROM chatkit_run").fetchone()
-    started = json.loads(header)["started"]
-    with_header(path, header.replace(started, "2026-11-25T21" + "1" * 60))
-    assert chatkit.runs().loc[plan.id, "started"] == pd.Timestamp("2026-11-25T21:11:11.111111Z")
-    path.unlink()
-
-
-def test_a_journal_with_another_event_than_was_written_is_not_used(sandbox, client):
-    plan = client.contacts.plan(newcomers(3))
-    plan.apply()
-    path = journal_path(plan.id)
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("UPDATE chatkit_event SET detail = '{}' WHERE what = 'answered'")
-    since = len(log(sandbox))
-    for use in (chatkit.account.journal, chatkit.resume, chatkit.undo, lambda _: plan.apply()):
-        with pytest.raises(chatkit.errors.JournalError, match="is damaged"):
-            use(plan.id)
-    assert len(log(sandbox)) == since
-    path.unlink()
-
-
 # --- one journal ----------------------------------------------------------------------------
 
 COLUMNS = {
@@ -257,23 +224,6 @@ def test_a_journal_tells_what_happened_in_its_order(sandbox, client):
         assert mine["event"].tolist() == events and set(mine["change"]) == {kind}
     intent = report[report["event"] == "intent"].set_index("row")["detail"]
     assert intent[ids[0]]["attempt"] == 1 and intent[ids[0]]["live"]["name"] == "Ana Cruz"
-
-
-@pytest.mark.parametrize("rows", [0, 3])
-def test_the_columns_of_a_journal_are_always_the_same(client, rows):
-    result = client.contacts.plan(newcomers(rows)).apply()
-    report = chatkit.account.journal(result)
-    assert {n: str(t) for n, t in report.dtypes.items()} == COLUMNS | {
-        "at": str(report["at"].dtype)
-    }
-
-
-def test_the_reason_of_a_row_is_that_of_its_last_event(sandbox, client):
-    plan = client.contacts.plan(newcomers(2))
-    call(sandbox, "POST", "contacts", number=number(0), country_code="+1")
-    result = plan.apply()
-    report = chatkit.account.journal(result)
-    assert report[report["row"] == 0]["reason"].tolist()[-1] == result["reason"][0] != ""
 
 
 def test_a_run_is_named_by_the_beginning_of_its_name(client):
@@ -395,34 +345,6 @@ def test_a_run_of_each_resource_goes_on(sandbox, client, source):
 
 
 # --- another process, over HTTP -------------------------------------------------------------
-
-FRESH = """
-import sys, warnings
-warnings.simplefilter("error")
-import chatkit
-base_url, account, token, run = sys.argv[1:]
-assert run in chatkit.runs().index, chatkit.runs()
-with chatkit.Client(base_url, account, token) as client:
-    result = chatkit.resume(run, client)
-    print(*result["state"], *result.index, sep=",")
-    print(len(chatkit.undo(result, client)))
-"""
-
-
-def test_a_fresh_process_goes_on_with_no_frame_in_memory(sandbox):
-    weak_token = sandbox.make_token("Chat Contacts, View")
-    with sandbox.serve() as base_url:
-        with chatkit.Client(base_url, sandbox.account_id, weak_token) as weak:
-            result = weak.contacts.plan(newcomers(3)).apply()
-        assert set(states(result)) == {"not sent"}
-        out = processes.run(
-            [sys.executable, "-c", FRESH, base_url, sandbox.account_id, sandbox.token,
-             name_of(result)],
-            capture_output=True, text=True, timeout=60, cwd=ROOT, env=os.environ,
-        )  # fmt: skip
-        assert out.returncode == 0, out.stderr
-        assert out.stdout.splitlines() == ["applied,applied,applied,0,1,2", "3"]
-    assert len(active(sandbox, "contacts")) == 3
 
 
 def test_journals_lie_in_the_users_own_folder_for_them_alone(sandbox, tmp_path, monkeypatch):

@@ -88,14 +88,6 @@ def test_an_empty_plan_tells_what_it_leaves_otherwise_than_the_state_says(
     assert "already matches" not in repr(plan)
 
 
-def test_an_empty_state_reads_and_plans_nothing(
-    demo: tuple[chatkit.Sandbox, chatkit.Client],
-) -> None:
-    _, client = demo
-    nothing = AccountState("shop/", {})
-    assert len(plan_state(nothing, client)) == 0
-
-
 # --- restore ----------------------------------------------------------------------------
 
 
@@ -152,21 +144,6 @@ def test_a_damaged_account_gets_back_what_was_lost_and_changed_and_nothing_else(
     assert set(states(plan.apply(many=True))) == {"applied"}
     assert not compare(held, state(client))
     assert len(plan_state(held, client)) == 0
-
-
-def test_what_the_state_clears_is_cleared(empty: tuple[chatkit.Sandbox, chatkit.Client]) -> None:
-    sandbox, client = empty
-    prepared(sandbox)
-    held = state(client)
-    client.templates("ready").update(
-        "en", catalog_format="grid", validity_period_seconds=60, is_custom_validity_period=True,
-        broken=True,
-    )  # fmt: skip
-    plan = plan_state(held, client, broken=True)
-    (change,) = plan.changes
-    assert {n: v for n, v in change.after.items() if v} == {}
-    restored(held, client)
-    assert not compare(held, state(client))
 
 
 def test_ids_are_never_carried(empty: tuple[chatkit.Sandbox, chatkit.Client]) -> None:

@@ -124,20 +124,17 @@ def test_a_refusal_says_what_can_be_done_about_it(status, clash, deleted, create
 @pytest.mark.parametrize(
     ("present", "asked", "hint"),
     [
-        (["DRAFT", "PUBLISHED"], "draft", "did you mean 'DRAFT'?"),
-        (["DRAFT", "published"], "Published", "did you mean 'published'?"),
-        (["PUBLISHED", "DRAFTED", "draft"], "DRAFT", "did you mean 'draft'?"),
-        (["DRAFT", "PUBLISHED"], "publishd", "did you mean 'PUBLISHED'?"),
-        (["PUBLISHED", "DRAFT", None], "gone", "the states of this account are DRAFT, PUBLISHED."),
-        ([], "DRAFT", "the account has no flows."),
+        (["PUBLISHED", "DRAFT", None], "gone", "DRAFT, PUBLISHED."),
+        ([], "DRAFT", "none."),
     ],
 )
-def test_a_state_that_no_flow_is_in_is_told_with_the_one_that_was_meant(present, asked, hint):
+def test_a_state_that_no_flow_is_in_is_told_with_those_that_are(present, asked, hint):
     listed = [{"id": n, "name": "x", "wa_status": state} for n, state in enumerate(present)]
     client = scripted(lambda method, path, body: (200, [] if "status=" in path else listed))
     with pytest.warns(UserWarning) as report:
         assert client.flows.frame(status=asked).empty
-    assert f"No flow is in the state {asked!r}; {hint}" in {str(each.message) for each in report}
+    message = f"No flow is in the state {asked!r}; the states of this account are {hint}"
+    assert message in {str(each.message) for each in report}
 
 
 def test_what_the_api_cannot_do_is_said_where_its_name_is_tried(client):

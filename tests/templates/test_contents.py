@@ -6,7 +6,6 @@ from profiled import client, sandbox, scripted  # noqa: F401
 
 import chatkit
 from chatkit.bulk.plan import get_refused_cells
-from chatkit.templates.contents import ContentBody
 
 ENGLISH = {
     "lang_code": "en",
@@ -132,15 +131,6 @@ def test_only_what_will_be_live_is_read_in_full_for_a_plan():
         assert len(log(sandbox)) == before + 1
 
 
-def test_a_check_reads_all_contents_in_full(order_ready):
-    with pytest.warns(UserWarning, match="sample missing"):
-        order_ready.create(lang_code="de", text="Hallo {{1}}, schön!", variables={}, is_draft=True)
-    audit = order_ready.check()
-    assert set(audit.checked) == {("order_ready", "en"), ("order_ready", "de")}
-    assert not audit.unseen
-    assert {"sample missing", "placeholders differ"} <= set(audit.of(lang_code="de").counts())
-
-
 # --- what becomes of a refusal --------------------------------------------------------------
 
 LANGUAGES = "client.templates('order_ready').languages() lists the codes."
@@ -194,16 +184,6 @@ def test_a_create_that_is_refused_says_what_can_be_done_about_it(status, report,
     assert (advice in lines) if advice else not [n for n in lines if "Write" in n or "()" in n]
 
 
-@pytest.mark.parametrize("status", [409, 422])
-def test_a_refused_update_offers_neither_another_language_nor_an_update(status):
-    def script(method, path, body):
-        return (200, ENGLISH) if method == "GET" else (status, BAD_LANGUAGE)
-
-    with pytest.raises(chatkit.errors.Refused) as caught:
-        scripted(script).templates("order_ready").update("pt-BR", is_draft=True)
-    assert not [word for word in ("It exists", "Write", "languages()") if word in str(caught.value)]
-
-
 # --- what is read and what is not -----------------------------------------------------------
 
 
@@ -245,11 +225,3 @@ def test_a_code_without_contents_is_told_with_one_that_is_written_like_it(order_
         assert client.templates("order_redy").frame().empty
     assert client.templates("order_redy").frame(search="x").empty  # nothing of its kind: no news
     assert client.templates("welcome").frame().empty
-
-
-def test_what_a_create_leaves_out_has_the_value_that_says_nothing():
-    left_out = ContentBody(lang_code="en").model_dump()
-    flags = {name for name, value in left_out.items() if value is False}
-    assert flags == {name for name in left_out if name.startswith("is_") or "_add_" in name}
-    output = {n: value for n, value in left_out.items() if n not in flags and value}
-    assert output == {"lang_code": "en", "parameter_format": "TEXT"}

@@ -5,12 +5,11 @@ import warnings
 from collections import Counter
 
 import pytest
-from bulk.planning import account, call
+from bulk.planning import account
 from internals import quirks_of
 from profiled import client, sandbox
 
 import chatkit
-from chatkit.api.call import Call
 from chatkit.api.connection import Connection
 from chatkit.api.secret import Secret
 from chatkit.api.transport import Transport
@@ -221,12 +220,3 @@ def test_a_field_that_no_content_has_is_told_and_one_that_is_not_documented_is_k
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert read.frame(["a", "b"]).mood.tolist() == [None, "good"]
-
-
-def test_what_others_made_is_read_too():
-    with account() as (sandbox, client):
-        call(sandbox, "POST", "templates/a%20b/contents", lang_code="en", text="Hi")
-        frame = client.templates.frame(["a b"])
-        assert "<templates of the account: " in repr(client.templates)
-    assert list(frame.index) == [("a b", "en")]
-    assert Call("GET", ("templates", "a b", "contents")).target == "templates/a%20b/contents"

@@ -1,7 +1,7 @@
 """Tests of the findings of contents that are about to be sent."""
 
 import pytest
-from localization.contents import GOOD, content, frame, naughty
+from localization.contents import GOOD, content, frame
 
 import chatkit
 from chatkit.bulk.changes import Change
@@ -107,12 +107,6 @@ def test_a_value_of_another_shape_is_checked_without_an_exception(endpoints, val
         check(endpoints, [change(**{name: value})], NOTHING)
 
 
-def test_naughty_texts_are_checked_without_an_exception(endpoints, shared):
-    for text in naughty(shared):
-        endpoints.check_record({"text": text, "footer": text}, {})
-        check(endpoints, [change(text=text, footer=text)], NOTHING)
-
-
 ENGLISH, EMPTY, BRAZILIAN = content(), content(text=""), content(lang_code="pt_BR")
 GERMAN = content(lang_code="de", text="Hallo {{1}}, deine Bestellung {{2}} ist heute fertig!")
 ONE_SLOT = {"text": "Hallo {{1}}, es ist heute da!", "variables": {"1": "Ana"}}
@@ -151,10 +145,3 @@ def test_a_plan_reports_what_a_changed_content_has_as_part_of_all(
     result = check(endpoints, changes, frame(*base) if base else NOTHING)
     assert {each.code for each in select_errors_and_warnings(result.pop(0, ()))} == codes
     assert not result
-
-
-def test_a_template_of_its_own_frame_has_no_code_in_the_index(endpoints):
-    base = frame(content()).droplevel("template_code")
-    assert "sample missing" in {
-        each.code for each in check(endpoints, [change(variables={})], base)[0]
-    }

@@ -171,11 +171,6 @@ def test_the_plan_tells_what_goes_live_against_the_glossary(client):
     assert not noted(publish_italian(client), "glossary")
 
 
-def test_a_variant_of_the_language_may_have_the_words_of_the_source(client):
-    client.templates.draft_missing(["en_GB"], ["order_ready"]).apply()
-    assert labels(client.templates.publish("en_GB", ["order_ready"])) == ["order_ready/en_GB"]
-
-
 def test_a_language_that_nobody_has_is_refused(client):
     with pytest.raises(InputError, match="No content is in it: they are in"):
         client.templates.publish("it")

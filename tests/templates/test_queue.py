@@ -165,23 +165,6 @@ def test_texts_stand_language_by_language_and_their_page_shows_the_first_ten(cli
     assert "… and" not in repr(few) and "<details" not in html_of(few)
 
 
-def test_what_is_edited_beside_a_text_is_of_its_own_content_alone(client: Any) -> None:
-    """Texts of the template before and after it, and of other languages, stand next to it."""
-    queue = client.templates.queue(["fr", "de"], BOTH)
-    places = [item.unit.text_key for item in queue.items]
-    for number, item in enumerate(queue.items):
-        queue.edit(number, f"{item.unit.source} ({item.unit.lang_code} {number})")
-    for code, lang in {place[:2] for place in places}:
-        own = [n for n, place in enumerate(places) if place[:2] == (code, lang)]
-        for number in (own[0], own[-1]):
-            content = queue.content(number)
-            assert content["template_code"] == code and f"({lang} " in content["text"]
-            assert f"({lang} {own[-1]})" in labels(content)[-1] and len(labels(content)) in (2, 3)
-    queue.skip(0)
-    assert queue.items[0].text == queue.items[0].unit.target
-    assert queue.content(1)["headers"][0]["text"] == queue.items[0].unit.target
-
-
 def test_one_accepted_text_is_told_and_a_comment_is_recorded_once(client: Any) -> None:
     queue = client.templates.queue(["de"], [CODE])
     queue.accept(0)

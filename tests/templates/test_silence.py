@@ -11,7 +11,6 @@ import pytest
 import chatkit
 from chatkit.errors import InputError
 from chatkit.imports.characters import check_text
-from chatkit.localization.ledger import Ledger
 from chatkit.localization.rules import CHARACTERS, RULES
 
 CODE, OTHER = "order_ready", "rental_reminder"
@@ -177,18 +176,3 @@ def test_what_cannot_be_silenced_is_told(
 ) -> None:
     with pytest.raises(InputError, match=reason):
         client.templates.silence(**arguments)
-
-
-def test_remarks_merge_in_any_order_and_the_later_counts() -> None:
-    one, other = Ledger(), Ledger()
-    one.comment(("a", "de", "text"), "first")
-    one.silence("quotes", "")
-    other.comment(("a", "de", "text"), "second")
-    other.silence("quotes", "", off=True)
-    one.silence("quotes", "de", "order_ready", off=True)
-    other.silence("quotes", "de", "order_ready")
-    both, reverse = one.merge(other), other.merge(one)
-    assert both == reverse == both.merge(one) == Ledger.from_text(str(both))
-    assert both.comments["a", "de", "text"].text == "second"
-    assert not both.is_silent("quotes", "de")
-    assert both.is_silent("quotes", "de", "order_ready", "text")

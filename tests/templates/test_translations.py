@@ -147,14 +147,6 @@ def test_a_service_that_takes_any_language_is_asked_for_it_and_the_lookup_is_tol
     assert '"xx" is not in the lookup of languages' in capsys.readouterr().out
 
 
-def test_one_language_is_named_as_text_or_in_a_list(client, tmp_path):
-    for lang in ("it", ["it"]):
-        assert in_order(client.templates.queue(lang, CODE)) == ["it"]
-        result = client.templates.export(tmp_path / "a.csv", CODE, languages=lang, replace=True)
-        assert result.lang_code.tolist() == ["it"]
-        assert len(client.templates.draft_missing(lang, CODE).changes) == 1
-
-
 def test_a_source_language_that_no_template_has_is_asked_about(client, tmp_path):
     for use in (
         lambda: client.templates.accept(codes=CODE, source="zh"),
@@ -165,11 +157,3 @@ def test_a_source_language_that_no_template_has_is_asked_about(client, tmp_path)
             use()
     with pytest.raises(InputError, match="from; did you mean ja"):
         client.templates.accept(codes=CODE, source="jpn")
-
-
-def test_a_new_language_of_a_single_content_is_named_once(capsys):
-    with chatkit.Sandbox(seed="demo") as sandbox, chatkit.connect(sandbox) as client:
-        client.templates.frame(["order_ready"])
-        for code in ("order_ready", "rental_reminder"):
-            client.templates(code).create(lang_code="it", text=TEXT, is_draft=True)
-        assert capsys.readouterr().out.count("Italian is new: no content that was read") == 1

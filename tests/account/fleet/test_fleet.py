@@ -223,16 +223,6 @@ def test_a_run_of_a_fleet_that_goes_on_says_how_long_the_rest_takes(opened, caps
     assert capsys.readouterr().out == "This plan was already applied: nothing is sent again.\n"
 
 
-def test_only_accounts_with_an_edited_row_get_calls(opened):
-    _, fleet = opened
-    frame = fleet.contacts.frame()
-    some = frame.loc[["fr"]]
-    some.iloc[0, some.columns.get_loc("name")] = "Zoe"
-    plan = fleet.contacts.plan(some)
-    assert list(plan.plans) == ["fr"]
-    assert states(plan.apply(many=True)) == {"fr": ["applied"]}
-
-
 def test_a_frame_of_ones_own_names_the_account_in_a_column(opened):
     sandboxes, fleet = opened
     rows = pd.DataFrame(
@@ -391,35 +381,12 @@ def test_a_fleet_opens_although_it_cannot_be_told_whether_a_run_was_interrupted(
     assert "journals" in " ".join(report)
 
 
-def test_an_account_of_which_no_template_codes_are_known_is_named_and_the_others_are_read(opened):
-    sandboxes, fleet = opened
-    for label in ("de", "it"):
-        content(sandboxes[label], "order_ready")
-        fleet[label].templates.remember(["order_ready"])
-    frame = fleet.templates.frame()
-    assert frame.index.get_level_values(0).unique().tolist() == ["de", "it"]
-    assert list(frame.attrs["stops"]) == ["fr"]
-
-
 def test_what_no_account_can_be_asked_for_is_an_error(opened):
     _, fleet = opened
     with pytest.raises(chatkit.errors.InputError) as caught:
         fleet.templates.frame()
     assert caught.value.__notes__ == ["This error is of the account de; its client is fleet['de']."]
     assert "templates.remember(codes)" in str(caught.value)
-
-
-def test_an_account_whose_part_cannot_be_planned_at_all_is_left_out_when_it_is_said(opened):
-    _, fleet = opened
-    rows = [{"number": number(60), "country_code": "+1"}]
-    passed = {"de": rows, "fr": 5, "it": rows}
-    plan = fleet.contacts.plan(passed)
-    assert list(plan.failed) == ["fr"]
-    with pytest.raises(chatkit.errors.PlanRefused, match="skip_invalid=True"):
-        plan.apply()
-    result = fleet.contacts.plan(passed, skip_invalid=True).apply()
-    assert states(result) == {"de": ["applied"], "it": ["applied"]}
-    assert list(result.attrs["stops"]) == ["fr"]
 
 
 # --- a plan in a file ------------------------------------------------------------------------
@@ -467,19 +434,6 @@ def test_a_saved_plan_of_a_fleet_that_was_stopped_goes_on(saved):
         assert fleet.load_plan(each).apply().state.eq("applied").all()
 
 
-def test_a_saved_plan_of_a_fleet_says_how_long_what_is_left_of_it_takes(saved, slow, capsys):
-    fleet, plan, path = saved
-    interrupt = Interrupt()
-    interrupt.ask()
-    stop_by(plan, interrupt).apply()
-    chatkit.resume(plan["de"].id, fleet["de"])
-    capsys.readouterr()
-    fleet.load_plan(path).apply()
-    assert capsys.readouterr().out.startswith(
-        "2 of 4 changes in 2 accounts, 6 calls: about 2 minutes, which the slowest of them, fr,"
-    )
-
-
 def test_what_could_not_be_planned_stays_so_in_the_file_of_a_fleet(opened, tmp_path):
     _, fleet = opened
     frame = fleet.contacts.frame().groupby(level=0).head(1).assign(name="Sina Berg")
@@ -506,14 +460,6 @@ def test_the_file_of_a_fleet_that_was_edited_is_refused(saved, old, new):
     else:
         with pytest.raises(chatkit.errors.PlanRefused, match="was edited since it was saved"):
             fleet.load_plan(path)
-
-
-@pytest.mark.parametrize("lines", [slice(0, -1), slice(1), slice(0, 6), slice(0, 0)])
-def test_the_file_of_a_fleet_that_was_cut_is_refused(saved, lines):
-    fleet, _, path = saved
-    path.write_text("".join(path.read_text().splitlines(keepends=True)[lines]))
-    with pytest.raises(chatkit.errors.PlanRefused, match="is not a saved plan"):
-        fleet.load_plan(path)
 
 
 def test_each_file_of_a_plan_says_who_reads_it(saved, tmp_path):

@@ -16,7 +16,7 @@ import pandas as pd
 import processes
 import pytest
 from bulk.applying import kept_at, stop_by
-from bulk.planning import active, contacts, limited, log, number
+from bulk.planning import active, contacts, number
 from displayed import html_of
 from msgspec.structs import replace
 
@@ -28,7 +28,6 @@ from chatkit.bulk.plan import create_journals, get_target
 from chatkit.bulk.stores import open_store
 from chatkit.client import Client
 
-ROOT = Path(__file__).parents[3]
 LABELS = ("de", "fr", "it")
 
 
@@ -60,21 +59,6 @@ def every(state: str, count: int) -> dict[str, list[str]]:
 
 def by_account(result: pd.DataFrame) -> dict[str, list[str]]:
     return {n: part.state.tolist() for n, part in result.groupby(level="account", sort=False)}
-
-
-def test_how_long_ago_records_were_looked_at_is_in_the_result(
-    accounts: dict[str, Any], tmp_path: Path
-) -> None:
-    for sandbox, _ in accounts.values():
-        contacts(sandbox, 2)
-    frames = {n: client.contacts.frame().assign(name="Bo") for n, (_, client) in accounts.items()}
-    plan = FleetPlan({n: accounts[n][1].contacts.plan(frame) for n, frame in frames.items()})
-    first = open_store(tmp_path).hold([get_target(plan["de"]).transport.connection.account])
-    with first:  # somebody else is at work there: its rows are read in the journal
-        result = kept_at(plan, tmp_path).apply(many=True)
-    assert by_account(result)["fr"] == ["applied"] * 2
-    assert result["checked_ago"].isna().sum() == 2
-    assert plan.apply(many=True)["checked_ago"].notna().all()
 
 
 def test_a_run_that_has_begun_goes_on_from_no_other_home(
@@ -139,36 +123,6 @@ def test_an_account_without_changes_has_no_run_and_no_rows(accounts):
     assert [run for run in chatkit.runs().index if run.startswith(plan.id)] == [f"{plan.id}-001"]
 
 
-def test_a_token_that_is_refused_stops_its_account_alone(accounts):
-    sandbox, _ = accounts["fr"]
-    accounts["fr"] = sandbox, limited(sandbox, "Chat Contacts, View")
-    plan = planned(accounts)
-    result = plan.apply()
-    assert by_account(result) == {
-        "de": ["applied"] * 2, "fr": ["not sent"] * 2, "it": ["applied"] * 2,
-    }  # fmt: skip
-    assert list(result.attrs["stops"]) == ["fr"]
-
-    with chatkit.connect(sandbox) as right:
-        after = chatkit.resume(plan.id, {"fr": right})
-    assert by_account(after) == every("applied", 2)
-    assert len(active(sandbox, "contacts")) == 2
-
-
-def test_another_kernel_at_work_stops_its_account_alone(accounts):
-    plan = planned(accounts)
-    _, client = accounts["it"]
-    with open_store(passing=True).hold([client.connection.account], "another"):
-        result = plan.apply()
-    assert by_account(result) == {
-        "de": ["applied"] * 2, "fr": ["applied"] * 2, "it": ["not sent"] * 2,
-    }  # fmt: skip
-    assert "run another" in result.attrs["stops"]["it"]
-    assert "run another" in result.loc["it"].reason.iloc[0]
-    assert by_account(plan.apply()) == every("applied", 2)
-    assert [len(active(sandbox, "contacts")) for sandbox, _ in accounts.values()] == [2, 2, 2]
-
-
 def test_a_blocked_account_blocks_the_fleet_and_is_named(accounts):
     sandbox, client = accounts["de"]
     contacts(sandbox, 20)
@@ -206,19 +160,6 @@ def test_the_stop_button_stops_all_accounts_and_they_go_on_later(accounts):
     after = chatkit.resume(plan.id)
     assert after.state.eq("applied").all()
     assert [len(active(sandbox, "contacts")) for sandbox, _ in accounts.values()] == [40, 40, 40]
-
-
-def test_nothing_is_sent_after_a_stop_that_was_asked_before_it_begins(accounts, capsys):
-    plan, interrupt = planned(accounts), Interrupt()
-    interrupt.ask()
-    before = {n: log(sandbox) for n, (sandbox, _) in accounts.items()}
-    capsys.readouterr()
-    result = stop_by(plan, interrupt).apply()
-    assert {n: log(sandbox) for n, (sandbox, _) in accounts.items()} == before
-    assert by_account(result) == every("not sent", 2)
-    assert result.attrs["stops"] == dict.fromkeys(LABELS, "you stopped it")
-    assert capsys.readouterr().out.startswith("6 changes: 6 not sent. It stopped: de: you stopped")
-    assert by_account(chatkit.resume(result)) == every("applied", 2)
 
 
 def test_what_a_fleet_has_wholly_applied_is_not_called_stopped(accounts, capsys):
@@ -293,13 +234,6 @@ def test_a_fleet_whose_journals_were_not_all_written_does_not_go_on(accounts):
     open_store(passing=True).delete(f"{plan.id}-001")
     with pytest.raises(chatkit.errors.JournalError, match="so nothing was sent"):
         chatkit.resume(plan.id)
-
-
-def test_what_is_noted_of_a_fleet_names_the_account_first(accounts):
-    result = planned(accounts, 1).apply()
-    report = chatkit.account.journal(result)
-    assert report.columns[0] == "account"
-    assert report.account.unique().tolist() == list(LABELS)
 
 
 def test_work_in_threads_gives_errors_as_they_are_and_stops_with_its_caller():
@@ -473,17 +407,6 @@ def test_a_first_journal_that_cannot_be_read_does_not_say_that_nothing_was_sent(
     assert "cannot be read" in result.attrs["stops"]["de"]
 
 
-def test_gaps_are_seen_in_a_run_of_a_fleet_whose_journals_do_not_list_its_accounts(accounts):
-    plan = planned(accounts)
-    for part in plan.plans.values():
-        part._fleet_of = ()  # as journals were before they did
-    create_journals([*reversed(plan.plans.values())], plan.id)
-    damage(f"{plan.id}-002")
-    result = chatkit.resume(plan.id)
-    assert list(by_account(result)) == ["de", "it"]
-    assert list(result.attrs["stops"]) == [f"{plan.id}-002"]
-
-
 def test_an_account_without_a_client_is_a_stop_of_its_own_when_a_fleet_goes_on(accounts):
     plan = prepared(accounts)
     clients = {label: client for label, (_, client) in accounts.items()}
@@ -506,21 +429,6 @@ def test_a_journal_that_is_damaged_stops_its_account_alone(accounts):
     again = chatkit.resume(plan.id)
     assert by_account(again) == {"de": ["applied"] * 2, "it": ["applied"] * 2}
     assert list(again.attrs["stops"]) == ["fr"]
-
-
-@pytest.mark.parametrize("refused", [True, False])
-def test_that_a_run_goes_on_is_said_only_where_a_journal_that_has_stopped_can_be_read(
-    accounts, capsys, refused
-):
-    if refused:
-        sandbox, _ = accounts["it"]
-        accounts["it"] = sandbox, limited(sandbox, "Chat Contacts, View")
-    plan = prepared(accounts)
-    damage_a_change(f"{plan.id}-002")
-    plan.apply()
-    report = capsys.readouterr().out
-    assert "fr: The journal" in report
-    assert ("goes on" in report) is refused
 
 
 def test_all_journals_of_a_fleet_are_deleted_by_its_name_damaged_ones_too(accounts):
