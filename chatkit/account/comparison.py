@@ -204,7 +204,7 @@ def _get_state(state: AccountState | Exception) -> AccountState:
     return state
 
 
-class Comparison(Report, Sequence[AccountDifference]):
+class Comparison(Report, list[AccountDifference]):
     """The differences between two sides; false when there are none.
 
     Args:
@@ -221,19 +221,12 @@ class Comparison(Report, Sequence[AccountDifference]):
     ) -> None:
         self.left, self.right = left, right
         self._sources: tuple[Any, Any] = sources or (left, right)
-        self._differences: list[AccountDifference] = []
         for noun in DECLARED:
             if noun in left.records and noun in right.records:
-                self._differences += _compare_records(noun, left.get(noun), right.get(noun))
+                self.extend(_compare_records(noun, left.get(noun), right.get(noun)))
         self._by_resource: dict[str, dict[str, list[AccountDifference]]] = {}
-        for each in self._differences:
+        for each in self:
             self._by_resource.setdefault(each.resource, {}).setdefault(each.key, []).append(each)
-
-    def __len__(self) -> int:
-        return len(self._differences)
-
-    def __getitem__(self, index: Any) -> Any:
-        return self._differences[index]
 
     @property
     def counts(self) -> dict[str, dict[str, int]]:
@@ -254,7 +247,7 @@ class Comparison(Report, Sequence[AccountDifference]):
         row without a field. Some of its rows can be planned alone: `plan("right", rows=some)`.
         """
         texts = ("resource", "key", "field", "what")
-        frame = make_object_frame(self._differences, COLUMNS, texts=texts)
+        frame = make_object_frame(self, COLUMNS, texts=texts)
         write_origin(frame)
         return frame
 
@@ -318,7 +311,7 @@ class Comparison(Report, Sequence[AccountDifference]):
                 f"{name}=frame[frame.resource == 'flow']."
             )
         chosen = sorted(set(rows[names].fillna("").itertuples(index=False, name=None)))
-        known = {(each.resource, each.key, each.field) for each in self._differences}
+        known = {(each.resource, each.key, each.field) for each in self}
         for each in chosen:
             if each not in known:
                 place = " ".join(map(cut, each)).rstrip()
@@ -401,7 +394,7 @@ class Comparison(Report, Sequence[AccountDifference]):
         return unread
 
 
-class FleetComparison(Report, Mapping[str, Comparison]):
+class FleetComparison(Report, dict[str, Comparison]):
     """The differences of the accounts of a fleet from the first one.
 
     `found["fr"]` is the comparison of one account: the first is its left side.
@@ -415,17 +408,8 @@ class FleetComparison(Report, Mapping[str, Comparison]):
     def __init__(
         self, first: str, compared: Mapping[str, Comparison], stops: Mapping[str, str]
     ) -> None:
+        super().__init__(compared)
         self.first, self.stops = first, dict(stops)
-        self._comparisons = dict(compared)
-
-    def __getitem__(self, label: str) -> Comparison:
-        return self._comparisons[label]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._comparisons)
-
-    def __len__(self) -> int:
-        return len(self._comparisons)
 
     @property
     def differ(self) -> list[str]:

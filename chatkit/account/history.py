@@ -416,21 +416,17 @@ def _find_fleet_runs(name: str, at: At | None) -> dict[str, KeptRun]:
         Those that can be read, in the order of the accounts; none if the name is that of one
         run, of none, or the beginning of others too.
     """
-    run_names, lost = find_run_stores(at)
-    matches = {each for each in run_names if name and each.startswith(name)}
-    if name in matches or not matches:
-        return {}
-    parts: dict[tuple[str, str], KeptRun] = {}  # by the name of the run, and of the account
-    all_runs = list_runs(at, lost=lambda _: None)
-    for kept in sorted(all_runs, key=lambda kept: (len(kept.run), kept.run)):
-        header = kept.header  # None of a damaged one: runs() lists it
-        if kept.run in matches and header and header.fleet and header.fleet[0].startswith(name):
-            parts[header.fleet] = kept
-    fleets = {fleet for fleet, _ in parts}
-    unambiguous = len(fleets) == 1 and all(each.startswith(f"{min(fleets)}-") for each in matches)
-    if not unambiguous or (lost and fleets != {name}):
-        return {}  # of several runs, `find_run` asks for more of the name
-    return {label: kept for (_, label), kept in parts.items()}
+    homes, lost = find_run_stores(at)
+    fleets = {parse_fleet_id(each) for each in homes if name and each.startswith(name)}
+    fleet = next(iter(fleets), "")
+    if name in homes or len(fleets) != 1 or not fleet.startswith(name) or (lost and fleet != name):
+        return {}  # of one run, or of several: `find_run` asks for more of the name then
+    parts = [
+        kept for kept in list_runs(at, lost=lambda _: None) if kept.run.startswith(f"{fleet}-")
+    ]
+    parts.sort(key=lambda kept: (len(kept.run), kept.run))
+    # a damaged journal has no header: runs() lists it
+    return {kept.header.fleet[1]: kept for kept in parts if kept.header and kept.header.fleet}
 
 
 def _check_fleet_started(located: _LocatedRun) -> None:

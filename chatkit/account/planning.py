@@ -95,26 +95,16 @@ def plan_state(
     require_client(client)
     accessor.register()
     deletions = _group_deletes(delete)
-    notes = StateNotes(state.origin)
+    planner = _StatePlanner(state, client, base, only)
     plans = [
-        _plan_resource(
-            noun,
-            state,
-            client,
-            deletions[noun],
-            notes,
-            base.get(noun, {}),
-            only,
-            broken=broken,
-        )
+        planner.plan_resource(noun, deletions[noun], broken=broken)
         for noun in DECLARED
         if deletions[noun] or state.get(noun)
     ]
-    plan = join_plans(
-        get_plan_target(client, ACCOUNT), plans, cells=notes.cells, skip_invalid=skip_invalid
-    )
+    target = get_plan_target(client, ACCOUNT)
+    plan = join_plans(target, plans, cells=planner.cells, skip_invalid=skip_invalid)
     carried = state.not_carried if len(plan) or len(plan.refused) else ()
-    plan.notes[:0] = [*notes.warnings, *notes.describe_plan(plan), *carried]
+    plan.notes[:0] = [*planner.warnings, *planner.describe_plan(plan), *carried]
     return plan
 
 
@@ -144,10 +134,13 @@ def _group_deletes(delete: Iterable[Named]) -> dict[str, list[str]]:
 
 
 @dataclass
-class StateNotes:
-    """Notes on a plan for the account, collected resource by resource."""
+class _StatePlanner:
+    """Planner of the changes to a state, which collects notes resource by resource."""
 
-    origin: str
+    state: AccountState
+    client: Client
+    base: Mapping[str, Mapping[Any, Fields]]
+    only: Chosen | None
     stays: dict[str, list[str]] = field(default_factory=dict)  #: what only the account has
     reverted: list[str] = field(default_factory=list)  #: what the account alone has changed
     overwritten: list[str] = field(default_factory=list)  #: what both sides have changed
@@ -155,10 +148,6 @@ class StateNotes:
 
     warnings: list[str] = field(default_factory=list)  #: for an empty plan, too
     cells: list[RefusedCell] = field(default_factory=list)  #: what no planner has seen
-
-    def note_unchanged(self, reason: str, name: str) -> None:
-        """Note a record that the plan leaves as it is, and why."""
-        self.kept.setdefault(reason, []).append(name)
 
     def describe_plan(self, plan: Plan) -> Iterator[str]:
         """Yield the notes on a plan: records overwritten, reverted, created and unchanged."""
@@ -183,115 +172,108 @@ class StateNotes:
             verb = "it stays" if sum(map(len, remaining.values())) == 1 else "they stay"
             noun, names = next(iter(remaining.items()))
             yield (
-                f"The account has {counts} that {self.origin} does not have: {verb}. delete= names "
-                f"what is to be deleted, like {f'{noun} {names[0]}'!r}."
+                f"The account has {counts} that {self.state.origin} does not have: {verb}. delete= "
+                f"names what is to be deleted, like {f'{noun} {names[0]}'!r}."
             )
 
+    def plan_resource(self, noun: str, deletions: Sequence[str], *, broken: bool) -> Plan:
+        """Plan one resource, whose records are matched by name."""
+        declared, resource = DECLARED[noun], get_resource(self.client, noun)
+        codes = [*self.state.codes, *(text.rpartition("/")[0] for text in deletions if "/" in text)]
+        if "template_code" in declared.account_key:
+            codes += [code for code, _ in self.state.get(noun)]
+        frame, _ = resource._target.read_with_notes(codes)
+        endpoints = cast("Endpoints[Any]", resource._target)
+        if declared.personal and endpoints.lists_deleted:
+            self.warnings.append(
+                f"This service lists deleted {noun}s, too, and nothing tells them from others: "
+                "those that it lists are taken to be there."
+            )
+        live: dict[str, list[Mapping[str, Any]]] = {}
+        for name, row in iter_records(declared, frame):
+            if name is not None:
+                live.setdefault(format_name(name, declared.separator), []).append(row)
+        wanted: set[str] = set()
+        rows: dict[str, dict[str, Any]] = {}
+        for name, fields in self.state.get(noun).items():
+            text = format_name(name, declared.separator)
+            wanted.add(text)
+            matches = live.get(text, [])
+            chosen = FIELDS[noun] if self.only is None else self.only.get((noun, text), ())
+            if self.only is not None and not (chosen if matches else "" in chosen):
+                continue
+            if len(matches) > 1:
+                self.cells.append(_refuse_ambiguous(declared, text, matches))
+                continue
+            changed: Mapping[str, Any] = {}
+            pulled = self.base.get(noun, {}).get(name)
+            if not matches:
+                if pulled is not None:
+                    self.reverted.append(f"{noun} {text} (deleted)")
+                sent = {each: fields[each] for each in FIELDS[noun] if fields.get(each) is not None}
+                rows[text] = make_name_cells(declared, name) | sent
+            elif changed := self._find_changed_fields(
+                noun, text, fields, matches[0], pulled, chosen
+            ):
+                rows[text] = _select_key_cells(frame, matches[0]) | changed
+            same = matches[0] if matches and not changed else None
+            if declared.personal and (unchanged := endpoints.explain_immutable(fields, same)):
+                self.kept.setdefault(unchanged[0], []).append(unchanged[1])
+        for text in deletions:
+            matches = live.get(text, [])
+            if text in wanted or not matches:
+                self.cells.append(self._refuse_delete(noun, text, live))
+            elif len(matches) > 1:
+                self.cells.append(_refuse_ambiguous(declared, text, matches))
+            else:
+                rows[text] = _select_key_cells(frame, matches[0]) | {"delete": True}
+        if noun in self.state.records:
+            self.stays[noun] = sorted(live.keys() - wanted - rows.keys())
+        return resource.plan(_make_plan_frame(rows, frame), existing="update", broken=broken)
 
-# --- one resource -----------------------------------------------------------------------
+    def _find_changed_fields(
+        self,
+        noun: str,
+        text: str,
+        record: Fields,
+        live: Fields,
+        pulled: Fields | None,
+        chosen: Collection[str],
+    ) -> dict[str, Any]:
+        """Return the chosen fields of a live record to change; note those that stay."""
+        current, changed = canonicalize_fields(noun, live), dict[str, Any]()
+        for name in FIELDS[noun]:
+            is_same, value = partial(is_same_field, noun, name), record.get(name)
+            if name not in chosen or is_same(value, current.get(name)):
+                continue
+            if name in DECLARED[noun].body.create_only:
+                reason = f"which can only be set when a {noun} is created, so it stays"
+                reason = f"{noun.capitalize()}s with another {name}, {reason}"
+                self.kept.setdefault(reason, []).append(text)
+                continue
+            if pulled is not None and not is_same(pulled.get(name), current.get(name)):
+                edited = not is_same(pulled.get(name), value)
+                (self.overwritten if edited else self.reverted).append(f"{noun} {text} ({name})")
+            default = "" if (known := get_default(noun, name)) is None else known
+            changed[name] = default if value is None else value  # a None would leave it as it is
+        return changed
 
-
-def _plan_resource(
-    noun: str,
-    state: AccountState,
-    client: Client,
-    deletions: Sequence[str],
-    notes: StateNotes,
-    base: Mapping[Any, Fields],
-    only: Chosen | None,
-    *,
-    broken: bool,
-) -> Plan:
-    """Plan one resource, whose records are matched by name."""
-    declared, resource = DECLARED[noun], get_resource(client, noun)
-    target = resource._target
-    codes = [*state.codes, *(text.rpartition("/")[0] for text in deletions if "/" in text)]
-    if "template_code" in declared.account_key:
-        codes += [code for code, _ in state.get(noun)]
-    frame, _ = target.read_with_notes(codes)
-    of_state = {format_name(name, declared.separator): (name, fields)
-              for name, fields in state.get(noun).items()}  # fmt: skip
-    endpoints = cast("Endpoints[Any]", target)
-    if declared.personal and endpoints.lists_deleted:
-        notes.warnings.append(
-            f"This service lists deleted {noun}s, too, and nothing tells them from others: those "
-            "that it lists are taken to be there."
-        )
-    live: dict[str, list[Mapping[str, Any]]] = {}
-    for name, row in iter_records(declared, frame):
-        if name is not None:
-            live.setdefault(format_name(name, declared.separator), []).append(row)
-    rows: dict[str, dict[str, Any]] = {}
-    for text, (name, fields) in of_state.items():
-        matches = live.get(text, [])
-        chosen = FIELDS[noun] if only is None else only.get((noun, text), ())
-        if only is not None and not (chosen if matches else "" in chosen):
-            continue
-        if len(matches) > 1:
-            notes.cells.append(_refuse_ambiguous(declared, text, matches))
-            continue
-        changed: Mapping[str, Any] = {}
-        pulled = base.get(name)
-        if not matches:
-            if pulled is not None:
-                notes.reverted.append(f"{noun} {text} (deleted)")
-            sent = {each: fields[each] for each in FIELDS[noun] if fields.get(each) is not None}
-            rows[text] = make_name_cells(declared, name) | sent
-        elif changed := _find_changed_fields(
-            declared, text, fields, matches[0], pulled, chosen, notes
-        ):
-            rows[text] = _select_key_cells(frame, matches[0]) | changed
-        same = matches[0] if matches and not changed else None
-        if declared.personal and (unchanged := endpoints.explain_immutable(fields, same)):
-            notes.note_unchanged(*unchanged)
-    for text in deletions:
-        matches = live.get(text, [])
-        if refused := _refuse_delete(noun, text, live, of_state, state.origin):
-            notes.cells.append(refused)
-        elif len(matches) > 1:
-            notes.cells.append(_refuse_ambiguous(declared, text, matches))
+    def _refuse_delete(self, noun: str, text: str, live: Collection[str]) -> RefusedCell:
+        """Return the refusal of a deletion whose record is missing or is still wanted."""
+        origin = self.state.origin
+        if text in live:
+            reason, step = f"{origin} holds it, so it is to be there", "leave it out of delete="
         else:
-            rows[text] = _select_key_cells(frame, matches[0]) | {"delete": True}
-    if noun in state.records:
-        notes.stays[noun] = sorted(live.keys() - of_state.keys() - rows.keys())
-    return resource.plan(_make_plan_frame(rows, frame), existing="update", broken=broken)
+            reason = f"the account does not have a {noun} of this name"
+            step = f"chatkit.compare shows what {origin} lacks"
+            if similar := get_close_matches(text, live, 1):
+                step = f"did you mean {values(similar[0])}?"
+        return RefusedCell((noun, text), "delete", text, reason, step)
 
 
 def _select_key_cells(frame: pd.DataFrame, fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return the key cells of a record of the account."""
     return {str(name): fields[str(name)] for name in frame.index.names}
-
-
-def _find_changed_fields(
-    declared: type[Endpoints[Any]],
-    text: str,
-    record: Mapping[str, Any],
-    live: Mapping[str, Any],
-    pulled: Fields | None,
-    chosen: Collection[str],
-    notes: StateNotes,
-) -> dict[str, Any]:
-    """Return the chosen fields of a live record to change; note those that stay."""
-    noun, current = declared.noun, canonicalize_fields(declared.noun, live)
-    changed: dict[str, Any] = {}
-    for name in FIELDS[noun]:
-        same = is_same_field(noun, name, record.get(name), current.get(name))
-        if same or name not in chosen:
-            continue
-        if name in declared.body.create_only:
-            reason = f"which can only be set when a {noun} is created, so it stays"
-            notes.note_unchanged(f"{noun.capitalize()}s with another {name}, {reason}", text)
-            continue
-        value = record.get(name)
-        if pulled is not None and not is_same_field(
-            noun, name, pulled.get(name), current.get(name)
-        ):
-            edited = not is_same_field(noun, name, pulled.get(name), value)
-            (notes.overwritten if edited else notes.reverted).append(f"{noun} {text} ({name})")
-        changed[name] = get_default(noun, name) if value is None else value
-        if changed[name] is None:  # an empty cell would leave it as it is
-            changed[name] = ""
-    return changed
 
 
 def _refuse_ambiguous(
@@ -313,24 +295,6 @@ def _refuse_ambiguous(
         f"{len(matches)} {noun}s of the account have it: {', '.join(records)}",
         f"{step}.plan([{{'id': {matches[0]['id']}, …}}])",
     )
-
-
-def _refuse_delete(
-    noun: str, text: str, live: Collection[str], kept_names: Collection[str], origin: str
-) -> RefusedCell | None:
-    """Return the refusal of a deletion whose record is missing or is still wanted."""
-    refuse = partial(RefusedCell, (noun, text), "delete", text)
-    if text in kept_names:
-        return refuse(f"{origin} holds it, so it is to be there", "leave it out of delete=")
-    if text in live:
-        return None
-    similar = get_close_matches(text, live, 1)
-    step = (
-        f"did you mean {values(similar[0])}?"
-        if similar
-        else f"chatkit.compare shows what {origin} lacks"
-    )
-    return refuse(f"the account does not have a {noun} of this name", step)
 
 
 def _make_plan_frame(rows: Mapping[str, Mapping[str, Any]], live: pd.DataFrame) -> pd.DataFrame:

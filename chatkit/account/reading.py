@@ -99,26 +99,6 @@ class AccountState:
         """True if flows were read, and neither contents nor webhooks."""
         return self.records.keys() & {*NOUNS} == {*FLOWS_ONLY}
 
-    @property
-    def flows(self) -> Mapping[str, Fields]:
-        """The flows by name: `template_name`, `categories`, `flow_json`, where they are shown."""
-        return self.get("flow")
-
-    @property
-    def contents(self) -> Mapping[tuple[str, str], Fields]:
-        """The fields of each content by template code and language."""
-        return self.get("content")
-
-    @property
-    def webhooks(self) -> Mapping[str, Fields]:
-        """The `events` and `is_active` of each webhook by address."""
-        return self.get("webhook")
-
-    @property
-    def contacts(self) -> Mapping[tuple[str, str], Fields]:
-        """The name of each contact and its parts, by country code and number."""
-        return self.get("contact")
-
     def get(self, noun: str) -> Mapping[Any, Fields]:
         """Return the records of a noun by name; none if they were not read."""
         return self.records.get(noun, {})

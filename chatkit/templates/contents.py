@@ -295,39 +295,34 @@ class ContentEndpoints(Endpoints[Content]):
         languages: dict[str, list[str]] = {}
         for code, lang in dict.fromkeys([*contents.before, *contents.edits]):
             languages.setdefault(code, []).append(lang)
-        new_texts: dict[ContentKey, dict[str, str]] = {}
-        originals: dict[ContentKey, ContentKey] = {}
+        edited: dict[ContentKey, tuple[ContentKey, dict[str, str]]] = {}  # its source and new texts
         for key, (_, change) in contents.edits.items():
-            original = language.find_code(self.source, languages[key.template_code])
+            code, lang = key
+            source = ContentKey(code, language.find_code(self.source, languages[code]) or lang)
             before, after = map(list_texts, (change.before, change.after))
             texts = {field: text for field, text in after.items() if before.get(field) != text}
-            if texts and original and original != key.lang_code:
-                new_texts[key] = texts
-                originals[key] = ContentKey(key.template_code, original)
+            if texts and source != key:
+                edited[key] = source, texts
         unread = (
-            originals[key]
-            for key, texts in new_texts.items()
+            source
+            for source, texts in edited.values()
             if texts.keys() - {"text"}
-            and _TEXTS - contents.before.get(originals[key], dict.fromkeys(_TEXTS)).keys()
+            and _TEXTS - contents.before.get(source, dict.fromkeys(_TEXTS)).keys()
         )
         contents.read_in_full(dict.fromkeys(unread))
         written = []
-        for key, texts in new_texts.items():
-            original_key = originals[key]
-            sources = list_texts(contents.fields_after(original_key))
-            before, source_before = {}, {}
-            if self.carries_sources:
-                before = list_texts(contents.edits[key].change.before)
-                source_before = list_texts(contents.before.get(original_key, {}))
+        for key, (source, texts) in edited.items():
+            sources = list_texts(contents.fields_after(source))
+            pair = (contents.edits[key].change.before, contents.before.get(source, {}))
+            texts_before = [*map(list_texts, pair)] if self.carries_sources else []
+            lang, source_lang = map(language.normalize, (key.lang_code, source.lang_code))
             for field, text in texts.items():
                 if not sources.get(field):
                     continue
-                carried: tuple[str, ...] = ()
-                if field in before and field in source_before:
-                    carried = digest_text(before[field]), digest_text(source_before[field])
-                lang, source = map(language.normalize, (key.lang_code, original_key.lang_code))
-                row = key.template_code, lang, field, source, digest_text(text), sources[field]
-                written.append(WrittenText(*row, self.how, *carried))
+                carried = [digest_text(each[field]) for each in texts_before if field in each]
+                row = key.template_code, lang, field, source_lang, digest_text(text), sources[field]
+                both = carried if len(carried) == len(pair) else ()
+                written.append(WrittenText(*row, self.how, *both))
         return written
 
     def keep(self, written: Sequence[Sequence[str]], run: str) -> None:
@@ -689,11 +684,6 @@ class _PlannedEdit(NamedTuple):
 FindingKey: TypeAlias = tuple[str, str, str, str, str]
 #: The fields by which the platform refuses a content; lists show none of them.
 _REFUSAL_FIELDS = frozenset(("variables", "headers", "buttons"))
-#: Codes of findings in a draft that holds the texts of its source on purpose.
-COPIED = frozenset((
-    *("untranslated", "same as source", "wrong script", "other script", "glossary", "quotes"),
-    *("punctuation", "number form", "date form"),
-))  # fmt: skip
 #: Codes of findings in a draft that lacks rejected texts, which the report lists.
 MISSING = frozenset((
     *("text empty", "header empty", "button label", "placeholders differ", "header differs"),

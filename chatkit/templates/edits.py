@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,14 +12,12 @@ from chatkit.localization import language
 from chatkit.localization.content import (
     Entry,
     find_slots,
-    find_source,
-    group_by_template,
     read_entries,
     read_text,
     shorten_list,
 )
 from chatkit.localization.table import apply_edits
-from chatkit.localization.units import make_draft, put_texts
+from chatkit.localization.units import put_texts
 from chatkit.util.display import cut, escaped, has_half_character, many, values, visible
 
 if TYPE_CHECKING:
@@ -130,41 +128,6 @@ def _iter_replaceable_texts(entry: Entry) -> Iterator[tuple[str, str]]:
 def _count_placeholders(text: str) -> Counter[str]:
     """Count the placeholders of a text as they are written."""
     return Counter(text[slot.start : slot.end] for slot in find_slots(text))
-
-
-# --- drafts -----------------------------------------------------------------------------
-
-
-def add_drafts(
-    contents: pd.DataFrame, codes: Iterable[str], languages: Sequence[str], source: str
-) -> tuple[pd.DataFrame, list[str]]:
-    """Add drafts of missing contents, as copies of those of the source language.
-
-    Args:
-        contents: The contents of these templates, in full.
-        codes: The template codes.
-        languages: The languages that each template gets.
-        source: The language that the others are translated from.
-
-    Returns:
-        The contents with the drafts, and notes that count the drafts and name the templates
-        without a source.
-    """
-    templates = group_by_template(read_entries(contents))
-    originals = {code: find_source(templates.get(code, []), source) for code in codes}
-    rows = [
-        make_draft(original, lang)
-        for lang in languages
-        for code, original in originals.items()
-        if original and not any(language.is_same(lang, each.lang_code) for each in templates[code])
-    ]
-    notes = [f"Nothing is missing in {', '.join(map(repr, languages))}."]
-    if rows:
-        notes = [f"{many(len(rows), 'draft')} with the words of {source}: to be translated."]
-    if sourceless := [code for code, original in originals.items() if original is None]:
-        listed = visible(", ".join(sourceless))
-        notes.append(f"Without a content in {source!r}, left alone: {listed}.")
-    return apply_edits(contents, {}, rows), notes
 
 
 # --- drafts that go live ----------------------------------------------------------------

@@ -537,38 +537,6 @@ class Templates(metaclass=HelpPage):
             edited, notes=replacement.make_notes(), carries_sources=True, broken=broken
         )
 
-    def draft_missing(
-        self,
-        languages: str | Iterable[str],
-        codes: Codes | None = None,
-        source: str = "en",
-        *,
-        broken: bool = False,
-    ) -> Plan:
-        """Plan a draft for each language that a template lacks, made from the source language.
-
-        What is there already is not touched.
-
-        Args:
-            languages: The language that each template is to have, or several: ["de", "pt_BR"].
-            codes: The template codes, or a file of them; without them those that `remember` keeps.
-            source: The language whose contents are copied.
-            broken: As for `plan`.
-
-        Raises:
-            InputError: No code is named.
-        """
-        from chatkit.localization import language
-        from chatkit.templates.contents import COPIED
-        from chatkit.templates.edits import add_drafts
-
-        tags, codes = dict.fromkeys(language.as_list(languages)), self._resolve_codes(codes)
-        contents = self._target.with_snapshot(self._target.read_frame(codes, full=True))
-        frame, notes = add_drafts(contents, codes, [*tags], source)
-        return self._target.plan_frame(
-            frame, notes=notes, source=source, ignored_codes=COPIED, broken=broken
-        )
-
     def publish(
         self,
         languages: str | Iterable[str] | None = None,

@@ -133,11 +133,11 @@ def test_what_was_edited_in_files_is_kept_and_what_moved_there_is_taken(
     client.templates("login_code").delete("ja")
     (folder.path / "templates/login_code/de.json").unlink()
     report = folder.pull(client)
-    content = folder.state().contents["order_ready", "en"]
+    content = folder.state().get("content")["order_ready", "en"]
     assert content["footer"] == "From the file"
     assert content["text"] == "Hello {{1}}, from {{2}} and {{3}} here."
-    assert ("login_code", "ja") not in folder.state().contents
-    assert ("login_code", "de") not in folder.state().contents
+    assert ("login_code", "ja") not in folder.state().get("content")
+    assert ("login_code", "de") not in folder.state().get("content")
     assert report.changes["templates/login_code/ja.json"] == "removed"
     assert folder.pull(client).changes == {"templates/order_ready/en.json": "edited"}
 
@@ -182,11 +182,11 @@ def test_what_both_have_changed_is_told_with_three_values_and_nothing_is_written
         assert value in problem.reason
     kept = folder.pull(client, conflicts="files")
     assert kept.changes["templates/order_ready/en.json"] == "edited"
-    assert folder.state().contents["order_ready", "en"]["footer"] == "From the file"
-    assert folder.state().contents["order_ready", "de"]["footer"] == "Moved"
+    assert folder.state().get("content")["order_ready", "en"]["footer"] == "From the file"
+    assert folder.state().get("content")["order_ready", "de"]["footer"] == "Moved"
     client.templates("order_ready").update("en", footer="Again")
     folder.pull(client, conflicts="account")
-    assert folder.state().contents["order_ready", "en"]["footer"] == "Again"
+    assert folder.state().get("content")["order_ready", "en"]["footer"] == "Again"
 
 
 def test_a_file_that_is_written_otherwise_and_means_the_same_is_left(
@@ -229,7 +229,7 @@ def test_edited_contacts_are_merged_by_number(
     moved = frame.index[frame.number == lines[4].split(",")[1].strip('"')][0]
     client.contacts.update(moved, name="Moved There")
     folder.pull(client, contacts=True)
-    contacts = folder.state(contacts=True).contacts
+    contacts = folder.state(contacts=True).get("contact")
     by_number = {number: fields.get("name") for (_, number), fields in contacts.items()}
     assert by_number[number.strip('"')] == "Edited Here"
     assert by_number[lines[4].split(",")[1].strip('"')] == "Moved There"
@@ -261,7 +261,7 @@ def test_several_flows_of_one_name_leave_their_file_as_it_is(
     client.flows.create(name=flow.name, template_name="default", flow_json=flow.flow_json)
     report = folder.pull(client)
     assert report.changes == {}
-    assert flow.name in folder.state().flows
+    assert flow.name in folder.state().get("flow")
     assert str(flow.name) in repr(report)
 
 
@@ -421,7 +421,7 @@ def test_a_revision_of_git_is_read_without_checking_it_out(
     result = read_state(f"{folder.path}/@HEAD~1", contacts=True)
     assert holds_the_same(result, then)  # contacts are not in git
     assert result.origin == f"{folder.path}@HEAD~1"
-    assert folder.state("HEAD").contents["order_ready", "en"]["footer"] == "Edited"
+    assert folder.state("HEAD").get("content")["order_ready", "en"]["footer"] == "Edited"
     assert texts(folder) == before
     for wrong in ("HEAD~9", "--help", "no such"):
         with pytest.raises(chatkit.errors.InputError, match="does not know the revision"):

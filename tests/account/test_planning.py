@@ -77,9 +77,9 @@ def test_an_empty_plan_tells_what_it_leaves_otherwise_than_the_state_says(
     plan = plan_state(held, client, broken=True)
     assert len(plan) == 0
     assert "The account has 1 flow that" in repr(plan) and "it stays. delete=" in repr(plan)
-    other = {"Order": {**held.flows["Order"], "template_name": "another"}}
+    other = {"Order": {**held.get("flow")["Order"], "template_name": "another"}}
     plan = plan_state(
-        replace(held, records={**held.records, "flow": {**held.flows, **other}}),
+        replace(held, records={**held.records, "flow": {**held.get("flow"), **other}}),
         client,
         broken=True,
     )
@@ -158,7 +158,7 @@ def test_ids_are_never_carried(empty: tuple[chatkit.Sandbox, chatkit.Client]) ->
         for change in plan.changes:
             assert "id" not in change.after
         restored(held, present)
-        assert {*held.flows, "Other"} == {*state(present).flows}
+        assert {*held.get("flow"), "Other"} == {*state(present).get("flow")}
         assert call(other, "GET", "webhooks")
 
 
@@ -179,7 +179,7 @@ def test_what_only_the_account_has_stays_and_is_told(
         held,
         records={
             **held.records,
-            "flow": {n: f for n, f in held.flows.items() if n != "Return"},
+            "flow": {n: f for n, f in held.get("flow").items() if n != "Return"},
         },
     )
     client.webhooks.delete(client.webhooks.frame().index[0])
@@ -274,7 +274,7 @@ def test_names_that_the_service_splits_otherwise_are_told_before(
     contacts(sandbox, 1, name="Ana Maria de la Cruz")
     held = state(client)
     parts = {"first_name": "Ana Maria", "middle_name": "de la"}
-    persons = {name: {**fields, **parts} for name, fields in held.contacts.items()}
+    persons = {name: {**fields, **parts} for name, fields in held.get("contact").items()}
     unusual = replace(held, records={**held.records, "contact": persons})
     with account() as (_, present):
         plan = plan_state(unusual, present)
@@ -304,11 +304,11 @@ def test_what_is_fixed_once_a_flow_exists_is_told_and_left(
     sandbox, client = empty
     flow(sandbox, "Order", categories=["SURVEY"])
     held = state(client)
-    other = {"Order": {**held.flows["Order"], "categories": ["SIGN_UP"]}}
+    other = {"Order": {**held.get("flow")["Order"], "categories": ["SIGN_UP"]}}
     with account() as (present, one):
         flow(present, "Order", categories=["SURVEY"])
         expected = replace(
-            held, records={**held.records, "flow": {**other, "New": held.flows["Order"]}}
+            held, records={**held.records, "flow": {**other, "New": held.get("flow")["Order"]}}
         )
         plan = plan_state(expected, one, broken=True)
         assert [c.kind for c in plan.changes] == ["create"]

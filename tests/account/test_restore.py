@@ -167,10 +167,10 @@ def test_an_account_brought_to_a_state_holds_it_and_its_undo_brings_it_back(
         made(one, expected)
         made(other, present)
         held, before = pulled(client, path), read(target)
-        fixed = [n for n in {*held.flows, *before.flows} if both_flows(held, before, n)]
-        others = {n: f for n, f in held.flows.items() if n not in fixed}
+        fixed = [n for n in {*held.get("flow"), *before.get("flow")} if both_flows(held, before, n)]
+        others = {n: f for n, f in held.get("flow").items() if n not in fixed}
         held = replace(held, records={**held.records, "flow": others})
-        before_left = {n: before.flows[n] for n in fixed if n in before.flows}
+        before_left = {n: before.get("flow")[n] for n in fixed if n in before.get("flow")}
         gone = [each for each in extras(held, before) if each[1] not in fixed or each[0] != "flow"]
         plan = plan_state(held, target, delete=gone, broken=True)
         clashes = {cell.row for cell in plan.refused.itertuples()}
@@ -180,7 +180,7 @@ def test_an_account_brought_to_a_state_holds_it_and_its_undo_brings_it_back(
         result = plan.apply(many=True, irreversible=True)
         assert set(states(result)) <= {"applied"}, result[["label", "state", "reason"]]
         now = read(target)
-        kept = {**held.records, "flow": {**held.flows, **before_left}}
+        kept = {**held.records, "flow": {**held.get("flow"), **before_left}}
         left = compare(replace(held, records=kept), now).frame()
         assert not len(left), left
         assert len(plan_state(held, target)) == 0
@@ -195,9 +195,9 @@ def test_an_account_brought_to_a_state_holds_it_and_its_undo_brings_it_back(
 
 def both_flows(held: AccountState, now: AccountState, name: str) -> bool:
     """Return whether both have a flow whose categories differ: those are fixed once it exists."""
-    if name not in held.flows or name not in now.flows:
+    if name not in held.get("flow") or name not in now.get("flow"):
         return False
-    one, two = held.flows[name], now.flows[name]
+    one, two = held.get("flow")[name], now.get("flow")[name]
     return one.get("categories") != two.get("categories")
 
 

@@ -19,12 +19,16 @@ def test_a_state_goes_by_names_and_has_no_ids_in_its_records(sandbox: chatkit.Sa
     assert repr(state) == (
         "<account 1001 of the sandbox: 5 flows, 30 contents, 3 webhooks, 250 contacts>"
     )
-    assert set(state.flows["Book a repair"]) == {"template_name", "categories", "flow_json"}
+    assert set(state.get("flow")["Book a repair"]) == {"template_name", "categories", "flow_json"}
     assert state.ids["flow"]["Book a repair"] > 0
-    assert ("order_ready", "pt_BR") in state.contents
-    held = [*state.flows.values(), *state.contents.values(), *state.webhooks.values()]
+    assert ("order_ready", "pt_BR") in state.get("content")
+    held = [
+        *state.get("flow").values(),
+        *state.get("content").values(),
+        *state.get("webhook").values(),
+    ]
     assert not {"id", "wa_status", "wa_flow_id", "webhook_secret"} & {n for f in held for n in f}
-    assert list(state.contacts) == sorted(state.contacts)
+    assert list(state.get("contact")) == sorted(state.get("contact"))
 
 
 def test_contacts_are_read_only_when_they_are_asked_for(sandbox: chatkit.Sandbox) -> None:
@@ -32,7 +36,7 @@ def test_contacts_are_read_only_when_they_are_asked_for(sandbox: chatkit.Sandbox
 
 
 def test_what_a_record_does_not_say_is_as_by_itself(sandbox: chatkit.Sandbox) -> None:
-    content = read_state(sandbox).contents["order_ready", "en"]
+    content = read_state(sandbox).get("content")["order_ready", "en"]
     assert "is_catalog" not in content
     assert "is_draft" not in content
     assert get_default("content", "is_draft") is False
@@ -45,14 +49,14 @@ def test_two_flows_of_one_name_are_told_and_not_guessed(sandbox: chatkit.Sandbox
         for _ in range(2):
             client.flows.create(name="Twice", template_name="default", flow_json=document)
         state = read_state(client)
-    assert "Twice" not in state.flows
+    assert "Twice" not in state.get("flow")
     assert any("2 flows are called" in line and "Twice" in line for line in state.not_carried)
 
 
 def test_a_client_without_codes_says_why_it_has_no_contents(sandbox: chatkit.Sandbox) -> None:
     with chatkit.connect(sandbox) as client:
         state = read_state(client)
-        assert not state.contents
+        assert not state.get("content")
         assert "Not compared: contents (codes=…)" in repr(chatkit.compare(client, state))
         named = read_state(client, codes=["order_ready", "not_there"])
     assert {code for code, _ in named.contents} == {"order_ready"}

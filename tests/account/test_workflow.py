@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -95,8 +94,8 @@ def test_its_commands_plan_comment_and_apply(account: chatkit.Sandbox, tmp_path:
     assert planned.returncode == 0, planned.stderr
     assert shell(steps(PLAN)["Show the plan, also one that something stops"], tools).returncode == 0
     comment = (tmp_path / "comment.posted").read_text("utf-8")
-    assert re.match("### Plan for account .*: 1 update\n", comment)
-    assert '+     footer: "Bis bald"' in comment
+    assert comment.startswith("### Plan for the account: 1 content.\n")
+    assert '→ "Bis bald"' in comment
     assert all(call.method == "GET" for call in middleware_of(account).log)
 
     (tmp_path / "runner/plan").mkdir()  # where the other job downloads it

@@ -150,7 +150,9 @@ def test_a_replacement_keeps_each_translation_as_up_to_date_as_it_was(client):
 
 
 def test_drafts_and_imports_are_recorded(client, tmp_path):
-    client.templates.draft_missing(["it"], ["order_ready"]).apply()
+    contents = client.templates("order_ready")
+    english = contents.frame(full=True).loc[["en"]]
+    contents.plan(english.rename(index={"en": "it"}).assign(is_draft=True)).apply()
     assert state(client, "it") == "draft"
     rewrite(client, "en", ENGLISH)
     cell = client.templates.board(["order_ready"])["order_ready", "it"]

@@ -7,7 +7,7 @@ import chatkit
 from chatkit.bulk.changes import Change
 from chatkit.report import select_errors, select_errors_and_warnings
 from chatkit.resource import get_endpoints
-from chatkit.templates.contents import COPIED, ContentEndpoints
+from chatkit.templates.contents import ContentEndpoints
 
 LABEL = [{"type": "custom", "label": "A label that is far too long now"}]
 OTHER_LABEL = [{"type": "custom", "label": "Another one that is too long"}]
@@ -128,7 +128,6 @@ COPY = change("create", "de", **{k: v for k, v in GOOD.items() if k != "lang_cod
         ([ENGLISH, GERMAN | ONE_SLOT], [FOOTER, DELETE], {}, set()),
         ([ENGLISH], [TWICE], {}, {"text empty"}),  # equal labels are a note, no finding of a plan
         ([ENGLISH], [COPY], {}, {"untranslated"}),
-        ([ENGLISH], [COPY], {"ignored_codes": COPIED}, set()),
         ([GERMAN, BRAZILIAN], [change(lang="de", **ONE_SLOT)], {}, set()),
         (
             [GERMAN, BRAZILIAN],

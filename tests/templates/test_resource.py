@@ -48,7 +48,6 @@ METHODS = {
     "check": lambda templates: templates.check().checked,
     "board": lambda templates: templates.board().codes,
     "replace": lambda templates: templates.replace("{{1}},", "{{1}}:").changes,
-    "draft_missing": lambda templates: templates.draft_missing(["nl"]).changes,
     "export": lambda templates: len(templates.export("texts.xlsx", only="all")),
 }
 
@@ -119,38 +118,6 @@ def test_a_text_is_replaced_in_all_templates_and_languages_and_comes_back(client
         assert live.variables == ENGLISH["variables"]
     assert "new bike {{2}}" in client.templates("welcome").get("en").text
     assert not client.templates.replace("old", "new", CODES).changes
-
-
-def test_drafts_are_made_of_what_is_missing_and_nothing_else_is_touched(client):
-    fill(client)
-    before = client.templates.frame(CODES, full=True)
-    plan = client.templates.draft_missing(["de", "fr"], [*CODES, "nothing"])
-    assert plan.counts == {"create": 3, "update": 0, "delete": 0}
-    assert not get_refused_cells(plan)
-    assert plan.notes == [
-        "3 drafts with the words of en: to be translated.",
-        "Without a content in 'en', left alone: nothing.",
-        "order_ready/fr has 1 warning: language new at /lang_code: French is new: no content that "
-        "was read is in French",
-    ]
-    result = plan.apply()
-    assert result.state.isin(["applied", "differs"]).all(), result.reason.tolist()
-    after = client.templates.frame(CODES, full=True)
-    assert after.loc[before.index, ["text", "is_draft"]].equals(before[["text", "is_draft"]])
-    drafts = after.drop(before.index)
-    assert {*drafts.index} == {(code, "fr") for code in CODES} | {("order_ready", "de")}
-    for (code, _), draft in drafts.iterrows():
-        assert draft.is_draft and draft.text == before.text[code, "en"]
-        assert draft.buttons[1]["value"] == CALL["value"]
-    assert not client.templates.draft_missing(["de", "fr"], CODES).changes
-
-
-def test_the_name_of_a_language_in_place_of_its_code_is_refused_with_the_code(client):
-    fill(client)
-    plan = client.templates.draft_missing(["Italian"], ["order_ready"])
-    [cell] = get_refused_cells(plan)
-    assert not plan.changes and 'does not have "Italian"' in cell.reason
-    assert cell.next_step.startswith("Did you mean it")
 
 
 def test_what_the_platform_refuses_gets_live_when_one_says_so_and_is_undone(demo):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -66,16 +65,6 @@ def test_the_glossary_of_the_client_counts_for_all(client: Any) -> None:
     assert all(report(client, "glossary").values())
     client.templates.silence("glossary", "de", CODE, "text")
     assert not any(report(client, "glossary").values())
-
-
-def test_the_folder_of_an_account_is_silent_too(spaced: Any, tmp_path: Path) -> None:
-    folder = chatkit.Folder(tmp_path / "account")
-    spaced.templates.silence("quotes")
-    folder.pull(spaced, codes=[CODE])
-    assert "doubled spaces" in {*folder.check()["code"]}
-    spaced.templates.silence("doubled spaces", "de")
-    folder.pull(spaced, codes=[CODE])
-    assert "doubled spaces" not in {*folder.check()["code"]}
 
 
 def test_what_cannot_be_read_stops_no_check_and_no_plan(
