@@ -6,7 +6,7 @@ import pytest
 
 import chatkit
 from chatkit.account.folder import read_state
-from chatkit.account.reading import AccountState, get_default
+from chatkit.account.reading import NOUNS, AccountState, get_default
 
 
 @pytest.fixture
@@ -22,11 +22,7 @@ def test_a_state_goes_by_names_and_has_no_ids_in_its_records(sandbox: chatkit.Sa
     assert set(state.get("flow")["Book a repair"]) == {"template_name", "categories", "flow_json"}
     assert state.ids["flow"]["Book a repair"] > 0
     assert ("order_ready", "pt_BR") in state.get("content")
-    held = [
-        *state.get("flow").values(),
-        *state.get("content").values(),
-        *state.get("webhook").values(),
-    ]
+    held = [fields for noun in NOUNS for fields in state.get(noun).values()]
     assert not {"id", "wa_status", "wa_flow_id", "webhook_secret"} & {n for f in held for n in f}
     assert list(state.get("contact")) == sorted(state.get("contact"))
 
