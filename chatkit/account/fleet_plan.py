@@ -22,7 +22,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ThreadPoolExecutor, wait
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from functools import partial
 from importlib import metadata
 from pathlib import Path
@@ -37,12 +37,8 @@ from chatkit.bulk.apply import STOPPING, Interrupt, PlanTarget
 from chatkit.bulk.journal import make_run_id
 from chatkit.bulk.outcomes import Row, read_rows
 from chatkit.bulk.plan import (
-    APPLIED_BEFORE,
     Plan,
-    Remaining,
     create_journals,
-    describe_changes_left,
-    estimate_remaining,
     get_store,
     get_target,
     load_plans,
@@ -67,9 +63,9 @@ from chatkit.errors import (
 )
 from chatkit.frames.snapshot import read_origin
 from chatkit.report import FEW, Report, ReportPart, bullets, folded, headline, join_blocks, table
-from chatkit.util.display import format_duration, visible
 from chatkit.util.display import many as many_of
-from chatkit.util.progress import LONG, AccountBars, Watch, prefix_lines, print_line
+from chatkit.util.display import visible
+from chatkit.util.progress import AccountBars, Watch, prefix_lines, print_line
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -299,21 +295,17 @@ class FleetPlan(Report):
         Throttle(concurrency, rate)  # refuses what cannot be
         raise_if_unsafe(self.objections(many=many, irreversible=irreversible))
         changing = {label: plan for label, plan in self.plans.items() if len(plan)}
-        pace = concurrency, rate
         apply = partial(
             Plan.apply, concurrency=concurrency, rate=rate, many=True, irreversible=True
         )
         tasks, stops = ({}, {}) if on is None else make_tasks(on, changing)
         interrupt, self._stop_by = self._stop_by or Interrupt(), None
         with interrupt:
-            resumes = self._began or any(plan._loaded for plan in changing.values())
             if not self._began:
                 first, *others = changing.values() or [None]
                 # the first at last: it is the sign that all are there
                 create_journals([*others, *([first] if first else [])], self.id)
                 self._began = True
-            if watch is None:
-                self._print_duration(changing, pace, resumes=resumes)
             self._progress = FleetProgress()
             outcomes: dict[str, pd.DataFrame | Exception]
             totals = {label: len(plan) for label, plan in changing.items()}
@@ -330,39 +322,6 @@ class FleetPlan(Report):
                     label: ChatkitError(reason) for label, reason in stops.items() if reason
                 }
         return self._join_results(changing, outcomes, watch)
-
-    def _print_duration(
-        self, plans: Mapping[str, Plan], pace: tuple[int, float | None], *, resumes: bool
-    ) -> None:
-        """Print the estimated duration if it is long, and that the run can be stopped.
-
-        Args:
-            plans: Those that are applied.
-            pace: How: calls at once, and calls a second.
-            resumes: Whether some of it may be done, as their journals know.
-        """
-        work: dict[str, Remaining] = {}
-        for label, plan in plans.items():
-            with (  # whoever applies the plan says so, of it alone
-                suppress(ChatkitError),
-                open_run_journal(plan.id, plan._at) if resumes else nullcontext() as journal,
-            ):
-                known = None if journal is None else (journal, read_rows(journal))
-                work[label] = estimate_remaining(plan, *pace, known)
-        if resumes and work and not any(each.changes for each in work.values()):
-            print_line(APPLIED_BEFORE)
-        slowest = max(work, key=lambda label: work[label].seconds, default="")
-        if not slowest or work[slowest].seconds < LONG:
-            return
-        changes = describe_changes_left(sum(each.changes for each in work.values()), len(self))
-        calls = many_of(sum(each.calls for each in work.values()), "call")
-        print_line(
-            f"{changes} in {many_of(len(plans), 'account')}, {calls}: "
-            f"{format_duration(work[slowest].seconds)}, which the slowest of them, "
-            f"{visible(slowest)}, takes at {work[slowest].pace}. The stop button stops the "
-            "run, and "
-            f"{make_resume_hint(self.id, _find_journal_location(plans))}"
-        )
 
     def _join_results(
         self,

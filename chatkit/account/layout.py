@@ -290,6 +290,33 @@ def format_contacts(contacts: Mapping[Any, Fields], columns: Sequence[str]) -> b
 # --- read -------------------------------------------------------------------------------
 
 
+@dataclass
+class _JsonFile:
+    """A file that was parsed as a JSON object, with the problems in it."""
+
+    path: str
+    source: DocumentSource
+    problems: list[Problem] = field(default_factory=list)
+
+    def add_problem(self, pointer: str, reason: str, value: str = "") -> None:
+        """Add a problem at the place that a JSON pointer names."""
+        self.problems.append(_make_problem(self.path, self.source.find(pointer), reason, value))
+
+    def check_template_code(self, code: Any, pointer: str) -> None:
+        """Add a problem if a value is not a template code."""
+        try:
+            template_codes([code])
+        except InputError as error:
+            for problem in error.problems:
+                self.add_problem(pointer, problem.reason, problem.value)
+
+
+def _make_problem(path: str, location: LineColumn | None, reason: str, value: str = "") -> Problem:
+    """Make a problem of a file, with its line and column if they are known."""
+    position = f", line {location.line}, column {location.column}" if location else ""
+    return Problem(f"{visible(path)}{position}", value, reason)
+
+
 class FolderReader:
     """Reader of the files of a folder, which collects all their problems.
 
@@ -336,51 +363,23 @@ class FolderReader:
             self.contents.base = self.base
         return self.contents
 
-    def _add_problem(
-        self, path: str, location: LineColumn | None, reason: str, value: str = ""
-    ) -> None:
+    def _add_problem(self, path: str, location: LineColumn | None, reason: str) -> None:
         """Add a problem of a file, with its line and column if they are known."""
-        position = f", line {location.line}, column {location.column}" if location else ""
-        self.problems.append(Problem(f"{visible(path)}{position}", value, reason))
+        self.problems.append(_make_problem(path, location, reason))
 
     def _read_account_file(self) -> dict[str, Any]:
         """Read `account.json`: the account and its template codes; empty if it has errors."""
-        problem_count = len(self.problems)
-        if (read := self._read_model(ACCOUNT, _AccountFile, "correct it")) is None:
+        file = self._read_json(ACCOUNT, _AccountFile)
+        if file is None:
             return {}
-        source, about = read
+        about: dict[str, Any] = file.source.value
         if about.get("format", FORMAT) > FORMAT:
             reason = f"a later chatkit has written this folder (format {about['format']})"
-            self._add_problem(ACCOUNT, source.find("/format"), f"{reason}: install that")
+            file.add_problem("/format", f"{reason}: install that")
         for n, code in enumerate(about.get("templates", ())):
-            self._check_template_code(code, ACCOUNT, source.find(f"/templates/{n}"))
-        return about if len(self.problems) == problem_count else {}
-
-    def _read_model(
-        self, path: str, model: type[BaseModel], step: str, deepest: int = _MAX_DEPTH
-    ) -> tuple[DocumentSource, dict[str, Any]] | None:
-        """Parse a file as a JSON object of a model; add problems with a step and return None."""
-        if (read := self._read_json(path, deepest)) is None:
-            return None
-        source, document = read
-        try:
-            model.model_validate(document, strict=True)
-        except ValidationError as error:
-            for each in error.errors(include_url=False, include_input=False)[:_MAX_PROBLEMS]:
-                keys = [str(key) for key in each["loc"]]
-                location = source.find("".join(f"/{escape_key(key)}" for key in keys))
-                reason = f"{values('.'.join(keys))} is damaged ({each['msg']}): {step}"
-                self._add_problem(path, location, reason)
-            return None
-        return source, document
-
-    def _check_template_code(self, code: Any, path: str, location: LineColumn) -> None:
-        """Add a problem if a value is not a template code."""
-        try:
-            template_codes([code])
-        except InputError as error:
-            for problem in error.problems:
-                self._add_problem(path, location, problem.reason, problem.value)
+            file.check_template_code(code, f"/templates/{n}")
+        self.problems += file.problems
+        return {} if file.problems else about
 
     def _decode_utf8(self, path: str) -> str | None:
         """Decode a file as UTF-8; add a problem and return None if it is not."""
@@ -404,10 +403,10 @@ class FolderReader:
 
     def _read_base(self) -> None:
         """Read the base: the account as it was pulled."""
-        step = "bring back a copy of the file; or delete it, and each difference is a conflict"
-        if (read := self._read_model(BASE, _build_base_model(), step, _MAX_DEPTH + 3)) is None:
+        file = self._read_json(BASE, _build_base_model(), _MAX_DEPTH + 3)
+        if file is None:
             return
-        document = read[1]
+        document = file.source.value
         self.base.account = document["account"]
         self.base.codes = tuple(document.get("templates", ()))
         for noun in NOUNS:
@@ -423,48 +422,56 @@ class FolderReader:
     # --- flows/ and templates/ ---
 
     def _read_json(
-        self, path: str, deepest: int = _MAX_DEPTH
-    ) -> tuple[DocumentSource, dict[str, Any]] | None:
-        """Parse a file as a JSON object with its positions; add problems and return None."""
+        self, path: str, model: type[BaseModel] | None = None, deepest: int = _MAX_DEPTH
+    ) -> _JsonFile | None:
+        """Parse a file as a JSON object, of a model if there is one; None if it has problems."""
         source = read_source(self._files[path])
+        file = _JsonFile(path, source)
         if not source.fault and is_deeper(source.value, deepest):
             source.fault = f"it is more than {deepest} levels deep"
         if source.fault:
             self._add_problem(path, source.at, f"is not valid JSON: {source.fault}")
             return None
-        duplicates = list(islice(source.find_duplicate_keys(), _MAX_PROBLEMS))
-        for pointer, location in duplicates:
+        for pointer, location in islice(source.find_duplicate_keys(), _MAX_PROBLEMS):
             name = pointer.rpartition("/")[2]
             reason = f"{values(name)} stands here for a second time: leave one out"
-            self._add_problem(path, location, reason)
-        if duplicates:
-            return None
+            file.problems.append(_make_problem(path, location, reason))
         if not isinstance(source.value, dict):
-            self._add_problem(path, LineColumn(1, 1), "must be an object: write { … }")
-            return None
-        return source, source.value
+            file.problems.append(
+                _make_problem(path, LineColumn(1, 1), "must be an object: write { … }")
+            )
+        elif model is not None:
+            try:
+                model.model_validate(source.value, strict=True)
+            except ValidationError as error:
+                for each in error.errors(include_url=False, include_input=False)[:_MAX_PROBLEMS]:
+                    keys = [str(key) for key in each["loc"]]
+                    reason = f"{values('.'.join(keys))} is damaged ({each['msg']}): "
+                    reason += "correct it, or bring back a copy of the file"
+                    file.add_problem("".join(f"/{escape_key(key)}" for key in keys), reason)
+        self.problems += file.problems
+        return None if file.problems else file
 
     def _read_record(self, noun: str, path: str) -> None:
         """Read the file of one record, check it, and add it to the contents."""
-        if (read := self._read_json(path)) is None:
+        file = self._read_json(path)
+        if file is None:
             return
-        source, fields = read
+        fields: dict[str, Any] = file.source.value
         if fault := DECLARED[noun].find_file_fault(fields):
-            self._add_problem(path, source.find(fault[0]), fault[1])
-            return
-        fields = {**_parse_name_cells(noun, path), **fields}
-        lines = fields.get("text")
-        if isinstance(lines, list) and all(isinstance(line, str) for line in lines):
-            fields["text"] = "\n".join(lines)
-        before = len(self.problems)
-        if "template_code" in fields:
-            self._check_template_code(fields["template_code"], path, source.find("/template_code"))
-        if len(self.problems) == before:
-            self._add_record(noun, fields, path, source)
+            file.add_problem(*fault)
+        else:
+            fields = {**_parse_name_cells(noun, path), **fields}
+            lines = fields.get("text")
+            if isinstance(lines, list) and all(isinstance(line, str) for line in lines):
+                fields["text"] = "\n".join(lines)
+            if "template_code" in fields:
+                file.check_template_code(fields["template_code"], "/template_code")
+            if not file.problems:
+                self._add_record(noun, fields, file)
+        self.problems += file.problems
 
-    def _add_record(
-        self, noun: str, fields: dict[str, Any], path: str, source: DocumentSource
-    ) -> None:
+    def _add_record(self, noun: str, fields: dict[str, Any], file: _JsonFile) -> None:
         """Add a record to the contents; only what differs from the base is checked."""
         declared = DECLARED[noun]
         fields = {**declared.file_defaults, **fields}
@@ -480,41 +487,19 @@ class FolderReader:
             same = canonicalize_fields(noun, fields)
             sent = {n: v for n, v in sent.items() if n not in same or same[n] != known.get(n)}
             required = []
-        before = len(self.problems)
         if sent or required:
-            self._check_fields(declared.body, sent, required, path, source)
-        if len(self.problems) > before:
+            _check_fields(declared.body, sent, required, file)
+        if file.problems:
             return
         records = self.contents.records[noun]
         if name in records:
             other = self.contents.paths[noun, name]
             label = " in ".join(name) if isinstance(name, tuple) else name
             reason = f"the {noun} {values(label)} stands in {other} too: keep one of them"
-            self._add_problem(path, source.find(_make_json_pointer(named)), reason)
+            file.add_problem(f"/{named}", reason)
             return
         records[name] = canonicalize_fields(noun, fields)
-        self.contents.paths[noun, name] = path
-
-    def _check_fields(
-        self,
-        body: type[Body],
-        fields: dict[str, Any],
-        required: Sequence[str],
-        path: str,
-        source: DocumentSource,
-    ) -> None:
-        """Check fields as they would be sent; add a problem for each error."""
-        try:
-            body.validate_create(fields, "", required)
-        except InputError as error:
-            for each in error.problems:
-                if each.reason == "is required":
-                    reason = f"{each.field} is missing: write {json.dumps(each.field)}: …"
-                else:
-                    named = f"{each.field} = {each.value}" if each.value else each.field
-                    step = f": {each.next_step}" if each.next_step else ""
-                    reason = f"{named}: {each.reason}{step}"
-                self._add_problem(path, source.find(_make_json_pointer(each.field)), reason)
+        self.contents.paths[noun, name] = file.path
 
     # --- contacts.csv ---
 
@@ -595,6 +580,18 @@ def _build_base_model() -> type[BaseModel]:
     return create_model("Base", **fields)
 
 
-def _make_json_pointer(field_name: str) -> str:
-    """Return the path of a field, like buttons.0.type, as a JSON pointer."""
-    return "".join(f"/{step}" for step in field_name.split("."))
+def _check_fields(
+    body: type[Body], fields: dict[str, Any], required: Sequence[str], file: _JsonFile
+) -> None:
+    """Check fields as they would be sent; add a problem for each error."""
+    try:
+        body.validate_create(fields, "", required)
+    except InputError as error:
+        for each in error.problems:
+            if each.reason == "is required":
+                reason = f"{each.field} is missing: write {json.dumps(each.field)}: …"
+            else:
+                named = f"{each.field} = {each.value}" if each.value else each.field
+                step = f": {each.next_step}" if each.next_step else ""
+                reason = f"{named}: {each.reason}{step}"
+            file.add_problem(f"/{each.field.replace('.', '/')}", reason)

@@ -153,8 +153,6 @@ _OBSTACLES = {
 }
 _NO_TEXT, _REFUSED, _STALE, _UNTRANSLATED, _UNKNOWN = _OBSTACLES
 _SAME_CODES = ("untranslated", "same as source")
-#: Codes of findings that a publication reports itself.
-GLOSSARY_CODES = ("glossary", "formality")
 
 
 class _Draft(NamedTuple):
@@ -186,7 +184,7 @@ def select_drafts(
         source: The language that the others are translated from.
         ledger: The record of the source texts of translations. What it silences holds back a
             draft all the same.
-        glossary: The glossary; a note lists drafts that go live against it.
+        glossary: The glossary; words that it keeps may be those of the source.
         broken: Whether drafts that the platform would refuse go live, too.
 
     Raises:
@@ -213,7 +211,7 @@ def select_drafts(
             draft.obstacles[_REFUSED] = draft.label
         if original is not None:
             draft.obstacles.update(_find_source_obstacle(draft, original, ledger, glossary))
-    return Publication(contents, members, drafts, live_count, ledger)
+    return Publication(contents, members, drafts, live_count)
 
 
 def _find_source_obstacle(
@@ -263,7 +261,6 @@ class Publication(NamedTuple):
     entries: list[Entry]  #: the contents, row by row
     drafts: list[_Draft]
     live_count: int  #: how many contents are live already
-    ledger: Ledger
 
     @property
     def _drafts_by_note(self) -> dict[str, _Draft]:
@@ -305,16 +302,6 @@ class Publication(NamedTuple):
             contents = many(self.live_count, "content")
             already = f" {contents} {are} live already." if self.live_count else ""
             notes.append(f"No draft goes live.{already}")
-        against = [
-            f"{draft.label}: {each.message}. {each.hint}".strip()
-            for draft in self.drafts
-            for each in draft.findings
-            if not draft.obstacles and each.code in GLOSSARY_CODES
-            if not self.ledger.is_silent(each.code, each.lang_code, each.template_code, each.field)
-        ]
-        if against:
-            listed = visible(shorten_list(against, _FEW))
-            notes.append(f"Goes live against the glossary: {listed}")
         for obstacle, next_step in _OBSTACLES.items():
             labels = [
                 each.obstacles[obstacle] for each in self.drafts if obstacle in each.obstacles

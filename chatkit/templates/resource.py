@@ -547,11 +547,10 @@ class Templates(metaclass=HelpPage):
     ) -> Plan:
         """Plan to set drafts live that are complete, checked and not stale.
 
-        The plan shows each message as a customer will see it, and notes where one breaks the
-        glossary. Notes name the drafts that are left out, with the reason: their source has
-        changed since, is not recorded, or they hold its words. A single word, a name in the
-        footer and a term that the glossary keeps may be as in the source; `accept` records that
-        others are right so.
+        The plan shows each message as a customer will see it. Notes name the drafts that are left
+        out, with the reason: their source has changed since, is not recorded, or they hold its
+        words. A single word, a name in the footer and a term that the glossary keeps may be as in
+        the source; `accept` records that others are right so.
 
         Args:
             languages: One language, or several: "it", ["de", "fr"]; without it all.
@@ -569,7 +568,7 @@ class Templates(metaclass=HelpPage):
         >>> client.templates.publish("ar", ["rental_reminder"]).counts
         {'create': 0, 'update': 1, 'delete': 0}
         """
-        from chatkit.templates.edits import GLOSSARY_CODES, select_drafts
+        from chatkit.templates.edits import select_drafts
 
         contents, ledger = self.frame(codes, full=True), self.ledger.read()
         publication = select_drafts(
@@ -580,7 +579,6 @@ class Templates(metaclass=HelpPage):
             notes=publication.make_notes(),
             drawings=publication.drawings,
             source=source,
-            ignored_codes=GLOSSARY_CODES,
             broken=broken,
         )
 

@@ -12,7 +12,7 @@ import keyring
 import keyring.backends.fail
 import pandas as pd
 import pytest
-from bulk.applying import kept_at, stop_by
+from bulk.applying import stop_by
 from bulk.planning import active, contacts, content, flow, limited, number, through, webhook
 from displayed import html_of
 from internals import identity_of
@@ -22,7 +22,6 @@ from chatkit import settings
 from chatkit.account.fleet_plan import FleetPlan
 from chatkit.api.connection import Connection, StoredConnection
 from chatkit.api.secret import Secret
-from chatkit.api.throttle import AdaptiveThrottle
 from chatkit.bulk.apply import Interrupt
 from chatkit.client import Client
 
@@ -179,48 +178,6 @@ def test_an_edited_frame_of_all_accounts_is_one_plan_one_run_and_one_undo(opened
     back = chatkit.undo(result, fleet)
     assert states(back.apply(many=True)) == {n: ["applied", "applied"] for n in LABELS}
     assert [names(sandbox)[0] for sandbox in sandboxes.values()] == ["Ana", "Ana", "Ana"]
-
-
-@pytest.fixture
-def slow(monkeypatch):
-    """A service that takes a call in 20 seconds, as far as an estimate is asked."""
-    monkeypatch.setattr(AdaptiveThrottle, "rate", property(lambda self: 0.05))
-
-
-def renamed(fleet: chatkit.account.Fleet) -> FleetPlan:
-    frame = fleet.contacts.frame()
-    frame["name"] = frame["name"].str.upper()
-    return fleet.contacts.plan(frame)
-
-
-def test_a_long_run_of_a_fleet_says_beforehand_how_long_it_takes(opened, capsys, slow, tmp_path):
-    _, fleet = opened
-    plan = renamed(fleet)
-    kept_at(plan, tmp_path).apply(many=True)
-    assert capsys.readouterr().out == (
-        "6 changes in 3 accounts, 18 calls: about 2 minutes, which the slowest of them, de, takes "
-        "at 0.05 calls a second. The stop button stops the run, and "
-        f"chatkit.resume({plan.id!r}, at={str(tmp_path)!r}) goes on.\n"
-    )
-    plan.apply(many=True)  # nothing is left
-    assert capsys.readouterr().out == "This plan was already applied: nothing is sent again.\n"
-
-
-def test_a_run_of_a_fleet_that_goes_on_says_how_long_the_rest_takes(opened, capsys, slow):
-    _, fleet = opened
-    plan, interrupt = renamed(fleet), Interrupt()
-    interrupt.ask()
-    stop_by(plan, interrupt).apply(many=True)
-    chatkit.resume(plan["it"].id, fleet["it"])
-    capsys.readouterr()
-    chatkit.resume(plan.id, fleet)
-    assert capsys.readouterr().out == (
-        "4 of 6 changes in 3 accounts, 12 calls: about 2 minutes, which the slowest of them, de, "
-        "takes at 0.05 calls a second. The stop button stops the run, and "
-        f"chatkit.resume({plan.id!r}) goes on.\n"
-    )
-    chatkit.resume(plan.id, fleet)  # nothing is left
-    assert capsys.readouterr().out == "This plan was already applied: nothing is sent again.\n"
 
 
 def test_a_frame_of_ones_own_names_the_account_in_a_column(opened):
