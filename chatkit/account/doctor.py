@@ -41,12 +41,9 @@ State = Literal["ok", "warning", "problem", "unknown"]
 _POINT = "Profile: "
 #: The columns of the table, with their share of its width.
 _COLUMNS = {"check": 24, "state": 10, "detail": 38, "next step": 28}
-_WRITES = {
-    "Chat Flows": ("Add", "Edit", "Delete"),
-    "Chat Templates": ("Add", "Edit", "Delete"),
-    "Chat Contacts": ("Add", "Edit", "Delete"),
-    "Chat Detail": ("Edit", "Delete"),
-}
+_WRITES = dict.fromkeys(
+    ("Chat Flows", "Chat Templates", "Chat Contacts"), ("Add", "Edit", "Delete")
+) | {"Chat Detail": ("Edit", "Delete")}
 
 
 @dataclass(frozen=True, slots=True)

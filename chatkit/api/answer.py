@@ -196,11 +196,6 @@ def _parse_field_errors(errors: Any) -> list[tuple[str, str]]:
     return [(_extract_error_text(e["field"]), _extract_error_text(e)) for e in named]
 
 
-def replace_control_characters(text: str) -> str:
-    """Replace control characters with question marks."""
-    return "".join([c if c.isprintable() else "?" for c in text])
-
-
 def _clean_line(text: str) -> str:
     """Return a text as one short line without markup and control characters."""
     text = _MARKUP.sub(" ", text[:20_000])

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from chatkit.api.answer import Answer, Envelope, replace_control_characters
+from chatkit.api.answer import Answer, Envelope
 from chatkit.api.call import Call
 from chatkit.errors import (
     BadAnswer,
@@ -199,10 +199,6 @@ def test_the_profile_says_which_status_means_what() -> None:
     assert type(failure(answer(status=401), blunt)) is NotAuthenticated, "HTTP says so, too"
     hidden = ServiceProfile(forbidden_status=404, not_found_status=410)
     assert type(failure(answer(status=404), hidden)) is NotPermitted
-
-
-def test_what_a_terminal_would_obey_is_a_question_mark() -> None:
-    assert replace_control_characters("Wörk, ナ \x1b[2J\x07\u202e.") == "Wörk, ナ ?[2J??."
 
 
 def test_success_false_with_200_is_a_refusal() -> None:

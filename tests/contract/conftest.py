@@ -11,8 +11,8 @@ from contract.account import Account
 from contract.targets import TARGETS, target
 
 import chatkit
-from chatkit.api.answer import replace_control_characters
 from chatkit.api.call import Call
+from chatkit.util.display import visible
 
 STATES = {"passed": "holds", "failed": "DIFFERS", "skipped": "unknown"}
 ROWS = pytest.StashKey[list[tuple[int, str, str, str]]]()
@@ -75,11 +75,11 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
         terminalreporter.write_line(f"{number:>4}  {state:<7}  {first}")
         for line in [
             *more,
-            *(textwrap.wrap(f"-> {replace_control_characters(reason)}", 80) if reason else ()),
+            *(textwrap.wrap(f"-> {visible(reason)}", 80) if reason else ()),
         ]:
             terminalreporter.write_line(f"{'':15}{line}")
     for note in config.stash.get(NOTES, []):
-        terminalreporter.write_line(replace_control_characters(note))
+        terminalreporter.write_line(visible(note))
     if rows:
         states = [state for _, state, _, _ in rows]
         counts = (f"{states.count(state)} {state}" for state in STATES.values())
