@@ -467,6 +467,8 @@ class Contents(Resource[Content], endpoints=ContentEndpoints):
     def _note_written(self, before: Content | None, made: Content, sent: Mapping[str, Any]) -> None:
         """Record in the ledger the source of the texts that a single call wrote.
 
+        A language in which no content was read is named, once: it may be a mistake.
+
         Args:
             before: The content before; None for a new one, or if it was not read.
             made: The content now.
@@ -475,6 +477,10 @@ class Contents(Resource[Content], endpoints=ContentEndpoints):
         from chatkit.localization import language
 
         endpoints, names = self._endpoints, {*sent} & _TEXTS
+        used, lang = endpoints.checks.languages.used, made.lang_code
+        if "lang_code" in sent and used and lang not in used:
+            print_line(f"{_describe_new_language(lang)}.")
+            used.add(lang)
         old = before.model_dump(include=names, exclude_unset=True) if before else {}
         new = made.model_dump(include=names, exclude_unset=True)
         if old == new or language.is_same(made.lang_code, endpoints.source):
@@ -559,6 +565,14 @@ def sort_by_language(frame: pd.DataFrame) -> pd.DataFrame:
 _TEXTS = frozenset(("text", "footer", "headers", "buttons"))
 
 
+def _describe_new_language(lang: str) -> str:
+    """Describe a language that no content has yet: it may be a mistake."""
+    from chatkit.localization import language
+
+    name = language.name(lang)
+    return f"{name} is new: no content that was read is in {name}"
+
+
 class KnownLanguages:
     """The languages that an account knows: those in use, and those of the service's lookup.
 
@@ -616,7 +630,6 @@ class KnownLanguages:
         Returns:
             The findings, by the position of the change.
         """
-        from chatkit.localization import language
         from chatkit.report import Finding
 
         used = {str(lang) for lang in base.index.unique(level=-1)}
@@ -631,8 +644,7 @@ class KnownLanguages:
                 findings[position] = unknown[0]
             elif reports_new and lang not in self.used:
                 used.add(lang)  # one finding for each language
-                name = language.name(lang)
-                message = f"{name} is new: no content that was read is in {name}"
+                message = _describe_new_language(lang)
                 findings[position] = Finding("language new", "warning", "/lang_code", message)
         return findings
 
