@@ -175,7 +175,7 @@ def test_what_a_fleet_has_wholly_applied_is_not_called_stopped(accounts, capsys)
     capsys.readouterr()
     interrupt.ask()
     assert stop_by(plan, interrupt).apply().attrs["stops"] == {}  # nothing was left to do
-    assert capsys.readouterr().out == "This plan was already applied: nothing is sent again.\n"
+    assert capsys.readouterr().out == ""
 
 
 def test_a_plan_of_no_account_gives_all_columns(accounts):
