@@ -26,7 +26,15 @@ from chatkit.client import Client, connect
 from chatkit.errors import BadAnswer, CallError, ChatkitError, NotFound, Refused
 from chatkit.frames.snapshot import write_origin
 from chatkit.profile import ServiceProfile
-from chatkit.report import Report, ReportPart, folded, headline, make_object_frame, table, wrapped
+from chatkit.report import (
+    Report,
+    ReportPart,
+    folded,
+    html_heading,
+    make_object_frame,
+    table,
+    wrapped,
+)
 from chatkit.settings import TokenPlace
 from chatkit.util.display import many, visible
 from chatkit.webhooks import MAX_WEBHOOKS
@@ -88,14 +96,14 @@ class CheckupReport(Report):
         summed = Check(unknown_count, "unknown", f"not shown by reading: {names}")
         checks = [*known, *([summed] if unknown else [])]
         width = max((len(check.check) for check in checks), default=0)
-        lines = []
+        heading = f"Checkup of {visible(self.subject)}"
+        lines = wrapped("", heading)
         for check in checks:
             head = f"  {check.state:<8} {check.check:<{width}}  "
             lines += wrapped(head, visible(check.detail))
             if check.next_step:
                 lines += wrapped(" " * len(head) + "-> ", visible(check.next_step))
-        yield headline(f"Checkup of {visible(self.subject)}")
-        yield ReportPart(lines)
+        yield ReportPart(lines, html_heading(heading))
         as_assumed = [c for c in known if c.check.startswith(_POINT) and c.state == "ok"]
         yield _render_checks_table([check for check in known if check not in as_assumed])
         for summary, hidden in (

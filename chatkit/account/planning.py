@@ -193,11 +193,11 @@ class _StatePlanner:
         for name, row in iter_records(declared, frame):
             if name is not None:
                 live.setdefault(format_name(name, declared.separator), []).append(row)
-        wanted: set[str] = set()
+        kept_names: set[str] = set()
         rows: dict[str, dict[str, Any]] = {}
         for name, fields in self.state.get(noun).items():
             text = format_name(name, declared.separator)
-            wanted.add(text)
+            kept_names.add(text)
             matches = live.get(text, [])
             chosen = FIELDS[noun] if self.only is None else self.only.get((noun, text), ())
             if self.only is not None and not (chosen if matches else "" in chosen):
@@ -221,14 +221,14 @@ class _StatePlanner:
                 self.kept.setdefault(unchanged[0], []).append(unchanged[1])
         for text in deletions:
             matches = live.get(text, [])
-            if text in wanted or not matches:
+            if text in kept_names or not matches:
                 self.cells.append(self._refuse_delete(noun, text, live))
             elif len(matches) > 1:
                 self.cells.append(_refuse_ambiguous(declared, text, matches))
             else:
                 rows[text] = _select_key_cells(frame, matches[0]) | {"delete": True}
         if noun in self.state.records:
-            self.stays[noun] = sorted(live.keys() - wanted - rows.keys())
+            self.stays[noun] = sorted(live.keys() - kept_names - rows.keys())
         return resource.plan(_make_plan_frame(rows, frame), existing="update", broken=broken)
 
     def _find_changed_fields(

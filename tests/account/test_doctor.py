@@ -363,7 +363,7 @@ STRANGE = CheckupReport(
 
 def test_the_text_is_stable_and_holds_nothing_a_terminal_obeys() -> None:
     assert repr(STRANGE) == (
-        "Checkup of account <b>1</b>\n\n"
+        "Checkup of account <b>1</b>\n"
         "  problem  TLS           <script>alert(1)</script>⟨U+001B⟩[2J↵line\n"
         "                         -> do & see\n"
         "  ok       Base address  fine"
