@@ -307,8 +307,7 @@ def connect(to: str | Sandbox | None = None, *, retry: RetryPolicy | None = DEFA
     else:
         client = Client._from_transport(connection, Transport(connection, retry=retry))
         kind = "on this machine" if connection.loopback else "live data"
-        address = f"account {connection.account_id} at {connection.base_url}"
-        print_line(f"Opened {address}: {kind}. The first call shows whether it answers.")
+        print_line(f"Opened account {connection.account_id} at {connection.base_url}: {kind}.")
     from chatkit.bulk.stores import describe_interrupted_run  # slow: people read what was printed
 
     if "ipykernel" in sys.modules:  # while people read that, pandas and the HTTP libraries load
