@@ -702,7 +702,8 @@ class Templates(metaclass=HelpPage):
     ) -> Translations:
         """Read the files that `export` wrote, after translators worked in them, as a plan.
 
-        A text that changed since the export is not overwritten. It is in `rejected`, like every
+        A text that changed since the export is not overwritten, unless by an earlier import of
+        yours, as where a translator goes on in the same file. It is in `rejected`, like every
         text that was not taken, with the reason: its source has changed, it is too long, a
         placeholder is lost, a program has left residue in it, or it breaks the glossary. A bad
         text holds back no other one: a new language is a draft without it. Of several files the
@@ -756,6 +757,11 @@ class Templates(metaclass=HelpPage):
             plan.notes.append(
                 f"{many(comments, 'comment')} of translators {'is' if comments == 1 else 'are'} "
                 "recorded: queue() shows them."
+            )
+        if translations.revised:
+            plan.notes.append(
+                f"{many(translations.revised, 'text')} of yours, imported since the export, "
+                f"{'is' if translations.revised == 1 else 'are'} replaced by what the file has now."
             )
         if translations.unwrapped:
             plan.notes.append(
