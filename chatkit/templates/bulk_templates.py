@@ -327,13 +327,9 @@ class ContentReader:
 
         def listed(codes: Iterable[str]) -> str:
             """Name codes, each with the one that may be meant."""
-            likes = {code: find_similar(code) for code in codes}
-            return visible(
-                ", ".join(
-                    f"{code} (did you mean {like}?)" if like else code
-                    for code, like in likes.items()
-                )
-            )
+            pairs = [(code, find_similar(code)) for code in codes]
+            named = [f"{code} (did you mean {like}?)" if like else code for code, like in pairs]
+            return visible(", ".join(named))
 
         if self.absent:
             refusal = list(self.absent.values())[-1]
@@ -343,14 +339,14 @@ class ContentReader:
                 "misspelt, or its template has no content yet",
                 status=refusal.status,
             )
-        message = (
-            f"here is no content for {listed(self.empty)}: a code may be misspelt, or the template "
-            "has none yet."
-        )
-        if needed and len(self.empty) == len(self._templates):
-            raise NotFound(self._templates[0].list_call(), f"t{message}")
         if self.empty:
-            warnings.warn(f"T{message}", stacklevel=4)
+            message = (
+                f"There is no content for {listed(self.empty)}: a code may be misspelt, or the "
+                "template has none yet."
+            )
+            if needed and len(self.empty) == len(self._templates):
+                raise NotFound(self._templates[0].list_call(), message)
+            warnings.warn(message, stacklevel=4)
 
     def _make_list_error(self, error: Exception, counts: Sequence[int]) -> BadAnswer:
         """Make the error for a list that has a row that is not as documented.
