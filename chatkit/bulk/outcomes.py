@@ -204,7 +204,9 @@ class RunState:
         list_other_writes: Callable[[str, datetime], list[tuple[str, Change]]],
     ) -> None:
         self.journal, self.throttle, self.retry = journal, throttle, retry
-        self._list_other_writes = cache(list_other_writes)
+        self._list_other_writes = list_other_writes
+        #: By noun what other runs have written, by the code and key of each record.
+        self._other_writes: dict[str, dict[object, list[tuple[str, Change]]]] = {}
         self.stopped = ""  #: why the run must stop; empty if it need not
         self.secrets: dict[int | str, Secret] = {}  #: of the webhooks that it has created, by id
         #: Keys of records that no create of unknown outcome may adopt, by noun.
@@ -268,13 +270,18 @@ class RunState:
             noun: The noun of its resource.
             live: The fields that differ, as they are now; None: it is deleted.
         """
-        header = self.journal.header
-        first = get_planned_time(replace(header, run=header.undoes or header.run))
-        for run, other in reversed(self._list_other_writes(noun, first - _FRAME_AGE)):
+        if noun not in self._other_writes:
+            header = self.journal.header
+            writes = defaultdict[object, list[tuple[str, Change]]](list)
+            first = get_planned_time(replace(header, run=header.undoes or header.run))
+            for run, other in self._list_other_writes(noun, first - _FRAME_AGE):
+                writes[other.code, other.key].append((run, other))
+            self._other_writes[noun] = writes
+        for run, other in reversed(self._other_writes[noun].get((change.code, change.key), [])):
             wrote = other.kind == "delete"
             if live is not None:
                 wrote = all(values_agree(value, other.after.get(n)) for n, value in live.items())
-            if wrote and (other.code, other.key) == (change.code, change.key):
+            if wrote:
                 return f"the run {run}"
         return "somebody else"
 
