@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, chain, repeat
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
@@ -129,7 +129,12 @@ class BulkTemplates:
         record_sources(self.transport.connection, written, run)
 
     def read_frame(
-        self, codes: Iterable[str], *, full: bool = False, strict: bool = False
+        self,
+        codes: Iterable[str],
+        *,
+        full: bool = False,
+        find_similar: Callable[[str], str] | None = None,
+        needed: bool = False,
     ) -> pd.DataFrame:
         """Read the contents of several templates, indexed by template code and language.
 
@@ -139,12 +144,14 @@ class BulkTemplates:
         Args:
             codes: The template codes.
             full: Read each content on its own as well, for all its fields.
-            strict: Raise an error for codes that the service does not know, and warn of those
-                without a content; else they have no rows.
+            find_similar: Returns a known code that is spelled alike, "" without one. With it, codes
+                that the service does not know are an error, and those without a content a warning;
+                else they have no rows.
+            needed: Whether one content is needed, so that it is an error if there is none.
 
         Raises:
             BadAnswer: A list or a content is not as documented, or only a part of it came.
-            NotFound: With `strict`, the service does not know some codes; all of them are named.
+            NotFound: The service does not know some codes, or none has a needed content.
         """
         from chatkit.frames import frame as frames
         from chatkit.imports import accessor
@@ -167,10 +174,9 @@ class BulkTemplates:
             contents = columns.frame(LANG)
         except frames.WrongRows as error:
             raise _make_list_error(error, [*templates.values()], counts) from None
-        if strict:
-            _report_missing_codes(
-                absent, [n for n, c in zip(templates, counts, strict=True) if not c]
-            )
+        if find_similar is not None:
+            by_code, [first, *_] = dict(zip(templates, counts, strict=True)), templates.values()
+            _report_missing_codes(by_code, absent, first.list_call(), find_similar, needed=needed)
         levels = list(chain.from_iterable(map(repeat, templates, counts)))
         frame = frames.add_index_level(contents, CODE, levels)
         endpoints = self._make_general_endpoints()
@@ -303,26 +309,49 @@ class BulkTemplates:
         return plan
 
 
-def _report_missing_codes(absent: Mapping[str, Refused], without_content: Sequence[str]) -> None:
-    """Raise an error that names the codes that the service does not know; warn of empty ones.
+def _report_missing_codes(
+    counts: Mapping[str, int],
+    absent: Mapping[str, Refused],
+    call: Call,
+    find_similar: Callable[[str], str],
+    *,
+    needed: bool,
+) -> None:
+    """Raise or warn that templates have no content, each with a known code like it.
+
+    Args:
+        counts: The number of contents by template code.
+        absent: The codes that the service does not know, with its refusals.
+        call: The first call, for an error.
+        find_similar: Returns a known code that is spelled alike, "" without one.
+        needed: Raise also where the service gives no reason, and none has a content.
 
     Raises:
-        NotFound: There are codes that it does not know.
+        NotFound: The service does not know some codes, or none has a needed content.
     """
+
+    def listed(codes: Iterable[str]) -> str:
+        """Name codes, each with the one that may be meant."""
+        pairs = [(code, find_similar(code)) for code in codes]
+        named = [f"{code} (did you mean {like}?)" if like else code for code, like in pairs]
+        return visible(", ".join(named))
+
     if absent:
         refusal = list(absent.values())[-1]
         raise NotFound(
             refusal.call,
-            f"the service does not know these codes: {visible(', '.join(absent))}. A code may be "
-            "misspelt, or its template has no content yet",
+            f"the service does not know these codes: {listed(absent)}. A code may be misspelt, or "
+            "its template has no content yet",
             status=refusal.status,
         )
-    if without_content:
-        warnings.warn(
-            f"There is no content for {visible(', '.join(without_content))}: a code may be "
-            "misspelt, or the template has none yet.",
-            stacklevel=4,
+    if empty := [code for code, count in counts.items() if not count]:
+        message = (
+            f"There is no content for {listed(empty)}: a code may be misspelt, or the template has "
+            "none yet."
         )
+        if needed and len(empty) == len(counts):
+            raise NotFound(call, message)
+        warnings.warn(message, stacklevel=5)
 
 
 def _make_list_error(
