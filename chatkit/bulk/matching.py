@@ -54,26 +54,16 @@ def check_frame(frame: pd.DataFrame) -> pd.DataFrame:
         )
     levels = [name for name in frame.index.names if name is not None]
     problems = [
-        *(
-            Problem("column", repr(name), "must be text")
-            for name in frame.columns
-            if not isinstance(name, str)
-        ),
-        *(Problem("column", repr(name), "appears twice") for name in _find_repeated(frame.columns)),
-        *(
-            Problem("level of the index", repr(name), "appears twice")
-            for name in _find_repeated(levels)
-        ),
+        Problem("column", repr(name), "must be text")
+        for name in frame.columns
+        if not isinstance(name, str)
     ]
+    for kind, names in (("column", [*frame.columns]), ("level of the index", levels)):
+        repeated = dict.fromkeys(name for name in names if names.count(name) > 1)
+        problems += [Problem(kind, repr(name), "appears twice") for name in repeated]
     if problems:
         raise InputError("The columns of this frame need other names:", problems)
     return frame
-
-
-def _find_repeated(names: Any) -> list[Any]:
-    """Return the names that appear more than once, each once."""
-    seen = list(names)
-    return list(dict.fromkeys(name for name in seen if seen.count(name) > 1))
 
 
 def move_levels_to_columns(
@@ -193,13 +183,16 @@ class Edits:
         self._compared = self.positions.copy()
         self._refuse_other_account()
         marked = self.positions[self.deleted & (self.positions >= 0)]
-        self._deleted = {*marked.tolist(), *map(int, gone)}  # rows of the base
-        self._detach_freed_keys()
+        deleted = {*marked.tolist(), *map(int, gone)}  # rows of the base
+        renames = self._find_renames()
+        moved = [row for row, (old, new) in renames.items() if new not in (None, old)]
+        freed: set[int] = {*self.positions[moved].tolist()}  # rows of the base
+        self._detach_freed_keys(freed, deleted)
         self._refuse_disagreeing()
         if several:
             self._take_as_new()
         else:
-            self._refuse_shared_keys()
+            self._refuse_shared_keys(renames, freed | deleted)
         for row in np.flatnonzero(self.deleted & self._accepted & (self.positions < 0)).tolist():
             reason, step = f"no {self._noun} is found by this row", f"say its {self._key_name}"
             self._refuse(row, DELETE, True, reason, step)
@@ -223,8 +216,13 @@ class Edits:
         """Return the rows whose cell in a column differs from the base."""
         if name not in self._differing:
             rows = np.flatnonzero(self._compared >= 0)
-            base = self._base[name].iloc[self._compared[rows]]
-            self._differing[name] = rows[find_differing_rows(base, self._frame[name].iloc[rows])]
+            base, edited = self._base[name].iloc[self._compared[rows]], self._frame[name].iloc[rows]
+            same: Any = base.array
+            if edited.dtype != object and same.equals(edited.array):
+                rows = rows[:0]  # most columns are as they were read
+            else:
+                rows = rows[find_differing_rows(to_python_list(base), to_python_list(edited))]
+            self._differing[name] = rows
         return self._differing[name]
 
     def key(self, row: int) -> Any:
@@ -445,30 +443,26 @@ class Edits:
                 )
                 self._refuse(row, self._key_name, self.key(row), reason, step)
 
-    def _detach_freed_keys(self) -> None:
-        """Treat rows as new records if another row gives up their natural key."""
-        renames = self._find_renames()
-        if not (renames or self._deleted):
-            return
-        freed, restores = self._find_freed_records(renames), self._identity.restores
-        for row in self._row_keys:
+    def _detach_freed_keys(self, freed: set[int], deleted: set[int]) -> None:
+        """Treat rows as new records if another row gives up their natural key.
+
+        Args:
+            freed: The rows of the base whose natural key changes.
+            deleted: Those that are deleted.
+        """
+        for row in self._row_keys if freed or deleted else ():
             place = int(self.positions[row])
             if place < 0 or self.deleted[row]:
                 continue
-            if place in freed or (place in self._deleted and not restores):
+            if place in freed or (place in deleted and not self._identity.restores):
                 self.positions[row] = -1
-            elif place in self._deleted:
+            elif place in deleted:
                 reason = (
                     f"{self._describe_record(place)} has it, and is deleted in this plan: creating "
                     "it again would bring that one back"
                 )
                 step = "leave the deletion out to change that one, or leave this row out"
                 self._refuse(row, self._name_column, self._row_keys[row], reason, step)
-
-    def _find_freed_records(self, renames: Mapping[int, tuple[str | None, str | None]]) -> set[int]:
-        """Return the rows of the base whose natural key changes."""
-        freed = [row for row, (old, new) in renames.items() if new is not None and new != old]
-        return {*self.positions[freed].tolist()}
 
     def _refuse_disagreeing(self) -> None:
         """Refuse rows that match by natural key, but differ in a column that must agree."""
@@ -496,13 +490,18 @@ class Edits:
         cells = [frame[name].iloc[row] for name in self._identity.labels if name in frame.columns]
         return " ".join(str(cell) for cell in cells if isinstance(cell, str) and cell)[:_LENGTH]
 
-    def _refuse_shared_keys(self) -> None:
-        """Refuse rows that would share a natural key, with each other or with a record."""
-        renames = self._find_renames()
+    def _refuse_shared_keys(
+        self, renames: Mapping[int, tuple[str | None, str | None]], freed: set[int]
+    ) -> None:
+        """Refuse rows that would share a natural key, with each other or with a record.
+
+        Args:
+            renames: What `_find_renames` has found.
+            freed: The rows of the base whose natural key another record may take.
+        """
         keyless = {row: text for row, text in self._row_keys.items() if self._accepted[row]}
         renamed = {row: new for row, (_, new) in renames.items()}
         matches = self._find_by_natural_key(renamed.values())
-        freed = self._find_freed_records(renames) | self._deleted
         held = np.bincount(self.positions[self.positions >= 0]) if keyless else np.zeros(0, int)
         count = Counter((keyless | renamed).values())
         step = "keep one of them, or change the other in a plan of its own"
