@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -16,9 +16,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from chatkit.api.call import find_segment_fault
-from chatkit.api.record import INEXACT, is_whole_float
+from chatkit.api.record import INEXACT, Body, is_whole_float
 from chatkit.bulk.comparison import Rows, find_differing_rows
-from chatkit.bulk.endpoints import parse_id
+from chatkit.bulk.endpoints import Endpoints, parse_id
 from chatkit.errors import InputError, Problem
 from chatkit.frames.frame import get_column_or_level, to_python, to_python_list
 
@@ -92,36 +92,28 @@ def read_delete_marks(cells: pd.Series[Any]) -> tuple[Mask, list[Refusal]]:
 _LENGTH = 80  #: characters of a record's name in a reason
 
 
-class Identity(NamedTuple):
-    """The key and the natural key of the records of one resource.
+def join_columns(rows: pd.DataFrame) -> pd.Series[Any]:
+    """Join the columns of a frame to one text a row; NA where a part is missing or no text."""
+    parts = []
+    for name in rows.columns:
+        part = rows[name]
+        if not isinstance(part.dtype, pd.StringDtype):
+            part = pd.Series([v if isinstance(v, str) else None for v in part], part.index, "str")
+        parts.append(part.where(part != ""))
+    first, *rest = parts
+    for part in rest:
+        first = first.str.cat(part, sep=" ")
+    return first
 
-    The natural key is made of the `columns` that name a record which has no key yet, like the
-    number of a contact; a resource without one has none. `natural_keys` takes a frame of these
-    columns, in which any cell may be NA, and returns a text for each of its rows. Rows with the
-    same text are the same record; NA is no name.
-    """
 
-    noun: str  #: one record, for messages: "contact"
-    key: tuple[str, ...]  #: the names of the levels of the base's index
-    columns: tuple[str, ...] = ()  #: the first of them names the natural key in messages
-    natural_keys: Callable[[pd.DataFrame], pd.Series[Any]] | None = None
-    #: Replaces cells of a person's frame that cannot be sent by NA: "call him" names nobody.
-    valid: Callable[[pd.DataFrame], pd.DataFrame] = lambda cells: cells
-    #: Columns that must agree as well where a row is found by its natural key. A number with
-    #: another country code is another person's.
-    agree: tuple[str, ...] = ()
-    #: Columns by which both sides of a conflict are named.
-    labels: tuple[str, ...] = ()
-    single: bool = False  #: whether the service refuses a second record of one natural key
-    #: Whether creating the natural key of a deleted record brings that record back.
-    restores: bool = False
-    #: Whether who creates a record chooses its key, as a language code: one that is not in
-    #: the base is new then. A key that the service gives must be there.
-    chosen: bool = False
-    #: Whether nobody knows in which account the keys of a frame were read: in another one they
-    #: are those of other records.
-    unknown_account: bool = False
-    fields: Collection[str] | None = None  #: the columns that may be sent; None: any may
+def _drop_invalid(body: type[Body], cells: pd.DataFrame) -> pd.DataFrame:
+    """Replace cells that cannot be sent by NA: "call him" is nobody's number."""
+    kept = {}
+    for name in cells.columns:
+        texts = [value if isinstance(value, str) else None for value in cells[name].astype(object)]
+        _, wrong = body.column(name, texts) if any(texts) else ({}, {})
+        kept[name] = [None if n in wrong else text for n, text in enumerate(texts)]
+    return pd.DataFrame(kept, index=cells.index, dtype="str")
 
 
 class Edits:
@@ -133,9 +125,13 @@ class Edits:
     Args:
         frame: The edited frame: in any order, with any rows and columns, of any dtypes.
         base: What was read, indexed by key; its columns are as `chatkit.frames.frame` makes them.
-        identity: The key and natural key of the records.
+        endpoints: What the records are: their key, and their natural key, which names a record
+            that has no key yet. Rows of the same natural key are the same record; a cell that is
+            missing or cannot be sent names none.
         duplicates: Take rows that share their natural key, unless the service does not.
         gone: Rows of the base that are deleted beside those that the frame marks.
+        unknown_account: Whether nobody knows in which account the keys of the frame were read: in
+            another one they are those of other records.
 
     Raises:
         InputError: The frame as a whole cannot be read, or its index has lost its name.
@@ -145,18 +141,23 @@ class Edits:
         self,
         frame: pd.DataFrame,
         base: pd.DataFrame,
-        identity: Identity,
+        endpoints: Endpoints[Any],
         *,
         duplicates: bool = False,
         gone: Sequence[int] | Rows = (),
+        unknown_account: bool = False,
     ) -> None:
-        frame = move_levels_to_columns(check_frame(frame), base, identity.key).copy(deep=False)
+        key = tuple(map(str, base.index.names))
+        frame = move_levels_to_columns(check_frame(frame), base, key).copy(deep=False)
         frame.attrs = {}  # pandas copies them with each column that is taken out
-        self._frame, self._base, self._identity = frame, base, identity
-        self._noun, self._key_name = identity.noun, " and ".join(identity.key)
-        self._name_column = next(iter(identity.columns), "")  # names the natural key in messages
+        self._frame, self._base, self._endpoints, self._key = frame, base, endpoints, key
+        self._noun, self._key_name = endpoints.noun, " and ".join(key)
+        self._name_fields = [*endpoints.list_name_fields()]
+        self._name_column = self._name_fields[0]  # names the natural key in messages
+        #: Columns by which both sides of a conflict are named.
+        self._label_fields = [*dict.fromkeys((*endpoints.natural_key, "name"))]
         self.labels: pd.Index[Any] = frame.index  #: the frame's own names of its rows
-        excluded = {*identity.key} | ({DELETE} - {*base.columns})
+        excluded = {*key} | ({DELETE} - {*base.columns})
         names = [name for name in frame.columns if name not in excluded]
         self.columns = [name for name in names if name in base.columns]
         self.unknown = [name for name in names if name not in base.columns]
@@ -178,10 +179,11 @@ class Edits:
             for refusal in refused:
                 self._refuse(*refusal)
         self._match_by_natural_key()
-        several = duplicates and not identity.single
+        several = duplicates and not endpoints.single
         self._merge_repeated_rows(duplicates=several)
         self._compared = self.positions.copy()
-        self._refuse_other_account()
+        if unknown_account:
+            self._refuse_other_account()
         marked = self.positions[self.deleted & (self.positions >= 0)]
         deleted = {*marked.tolist(), *map(int, gone)}  # rows of the base
         renames = self._find_renames()
@@ -263,8 +265,8 @@ class Edits:
 
     def _match_by_key(self) -> None:
         """Match the rows that have a key: in columns, else in levels of the index."""
-        identity = self._identity
-        cells = [get_column_or_level(self._frame, name) for name in identity.key]
+        endpoints = self._endpoints
+        cells = [get_column_or_level(self._frame, name) for name in self._key]
         parts = [part for part in cells if part is not None]
         if not parts:
             self._refuse_lost_keys()
@@ -273,22 +275,22 @@ class Edits:
         self._keys, self.has_key, self.positions = find_keys(self._base, parts)
         why = explain_bad_id if self._has_numeric_key else explain_bad_text_key
         step = f"leave the {self._key_name} empty for a new {self._noun}, or read the frame again"
-        if identity.chosen:
+        if endpoints.chosen:
             step = f"write the {self._key_name} as text, as the frame that was read has it"
-        for name, part in zip(identity.key, parts, strict=True):  # what is there, but is no key
+        for name, part in zip(self._key, parts, strict=True):  # what is there, but is no key
             for row in np.flatnonzero(~self.has_key & ~np.asarray(part.isna())).tolist():
                 if reason := why(value := to_python(part.array[row])):
                     self._refuse(row, name, value, reason, step)
         unknown = self.has_key & (self.positions < 0) & self._accepted
-        for row in [] if identity.chosen else np.flatnonzero(unknown).tolist():
+        for row in [] if endpoints.chosen else np.flatnonzero(unknown).tolist():
             reason = f"no {self._noun} of the account has it"
             self._refuse(row, self._key_name, to_python(self._keys[row]), reason, step)
 
     def _refuse_lost_keys(self) -> None:
         """Refuse a frame whose index holds keys under no name."""
-        identity, index = self._identity, self._frame.index
+        index, key = self._frame.index, self._key
         numbers_of_rows = hasattr(index, "step")  # only a RangeIndex has one
-        if list(index.names) != [None] * len(identity.key) or numbers_of_rows:
+        if list(index.names) != [None] * len(key) or numbers_of_rows:
             return
         levels = [index.get_level_values(level).to_series() for level in range(index.nlevels)]
         _, _, positions = find_keys(self._base, levels)
@@ -298,9 +300,8 @@ class Edits:
             live = self._natural_keys(self._base, positions[rows], written=False)
             rows = rows[[a is not None and a == b for a, b in zip(mine, live, strict=True)]]
         if len(rows):
-            key = identity.key
             name = f"name = {key[0]!r}" if len(key) == 1 else f"names = {[*key]}"
-            new = "" if identity.chosen else f", where new rows have no {self._key_name}"
+            new = "" if self._endpoints.chosen else f", where new rows have no {self._key_name}"
             raise InputError(
                 f"The index of this frame holds the {self._key_name} of each row, but has lost its "
                 f"name (pd.concat does that): set frame.index.{name}, or make the frame with "
@@ -335,8 +336,8 @@ class Edits:
         Args:
             duplicates: Whether rows without a key may share their natural key.
         """
-        key, fields, labels = {*self._identity.key}, self._identity.fields, self._frame.index
-        names = [n for n in self._frame.columns if n not in key and (fields is None or n in fields)]
+        fields, labels = self._endpoints.body.model_fields, self._frame.index
+        names = [n for n in self._frame.columns if n in fields and n not in self._key]
         filled: dict[str, dict[int, Any]] = defaultdict(dict)
         repeats = self._find_repeats(duplicates=duplicates)
         cells_of = self._read_filled_cells([row for rows in repeats for row in rows], names)
@@ -397,8 +398,8 @@ class Edits:
 
     def _find_renames(self) -> dict[int, tuple[str | None, str | None]]:
         """Find the rows with a key that may change its natural key; return it before and after."""
-        moved, columns = np.zeros(len(self._frame), bool), self._identity.columns
-        both = {*self._frame.columns} & {*self._base.columns} - {*self._identity.key}
+        moved, columns = np.zeros(len(self._frame), bool), self._name_fields
+        both = {*self._frame.columns} & {*self._base.columns} - {*self._key}
         for name in both.intersection(columns):
             moved[self._differing_rows(name)] = True
         rows = np.flatnonzero(moved & self.has_key & self._accepted & ~self.deleted)
@@ -413,14 +414,11 @@ class Edits:
     def _refuse_other_account(self) -> None:
         """Refuse rows that have the key of one record, and the natural key of another.
 
-        Only where the account of the keys is unknown. A row that keeps a label is an edit.
+        A row that keeps a label is an edit.
         """
-        identity = self._identity
-        if not identity.unknown_account or not identity.columns:
-            return
         both = {*self._frame.columns} & {*self._base.columns}
-        others = both.difference(identity.columns, identity.agree)
-        labels = [name for name in identity.labels if name in others]
+        others = both.difference(self._name_fields, self._endpoints.natural_key)
+        labels = [name for name in self._label_fields if name in others]
         deleted = np.flatnonzero(self.deleted & self.has_key & self._accepted)
         renamed = np.array([*self._find_renames()] if labels else [], np.int64)
         rows = np.concatenate([renamed, deleted])
@@ -454,7 +452,7 @@ class Edits:
             place = int(self.positions[row])
             if place < 0 or self.deleted[row]:
                 continue
-            if place in freed or (place in deleted and not self._identity.restores):
+            if place in freed or (place in deleted and not self._endpoints.restores):
                 self.positions[row] = -1
             elif place in deleted:
                 reason = (
@@ -465,13 +463,17 @@ class Edits:
                 self._refuse(row, self._name_column, self._row_keys[row], reason, step)
 
     def _refuse_disagreeing(self) -> None:
-        """Refuse rows that match by natural key, but differ in a column that must agree."""
+        """Refuse rows that match by natural key, but differ in a column that must agree.
+
+        A number with another country code is another person's.
+        """
         rows = [row for row in self._row_keys if self.positions[row] >= 0]
-        places, identity = self.positions[rows].tolist(), self._identity
-        for name in identity.agree if rows else ():
-            if name not in self._frame.columns or name not in self._base.columns:
+        places, endpoints = self.positions[rows].tolist(), self._endpoints
+        for name in endpoints.natural_key if rows else ():
+            both = name in self._frame.columns and name in self._base.columns
+            if name in self._name_fields or not both:
                 continue
-            edited = identity.valid(self._frame[[name]].iloc[rows])[name]
+            edited = _drop_invalid(endpoints.body, self._frame[[name]].iloc[rows])[name]
             before = self._base[name].iloc[places]
             texts = zip(rows, places, to_python_list(edited), to_python_list(before), strict=True)
             for row, place, own, live in texts:
@@ -487,7 +489,7 @@ class Edits:
 
     def _label(self, frame: pd.DataFrame, row: int) -> str:
         """Name the record of a row by its label columns."""
-        cells = [frame[name].iloc[row] for name in self._identity.labels if name in frame.columns]
+        cells = [frame[name].iloc[row] for name in self._label_fields if name in frame.columns]
         return " ".join(str(cell) for cell in cells if isinstance(cell, str) and cell)[:_LENGTH]
 
     def _refuse_shared_keys(
@@ -505,7 +507,7 @@ class Edits:
         held = np.bincount(self.positions[self.positions >= 0]) if keyless else np.zeros(0, int)
         count = Counter((keyless | renamed).values())
         step = "keep one of them, or change the other in a plan of its own"
-        if not self._identity.single:
+        if not self._endpoints.single:
             step += ", or say duplicates=True"
         for row, text in (keyless | renamed).items():
             at_row, matched = int(self.positions[row]), matches.get(text, [])
@@ -541,22 +543,20 @@ class Edits:
         self, frame: pd.DataFrame, rows: Rows, *, written: bool = True
     ) -> list[str | None]:
         """Return the natural keys of rows; with `written`, a person wrote them, perhaps wrongly."""
-        identity = self._identity
-        if identity.natural_keys is None or not len(rows):
-            return [None] * len(rows)
-        cells = frame.reindex(columns=identity.columns).iloc[rows]
-        return to_python_list(identity.natural_keys(identity.valid(cells) if written else cells))
+        if not len(rows):
+            return []
+        cells = frame.reindex(columns=self._name_fields).iloc[rows]
+        if written:
+            cells = _drop_invalid(self._endpoints.body, cells)
+        return to_python_list(join_columns(cells))
 
     def _find_by_natural_key(self, texts: Iterable[str | None]) -> dict[str | None, list[int]]:
         """Find the rows of the base with these natural keys; return them by natural key."""
         names = {text for text in texts if text is not None}
         matches: dict[str | None, list[int]] = defaultdict(list)
-        identity = self._identity
-        if names and identity.natural_keys is not None:
+        if names:
             if self._base_keys is None:
-                self._base_keys = identity.natural_keys(
-                    self._base.reindex(columns=identity.columns)
-                )
+                self._base_keys = join_columns(self._base.reindex(columns=self._name_fields))
             rows = np.flatnonzero(self._base_keys.isin(names).to_numpy(bool))
             for position, text in zip(
                 rows.tolist(), to_python_list(self._base_keys.iloc[rows]), strict=True

@@ -22,13 +22,12 @@ from chatkit.bulk.changes import Change, Kind
 from chatkit.bulk.comparison import Rows, is_same_value, looks_unedited
 from chatkit.bulk.endpoints import Endpoints, Existing
 from chatkit.bulk.journal import PlanPart
-from chatkit.bulk.matching import Edits, Mask
+from chatkit.bulk.matching import Edits, Mask, join_columns
 from chatkit.bulk.plan import Plan, RefusedCell, Setting
 from chatkit.bulk.plan_input import (
     PlanInput,
     PlanSource,
     has_service_fields,
-    join_columns,
     make_input_frame,
     read_plan_input,
     refuse_misspelt_columns,
@@ -183,7 +182,12 @@ class _Planner:
         broken: bool,
     ) -> None:
         edits = Edits(
-            basis.frame, basis.base, basis.identity, duplicates=duplicates, gone=basis.deletes
+            basis.frame,
+            basis.base,
+            endpoints,
+            duplicates=duplicates,
+            gone=basis.deletes,
+            unknown_account=basis.unknown_account,
         )
         self.cells = Cells(endpoints, edits, broken=broken)
         self.changes: dict[int, Change] = {}

@@ -10,11 +10,6 @@ from chatkit.bulk.matching import check_frame, move_levels_to_columns, read_dele
 from chatkit.errors import InputError
 
 
-def test_a_plain_frame_is_returned_as_it_is() -> None:
-    frame = pd.DataFrame({"id": [1], "name": ["Ana"]})
-    assert check_frame(frame) is frame
-
-
 def test_all_names_that_cannot_be_told_apart_are_named_at_once() -> None:
     frame = pd.DataFrame([[1, 2, 3, 4]], columns=pd.Index(["name", "name", 0, None], dtype=object))
     frame.index = pd.MultiIndex.from_tuples([(1, 2)], names=["id", "id"])
@@ -79,10 +74,3 @@ def test_what_says_neither_yes_nor_no_deletes_nothing(value: Any) -> None:
     [refusal] = unusual
     assert (refusal.row, refusal.column, refusal.value) == (0, "delete", value)
     assert refusal.reason == "is neither True nor False"
-
-
-def test_nothing_said_deletes_nothing() -> None:
-    for cells in (pd.Series([np.nan, np.nan]), pd.Series([], dtype=object)):
-        result, unusual = read_delete_marks(cells)
-        assert not result.any()
-        assert unusual == []

@@ -78,19 +78,6 @@ def test_a_column_delete_names_rows(client, ids, frame, dtype):
     assert plan.frame().index.tolist() == ids[1:3]
 
 
-def test_an_empty_cell_in_the_column_delete_is_no(client, ids, frame):
-    frame["delete"] = pd.Series([None, pd.NA, True, *[False] * 9], frame.index, dtype=object)
-    assert deleted(client.contacts.plan(frame)) == ids[2:3]
-
-
-@pytest.mark.parametrize("text", ["yes", 1, 0, "x", 1.5])
-def test_what_is_neither_yes_nor_no_is_refused(client, ids, frame, text):
-    frame["delete"] = pd.Series([text, *[None] * 11], frame.index, dtype=object)
-    plan = client.contacts.plan(frame)
-    assert deleted(plan) == []
-    assert [cell[:2] for cell in cells(plan)] == [(ids[0], "delete")]
-
-
 def test_a_deleted_row_is_not_refused_for_its_cells(client, ids, frame):
     frame.loc[ids[0], "number"] = "?"
     for plan in (
