@@ -35,7 +35,6 @@ from chatkit.bulk.journal import (
     JournalStore,
     PlanPart,
     RunHeader,
-    get_user_name,
     make_run_id,
 )
 from chatkit.bulk.outcomes import Row
@@ -45,7 +44,7 @@ from chatkit.errors import ChatkitError, PlanRefused, SettingsError, read_file_b
 from chatkit.report import Report, ReportPart
 from chatkit.util.display import format_duration
 from chatkit.util.display import many as many_of
-from chatkit.util.files import replace_file
+from chatkit.util.files import get_user_name, replace_file
 from chatkit.util.progress import LONG, Pace, Watch, print_line
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ with theirs, and the changes are validated: what is refused, what is to be allow
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from functools import partial
@@ -142,26 +143,22 @@ class _RowFields:
     """Fields by row: the values of the frame, and those of the records, as far as shown."""
 
     def __init__(self) -> None:
-        self.after: dict[int, dict[str, Any]] = {}
+        self.after = defaultdict[int, dict[str, Any]](dict)
+        self.before = defaultdict[int, dict[str, Any]](dict)
         self.hidden = False  #: whether a record does not show a field that its row says
-        self._before: dict[int, dict[str, Any]] = {}
 
     def add(self, name: str, cells: Iterable[tuple[int, Any]], live: Mapping[int, Any]) -> None:
         """Add cells of one column, and the values in `live` that they replace."""
         for row, value in cells:
-            self.after.setdefault(row, {})[name] = value
+            self.after[row][name] = value
             if row in live:
-                self._before.setdefault(row, {})[name] = live[row]
+                self.before[row][name] = live[row]
             else:
                 self.hidden = True
 
     def rows(self, bad: Collection[int]) -> Rows:
         """Return the rows that have fields, in order, without bad ones."""
         return np.array(sorted(self.after.keys() - bad), np.int64)
-
-    def before(self, row: int) -> dict[str, Any]:
-        """Return the values of the record in the fields of a row."""
-        return self._before.get(row, {})
 
 
 class _Planner:
@@ -370,7 +367,7 @@ class _Planner:
         for n, (row, label, key) in enumerate(
             zip(rows.tolist(), labels, self._record_keys(rows), strict=True)
         ):
-            after, held = sent.after[row], sent.before(row)
+            after, held = sent.after[row], sent.before[row]
             known = {name: cells[n] for name, cells in zip(names, columns, strict=True)} | held
             if not after.keys().isdisjoint(self._named_by):  # it changes as a whole
                 held |= {n: known[n] for n in self._named_by if n in known}
@@ -382,7 +379,7 @@ class _Planner:
         rows = kept.rows(self.cells.bad)
         known = records(self._base, self._edits.positions[rows].tolist())
         for row, key, record in zip(rows.tolist(), self._record_keys(rows), known, strict=True):
-            held = kept.before(row)
+            held = kept.before[row]
             code, key = _split_content_key(key)
             label = self._record_label(code or self._endpoints.code, key, record)
             if self._existing == "refuse":

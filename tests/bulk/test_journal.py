@@ -38,7 +38,7 @@ from volume import volume
 from chatkit.bulk import journal as written
 from chatkit.bulk import stores
 from chatkit.bulk.changes import Change
-from chatkit.bulk.journal import FolderStore, get_user_name, make_run_id
+from chatkit.bulk.journal import FolderStore, make_run_id
 from chatkit.bulk.stores import (
     delete_journals,
     find_run,
@@ -47,7 +47,7 @@ from chatkit.bulk.stores import (
     list_stores,
 )
 from chatkit.errors import AccountBusy, InputError, JournalError
-from chatkit.util.files import get_temporary_folder, hold_account_lock
+from chatkit.util.files import get_temporary_folder, get_user_name, hold_account_lock
 
 # --- what is written is read --------------------------------------------------------------
 

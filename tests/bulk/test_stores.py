@@ -8,9 +8,10 @@ from bulk.planning import client, number, sandbox  # noqa: F401
 
 import chatkit
 from chatkit.bulk import journal, stores
-from chatkit.bulk.journal import FolderStore, find_network_file_system
+from chatkit.bulk.journal import FolderStore
 from chatkit.bulk.stores import describe_interrupted_run, hold_accounts, open_store
 from chatkit.errors import AccountBusy, InputError, JournalError, PlanRefused
+from chatkit.util.files import find_network_file_system
 
 MOUNTS = r"""22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
 30 22 0:40 / /home rw,relatime shared:2 - nfs4 files:/home rw,vers=4.2
