@@ -327,7 +327,8 @@ def _find_deletes(
     step = f"delete= takes the {endpoints.key} of each, as the frame that was read shows it"
     refused = {n: (reason, step) for n, reason in wrong.items()}
     if rows is not None and not endpoints.chosen:
-        rows = rows.reset_index(drop=True).assign(**{endpoints.key: named, DELETE: True})
+        marked: dict[str, Any] = {endpoints.key: named, DELETE: True}
+        rows = rows.reset_index(drop=True).assign(**marked)
         edits = Edits(rows, base, endpoints, unknown_account=True)
         refused = {row: (reason, step) for row, _, _, reason, step in edits.refused} | refused
         places[list(refused)] = -1

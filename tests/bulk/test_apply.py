@@ -170,15 +170,6 @@ def test_what_lands_between_outages_lets_a_run_go_on() -> None:
         assert len(service.writes()) == 60 + 90 + 5 * 20
 
 
-def test_when_everything_lands_a_storm_of_lost_answers_does_not_stop_it() -> None:
-    with wayward() as service, service.client() as client:
-        service.on("POST", "contacts", forever=lost)
-        result = plan_of(client.contacts, [contact(n) for n in range(90)]).apply()
-        assert set(result.state) == {"applied"}
-        assert set(result.evidence) == {"adopted"}
-        assert len(service.writes()) == 90
-
-
 # --- once -------------------------------------------------------------------------------------
 
 

@@ -19,7 +19,6 @@ from bulk.planning import (  # noqa: F401
     webhook,
 )
 
-import chatkit
 from chatkit.bulk.matching import Edits
 from chatkit.bulk.plan import get_refused_cells
 from chatkit.bulk.planner import Cells
@@ -185,19 +184,6 @@ def test_all_bad_cells_come_back_at_once(sandbox, client):
     assert outcome == {(ids[0], "number"), (ids[0], "country_code"), (ids[1], "first_name")}
     assert edits(plan) == {ids[2]: {"name": "Good"}}
     assert plan.refused.value.tolist().count("'202 555'") == 1
-
-
-def test_the_good_rows_alone_are_applied_with_skip_invalid(sandbox, client):
-    ids = contacts(sandbox, 12)
-    frame = client.contacts.frame()
-    frame.loc[ids[0], "number"] = "202 555"
-    frame.loc[ids[2], "name"] = "Good"
-    with pytest.raises(chatkit.errors.PlanRefused, match="skip_invalid=True"):
-        client.contacts.plan(frame).apply()
-    plan = client.contacts.plan(frame, skip_invalid=True)
-    assert len(plan.refused) == 1
-    result = plan.apply()
-    assert (result.index.tolist(), states(result)) == ([ids[2]], ["applied"])
 
 
 @pytest.mark.parametrize(

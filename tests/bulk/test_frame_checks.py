@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from chatkit.bulk.matching import check_frame, move_levels_to_columns, read_delete_marks
+from chatkit.bulk.matching import check_frame, read_delete_marks
 from chatkit.errors import InputError
 
 
@@ -32,17 +32,6 @@ def test_columns_of_several_levels_are_refused_with_a_line_that_helps() -> None:
     frame.columns = ["_".join(map(str, names)) for names in frame.columns]  # as it says
     assert "'_'.join(map(str, names))" in str(caught.value)
     assert check_frame(frame) is frame
-
-
-def test_a_level_that_the_base_has_as_a_column_is_read_as_one() -> None:
-    base = pd.DataFrame({"number": ["1"], "name": ["Ana"]}, index=pd.Index([7], name="id"))
-    frame = pd.DataFrame({"name": ["Eva"]}, index=pd.Index(["1"], name="number"))
-    assert move_levels_to_columns(frame, base, ("id",))["number"].tolist() == ["1"]
-    assert move_levels_to_columns(base, base, ("id",)).columns.tolist() == ["number", "name"]
-    unusual = pd.DataFrame({"name": ["Eva"]}, index=pd.Index([7], name=("a", 1)))
-    assert move_levels_to_columns(unusual, base, ("id",)).columns.tolist() == ["name"]
-    both = frame.assign(number=["2"])  # a column counts more than the index
-    assert move_levels_to_columns(both, base, ("id",))["number"].tolist() == ["2"]
 
 
 @pytest.mark.parametrize(

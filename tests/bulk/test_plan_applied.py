@@ -61,16 +61,6 @@ def test_a_result_has_the_rows_of_the_plan_in_its_order_with_its_index(sandbox, 
     assert [label.split()[-1] for label in result["label"]] == outcome
 
 
-def test_a_result_keeps_an_index_of_several_levels(sandbox, client):
-    content(sandbox), content(sandbox, "welcome")
-    frame = client.templates.frame(["order_ready", "welcome"]).assign(text="Hi")
-    frame.loc[("welcome", "de"), ["text", "is_draft"]] = ["Hallo", True]
-    result = client.templates.plan(frame).apply()
-    assert result.index.names == ["template_code", "lang_code"]
-    assert result.index.tolist() == frame.index.tolist()
-    assert states(result) == ["applied"] * 3
-
-
 # --- three ways -----------------------------------------------------------------------------
 
 
@@ -237,14 +227,6 @@ def test_what_took_effect_but_cannot_be_read_back_is_applied_and_says_so(sandbox
     result = planned(client, contact, name="Zoë").apply()
     assert states(result) == ["applied"] and "could not be read back" in result["reason"].item()
     assert active(sandbox, "contacts")[contact]["first_name"] == "Zoë"
-
-
-def test_rows_that_the_service_refuses_say_why(sandbox, client):
-    new = pd.DataFrame({"lang_code": ["en", "xx"], "text": "Hi"})
-    result = client.templates("order_ready").plan(new, broken=True).apply()
-    assert states(result) == ["applied", "failed"]
-    assert "422" in result["reason"].iloc[1] and "lang_code" in result["reason"].iloc[1]
-    assert [c["lang_code"] for c in active(sandbox, "contents").values()] == ["en"]
 
 
 def test_a_number_that_an_update_makes_free_is_taken_by_a_create(sandbox, client):

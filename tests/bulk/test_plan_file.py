@@ -61,22 +61,6 @@ def test_a_saved_plan_comes_back_as_it_was(client, plan, tmp_path):
     assert states(again.apply()) == ["applied"] * 3
 
 
-def test_plans_of_all_resources_come_back(sandbox, client, tmp_path):
-    webhook(sandbox), content(sandbox)
-    hooks = client.webhooks.frame().assign(is_active=False)
-    texts = client.templates.frame(["order_ready"]).assign(text="Hi")
-    for plan in (
-        client.webhooks.plan(hooks),
-        client.templates.plan(texts),
-        client.templates("order_ready").plan(texts.droplevel(0)),
-    ):
-        again = client.load_plan(plan.save(tmp_path / "plan.json"))
-        assert again.changes == plan.changes
-        pd.testing.assert_frame_equal(again.frame(), plan.frame())
-        assert states(again.apply()) in (["applied"], ["unchanged"])
-    assert not any(hook["is_active"] for hook in active(sandbox, "webhooks").values())
-
-
 def edit(path, place, value, *, rehash=False):
     """Change a saved plan, with or without the right hash of what it is then."""
     kept = json.loads(path.read_text())
@@ -261,19 +245,6 @@ def test_a_webhook_that_a_resumed_run_makes_keeps_its_secret(sandbox, client):
     plan = client.load_plan(plan.save(get_journal_folder(passing=True) / "plan.json"))
     assert states(plan.apply()) == ["applied"]
     assert [len(secret.reveal()) for secret in plan.secrets.values()] == [64]
-
-
-def test_secrets_are_there_again_only_while_the_plan_is(sandbox, client, tmp_path):
-    new = pd.DataFrame({"url": ["https://new.example/"], "events": [["*"]]})
-    plan = client.webhooks.plan(new)
-    path = plan.save(tmp_path / "plan.json")
-    plan.apply()
-    assert len(plan.secrets) == 1
-    plan.apply()
-    assert len(plan.secrets) == 1
-    loaded = client.load_plan(path)
-    loaded.apply()
-    assert loaded.secrets == {}
 
 
 def test_a_plan_that_asks_for_its_rehearsal_sends_nothing_without_one(sandbox, client, plan):

@@ -113,22 +113,6 @@ def test_one_key_that_is_no_list_is_refused_with_the_way(sandbox, client, one):
         client.templates("order_ready").plan(delete=one)
 
 
-def test_records_of_each_resource_can_be_deleted(sandbox, client):
-    flow_id, hook = flow(sandbox), webhook(sandbox)
-    content(sandbox), content(sandbox, "welcome")
-    texts = client.templates.frame(["order_ready", "welcome"]).assign(delete=[True, False])
-    for plan, keys in (
-        (client.flows.plan(delete=[flow_id]), [flow_id]),
-        (client.webhooks.plan(delete=client.webhooks.frame()), [hook]),
-        (client.templates("welcome").plan(delete=["en"]), ["en"]),
-        (client.templates.plan(texts), ["en"]),
-    ):
-        assert deleted(plan) == keys
-        assert states(plan.apply(irreversible=True)) == ["applied"]
-    for source in ("flows", "webhooks", "contents"):
-        assert active(sandbox, source) == {}
-
-
 def test_a_plan_of_nothing_at_all_is_refused(sandbox, client, ids):
     """As from `frame = frame.sort_values("name", inplace=True)`: the edits would be lost."""
     for resource in (client.contacts, client.flows, client.webhooks, client.templates("welcome")):

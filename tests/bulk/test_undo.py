@@ -177,16 +177,6 @@ def test_rows_that_a_run_has_not_are_named(sandbox, client, rows, output):
         chatkit.undo(result, rows=rows)
 
 
-def test_an_undo_is_reviewed_first_and_not_guarded(sandbox, client):
-    contacts(sandbox, 150)
-    result = client.contacts.plan(client.contacts.frame().assign(name="Zoë")).apply(many=True)
-    with untouched(sandbox):
-        back = chatkit.undo(result)
-        assert "takes back a run of contacts: 150 updates" in repr(back)
-        assert back.objections() == []
-    assert states(back.apply()) == ["applied"] * 150
-
-
 # --- which run ------------------------------------------------------------------------------
 
 
