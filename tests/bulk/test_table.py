@@ -14,7 +14,7 @@ from chatkit.bulk.journal import JournalEvent
 from chatkit.bulk.matching import join_columns
 from chatkit.bulk.outcomes import Row
 
-COLUMNS = ["change", "key", "label", "state", "reason", "evidence", "sent", "checked_ago"]
+COLUMNS = ["state", "label", "change", "key", "evidence", "sent", "checked_ago", "reason"]
 
 
 def rows(*changes):
@@ -37,6 +37,13 @@ def test_the_index_of_a_result_is_that_of_the_rows_in_their_order(labels):
     frame = result(*map(created, labels))
     assert frame.index.tolist() == labels and frame.index.name == "id"
     assert frame.columns.tolist() == COLUMNS
+
+
+def test_a_result_prints_states_and_reasons_however_wide_it_is():
+    frame = result(created(0))
+    frame["reason"] = "somebody else changed it: name was 'Ana Cruz' and is 'Zoë'"
+    text = str(frame)
+    assert "not sent" in text and "somebody else changed it" in text
 
 
 @given(st.lists(st.tuples(st.text(), st.integers() | st.none()), max_size=8))
