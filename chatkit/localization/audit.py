@@ -33,6 +33,7 @@ from chatkit.report import (
     headline,
     html_tables,
     marked,
+    paragraph,
     wrapped,
 )
 from chatkit.util.display import cut, many, visible
@@ -132,11 +133,7 @@ class Audit(FindingSequence[ContentFinding], Report):
                 lines += wrapped("    -> ", visible(hint))
             yield ReportPart(lines)
         yield ReportPart(html=self._html)
-        notes = make_audit_notes(self)
-        yield ReportPart(
-            [line for note in notes for line in wrapped("", note)],
-            "".join(f"<p>{marked(note)}</p>" for note in notes),
-        )
+        yield from map(paragraph, make_audit_notes(self))
 
     def _html(self) -> str:
         groups = [(group, merge_languages(group)) for group in group_by_code(self)]

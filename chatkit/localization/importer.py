@@ -10,7 +10,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from html import unescape
 from typing import TYPE_CHECKING, Any
 
@@ -37,7 +36,16 @@ from chatkit.localization.units import (
     parse_stamp,
     put_texts,
 )
-from chatkit.report import FEW, LABEL, MANY, Report, ReportPart, html_tables, marked
+from chatkit.report import (
+    LABEL,
+    MANY,
+    Report,
+    ReportPart,
+    TableRow,
+    headline,
+    marked,
+    rows_table,
+)
 from chatkit.util.display import cut, has_half_character, many, visible
 
 if TYPE_CHECKING:
@@ -49,11 +57,13 @@ if TYPE_CHECKING:
 #: Verdicts on texts that are not rejected.
 TAKEN_VERDICTS = ("fresh", "unwrapped", "unchanged")
 #: Verdicts on texts that belong to no known place.
-_UNPLACED = ("no stamp", "code changed", "not in the frame")
+_UNPLACED = ("no stamp", "not in the frame")
+#: Columns of a spreadsheet that say where a text belongs.
+_KEY_COLUMNS = ("template_code", "lang_code", "field")
 #: The verdict on texts that only wait for others.
 _INCOMPLETE = "incomplete"
 _MAX_LENGTH = 400  #: characters of a source that is shown
-_MAX_LISTED_FAULTS = 5  #: so many rejected texts are shown with the counts
+_WIDTHS = dict.fromkeys(("text", "why not", "source", "came back"), 0)
 
 
 @dataclass(eq=False)
@@ -96,16 +106,6 @@ class ReturnedText:
     def is_edited(self) -> bool:
         """Return whether the translation differs from the exported one."""
         return self.stamp is None or digest_texts(self.unit.target) != self.stamp.target
-
-    @property
-    def source_is_current(self) -> bool:
-        """Return whether the source is still the one that was exported."""
-        return bool(self.stamp and self.original and digest_texts(self.source) == self.stamp.source)
-
-    @property
-    def target_is_current(self) -> bool:
-        """Return whether the live translation is still the one that was exported."""
-        return self.stamp is not None and digest_texts(self.live) == self.stamp.target
 
     def set_verdict(self, verdict: str, message: str) -> None:
         """Set the verdict, and the message that explains it."""
@@ -203,56 +203,29 @@ class Translations(Report):
             f"{len(self.refused):,} rejected" + (f": {reasons}" if reasons else "")
         )
 
-    def _split_refused(self) -> tuple[list[ReturnedText], str]:
-        """Return the rejected texts with a fault, and a line that counts those waiting for them."""
-        faults = [each for each in self.refused if each.verdict != _INCOMPLETE]
-        if count := len(self.refused) - len(faults):
-            wait = "waits" if count == 1 else "wait"
-            return faults, f"{many(count, 'text')} {wait} for these or others: .rejected has them."
-        return faults, ""
-
     def _parts(self) -> Iterator[ReportPart]:
-        """Yield the counts with the first faults, then the parts of the plan."""
-        lines = [self._heading()]
-        faults, waiting = self._split_refused()
-        for each in faults[:_MAX_LISTED_FAULTS]:
-            lines.append(f"  {cut(each.label, 60)}: {each.verdict}: {cut(each.message, 200)}")
-            if each.verdict == "stale" and each.source:
-                sources = each.unit.source[:_MAX_LENGTH], each.source[:_MAX_LENGTH]
-                lines.append(f"    {format_changes(*sources)}")
-        if (rest := len(faults) - _MAX_LISTED_FAULTS) > 0:
-            lines.append(f"  and {rest:,} more in .rejected")
-        lines += [f"  {waiting}"] * bool(waiting)
-        yield ReportPart(lines, self._html)
+        """Yield the counts with the first rejected texts, then the parts of the plan."""
+        yield headline(self._heading())
+        if self.refused:
+            rows = map(_draw_row, self.refused[:MANY])
+            yield rows_table(_WIDTHS, rows, len(self.refused), ".rejected", "Not taken:")
         if hasattr(self, "plan"):
             yield from self.plan._parts()
 
-    def _html(self) -> str:
-        """Return the heading and the table of the rejected texts as HTML."""
-        parts = [f"<p>{marked(self._heading())}</p>"]
-        if self.refused:
-            faults, waiting = self._split_refused()
-            widths = dict.fromkeys(("text", "why not", "source", "came back"), 0)
-            rows = list(map(_draw_row, faults[:MANY]))
-            table = html_tables(widths, rows[:FEW], rows[FEW:], len(faults), ".rejected")
-            rest = f"<p>{marked(waiting)}</p>" * bool(waiting)
-            summary = f"<summary>What was not taken: {many(len(self.refused), 'text')}</summary>"
-            parts.append(f"<details open>{summary}{table}{rest}</details>")
-        return "".join(parts)
 
-
-def _draw_row(text: ReturnedText) -> str:
+def _draw_row(text: ReturnedText) -> TableRow:
     where, cell = visible(text.label), text.unit.cells.get("translation")
     place = ", ".join(filter(None, (visible(text.unit.place), cell)))
+    message = f"{text.verdict}: {cut(text.message, _MAX_LENGTH)}"
+    lines = [f"  {cut(where, 60)}: {cut(message, 200)}"]
     source, returned = (marked(cut(each, _MAX_LENGTH)) for each in (text.source, text.returned))
-    if text.verdict == "stale":
-        source = draw_changes(text.unit.source[:_MAX_LENGTH], text.source[:_MAX_LENGTH])
-    return (
-        f'<tr><th scope="row" dir="auto">{marked(cut(where, 2 * LABEL))}<br>'
-        f"<i>{marked(cut(place, 2 * LABEL))}</i></th>"
-        f'<td dir="auto">{marked(text.verdict)}: {marked(cut(text.message, _MAX_LENGTH))}</td>'
-        f'<td dir="auto">{source}</td><td dir="auto">{returned}</td></tr>'
-    )
+    if text.verdict == "stale" and text.source:
+        sources = text.unit.source[:_MAX_LENGTH], text.source[:_MAX_LENGTH]
+        lines.append(f"    {format_changes(*sources)}")
+        source = draw_changes(*sources)
+    head = f"{marked(cut(where, 2 * LABEL))}<br><i>{marked(cut(place, 2 * LABEL))}</i>"
+    cells = "".join(f'<td dir="auto">{cell}</td>' for cell in (marked(message), source, returned))
+    return TableRow(lines, html=f'<th scope="row" dir="auto">{head}</th>{cells}')
 
 
 def import_units(
@@ -277,14 +250,13 @@ def import_units(
 
     """
     importer = _Importer(
-        read_entries(frame), units, glossary, ledger, any_order=any_order, broken=broken
+        read_entries(frame), units, glossary, ledger or Ledger(), any_order=any_order, broken=broken
     )
     edits, new = importer.build_edits()
     result = apply_edits(frame, edits, new)
     for text in importer.texts:
-        while text.duplicate_of:
+        if text.duplicate_of:
             text.set_verdict(text.duplicate_of.verdict, text.duplicate_of.message)
-            text.duplicate_of = text.duplicate_of.duplicate_of
     return Translations(result, importer.changed, importer.texts, len(new), importer.source)
 
 
@@ -296,7 +268,7 @@ class _Importer:
         members: Sequence[Entry],
         units: Sequence[Unit],
         glossary: Glossary | None,
-        ledger: Ledger | None,
+        ledger: Ledger,
         *,
         any_order: bool,
         broken: bool,
@@ -304,25 +276,29 @@ class _Importer:
         self.changed: list[tuple[str, ...]] = []
         self.source = ""  #: the language that the texts were translated from
         self._any_order, self._broken = any_order, broken
-        self._glossary, self._ledger = glossary, Ledger() if ledger is None else ledger
+        self._glossary, self._ledger = glossary, ledger
         self._members, self._templates = members, group_by_template(members)
-        self._rows: dict[tuple[str, str], int] = {}
-        for row, entry in enumerate(members):
-            self._rows.setdefault((entry.template_code, entry.lang_code), row)
-        #: The texts that are taken, by content and field.
-        self._taken: dict[tuple[str, str], dict[str, ReturnedText]] = {}
+        #: The row of each content, by template and language; of two equal ones the first.
+        self._rows = {
+            (entry.template_code, entry.lang_code): row
+            for row, entry in reversed([*enumerate(members)])
+        }
+        #: The texts that are taken by field, and their source, by content.
+        self._taken: dict[tuple[str, str], tuple[Entry, dict[str, ReturnedText]]] = {}
         self.texts = [self._match_unit(unit) for unit in units]
         self._evaluate_all()
         self._reject_incomplete()
 
     def _match_unit(self, unit: Unit) -> ReturnedText:
         """Find the contents that a returned unit belongs to, by its stamp and its key."""
-        stamp, original = parse_stamp(unit.stamp), None
-        for each in self._templates.get(unit.template_code, ()) if stamp else ():
-            if stamp and make_stamp_key(*unit.text_key, each.lang_code) == stamp.key:
-                original = each
-                break
-        entry = self._find_entry(unit.text_key[:2])
+        stamp, entry = parse_stamp(unit.stamp), self._find_entry(unit.text_key[:2])
+        members = self._templates.get(unit.template_code, ()) if stamp else ()
+        sources = (
+            each
+            for each in members
+            if stamp and make_stamp_key(*unit.text_key, each.lang_code) == stamp.key
+        )
+        original = next(sources, None)
         now, live = ("" if e is None else e.texts.get(unit.field, "") for e in (original, entry))
         text = ReturnedText(unit, unit.target, stamp, original, entry, now, live)
         if text.is_edited and not self._broken:
@@ -337,13 +313,12 @@ class _Importer:
         """Set the verdict on each text; of equal ones only the first is evaluated."""
         places: dict[tuple[str, ...], list[ReturnedText]] = {}
         for text in self.texts:
-            content_key = (
-                (*text.unit.text_key, text.stamp.key) if text.stamp else (text.unit.place,)
-            )
-            places.setdefault(content_key, []).append(text)
+            place = (*text.unit.text_key, text.stamp.key) if text.stamp else (text.unit.place,)
+            if text.is_edited:
+                places.setdefault(place, []).append(text)
         for returned in places.values():
             versions: dict[str, ReturnedText] = {}
-            for text in _keep_newest_export([text for text in returned if text.is_edited]):
+            for text in _keep_newest_export(returned):
                 first = versions.setdefault(text.unit.target, text)
                 text.duplicate_of = None if first is text else first
             for text in versions.values():
@@ -357,17 +332,19 @@ class _Importer:
             lost += unit.format_cell_reference("stamp")
             text.set_verdict("unreadable" if unit.problem else "no stamp", unit.problem or lost)
         elif source is None:
-            text.set_verdict(*self._describe_placement(unit, stamp))
-        elif text.unit.target != text.live or unit.problem:
+            cells = ", ".join(cell for name, cell in unit.cells.items() if name in _KEY_COLUMNS)
+            message = "neither it nor its source is in the frame, or where it belongs was changed"
+            text.set_verdict("not in the frame", message + f": see {cells}" * bool(cells))
+        elif unit.target != text.live or unit.problem:
             if reason := self._find_rejection(text, stamp, source, versions):
                 text.set_verdict(*reason)
-            else:
-                taken = self._taken.setdefault(unit.text_key[:2], {})
-                if unit.field in taken:  # translated from another language: the later one counts
-                    taken[unit.field].verdict = "unchanged"
-                taken[unit.field], text.verdict = text, "fresh"
-                if text.unit.target != text.returned:
-                    text.set_verdict("unwrapped", "taken without what a program had added")
+                return
+            _, taken = self._taken.setdefault(unit.text_key[:2], (source, {}))
+            if unit.field in taken:  # translated from another language: the later one counts
+                taken[unit.field].verdict = "unchanged"
+            taken[unit.field], text.verdict = text, "fresh"
+            if unit.target != text.returned:
+                text.set_verdict("unwrapped", "taken without what a program had added")
 
     def _find_rejection(
         self, text: ReturnedText, stamp: Stamp, source: Entry, versions: Sequence[ReturnedText]
@@ -388,16 +365,17 @@ class _Importer:
         if not unit.target.strip():
             return "emptied", "the translation was taken out; delete it in the template if meant"
         # a program that prints a file anew may break the lines of a source
-        same = text.source_is_current and unit.source.split() == text.source.split()
+        current = digest_texts(text.source) == stamp.source
+        same = current and unit.source.split() == text.source.split()
         if digest_texts(unit.source) != stamp.source and not same:
             message = (
                 f"the source text in the file{unit.format_cell_reference('source')} is not the one "
             )
             return "source edited", message + "that went out: a program changed it, or a person did"
-        if not text.source_is_current:
+        if not current:
             message = f"{lang} was changed since the export. Export it again, and read both files"
             return "stale", message
-        if not text.target_is_current:
+        if digest_texts(text.live) != stamp.target:
             message = "somebody else translated it since the export: nothing was overwritten"
             return "conflict", message
         if find_text_group(text.entry, source, unit.field) is None:
@@ -437,32 +415,6 @@ class _Importer:
             return "placeholder order", f"{message}. If that is right, read with any_order=True"
         return None
 
-    def _describe_placement(self, unit: Unit, stamp: Stamp) -> tuple[str, str]:
-        """Return the verdict and the message for a unit whose key does not fit its stamp."""
-        real = self._places_by_key.get(stamp.key)
-        if real is None:
-            message = "neither it nor its source is in the frame, or where it belongs was changed"
-            return "not in the frame", message
-        message = f"its stamp is that of {visible(' '.join(real))}"
-        return "code changed", f"{message}: put {', '.join(unit.describe_repair(real))} again"
-
-    @cached_property
-    def _places_by_key(self) -> dict[str, tuple[str, str, str]]:
-        """The keys of all texts that can be translated, by the key that their stamp would have."""
-        languages = {e.lang_code for e in self._members} | {
-            text.unit.lang_code for text in self.texts
-        }
-        return {
-            make_stamp_key(e.template_code, lang, field, e.lang_code): (
-                e.template_code,
-                lang,
-                field,
-            )
-            for e in self._members
-            for field in e.texts
-            for lang in languages - {e.lang_code}
-        }
-
     def _reject_incomplete(self) -> None:
         """Reject texts that would leave a content half in the language of its source.
 
@@ -472,46 +424,36 @@ class _Importer:
         for text in self.texts:
             if text.verdict not in TAKEN_VERDICTS:
                 faults.setdefault(text.unit.text_key[:2], set()).add(text.unit.field)
-        for content_key, taken in self._taken.items():
+        for content_key, (source, taken) in self._taken.items():
             entry = self._find_entry(content_key)
             for name in ("", "headers", "buttons"):
-                for source in {
-                    id(each.original): each.original for each in taken.values()
-                }.values():
-                    if source is None:
-                        continue
-                    needed = set(list_group_fields(source, entry, name))
-                    needed -= set() if name else faults.get(content_key, set())
-                    group = [f for f in taken if find_text_group(entry, source, f) == name]
-                    if group and (missing := sorted(needed - taken.keys())):
-                        without = f"without {', '.join(map(text_label, missing))}"
-                        message = f"{without} the {name or 'content'} would be half translated"
-                        for field in group:
-                            taken.pop(field).set_verdict(_INCOMPLETE, message)
+                needed = set(list_group_fields(source, entry, name))
+                needed -= set() if name else faults.get(content_key, set())
+                group = [f for f in taken if find_text_group(entry, source, f) == name]
+                if group and (missing := sorted(needed - taken.keys())):
+                    without = f"without {', '.join(map(text_label, missing))}"
+                    message = f"{without} the {name or 'content'} would be half translated"
+                    for field in group:
+                        taken.pop(field).set_verdict(_INCOMPLETE, message)
 
     def build_edits(self) -> tuple[dict[int, dict[str, Any]], list[dict[str, Any]]]:
         """Return the changed fields by row of the frame, and the new contents."""
         edits: dict[int, dict[str, Any]] = {}
         new: list[dict[str, Any]] = []
-        for content_key, taken in self._taken.items():
-            source = next((text.original for text in taken.values()), None)
-            if source is None:
+        for content_key, (source, taken) in self._taken.items():
+            if not taken:
                 continue
             self.source = self.source or source.lang_code
-            fields = {
-                field: text.unit.target
-                for field, text in sorted(taken.items(), key=_make_field_sort_key)
-            }
+            fields = {field: text.unit.target for field, text in taken.items()}
             self.changed += [
                 (*text.unit.text_key, text.live, text.unit.target) for text in taken.values()
             ]
-            entry = self._find_entry(content_key)
-            if entry is None:
+            if (row := self._rows.get(content_key)) is not None:
+                edits[row] = put_texts(self._members[row].raw, source, fields)
+            else:
                 draft = make_draft(source, content_key[1])
                 texts = dict.fromkeys(source.texts, "") | fields  # the others are missing
                 new.append({**draft, **put_texts(draft, source, texts)})
-            else:
-                edits[self._rows[content_key]] = put_texts(entry.raw, source, fields)
         return edits, new
 
 
@@ -565,10 +507,3 @@ def _keep_newest_export(edited: list[ReturnedText]) -> list[ReturnedText]:
             message = f"{where} is from a newer export and counts instead"
             text.set_verdict("older export", message)
     return newest
-
-
-def _make_field_sort_key(item: tuple[str, object]) -> tuple[str, int]:
-    """Return the sort key of a field: the tenth button after the second."""
-    name, _, inner = item[0].partition(".")
-    number = inner.partition(".")[0]
-    return name, int(number) if number.isdecimal() else 0
