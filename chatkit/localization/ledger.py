@@ -118,7 +118,6 @@ class Provenance(NamedTuple):
 
     changes: tuple[SourceChange, ...] = ()
     unknown: tuple[str, ...] = ()
-    known: int = 0  #: of how many texts something is recorded
 
 
 class Annotation(NamedTuple):
@@ -237,12 +236,6 @@ class Ledger:
 
     # --- write down -------------------------------------------------------------------
 
-    def add_source(self, source: str) -> str:
-        """Add a source text, and return its digest."""
-        digest = digest_text(source)
-        self.sources[digest] = source
-        return digest
-
     def record_source(
         self,
         key: TranslationKey,
@@ -258,17 +251,15 @@ class Ledger:
         The record is later than the known one, also where the clock of another computer is ahead.
         That a person accepted it is recorded, too, where it was known from something else.
         """
-        at, before = at or _now(), known.origins.get(key)
+        at, before, digest = at or _now(), known.origins.get(key), digest_text(source)
         if before is not None:
-            same = before.source == digest_text(source)
-            if same and (how != "accept" or before.how == "accept"):
+            if before.source == digest and (how != "accept" or before.how == "accept"):
                 return
             if before.at >= at:
                 later = datetime.fromisoformat(before.at) + timedelta(microseconds=1)
                 at = later.isoformat(timespec="microseconds")
-        self._keep_later(
-            "made", key, Origin(at, self.add_source(source), how, run, get_user_name())
-        )
+        self.sources[digest] = source
+        self._keep_later("made", key, Origin(at, digest, how, run, get_user_name()))
 
     def comment(self, key: tuple[str, str, str], text: str) -> None:
         """Record the comment of a person on a text; an empty comment takes it back."""
@@ -323,19 +314,18 @@ class Ledger:
 
     def provenance(self, entry: Entry, original: Entry) -> Provenance:
         """Compare the recorded sources of a content with its source as it is now."""
-        changes, unknown, known = [], [], 0
+        changes, unknown = [], []
         for field, name, text in entry.pieces:
             source = original.texts.get(field, "")
             if not text.strip():
                 continue
             if origin := self.find_origin(entry, field, original, text):
-                known += 1
                 if digest_text(source) != origin.source:
                     before = self.sources.get(origin.source, "")
                     changes.append(SourceChange(field, name, before, source))
             elif source and source != text:  # a text that is the same in both was made from it
                 unknown.append(name)
-        return Provenance(tuple(changes), tuple(unknown), known)
+        return Provenance(tuple(changes), tuple(unknown))
 
     def is_structure_accepted(self, entry: Entry, original: Entry) -> bool:
         """Return whether somebody accepted that a content has another header or other buttons."""

@@ -49,7 +49,7 @@ def test_what_was_never_recorded_is_unknown_then_live_then_stale(client: Any) ->
     client.templates(CODE).update("en", text=SOURCE.replace("repaired", "<b>repaired</b>"))
     queue = client.templates.queue(["de"], [CODE])
     (item,) = queue.items
-    assert (item.state, item.unit.field, item.source_before) == ("stale", "text", before)
+    assert (item.unit.state, item.unit.field, item.unit.source_before) == ("stale", "text", before)
     assert "1 text in 1 language: 1 stale." in repr(queue)
     page = html_of(queue)
     assert "<ins>" in page and "<del>" in page and "<b>repaired" not in page
@@ -92,7 +92,7 @@ def test_a_language_that_is_missing_becomes_a_draft_once_all_its_texts_are_there
     client: Any,
 ) -> None:
     queue = client.templates.queue(["it"], [CODE])
-    assert {item.state for item in queue.items} == {"missing"}
+    assert {item.unit.state for item in queue.items} == {"missing"}
     with pytest.raises(InputError, match="has no translation yet"):
         queue.accept(0)
     assert queue.findings(0) == [] and queue.content(0)["lang_code"] == "it"

@@ -419,25 +419,22 @@ def build_workbook(
                 f"{_MOST_COLUMNS:,} columns; {title} would have {len(rows):,} and "
                 f"{len(columns):,}. A CSV file has no limit."
             )
-    texts = {
-        title: [[None if text is None else escape_cell(text) for text in row] for row in rows]
-        for title, rows in sheets.items()
-    }
-    if too_long := [
-        Problem(f"{title}, row {n}, {name}", f"{text[:40]!r}…", f"has {len(text):,} characters")
-        for title, rows in texts.items()
-        for n, row in enumerate(rows, 2)
-        for name, text in zip(columns, row, strict=True)
-        # as spreadsheet programs count characters
-        if text is not None and len(text.encode("utf-16-le", "surrogatepass")) // 2 > LONGEST
-    ]:
-        raise InputError(f"A cell holds at most {LONGEST:,} characters:", too_long)
-    workbook = openpyxl.Workbook(write_only=True)
-    for title, rows in texts.items():
+    workbook, too_long = openpyxl.Workbook(write_only=True), list[Problem]()
+    for title, rows in sheets.items():
+        texts = [[None if text is None else escape_cell(text) for text in row] for row in rows]
+        too_long += [
+            Problem(f"{title}, row {n}, {name}", f"{text[:40]!r}…", f"has {len(text):,} characters")
+            for n, row in enumerate(texts, 2)
+            for name, text in zip(columns, row, strict=True)
+            # as spreadsheet programs count characters
+            if text is not None and len(text.encode("utf-16-le", "surrogatepass")) // 2 > LONGEST
+        ]
         sheet = workbook.create_sheet(title)
         for name in hidden:
             sheet.column_dimensions[name_column(columns.index(name))].hidden = True
-        _write_rows(sheet, columns, rows, wide)
+        _write_rows(sheet, columns, texts, wide)
+    if too_long:
+        raise InputError(f"A cell holds at most {LONGEST:,} characters:", too_long)
     target = BytesIO()
     workbook.save(target)
     return target.getvalue()
