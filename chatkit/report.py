@@ -394,7 +394,7 @@ def table(
     return ReportPart(lines, html)
 
 
-class TableRow(NamedTuple):
+class ReportRow(NamedTuple):
     """A row of a table in both forms: lines of text, and cells."""
 
     lines: Sequence[str]
@@ -403,7 +403,7 @@ class TableRow(NamedTuple):
 
 
 def rows_table(
-    widths: Mapping[str, int], rows: Iterable[TableRow], total: int, where: str, title: str = ""
+    widths: Mapping[str, int], rows: Iterable[ReportRow], total: int, where: str, title: str = ""
 ) -> ReportPart:
     """Return a table whose first rows are shown at once; more are folded in HTML.
 

@@ -44,8 +44,8 @@ from chatkit.report import (
     Finding,
     Report,
     ReportPart,
+    ReportRow,
     Severity,
-    TableRow,
     both_values,
     bullets,
     format_row_label,
@@ -645,7 +645,7 @@ class Fixed(Report):
         if len(self.done):
             yield paragraph(".frame is the new frame; the one that was checked is as it was.")
 
-    def _make_row(self, row: Any, column: str, code: str, old: str | None, new: str) -> TableRow:
+    def _make_row(self, row: Any, column: str, code: str, old: str | None, new: str) -> ReportRow:
         """Render one corrected cell as lines of text and as a row of the HTML table."""
         label, name, (before, after) = (
             format_row_label(row),
@@ -654,7 +654,7 @@ class Fixed(Report):
         )
         lines = both_values(f"  row {label}, {name}: ", before, after, WIDTH)
         html = html_value(before, "del") + html_value(after, "ins")
-        return TableRow(lines, (label, name, visible(code)), html)
+        return ReportRow(lines, (label, name, visible(code)), html)
 
 
 class Quality(Report):
@@ -825,7 +825,7 @@ def _render_group(kind: str, findings: Sequence[CellFinding]) -> ReportPart:
     return part._replace(html=html)
 
 
-def _render_finding(finding: CellFinding) -> TableRow:
+def _render_finding(finding: CellFinding) -> ReportRow:
     """Render a finding as lines of text and as a row of the HTML table."""
     value = "" if finding.value is None else cut(values(finding.value), 2 * LONG)
     suggestion = finding.suggestion or ""
@@ -838,7 +838,7 @@ def _render_finding(finding: CellFinding) -> TableRow:
     lines += wrapped("    -> ", f"{suggestion} {mark}") if suggestion else []
     # the mark stays at the end of a name in Hebrew
     suggestion_html = f"<bdi>{marked(suggestion)}</bdi> {mark}" if suggestion else ""
-    return TableRow(lines, (row, column, value, message), f"<td>{suggestion_html}</td>")
+    return ReportRow(lines, (row, column, value, message), f"<td>{suggestion_html}</td>")
 
 
 def _replace_cells(frame: pd.DataFrame, column: str, texts: Mapping[int, str]) -> None:

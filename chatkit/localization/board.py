@@ -43,7 +43,7 @@ from chatkit.report import (
     WIDTH,
     Report,
     ReportPart,
-    TableRow,
+    ReportRow,
     folded,
     html_heading,
     html_tables,
@@ -340,7 +340,8 @@ def _make_cell(
         ]
         reasons = [*changed, *structure, *reasons]
     elif original and record.unknown and not refused:
-        reasons.append(f"nobody recorded the source of {shorten_list(record.unknown, 1)}")
+        lang = original.lang_code
+        reasons.append(f"it is not recorded from which text in {lang} it was made")
     if refused:
         state, reasons = "broken", [*refused, *reasons]
     return BoardCell(entry.template_code, entry.lang_code, state, tuple(reasons), record.changes)
@@ -414,7 +415,7 @@ def _make_changes_part(board: Board) -> ReportPart:
         html = f'<th scope="row" dir="auto">{marked(label)}</th>'
         for kind in ("out", "in"):
             html += f'<td class="side" dir="auto">{draw_changes(*sources, ("same", kind))}</td>'
-        rows.append(TableRow(lines, html=html))
+        rows.append(ReportRow(lines, html=html))
     widths = dict.fromkeys(("text", "source before", "now"), 0)
     part = rows_table(widths, rows, len(alike), "board.sources()")
     summary = f"What changed in {many(len(alike), 'source text')}"
@@ -425,7 +426,7 @@ def _draw_reasons(board: Board) -> str:
     """List the reasons of broken and stale contents as HTML: a tooltip is not for everyone."""
     cells = [cell for cell in board if cell.state in ("broken", "stale")]
     rows = [
-        TableRow(
+        ReportRow(
             (),
             html=f'<th scope="row" dir="auto">{marked(cut_middle(cell.template_code, LABEL))}</th>'
             f'<td dir="auto">{marked(cut(cell.lang_code, LABEL))}</td>{_draw_cell(cell)}'

@@ -41,7 +41,7 @@ from chatkit.report import (
     MANY,
     Report,
     ReportPart,
-    TableRow,
+    ReportRow,
     headline,
     marked,
     rows_table,
@@ -213,7 +213,7 @@ class Translations(Report):
             yield from self.plan._parts()
 
 
-def _draw_row(text: ReturnedText) -> TableRow:
+def _draw_row(text: ReturnedText) -> ReportRow:
     where, cell = visible(text.label), text.unit.cells.get("translation")
     place = ", ".join(filter(None, (visible(text.unit.place), cell)))
     message = f"{text.verdict}: {cut(text.message, _MAX_LENGTH)}"
@@ -225,7 +225,7 @@ def _draw_row(text: ReturnedText) -> TableRow:
         source = draw_changes(*sources)
     head = f"{marked(cut(where, 2 * LABEL))}<br><i>{marked(cut(place, 2 * LABEL))}</i>"
     cells = "".join(f'<td dir="auto">{cell}</td>' for cell in (marked(message), source, returned))
-    return TableRow(lines, html=f'<th scope="row" dir="auto">{head}</th>{cells}')
+    return ReportRow(lines, html=f'<th scope="row" dir="auto">{head}</th>{cells}')
 
 
 def import_units(
@@ -249,9 +249,8 @@ def import_units(
         broken: Take texts that are too long or against the glossary, too.
 
     """
-    importer = _Importer(
-        read_entries(frame), units, glossary, ledger or Ledger(), any_order=any_order, broken=broken
-    )
+    known = Ledger() if ledger is None else ledger
+    importer = _Importer(read_entries(frame), units, glossary, known, any_order, broken)
     edits, new = importer.build_edits()
     result = apply_edits(frame, edits, new)
     for text in importer.texts:
@@ -260,32 +259,29 @@ def import_units(
     return Translations(result, importer.changed, importer.texts, len(new), importer.source)
 
 
+@dataclass
 class _Importer:
     """The evaluation of returned texts: each by itself, then those that belong together."""
 
-    def __init__(
-        self,
-        members: Sequence[Entry],
-        units: Sequence[Unit],
-        glossary: Glossary | None,
-        ledger: Ledger,
-        *,
-        any_order: bool,
-        broken: bool,
-    ) -> None:
+    members: Sequence[Entry]
+    units: Sequence[Unit]
+    glossary: Glossary | None
+    ledger: Ledger
+    any_order: bool
+    broken: bool
+
+    def __post_init__(self) -> None:
         self.changed: list[tuple[str, ...]] = []
         self.source = ""  #: the language that the texts were translated from
-        self._any_order, self._broken = any_order, broken
-        self._glossary, self._ledger = glossary, ledger
-        self._members, self._templates = members, group_by_template(members)
+        self._templates = group_by_template(self.members)
         #: The row of each content, by template and language; of two equal ones the first.
         self._rows = {
             (entry.template_code, entry.lang_code): row
-            for row, entry in reversed([*enumerate(members)])
+            for row, entry in reversed([*enumerate(self.members)])
         }
         #: The texts that are taken by field, and their source, by content.
         self._taken: dict[tuple[str, str], tuple[Entry, dict[str, ReturnedText]]] = {}
-        self.texts = [self._match_unit(unit) for unit in units]
+        self.texts = [self._match_unit(unit) for unit in self.units]
         self._evaluate_all()
         self._reject_incomplete()
 
@@ -301,13 +297,13 @@ class _Importer:
         original = next(sources, None)
         now, live = ("" if e is None else e.texts.get(unit.field, "") for e in (original, entry))
         text = ReturnedText(unit, unit.target, stamp, original, entry, now, live)
-        if text.is_edited and not self._broken:
+        if text.is_edited and not self.broken:
             text.unit = unit._replace(target=strip_residue(unit.target, now))
         return text
 
     def _find_entry(self, content_key: tuple[str, str]) -> Entry | None:
         row = self._rows.get(content_key)
-        return None if row is None else self._members[row]
+        return None if row is None else self.members[row]
 
     def _evaluate_all(self) -> None:
         """Set the verdict on each text; of equal ones only the first is evaluated."""
@@ -386,9 +382,9 @@ class _Importer:
 
     def _check_wording(self, text: ReturnedText, source: Entry) -> tuple[str, str] | None:
         """Check a text for residue of programs, its length, and its words by the glossary."""
-        unit, glossary = text.unit, self._glossary
+        unit, glossary = text.unit, self.glossary
         lang, limit, count = unit.lang_code, get_text_limit(unit.field), len(unit.target)
-        if self._broken:
+        if self.broken:
             return None
         if reason := _describe_residue(unit, text.source):
             return "residue", reason
@@ -397,7 +393,7 @@ class _Importer:
             return "too long", f"{message}: take away {count - limit:,}"
         if glossary is not None:
             for flaw in glossary.find_breaches(text.source, unit.target, lang, source.lang_code):
-                if not self._ledger.is_silent(flaw.code, lang, unit.template_code, unit.field):
+                if not self.ledger.is_silent(flaw.code, lang, unit.template_code, unit.field):
                     return "glossary broken", f"{flaw.message}. {flaw.hint}".rstrip(". ")
         return None
 
@@ -410,7 +406,7 @@ class _Importer:
             return "placeholder lost", f"{', '.join(lost)} {are} missing{more}"
         if added:
             return "placeholder added", f"{', '.join(added)} is not in the source"
-        if expected != got and not self._any_order:
+        if expected != got and not self.any_order:
             message = f"they are {', '.join(got)}, in the source {', '.join(expected)}"
             return "placeholder order", f"{message}. If that is right, read with any_order=True"
         return None
@@ -449,7 +445,7 @@ class _Importer:
                 (*text.unit.text_key, text.live, text.unit.target) for text in taken.values()
             ]
             if (row := self._rows.get(content_key)) is not None:
-                edits[row] = put_texts(self._members[row].raw, source, fields)
+                edits[row] = put_texts(self.members[row].raw, source, fields)
             else:
                 draft = make_draft(source, content_key[1])
                 texts = dict.fromkeys(source.texts, "") | fields  # the others are missing

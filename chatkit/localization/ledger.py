@@ -372,9 +372,8 @@ def accept_contents(
         sources += original is not None
         order = language.sort_codes((entry.lang_code for entry in group), source)
         for entry in sorted(group, key=lambda each: order.index(each.lang_code)):
-            if original is None or entry is original:
-                continue
-            if named is not None and language.normalize(entry.lang_code) not in named:
+            is_named = language.normalize(entry.lang_code) in named
+            if original is None or entry is original or not is_named:
                 continue
             record = known.provenance(entry, original)
             before = "stale" if record.changes else "unknown" if record.unknown else "recorded"
@@ -395,18 +394,14 @@ def accept_contents(
     return make_frame(rows, ("template_code", "lang_code", "texts", "before")), new
 
 
-def select_languages(
-    contents: Sequence[Entry], languages: str | Iterable[str] | None
-) -> set[str] | None:
-    """Return the languages that are meant, in their normal form; None for all.
+def select_languages(contents: Sequence[Entry], languages: str | Iterable[str] | None) -> set[str]:
+    """Return the languages that are meant, in their normal form.
 
     Raises:
         InputError: No content is in one of them.
     """
-    if languages is None:
-        return None
-    named = language.as_list(languages)
     known = dict.fromkeys(language.normalize(entry.lang_code) for entry in contents)
+    named = [*known] if languages is None else language.as_list(languages)
     if strange := [code for code in named if language.normalize(code) not in known]:
         asked = language.did_you_mean(strange[0], known)
         hint = f"; {asked}" if asked else f": they are in {', '.join(known)}."

@@ -41,7 +41,7 @@ from chatkit.report import (
     MANY,
     Report,
     ReportPart,
-    TableRow,
+    ReportRow,
     headline,
     marked,
     rows_table,
@@ -391,7 +391,7 @@ class Queue(Report):
         return [headline(self._heading()), table]
 
 
-def _draw_row(number: int, item: QueueItem) -> TableRow:
+def _draw_row(number: int, item: QueueItem) -> ReportRow:
     unit, label = item.unit, text_label(item.unit.field)
     where = visible(f"{unit.template_code} {unit.lang_code} {label}")
     lines = wrapped("  ", f"{number} {item.unit.state} {where}: {cut(unit.source, LABEL)}")
@@ -401,7 +401,7 @@ def _draw_row(number: int, item: QueueItem) -> TableRow:
     cells = [str(number), cut(unit.template_code, LABEL), unit.lang_code, label, item.unit.state]
     target = marked(cut(item.text, 2 * LABEL))
     html = f'<td dir="auto">{source}</td><td dir="auto">{target}</td>'
-    return TableRow(lines, list(map(visible, cells)), html)
+    return ReportRow(lines, list(map(visible, cells)), html)
 
 
 _MIN_LIKENESS = 0.7  #: how alike two texts must be for one to be of use to a translator

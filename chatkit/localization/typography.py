@@ -171,16 +171,8 @@ class _TextLine(NamedTuple):
     code: str  #: its language
     text: str  #: without placeholders and addresses
 
-    @property
-    def base(self) -> str:
-        return language.base(self.code)
-
-    @property
-    def language(self) -> str:
-        return language.name(self.code)
-
     def flaw(self, code: str, match: re.Match[str], **parts: str) -> Flaw:
-        own = {"name": self.name, "language": self.language, "part": match[0]}
+        own = {"name": self.name, "language": language.name(self.code), "part": match[0]}
         return flaw(code, self.field, match.start(), **(own | parts))
 
 
@@ -197,7 +189,7 @@ def _check_spaces(line: _TextLine) -> Iterator[Flaw]:
         yield line.flaw("doubled spaces", match)
     if match := _EDGE.search(line.text):
         yield line.flaw("space at the edge", match)
-    french, form = line.base == "fr", language.normalize(line.code)
+    french, form = language.base(line.code) == "fr", language.normalize(line.code)
     tight = {"fr_CH": None, "fr_CA": _TIGHT_COLON}.get(form, _TIGHT) if french else None
     if match := (_BEFORE_COMMA if french else _BEFORE).search(line.text):
         yield line.flaw("punctuation/space", match, mark=match[0].strip())
@@ -214,7 +206,7 @@ _QUOTE = re.compile("[„“”«»‹›「」『』]|‚(?=\\w)|(?<!\\w)‘(?=
 
 
 def _check_quotes(line: _TextLine) -> Iterator[Flaw]:
-    own = _QUOTES.get(language.normalize(line.code)) or _QUOTES.get(line.base, "“”‘")
+    own = _QUOTES.get(language.normalize(line.code)) or _QUOTES.get(language.base(line.code), "“”‘")
     others = (match for match in _QUOTE.finditer(line.text) if match[0] not in own)
     if match := next(others, None):
         yield line.flaw("quotes", match, mark=match[0], own=" ".join(own))
@@ -238,10 +230,10 @@ _SENTENCE = re.compile(r"(?<![^.!?\n])[^.!?\n]*([!?])")
 
 
 def _check_punctuation(line: _TextLine) -> Iterator[Flaw]:
-    where, marks = _MARKS.get(line.base, (None, {}))
+    where, marks = _MARKS.get(language.base(line.code), (None, {}))
     if where and (match := where.search(line.text)):
         yield line.flaw("punctuation/other", match, mark=match[0], own=marks[match[0]])
-    for match in _SENTENCE.finditer(line.text) if line.base == "es" else ():
+    for match in _SENTENCE.finditer(line.text) if language.base(line.code) == "es" else ():
         opening = "¿" if match[1] == "?" else "¡"
         if re.search(r"\w", match[0]) and not re.search("[¿¡]", match[0]):
             yield line.flaw("punctuation/opening", match, mark=match[1], own=opening)

@@ -35,7 +35,7 @@ from chatkit.util.display import cut, visible
 if TYPE_CHECKING:
     import pandas as pd
 
-_STAMP = re.compile("([0-9a-f]{10})[.]([0-9a-f]{10})[.]([0-9a-f]{10})[.]([0-9]{8}T[0-9]{12}Z)")
+_STAMP = re.compile("([0-9a-f]{10})[.]([0-9a-f]{10})[.]([0-9a-f]{10})(?:[.]([0-9]{8}T[0-9]{12}Z))?")
 
 
 class Unit(NamedTuple):
@@ -84,10 +84,10 @@ class Stamp(NamedTuple):
     key: str  #: the digest of which text it is
     source: str  #: the digest of its source
     target: str  #: the digest of its translation
-    at: str  #: in a form that sorts
+    at: str = ""  #: in a form that sorts; empty in files that have none
 
     def __str__(self) -> str:
-        return ".".join(self)
+        return ".".join(filter(None, self))
 
 
 @lru_cache(1 << 12)  # a source goes into as many languages as there are
@@ -104,7 +104,7 @@ def make_stamp_key(template_code: str, lang_code: str, field: str, source_code: 
 def parse_stamp(text: str) -> Stamp | None:
     """Parse a stamp; None if the text is none."""
     match = _STAMP.fullmatch(text.strip())
-    return Stamp(*match.groups()) if match else None
+    return Stamp(*match.groups(default="")) if match else None
 
 
 # --- the texts of a content, and how they are put back ------------------------------------
@@ -276,8 +276,8 @@ def pair_units(
     else:
         known_codes = (written.get(language.normalize(code), code) for code in languages)
         codes = list(dict.fromkeys(known_codes))
-    if odd := [code for code in (source, *codes) if not language.is_tag(code)]:
-        raise InputError(f"{visible(odd[0])[:60]!r} is not a language code: write en or en_US.")
+    if invalid := [code for code in (source, *codes) if not language.is_tag(code)]:
+        raise InputError(f"{visible(invalid[0])[:60]!r} is not a language code: write en or en_US.")
     pairs: list[tuple[Unit, Entry, Entry | None]] = []
     unplaced: list[str] = []
     for group, original in templates:

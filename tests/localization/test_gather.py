@@ -85,7 +85,7 @@ def test_only_what_is_missing():
 
 def test_only_takes_states() -> None:
     with pytest.raises(InputError, match="some of missing, stale"):
-        filter_by_state([], "some")
+        select_states("some")
 
 
 @pytest.mark.parametrize(

@@ -97,7 +97,7 @@ def test_what_is_written_elsewhere_is_unknown(client):
     client.transport.send(elsewhere)
     cell = client.templates.board(["order_ready"])["order_ready", "de"]
     assert cell.state == "unknown"
-    assert cell.reason == "nobody recorded the source of the text"
+    assert cell.reason == "it is not recorded from which text in en it was made"
 
 
 def test_one_update_and_one_create_are_recorded_like_a_plan(client):

@@ -12,7 +12,7 @@ import warnings
 import zipfile
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, time
 from functools import lru_cache
@@ -245,11 +245,6 @@ class _Workbook:
                 if any(font and font.strike for font in (cell.font, *blocks)):
                     yield sheet.title, cell.coordinate
 
-    def close(self) -> None:
-        """Close the files of openpyxl."""
-        for workbook in self._opened.values():
-            workbook.close()
-
     def _load_workbook(self, *, values: bool) -> Any:
         """Load the workbook of openpyxl with formulas, or with values, each once."""
         if values not in self._opened:
@@ -286,8 +281,7 @@ def _open_workbook(data: bytes) -> Iterator[_Workbook]:
     try:
         with warnings.catch_warnings():  # of styles and rules of input, which are not needed
             warnings.simplefilter("ignore")
-            with closing(_Workbook(data)) as workbook:
-                yield workbook
+            yield _Workbook(data)
     except InputError:
         raise
     except Exception as error:  # noqa: BLE001  openpyxl raises anything over a broken file
@@ -419,22 +413,25 @@ def build_workbook(
                 f"{_MOST_COLUMNS:,} columns; {title} would have {len(rows):,} and "
                 f"{len(columns):,}. A CSV file has no limit."
             )
-    workbook, too_long = openpyxl.Workbook(write_only=True), list[Problem]()
-    for title, rows in sheets.items():
-        texts = [[None if text is None else escape_cell(text) for text in row] for row in rows]
-        too_long += [
-            Problem(f"{title}, row {n}, {name}", f"{text[:40]!r}…", f"has {len(text):,} characters")
-            for n, row in enumerate(texts, 2)
-            for name, text in zip(columns, row, strict=True)
-            # as spreadsheet programs count characters
-            if text is not None and len(text.encode("utf-16-le", "surrogatepass")) // 2 > LONGEST
-        ]
+    texts = {
+        title: [[None if text is None else escape_cell(text) for text in row] for row in rows]
+        for title, rows in sheets.items()
+    }
+    if too_long := [
+        Problem(f"{title}, row {n}, {name}", f"{text[:40]!r}…", f"has {len(text):,} characters")
+        for title, rows in texts.items()
+        for n, row in enumerate(rows, 2)
+        for name, text in zip(columns, row, strict=True)
+        # as spreadsheet programs count characters
+        if text is not None and len(text.encode("utf-16-le", "surrogatepass")) // 2 > LONGEST
+    ]:
+        raise InputError(f"A cell holds at most {LONGEST:,} characters:", too_long)
+    workbook = openpyxl.Workbook(write_only=True)
+    for title, rows in texts.items():
         sheet = workbook.create_sheet(title)
         for name in hidden:
             sheet.column_dimensions[name_column(columns.index(name))].hidden = True
-        _write_rows(sheet, columns, texts, wide)
-    if too_long:
-        raise InputError(f"A cell holds at most {LONGEST:,} characters:", too_long)
+        _write_rows(sheet, columns, rows, wide)
     target = BytesIO()
     workbook.save(target)
     return target.getvalue()
