@@ -20,7 +20,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from xml.etree.ElementTree import Element, ParseError, TreeBuilder, XMLParser
 from xml.sax.saxutils import escape, quoteattr
 
@@ -28,6 +28,7 @@ from babel.messages.catalog import Catalog, Message
 from babel.messages.pofile import PoFileError, read_po, write_po
 
 from chatkit.errors import InputError
+from chatkit.imports import read_table
 from chatkit.imports.tables import (
     BadCell,
     RawTable,
@@ -40,7 +41,7 @@ from chatkit.imports.tables import (
     workbook,
     write_file,
 )
-from chatkit.imports.tables.delimited import decode_text, format_csv, read_delimited
+from chatkit.imports.tables.delimited import format_csv
 from chatkit.localization import language
 from chatkit.localization.content import count_words, shorten_list, text_label
 from chatkit.localization.ledger import Ledger
@@ -60,12 +61,11 @@ from chatkit.util.progress import print_line
 if TYPE_CHECKING:
     import pandas as pd
 
-FileFormat = Literal["xlsx", "csv", "po", "xliff"]
 #: A file, or several; a folder stands for the files in it.
 Paths: TypeAlias = "str | os.PathLike[str] | bytes | Iterable[str | os.PathLike[str] | bytes]"
 
 #: The format of a file by the end of its name.
-_ENDINGS: Mapping[str, FileFormat] = {
+_ENDINGS = {
     ".xlsx": "xlsx",
     ".csv": "csv",
     ".po": "po",
@@ -76,30 +76,21 @@ _ENDINGS: Mapping[str, FileFormat] = {
 _READABLE_ENDINGS = (*_ENDINGS, ".xlsm")
 
 
-def get_file_format(path: Path) -> FileFormat:
-    """Return the format of a file by the end of its name.
-
-    Raises:
-        InputError: The end is of no known format.
-    """
-    form = _ENDINGS.get(path.suffix.lower())
-    if form is None:
-        raise InputError(
-            f"The format of {path.name!r} is unknown: its name must end in {', '.join(_ENDINGS)}."
-        )
-    return form
-
-
 def encode_units(
-    units: Sequence[Unit], path: Path, form: FileFormat, source: str
+    units: Sequence[Unit], path: Path, source: str
 ) -> dict[Path, tuple[list[Unit], bytes]]:
     """Encode units as files: the units in each and its content, by its path.
 
     PO and XLIFF have a file for each language, whose code stands in the name: `texts.de.po`.
 
     Raises:
-        InputError: A file cannot hold them.
+        InputError: A file cannot hold them, or the end of its name is of no known format.
     """
+    form = _ENDINGS.get(path.suffix.lower())
+    if form is None:
+        raise InputError(
+            f"The format of {path.name!r} is unknown: its name must end in {', '.join(_ENDINGS)}."
+        )
     if form in ("xlsx", "csv"):
         return {path: (list(units), (encode_workbook if form == "xlsx" else encode_csv)(units))}
     languages: dict[str, list[Unit]] = {}
@@ -230,8 +221,7 @@ def read_csv(data: bytes, encoding: str | None = None) -> list[Unit]:
     Raises:
         InputError: It is no CSV, or lacks a column.
     """
-    content, label, notes = decode_text(data, encoding, count_headings=_count_known_columns)
-    table = read_delimited(content, label, None, _count_known_columns, notes)
+    table = read_table(data, _count_known_columns, encoding=encoding)
     return list(_read_table(table, "", _find_header(table)))
 
 
@@ -487,11 +477,10 @@ def export(
         OSError: A file cannot be written.
     """
     path = Path(target).expanduser()
-    form = get_file_format(path)
     states = select_states(only)
     every, unplaced = collect_units(frame, source, languages, ledger)
     units = [unit for unit in every if unit.state in states]
-    encoded = encode_units(units, path, form, source) if units else {}
+    encoded = encode_units(units, path, source) if units else {}
     if existing := [each.name for each in encoded if each.exists() and not replace]:
         raise InputError(
             f"{', '.join(existing)} is there already, and may hold the work of a translator. Take "
