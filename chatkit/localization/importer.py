@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from html import unescape
 from typing import TYPE_CHECKING, Any
 
-from chatkit.bulk.journal import get_user_name
 from chatkit.localization import language
 from chatkit.localization.checks import get_text_limit
 from chatkit.localization.content import (
@@ -48,6 +47,7 @@ from chatkit.report import (
     rows_table,
 )
 from chatkit.util.display import cut, has_half_character, many, visible
+from chatkit.util.files import get_user_name
 
 if TYPE_CHECKING:
     import pandas as pd
