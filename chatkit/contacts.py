@@ -23,7 +23,6 @@ from chatkit.resource import Resource
 if TYPE_CHECKING:
     import pandas as pd
 
-    from chatkit.frames.frame import Table
     from chatkit.imports.quality import Quality
     from chatkit.numbers import Plus
     from chatkit.report import Finding
@@ -266,17 +265,6 @@ class ContactEndpoints(Endpoints[Contact]):
             return frame
         frame.insert(0, "name", join_name_columns(frame, _NAME_PARTS))
         return frame
-
-    def format_table(self, table: Table) -> Table:
-        """Convert and derive columns, as `_normalize` and `_finish_frame` do."""
-        from chatkit.frames.frame import join_text_columns, replace_texts
-
-        if self._is_international:
-            pairs = (table[name].to_pylist() for name in ("number", "country_code"))
-            table = replace_texts(table, "number", _strip_country_codes(*pairs))
-        if "name" in table.column_names:
-            return table
-        return table.add_column(1, "name", join_text_columns(table, _NAME_PARTS))
 
     def sendable(self, live: Contact) -> dict[str, Any]:
         """Return what an update sends; a replacing one must repeat the joined name."""

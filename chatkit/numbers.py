@@ -354,7 +354,11 @@ def _choose_reading(text: str, country: Country | None, plus: Plus | None) -> Nu
     bare = not re.search("[+＋]", text)
     marked = plus == "lost" or digits.startswith("00")
     if country is None and bare and not marked:
-        countries = _list_mobile_countries(digits)
+        countries = [
+            name
+            for name, sizes, pattern in _load_mobile_patterns()
+            if len(digits) in sizes and pattern.fullmatch(digits)
+        ]
         listed = " or ".join(filter(None, [", ".join(countries[:-1]), *countries[-1:]]))
         reason = f"{VERDICTS['no country code']}. It may be a mobile number of {listed}"
         few = 0 < len(countries) <= _MAX_REGIONS
@@ -508,15 +512,6 @@ def _load_mobile_patterns() -> list[tuple[str, tuple[int, ...], re.Pattern[str]]
             if pattern := data.mobile.national_number_pattern:
                 patterns.append((f"+{code} ({region})", tuple(sizes), re.compile(pattern)))
     return patterns
-
-
-def _list_mobile_countries(digits: str) -> list[str]:
-    """List the countries, like "+91 (IN)", in which digits are a mobile number as it is dialled."""
-    return [
-        country
-        for country, sizes, pattern in _load_mobile_patterns()
-        if len(digits) in sizes and pattern.fullmatch(digits)
-    ]
 
 
 def _length_verdict(code: int, digits: str) -> str:

@@ -394,6 +394,36 @@ def table(
     return ReportPart(lines, html)
 
 
+class ReportRow(NamedTuple):
+    """A row of a table in both forms: lines of text, and cells."""
+
+    lines: Sequence[str]
+    texts: Sequence[str] = ()  #: the cells that hold visible texts
+    html: str = ""  #: the other cells, with everything escaped
+
+
+def rows_table(
+    widths: Mapping[str, int], rows: Iterable[ReportRow], total: int, where: str, title: str = ""
+) -> ReportPart:
+    """Return a table whose first rows are shown at once; more are folded in HTML.
+
+    Args:
+        widths: The columns, and the share of the width that each takes in HTML; 0 for the rest.
+        rows: The rows, at most `MANY`.
+        total: The number of rows that there are.
+        where: The code that has all of them.
+        title: A line above the text form.
+    """
+    lines, cells = wrapped("", title), []
+    for n, row in enumerate(rows):
+        lines += row.lines if n < FEW else []
+        texts = "".join(f'<td dir="auto">{marked(text)}</td>' for text in row.texts)
+        cells.append(f"<tbody><tr>{texts}{row.html}</tr></tbody>")
+    if (more := total - FEW) > 0:
+        lines.append(f"  … and {more:,} more: {where} has them all")
+    return ReportPart(lines, html_tables(widths, cells[:FEW], cells[FEW:], total, where))
+
+
 def folded(summary: str, parts: Iterable[ReportPart]) -> str:
     """Return the HTML of parts that a click on their summary shows."""
     html = "".join(map(str, parts))

@@ -40,7 +40,7 @@ from chatkit.util.progress import Forecast, Progress
 if TYPE_CHECKING:
     import pandas as pd
 
-    from chatkit.frames.frame import Columns, Table
+    from chatkit.frames.frame import Columns
     from chatkit.report import Finding
 
 R = TypeVar("R", bound=Record)
@@ -406,9 +406,9 @@ class Endpoints(Declaration, Generic[R]):
         """Add the columns that are derived. Most resources derive none."""
         return frame
 
-    def format_table(self, table: Table) -> Table:
-        """Return a part of the list with the columns of its frame, derived ones too."""
-        return table
+    def format_frame(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Convert and derive columns of a part of the list, as `frame` does for the whole."""
+        return self._finish_frame(self._normalize(frame))
 
     def base(self, frame: pd.DataFrame | None, *, now: bool = False) -> Snapshot:
         """Return the snapshot that a frame holds; else read the records as they are now."""

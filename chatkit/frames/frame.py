@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import gc
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from itertools import chain, repeat
+from functools import partial
+from itertools import repeat
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
 
 import msgspec
 import numpy as np
@@ -42,9 +43,6 @@ _MEMORY = pa.system_memory_pool()
 _TIMESTAMP = pa.timestamp("us", "UTC")
 #: Names that msgspec cannot look for in JSON: a page that has one is read the slow way.
 _SPECIAL_NAME = re.compile(r'[\x00-\x1f"\\]')
-
-#: What Arrow holds of many rows, for who imports neither.
-Table: TypeAlias = "pa.Table"
 
 #: Kinds that stay JSON text until the end, and are Python objects then.
 _JSON_KINDS: tuple[Kind, ...] = ("json", "document")
@@ -110,14 +108,10 @@ def _parse_int(value: Any) -> int | None:
     raise ValueError(value)
 
 
-def _make_text_array(values: Sequence[Any]) -> Any:
-    """Make an Arrow array of texts."""
-    return pa.array(values, pa.large_string(), memory_pool=_MEMORY)
-
-
-def _make_flag_array(values: Sequence[Any]) -> Any:
-    """Make an Arrow array of true and false."""
-    return pa.array(values, pa.bool_(), memory_pool=_MEMORY)
+#: Makes an Arrow array of texts.
+_make_text_array = partial(pa.array, type=pa.large_string(), memory_pool=_MEMORY)
+#: Makes an Arrow array of true and false.
+_make_flag_array = partial(pa.array, type=pa.bool_(), memory_pool=_MEMORY)
 
 
 def _make_time_array(values: Sequence[Any]) -> Any:
@@ -239,28 +233,7 @@ class Columns:
         return len(rows)
 
     def frame(self, key: str) -> pd.DataFrame:
-        """Return a DataFrame of all rows in their order, indexed by `key`; works once.
-
-        Raises:
-            WrongRows: A value is of the wrong type, or a row has no `key`.
-        """
-        self._flush()
-        columns = {name: self._join_chunks(name, kind) for name, kind in self._kinds.items()}
-        keys = columns.pop(key)
-        if (absent := keys.isna()).any():
-            raise _make_value_error(int(absent.argmax()), key, self._kinds[key], None)
-        frame = pd.DataFrame(columns, index=keys.index, copy=False)
-        keys = keys.astype("int64") if self._kinds[key] == "number" else keys
-        frame.index = pd.Index(keys, name=key)
-        write_origin(frame)
-        return frame
-
-    def take_table(self, key: str) -> pa.Table:
-        """Remove the collected rows, and return them as an Arrow table with `key` first.
-
-        An array of a documented field is a list of texts: items that are no texts are written as
-        JSON. A field that is not documented is JSON text. Each documented field is a column in any
-        case.
+        """Remove the collected rows, and return them as a DataFrame, indexed by `key`.
 
         Raises:
             WrongRows: A value is of the wrong type, or a row has no `key`.
@@ -268,40 +241,15 @@ class Columns:
         self._flush()
         chunks, self._chunks = self._chunks, []
         first = self.rows - sum(rows for rows, _ in chunks)
-        columns = {key: self._kinds[key], **self._kinds}
-        types = [self._arrow_type(name) for name in columns]
-        cells = [
-            pa.chunked_array([self._table_chunk(name, kind, *chunk) for chunk in chunks], each)
-            for each, (name, kind) in zip(types, columns.items(), strict=True)
-        ]
-        if cells[0].null_count:
-            row = first + int(pc.index(pc.is_null(cells[0]), True).as_py())
-            raise _make_value_error(row, key, self._kinds[key], None)
-        return pa.table(cells, names=list(columns))
-
-    def _arrow_type(self, name: str) -> Any:
-        """Return the Arrow type of a column in a table."""
-        if self._kinds[name] not in _JSON_KINDS:
-            return _TYPES[self._kinds[name]].arrow
-        return pa.list_(pa.large_string()) if name in self._known else pa.large_string()
-
-    def _table_chunk(self, name: str, kind: Kind, rows: int, chunk: dict[str, Any]) -> Any:
-        """Return one chunk of one column for a table."""
-        cells = chunk.get(name)
-        if cells is None:
-            return pa.nulls(rows, self._arrow_type(name))
-        if kind not in _JSON_KINDS:
-            return cells
-        try:
-            values = decode(cells)
-            if name in self._known:
-                lists = [v if isinstance(v, list | None) else [v] for v in values]
-                values = [v and [*map(_format_text_or_json, v)] for v in lists]
-            else:
-                values = [None if v is None else encode(v).decode() for v in values]
-            return pa.array(values, self._arrow_type(name))
-        except (*_BROKEN, *_REFUSED) as error:
-            raise WrongRows(f"field {name}: {error}") from None
+        columns = {n: self._join_chunks(n, kind, chunks, first) for n, kind in self._kinds.items()}
+        keys = columns.pop(key)
+        if (absent := keys.isna()).any():
+            raise _make_value_error(first + int(absent.argmax()), key, self._kinds[key], None)
+        frame = pd.DataFrame(columns, index=keys.index, copy=False)
+        keys = keys.astype("int64") if self._kinds[key] == "number" else keys
+        frame.index = pd.Index(keys, name=key)
+        write_origin(frame)
+        return frame
 
     @property
     def missing(self) -> list[str]:
@@ -395,32 +343,57 @@ class Columns:
                     raise _make_value_error(row, name, kind, value, whose) from None
             raise
 
-    def _join_chunks(self, name: str, kind: Kind) -> pd.Series[Any]:
-        """Join the chunks of one column, and free them."""
+    def _join_chunks(
+        self, name: str, kind: Kind, chunks: Sequence[tuple[int, dict[str, Any]]], first: int
+    ) -> pd.Series[Any]:
+        """Join the chunks of one column, and free them; `first` is the number of their row."""
         _, _, arrow, dtype = _TYPES[kind]
-        chunks = [(rows, chunk.pop(name, None)) for rows, chunk in self._chunks]
+        parts = [(rows, chunk.pop(name, None)) for rows, chunk in chunks]
         if kind in _JSON_KINDS:
-            objects = self._decode_objects(name, chunks)
+            objects: Iterable[Any] = _decode_objects(name, parts, first)
             if kind == "document":
-                objects = np.fromiter(map(parse_document, objects), object, self.rows)
-            return pd.Series(objects, dtype=object, copy=False)
-        arrays = [pa.nulls(rows, arrow) if array is None else array for rows, array in chunks]
+                objects = map(parse_document, objects)
+            array = np.fromiter(objects, object, self.rows - first)
+            return pd.Series(array, dtype=object, copy=False)
+        arrays = [pa.nulls(rows, arrow) if part is None else part for rows, part in parts]
         return pd.Series(dtype.__from_arrow__(pa.chunked_array(arrays, arrow)), copy=False)
 
-    def _decode_objects(self, name: str, chunks: Iterable[tuple[int, bytes | None]]) -> Any:
-        """Decode the JSON texts of one column into one object a row."""
 
-        def decoded() -> Iterator[Iterable[Any]]:
-            end = 0
-            for rows, text in chunks:
-                start, end = end, end + rows
-                try:
-                    yield repeat(None, rows) if text is None else decode(text)
-                except _BROKEN as error:
-                    where = f"rows {start} to {end - 1}, field {name}"
-                    raise WrongRows(f"{where}: {error}", start) from None
+def _decode_objects(
+    name: str, parts: Iterable[tuple[int, bytes | None]], first: int
+) -> Iterator[Any]:
+    """Decode the JSON texts of one column into one object a row."""
+    end = first
+    for rows, text in parts:
+        start, end = end, end + rows
+        try:
+            yield from repeat(None, rows) if text is None else decode(text)
+        except _BROKEN as error:
+            where = f"rows {start} to {end - 1}, field {name}"
+            raise WrongRows(f"{where}: {error}", start) from None
 
-        return np.fromiter(chain.from_iterable(decoded()), object, self.rows)
+
+# --- frames -----------------------------------------------------------------------------
+
+
+def make_table(frame: pd.DataFrame, lists: Collection[str]) -> pa.Table:
+    """Make an Arrow table of a frame, its index first.
+
+    In the columns `lists` are lists of texts: items that are no texts are written as JSON. Other
+    objects become JSON text.
+    """
+    columns = {str(frame.index.name): pa.array(frame.index)}
+    for name, cells in frame.items():
+        if cells.dtype != object:
+            columns[str(name)] = pa.array(cells)
+        elif name in lists:
+            rows = [value if isinstance(value, list | None) else [value] for value in cells]
+            rows = [row and [*map(_format_text_or_json, row)] for row in rows]
+            columns[str(name)] = pa.array(rows, pa.list_(pa.large_string()))
+        else:
+            texts = [None if value is None else encode(value).decode() for value in cells]
+            columns[str(name)] = pa.array(texts, pa.large_string())
+    return pa.table(columns)
 
 
 def _format_text_or_json(value: Any) -> str | None:
@@ -428,32 +401,14 @@ def _format_text_or_json(value: Any) -> str | None:
     return value if isinstance(value, str | None) else encode(value).decode()
 
 
-def replace_texts(table: pa.Table, name: str, texts: Sequence[str | None]) -> pa.Table:
-    """Return a table with other texts in one column."""
-    place = table.schema.get_field_index(name)
-    return table.set_column(place, table.schema.field(place), _make_text_array(texts))
-
-
-def join_text_columns(table: pa.Table | pd.DataFrame, columns: Sequence[str]) -> Any:
-    """Join text columns with single spaces, without empty texts; null where all are empty."""
-    parts = [
-        pa.array(table[c], pa.large_string()) if isinstance(table, pd.DataFrame) else table[c]
-        for c in columns
-    ]
+def join_name_columns(frame: pd.DataFrame, columns: Sequence[str]) -> pd.Series[Any]:
+    """Join text columns with single spaces, without empty texts; NA where all are empty."""
+    parts = [pa.array(frame[column], pa.large_string()) for column in columns]
     name, *rest = [pc.if_else(pc.equal(part, ""), None, part) for part in parts]
     space = pa.scalar(" ", pa.large_string())
     for part in rest:  # pyarrow's own "skip" of nulls loses the rows in which all are null
         name = pc.coalesce(pc.binary_join_element_wise(name, part, space), name, part)
-    return name
-
-
-# --- frames -----------------------------------------------------------------------------
-
-
-def join_name_columns(frame: pd.DataFrame, columns: Sequence[str]) -> pd.Series[Any]:
-    """Join text columns with single spaces, without empty texts; NA where all are empty."""
-    name = pd.array(join_text_columns(frame, columns), dtype=_STR)
-    return pd.Series(name, index=frame.index, name="name")
+    return pd.Series(pd.array(name, dtype=_STR), index=frame.index, name="name")
 
 
 def count_repeated_keys(frame: pd.DataFrame) -> int:

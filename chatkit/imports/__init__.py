@@ -19,7 +19,7 @@ from chatkit.frames.frame import pause_collector
 from chatkit.frames.snapshot import write_origin
 from chatkit.imports.columns import FileReading, count_known_headings, read_contact_table
 from chatkit.imports.tables import RawTable, Source, TableRow, detect_file_kind, read_source, vcards
-from chatkit.imports.tables.delimited import decode_text, read_delimited
+from chatkit.imports.tables.delimited import HeadingCounter, decode_text, read_delimited
 from chatkit.util.progress import print_line
 
 
@@ -116,7 +116,7 @@ def read_contact_file(
     notes: list[str] = []
     try:
         with pause_collector():
-            table = _read_table(content, **options)
+            table = read_table(content, **options)
             notes = table.notes
             reading = read_contact_table(table, columns)
     except InputError as error:
@@ -126,15 +126,20 @@ def read_contact_file(
     return reading
 
 
-def _read_table(
+def read_table(
     content: bytes | str,
+    count_headings: HeadingCounter = count_known_headings,
     *,
     sheet: str | None = None,
     encoding: str | None = None,
     delimiter: str | None = None,
     hidden: bool = True,
 ) -> RawTable:
-    """Recognise the kind of a file by its content, and read its rows."""
+    """Recognise the kind of a file by its content, and read its rows.
+
+    Raises:
+        InputError: The file as a whole cannot be read.
+    """
     kind = detect_file_kind(content)
     if sheet is not None and kind != "xlsx":
         raise InputError("sheet= names a sheet of an .xlsx file, which this is not: leave it out.")
@@ -146,13 +151,13 @@ def _read_table(
         return workbook.read_sheet(content, sheet, hidden=hidden)
     if kind == "vcard":
         return vcards.read_vcards(content, encoding)
-    text, label, notes = decode_text(content, encoding, count_known_headings)
+    text, label, notes = decode_text(content, encoding, count_headings)
     for pattern, reason in _NO_TABLE.items():
         if pattern.match(text):
             raise InputError(f"This file is {reason}.")
     if detect_file_kind(text) == "vcard":  # in an encoding of two bytes a character
         return vcards.read_vcards(text, label)
-    return read_delimited(text, label, delimiter, count_known_headings, notes)
+    return read_delimited(text, label, delimiter, count_headings, notes)
 
 
 def read_parquet(data: bytes) -> RawTable:

@@ -163,16 +163,13 @@ def _choose_positions(count: int, most: int | None, visible_count: int | None) -
     if not most or count <= most:
         return [*range(count)]
     visible_count = min(visible_count or most, most)
-    return [
-        *range(visible_count - visible_count // 2),
-        None,
-        *range(count - visible_count // 2, count),
-    ]
+    last = visible_count // 2
+    return [*range(visible_count - last), None, *range(count - last, count)]
 
 
 def _render_header(scope: Literal["col", "row"], name: Any, look: str = "") -> str:
-    # what is empty is no header: a screen reader would announce it as one
     """Render a name or label as a header cell; an empty one as a plain cell."""
+    # what is empty is no header: a screen reader would announce it as one
     text = "" if name is None else _render_cell(name)
     numbers = look if "number" in look else ""
     return f'<th scope="{scope}"{numbers}>{text}</th>' if text else "<td></td>"

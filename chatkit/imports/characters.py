@@ -459,21 +459,8 @@ _LETTERS = re.compile(r"[^\W\d_]+")
 _LETTER = re.compile("[^\\W\\d_\u115f\u1160\u3164\uffa0]")
 
 
-def find_letterless(text: str) -> CellFinding | None:
-    """Find names without any letter."""
-    if _LETTER.search(text):
-        return None
-    hidden = {*find_invisible_characters(text)}
-    signs = [sign for n, sign in enumerate(text) if n not in hidden and not sign.isspace()]
-    kinds = {
-        "what is not seen": not signs,
-        "digits": any(map(str.isnumeric, signs)),
-        "emoji": any(unicodedata.category(sign) in ("So", "Sk") for sign in signs),
-    }
-    kind = next((kind for kind, applies in kinds.items() if applies), "punctuation")
-    return _make_finding("letterless", text, kind=kind)
-
-
+#: Names without any letter.
+find_letterless = _make_check("letterless", lambda text: not _LETTER.search(text))
 #: A ? inside of a word, where a program had no letter for what was there.
 find_question_marks = _make_check("lost_inside", re.compile(r"[^\W\d_]\?+[^\W\d_]").search)
 

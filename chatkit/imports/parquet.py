@@ -3,8 +3,8 @@
     contacts/_complete.json          what was read; written last
     contacts/part-000000.parquet     10,000 rows or more
 
-The metadata of a part names the read that it belongs to. Nothing else lists the parts, so nothing
-can point to a file outside the folder. Until all of them are there their names begin with a dot:
+The metadata of a part names its account. Nothing else lists the parts, so nothing can point to a
+file outside the folder. Until all of them are there their names begin with a dot:
 pandas and Dask see the whole list or nothing.
 """
 
@@ -12,10 +12,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import closing, suppress
 from pathlib import Path
-from secrets import token_hex
 from typing import Any, NamedTuple
 
 import msgspec
@@ -48,7 +47,6 @@ class PartOrigin(msgspec.Struct, frozen=True):
 
     account: str  #: account and service, as `Connection.account` names them
     noun: str
-    read: str  #: differs from read to read, so that parts of two reads are not mixed
     position: int  #: rows of the list up to the end of this part
 
 
@@ -84,23 +82,18 @@ def write_parquet(endpoints: Endpoints[Any], folder: str | os.PathLike[str]) -> 
     """
     folder = Path(folder).expanduser()
     _check_folder(folder)
-    with _convert_write_errors(folder):
+    try:
         make_folder(folder)
         if not (folder / ".gitignore").exists():
             with replace_file(folder / ".gitignore") as file:
                 file.write(b"# Names and numbers of people\n*\n")
         with lock_file(folder / _COMPLETE, patience=PATIENCE):
-            export = _Export(endpoints, folder)
-            if (rows := export.read_complete_count()) is not None:
-                return rows
-            try:
-                with Progress(f"{endpoints.noun}s") as progress:
-                    export.read_pages(progress)
-            except BaseException:
-                with suppress(frames.WrongRows, OSError):
-                    export.write_part()
-                raise
-            return export.finish()
+            return _Export(endpoints, folder).run()
+    except OSError as error:
+        raise StoreError(
+            f"{error.filename or folder} cannot be written ({error.strerror or error}). The parts "
+            "that are complete stay: call it again to go on."
+        ) from error
 
 
 class _Export:
@@ -114,10 +107,9 @@ class _Export:
     def __init__(self, endpoints: Endpoints[Any], folder: Path) -> None:
         self.endpoints, self.folder, self.key = endpoints, folder, endpoints.key
         self.parts = self._read_parts()
-        self.read_name = self.parts[0].origin.read if self.parts else token_hex(8)
         self.resumed = bool(self.parts)
-        record = endpoints.record
-        self.columns = frames.Columns(frames.choose_column_kinds(record, record.listed))
+        self.kinds = frames.choose_column_kinds(endpoints.record, endpoints.record.listed)
+        self.columns = frames.Columns(self.kinds)
         self.pages_end = self.written = 0  # rows of `columns` in whole pages, and in parts
         self.position = self.parts[-1].origin.position if self.parts else 0
         self.expected: list[Any] = []  # ids that the next page has to begin with
@@ -129,6 +121,19 @@ class _Export:
     def rows(self) -> int:
         """The number of rows in all parts."""
         return sum(part.rows for part in self.parts)
+
+    def run(self) -> int:
+        """Read and write what is missing; return the number of rows."""
+        if (rows := self.read_complete_count()) is not None:
+            return rows
+        try:
+            with Progress(f"{self.endpoints.noun}s") as progress:
+                self.read_pages(progress)
+        except BaseException:
+            with suppress(frames.WrongRows, OSError):
+                self.write_part()
+            raise
+        return self.finish()
 
     # --- parts on the disk --------------------------------------------------------------
 
@@ -146,9 +151,6 @@ class _Export:
         parts = [part for _, part in sorted(numbered.items())]
         if missing := {*range(len(parts))} - {*numbered}:
             raise self._build_error(f"Part {min(missing)} of {self.folder} is missing")
-        for part in parts[1:]:
-            if part.origin.read != parts[0].origin.read:
-                raise self._build_error(f"{part.path} belongs to another read")
         return parts
 
     def _verify_part(self, path: Path) -> ExportedPart:
@@ -295,17 +297,16 @@ class _Export:
     def write_part(self) -> None:
         """Write the rows of whole pages as a part; of several rows with one id the last."""
         rows, number = self.pages_end - self.written, len(self.parts)
-        table = self.columns.take_table(self.key)
-        if len(table) < rows or (not rows and self.parts):  # interrupted while a page was added
+        frame = self.columns.frame(self.key)
+        if len(frame) < rows or (not rows and self.parts):  # interrupted while a page was added
             return
-        table = table.slice(0, rows)
-        positions = {key: position for position, key in enumerate(table[self.key].to_pylist())}
-        new = sorted(position for key, position in positions.items() if key not in self.previous)
-        table = self.endpoints.format_table(table.take(pa.array(new, pa.int64())))
-        self.written, self.previous = self.pages_end, {*positions}
+        index = frame.index[:rows]
+        new = frame.iloc[:rows][~index.duplicated(keep="last") & ~index.isin(self.previous)]
+        table = frames.make_table(self.endpoints.format_frame(new.copy()), self.kinds)
+        self.written, self.previous = self.pages_end, {*index}
         self.duplicates += rows - len(new)
         connection = self.endpoints.transport.connection
-        origin = PartOrigin(connection.account, self.endpoints.noun, self.read_name, self.position)
+        origin = PartOrigin(connection.account, self.endpoints.noun, self.position)
         self.parts.append(self._save_part(number, table, origin))
 
     def _save_part(self, number: int, table: pa.Table, origin: PartOrigin) -> ExportedPart:
@@ -338,8 +339,7 @@ class _Export:
         sync_folder(self.folder)
         endpoints, rows = self.endpoints, self.rows
         ids = np.concatenate([np.array(self._read_part_ids(part), np.int64) for part in self.parts])
-        is_sorted = (ids[1:] > ids[:-1]).all()  # then no part repeats an id of another one
-        repeated = 0 if is_sorted else len(ids) - len(np.unique(ids))
+        repeated = len(ids) - len(np.unique(ids))  # by a part after the next
         self.listing.rows = rows + self.duplicates
         signs = endpoints.find_list_change_signs(self.listing, self.duplicates + repeated)
         when = endpoints.transport.get_service_time().isoformat(timespec="seconds")
@@ -368,15 +368,3 @@ def _check_folder(folder: Path) -> None:
     if others:
         listed = cut(", ".join(sorted(others)))
         raise InputError(f"{folder} holds other files ({listed}): name a new folder.")
-
-
-@contextmanager
-def _convert_write_errors(folder: Path) -> Iterator[None]:
-    """Convert an `OSError` in the block to a `StoreError`."""
-    try:
-        yield
-    except OSError as error:
-        raise StoreError(
-            f"{error.filename or folder} cannot be written ({error.strerror or error}). The parts "
-            "that are complete stay: call it again to go on."
-        ) from error

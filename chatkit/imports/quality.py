@@ -44,15 +44,16 @@ from chatkit.report import (
     Finding,
     Report,
     ReportPart,
+    ReportRow,
     Severity,
     both_values,
     bullets,
     format_row_label,
     headline,
-    html_tables,
     html_value,
     marked,
     paragraph,
+    rows_table,
     wrapped,
 )
 from chatkit.util.display import LONG, cut, many, render_change, values, visible
@@ -612,28 +613,6 @@ _FINDINGS = {"row": 8, "column": 13, "value": 24, "reason": 31, "suggestion": 24
 _DONE = {"row": 10, "column": 14, "why": 22, "before": 27, "after": 27}
 
 
-class _ReportRow(NamedTuple):
-    """A cell in a report: its lines as text, and the texts and the HTML of its row."""
-
-    lines: list[str]
-    texts: Sequence[str]
-    html: str
-
-
-def _make_rows_part(
-    widths: Mapping[str, int], cells: Iterable[_ReportRow], total: int, where: str, title: str = ""
-) -> ReportPart:
-    """Make a part of a report: the first cells as text, and more in an HTML table."""
-    lines, rows = wrapped("", title), []
-    for n, cell in enumerate(cells):
-        lines += cell.lines if n < FEW else []
-        texts = "".join(f'<td dir="auto">{marked(text)}</td>' for text in cell.texts)
-        rows.append(f"<tbody><tr>{texts}{cell.html}</tr></tbody>")
-    if (more := total - FEW) > 0:
-        lines.append(f"  … and {more:,} more: {where} has them all")
-    return ReportPart(lines, html_tables(widths, rows[:FEW], rows[FEW:], total, where))
-
-
 class Fixed(Report):
     """A fixed frame, and the list of the cells that were changed.
 
@@ -662,11 +641,11 @@ class Fixed(Report):
         done = self.done.iloc[:MANY].astype(object)
         cells = done.where(done.notna(), None).itertuples(index=False)
         yield headline(self._format_heading())
-        yield _make_rows_part(_DONE, starmap(self._make_row, cells), len(self.done), ".done")
+        yield rows_table(_DONE, starmap(self._make_row, cells), len(self.done), ".done")
         if len(self.done):
             yield paragraph(".frame is the new frame; the one that was checked is as it was.")
 
-    def _make_row(self, row: Any, column: str, code: str, old: str | None, new: str) -> _ReportRow:
+    def _make_row(self, row: Any, column: str, code: str, old: str | None, new: str) -> ReportRow:
         """Render one corrected cell as lines of text and as a row of the HTML table."""
         label, name, (before, after) = (
             format_row_label(row),
@@ -675,7 +654,7 @@ class Fixed(Report):
         )
         lines = both_values(f"  row {label}, {name}: ", before, after, WIDTH)
         html = html_value(before, "del") + html_value(after, "ins")
-        return _ReportRow(lines, (label, name, visible(code)), html)
+        return ReportRow(lines, (label, name, visible(code)), html)
 
 
 class Quality(Report):
@@ -841,12 +820,12 @@ def _render_group(kind: str, findings: Sequence[CellFinding]) -> ReportPart:
     counts = ", ".join(f"{len(group):,} {visible(group[0].code)}" for group in groups)
     heading = f"{title}: {counts}"
     cells = map(_render_finding, ordered[:MANY])
-    part = _make_rows_part(_FINDINGS, cells, len(findings), ".frame()", heading)
+    part = rows_table(_FINDINGS, cells, len(findings), ".frame()", heading)
     html = f'<p class="{style}"><strong>{marked(heading)}</strong></p>{part}'
     return part._replace(html=html)
 
 
-def _render_finding(finding: CellFinding) -> _ReportRow:
+def _render_finding(finding: CellFinding) -> ReportRow:
     """Render a finding as lines of text and as a row of the HTML table."""
     value = "" if finding.value is None else cut(values(finding.value), 2 * LONG)
     suggestion = finding.suggestion or ""
@@ -859,7 +838,7 @@ def _render_finding(finding: CellFinding) -> _ReportRow:
     lines += wrapped("    -> ", f"{suggestion} {mark}") if suggestion else []
     # the mark stays at the end of a name in Hebrew
     suggestion_html = f"<bdi>{marked(suggestion)}</bdi> {mark}" if suggestion else ""
-    return _ReportRow(lines, (row, column, value, message), f"<td>{suggestion_html}</td>")
+    return ReportRow(lines, (row, column, value, message), f"<td>{suggestion_html}</td>")
 
 
 def _replace_cells(frame: pd.DataFrame, column: str, texts: Mapping[int, str]) -> None:

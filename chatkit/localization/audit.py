@@ -30,9 +30,11 @@ from chatkit.report import (
     FindingSequence,
     Report,
     ReportPart,
+    ReportRow,
     headline,
-    html_tables,
     marked,
+    paragraph,
+    rows_table,
     wrapped,
 )
 from chatkit.util.display import cut, many, visible
@@ -115,35 +117,8 @@ class Audit(FindingSequence[ContentFinding], Report):
     def _parts(self) -> Iterator[ReportPart]:
         """Yield the heading, the findings by code, and the notes."""
         yield headline(format_heading(self))
-        for group in group_by_code(self):
-            first = group[0]
-            title = f"{_SIGNS[first.severity]} {_format_group_title(group)} ({first.source})"
-            lines, few = wrapped("", title), FEW if first.severity != "note" else _FEW_NOTES
-            merged = merge_languages(group)[:few]
-            for line in merged:
-                each = line.first
-                where = f"{cut(each.template_code, LABEL)} {line.language_list}".strip()
-                place = ", ".join(filter(None, (where, cut(each.place, LABEL))))
-                lines += wrapped("    ", f"{place}: {visible(each.message)}.")
-            if (more := len(group) - sum(len(line.languages) for line in merged)) > 0:
-                lines.append(f"    … and {more:,} more: audit.frame() has them all")
-            hints = dict.fromkeys(line.first.hint for line in merged if line.first.hint)
-            for hint in list(hints)[:_FEW_HINTS]:
-                lines += wrapped("    -> ", visible(hint))
-            yield ReportPart(lines)
-        yield ReportPart(html=self._html)
-        notes = make_audit_notes(self)
-        yield ReportPart(
-            [line for note in notes for line in wrapped("", note)],
-            "".join(f"<p>{marked(note)}</p>" for note in notes),
-        )
-
-    def _html(self) -> str:
-        groups = [(group, merge_languages(group)) for group in group_by_code(self)]
-        most, total = max(MANY // max(len(groups), 1), FEW), sum(len(lines) for _, lines in groups)
-        first = [row for group, lines in groups for row in _draw_rows(group, lines[:FEW])]
-        more = [row for group, lines in groups for row in _draw_rows(group, lines[FEW:most])]
-        return html_tables(_WIDTHS, first, more, total, "audit.frame()")
+        yield from map(_make_group_part, group_by_code(self))
+        yield from map(paragraph, make_audit_notes(self))
 
 
 def check_contents(
@@ -224,7 +199,6 @@ def review_contents(
 # --- what is shown ------------------------------------------------------------------------
 
 _SIGNS = {"error": "✗", "warning": "!", "note": "i"}
-_FEW_NOTES, _FEW_HINTS = 3, 3
 _WIDTHS = {"template": 23, "language": 12, "field": 23, "finding": 42}
 
 
@@ -274,11 +248,26 @@ def merge_languages(group: Iterable[ContentFinding]) -> list[SharedFinding]:
     return list(alike.values())
 
 
-def _format_group_title(group: list[ContentFinding]) -> str:
-    """Return the title of a group of findings: severity, code and count."""
-    first = group[0]
+def _make_group_part(group: list[ContentFinding]) -> ReportPart:
+    """Show the findings of one code, each hint once in the text form."""
+    first, hints, rows = group[0], {""}, []
     refused = ", refused" if first.refused and first.severity != "error" else ""
-    return f"{first.severity}{refused}: {visible(first.code)}, {len(group):,}"
+    title = f"{first.severity}{refused}: {visible(first.code)}, {len(group):,} ({first.source})"
+    merged = merge_languages(group)
+    for line in merged[:MANY]:
+        each, languages = line.first, line.language_list
+        cells = [cut(each.template_code, LABEL), languages, cut(each.place, LABEL)]
+        message, hint = f"{visible(each.message)}.", visible(each.hint)
+        where = ", ".join(filter(None, (f"{cells[0]} {languages}".strip(), cells[2])))
+        lines = wrapped("    ", f"{where}: {message}")
+        lines += wrapped("    -> ", hint) if hint not in hints else []
+        hints.add(hint)
+        html = f" <i>{marked(hint)}</i>" if hint else ""
+        rows.append(ReportRow(lines, cells, f'<td dir="auto">{marked(message)}{html}</td>'))
+    sign = _SIGNS[first.severity]
+    part = rows_table(_WIDTHS, rows, len(merged), "audit.frame()", f"{sign} {title}")
+    mark = f'<b class="{first.severity}" aria-hidden="true">{sign}</b>'
+    return part._replace(html=f"<p>{mark} <strong>{marked(title)}</strong></p>{part}")
 
 
 def make_missing_fields_note(unseen: Sequence[str]) -> list[str]:
@@ -299,18 +288,3 @@ def make_audit_notes(audit: Audit) -> list[str]:
             "client.templates.silence() lists what is silenced, and off=True takes it back."
         )
     return notes
-
-
-def _draw_rows(group: list[ContentFinding], lines: Sequence[SharedFinding]) -> list[str]:
-    """Return some lines of a group of findings as rows of a table, the first below their title."""
-    first, rows = group[0], []
-    for line in lines:
-        each = line.first
-        hint = f" <i>{marked(visible(each.hint))}</i>" if each.hint else ""
-        cells = [cut(each.template_code, LABEL), line.language_list, cut(each.place, LABEL)]
-        row = "".join(f'<td dir="auto">{marked(cell)}</td>' for cell in cells)
-        rows.append(f'<tr>{row}<td dir="auto">{marked(visible(each.message))}.{hint}</td></tr>')
-    sign = f'<b class="{first.severity}" aria-hidden="true">{_SIGNS[first.severity]}</b> '
-    title = f"{sign}{marked(_format_group_title(group))} <i>{marked(f'({first.source})')}</i>"
-    head = f'<tr><th colspan="{len(_WIDTHS)}" scope="rowgroup">{title}</th></tr>'
-    return [f"<tbody>{'' if n else head}{row}</tbody>" for n, row in enumerate(rows)]

@@ -9,10 +9,10 @@ one that is live and not in the ledger: it was written elsewhere, or before ther
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from datetime import UTC, date, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from html import escape
 from itertools import product
 from pathlib import Path
@@ -24,7 +24,6 @@ from chatkit.localization.audit import (
     Audit,
     check_contents,
     find_missing_fields,
-    make_audit_notes,
     make_missing_fields_note,
     review_contents,
 )
@@ -44,11 +43,13 @@ from chatkit.report import (
     WIDTH,
     Report,
     ReportPart,
+    ReportRow,
     folded,
     html_heading,
-    html_list,
     html_tables,
     marked,
+    paragraph,
+    rows_table,
     wrapped,
 )
 from chatkit.util.display import columns, cut, cut_middle, many, visible
@@ -103,9 +104,8 @@ class Board(Report):
     languages: Sequence[str]  #: the source first, then by code
     source: str
     _: KW_ONLY
-    _contents: Sequence[Entry] = ()
-    _ledger: Ledger | None = None
-    _glossary: Glossary | None = None
+    _make_audit: Callable[[], Audit] = lambda: check_contents(())
+    _unseen: Sequence[str] = ()  #: fields that were not read of some contents
     #: The time since when something was changed in each template that is in it.
     since: datetime | None = None
     _changed: Sequence[ContentChange] = ()
@@ -123,15 +123,7 @@ class Board(Report):
     @cached_property
     def audit(self) -> Audit:
         """The findings in all contents, which are checked when this is first read."""
-        return check_contents(
-            self._contents, self.source, glossary=self._glossary, ledger=self._ledger
-        )
-
-    def _notes(self) -> list[str]:
-        """Return notes of unchecked fields, and of silenced findings if the audit was made."""
-        if "audit" in self.__dict__:
-            return make_audit_notes(self.audit)
-        return make_missing_fields_note(find_missing_fields(self._contents))
+        return self._make_audit()
 
     def counts(self) -> dict[State, int]:
         """Count the contents of each state."""
@@ -209,12 +201,12 @@ class Board(Report):
             blocks.append([f"… and {many(more, 'more template')}: board.frame() has them all."])
         used = [state for state, count in self.counts().items() if count]
         blocks.append(["  ".join(f"{SIGNS[state]} {state}" for state in used)])
-        blocks.append(_format_changed_sources(self))
-        blocks += [
-            [line for note in notes for line in wrapped("", note)]
-            for notes in (_format_author_lines(self), self._notes())
+        return [
+            *(ReportPart(block) for block in blocks if any(block)),
+            ReportPart(html=self._html),
+            _make_changes_part(self),
+            *map(paragraph, make_missing_fields_note(self._unseen)),
         ]
-        return [*(ReportPart(block) for block in blocks if any(block)), ReportPart(html=self._html)]
 
     def _html(self) -> str:
         names = {"template": 0}
@@ -227,10 +219,7 @@ class Board(Report):
         rows = [_draw_row(self, code) for code in self.codes[:most]]
         first, more = rows[:_FIRST_ROWS], rows[_FIRST_ROWS:]
         table = html_tables(names, first, more, len(self.codes), "board.frame()")
-        authors = html_list("who", "", _format_author_lines(self))
-        parts = [html_heading(format_heading(self)), table, _draw_reasons(self)]
-        parts += [_draw_changed_sources(self), authors]
-        return "".join([*parts, *(f"<p>{marked(note)}</p>" for note in self._notes())])
+        return "".join([html_heading(format_heading(self)), table, _draw_reasons(self)])
 
 
 def board(
@@ -281,9 +270,8 @@ def board(
     return Board(
         {place: cells.get(place) or BoardCell(*place, "missing") for place in places},
         *(tuple(rows), tuple(columns), source),
-        _contents=members,
-        _ledger=ledger,
-        _glossary=glossary,
+        _make_audit=partial(check_contents, members, source, glossary=glossary, ledger=ledger),
+        _unseen=find_missing_fields(members),
         since=since,
         _changed=changed,
     )
@@ -352,18 +340,11 @@ def _make_cell(
         ]
         reasons = [*changed, *structure, *reasons]
     elif original and record.unknown and not refused:
-        reasons.append(_describe_unknown(record, original.lang_code))
+        lang = original.lang_code
+        reasons.append(f"it is not recorded from which text in {lang} it was made")
     if refused:
         state, reasons = "broken", [*refused, *reasons]
     return BoardCell(entry.template_code, entry.lang_code, state, tuple(reasons), record.changes)
-
-
-def _describe_unknown(record: Provenance, source: str) -> str:
-    """Return the reason of the state "unknown", with the texts that have no record."""
-    first, *more = record.unknown
-    texts = f"{first} and {many(len(more), 'other text')}" if more else first
-    subject = f"{texts} {'were' if more else 'was'}" if record.known else "it was"
-    return f"it is not recorded from which text in {source} {subject} made"
 
 
 # --- the words of a board ------------------------------------------------------------------------
@@ -389,7 +370,6 @@ _MAX_TEXT_ROWS = 20  #: templates of the text
 _FIRST_ROWS, _MAX_CELLS = 25, 3000  #: templates that are shown at once, and contents in all
 _MAX_REASONS = 200  #: contents whose reasons are written out
 _REASON_LENGTH = 120  #: characters of a reason
-_MAX_CHANGES = 4  #: source texts that changed, of the text
 _SOURCE_LENGTH = 400  #: characters of a source text
 
 
@@ -413,108 +393,51 @@ def _format_changes_heading(board: Board) -> str:
     return f"{' and '.join(counted)} changed {many(contents, 'content')} since {when}."
 
 
-def _format_author_lines(board: Board) -> list[str]:
-    """Return a line for each author and run, with the count of changed contents, by time."""
-    authors: dict[tuple[str, str], set[tuple[str, ...]]] = {}
-    for each in board._changed:
-        authors.setdefault((each.by, each.run), set()).add(each[:2])
-    lines = [
-        f"{cut(by, LABEL) if by else 'somebody'} changed {many(len(contents), 'content')} "
-        + (f"by run {cut(run, LABEL)}" if run else "without a plan")
-        for (by, run), contents in authors.items()
-    ]
-    if (more := len(lines) - FEW) > 0:
-        lines[FEW:] = [f"… and {more:,} more: board.changes() has them all."]
-    return lines
-
-
-# --- as text ------------------------------------------------------------------------------
-
-
-class _ChangedSource(NamedTuple):
-    """A source text that changed, and the languages made from the earlier one."""
-
-    template_code: str
-    change: SourceChange
-    languages: list[str]
-
-    @property
-    def sources(self) -> tuple[str, str]:
-        """The beginnings of the earlier and of the present source."""
-        return self.change.before[:_SOURCE_LENGTH], self.change.after[:_SOURCE_LENGTH]
-
-    @property
-    def label(self) -> str:
-        """The template, the field and a few of the languages."""
-        langs = shorten_list([cut(lang, 20) for lang in self.languages], FEW)
-        return f"{cut_middle(self.template_code, LABEL)} {self.change.field} ({langs})"
-
-
-def _collect_changed_sources(board: Board) -> list[_ChangedSource]:
-    """Return the changed sources of a board, each with all languages made from it."""
-    alike: dict[tuple[str, SourceChange], _ChangedSource] = {}
-    for cell in board:
-        for each in cell.changes:
-            key = cell.template_code, each
-            alike.setdefault(key, _ChangedSource(*key, [])).languages.append(cell.lang_code)
-    return list(alike.values())
-
-
-def _format_changed_sources(board: Board) -> list[str]:
-    """Show the changed sources as text: [-what was taken out-] and {+what was put in+}."""
-    texts = _collect_changed_sources(board)
-    lines = []
-    for one in texts[:_MAX_CHANGES]:
-        words = format_changes(*one.sources)
-        lines += [f"The source of {one.label} has changed:", *wrapped("    ", words)]
-    if (more := len(texts) - _MAX_CHANGES) > 0:
-        lines.append(f"… and {many(more, 'more text')}: board.sources() has them all.")
-    return lines
-
-
 def _pad(text: str, width: int = 0) -> str:
     return text + " " * (max(width - columns(text), 0) + 2)
 
 
-# --- as HTML ------------------------------------------------------------------------------
+def _make_changes_part(board: Board) -> ReportPart:
+    """Show each changed source once, with all languages made from the earlier one.
+
+    As text with [-what was taken out-] and {+what was put in+}, as HTML next to each other.
+    """
+    alike: dict[tuple[str, SourceChange], list[str]] = {}
+    for cell in board:
+        for each in cell.changes:
+            alike.setdefault((cell.template_code, each), []).append(cell.lang_code)
+    rows = []
+    for (code, change), codes in list(alike.items())[:_MAX_REASONS]:
+        langs = shorten_list([cut(lang, 20) for lang in codes], FEW)
+        label = f"{cut_middle(code, LABEL)} {change.field} ({langs})"
+        sources = change.before[:_SOURCE_LENGTH], change.after[:_SOURCE_LENGTH]
+        lines = [f"The source of {label} has changed:", *wrapped("    ", format_changes(*sources))]
+        html = f'<th scope="row" dir="auto">{marked(label)}</th>'
+        for kind in ("out", "in"):
+            html += f'<td class="side" dir="auto">{draw_changes(*sources, ("same", kind))}</td>'
+        rows.append(ReportRow(lines, html=html))
+    widths = dict.fromkeys(("text", "source before", "now"), 0)
+    part = rows_table(widths, rows, len(alike), "board.sources()")
+    summary = f"What changed in {many(len(alike), 'source text')}"
+    return part._replace(html=folded(summary, [part]) if rows else "")
 
 
 def _draw_reasons(board: Board) -> str:
     """List the reasons of broken and stale contents as HTML: a tooltip is not for everyone."""
     cells = [cell for cell in board if cell.state in ("broken", "stale")]
     rows = [
-        f'<tr><th scope="row" dir="auto">{marked(cut_middle(cell.template_code, LABEL))}</th>'
-        f'<td dir="auto">{marked(cut(cell.lang_code, LABEL))}</td>{_draw_cell(cell)}'
-        f'<td class="why" dir="auto">{marked(cut(cell.reason, 2 * _REASON_LENGTH))}</td></tr>'
+        ReportRow(
+            (),
+            html=f'<th scope="row" dir="auto">{marked(cut_middle(cell.template_code, LABEL))}</th>'
+            f'<td dir="auto">{marked(cut(cell.lang_code, LABEL))}</td>{_draw_cell(cell)}'
+            f'<td class="why" dir="auto">{marked(cut(cell.reason, 2 * _REASON_LENGTH))}</td>',
+        )
         for cell in cells[:_MAX_REASONS]
     ]
     need = "content needs" if len(cells) == 1 else "contents need"
-    columns = ("template", "language", "state", "why")
-    return _draw_folded(f"Why {len(cells):,} {need} work", columns, rows, len(cells), ".cells()")
-
-
-def _draw_changed_sources(board: Board) -> str:
-    """Show each changed source as HTML, before and now next to each other, with marked words."""
-    texts = _collect_changed_sources(board)
-    rows = [
-        f'<tr><th scope="row" dir="auto">{marked(one.label)}</th>'
-        + "".join(
-            f'<td class="side" dir="auto">{draw_changes(*one.sources, ("same", kind))}</td>'
-            for kind in ("out", "in")
-        )
-        + "</tr>"
-        for one in texts[:_MAX_REASONS]
-    ]
-    summary = f"What changed in {many(len(texts), 'source text')}"
-    return _draw_folded(summary, ("text", "source before", "now"), rows, len(texts), ".sources()")
-
-
-def _draw_folded(
-    summary: str, columns: Sequence[str], rows: list[str], total: int, method: str
-) -> str:
-    """Fold a table of the first rows under a summary; nothing without any."""
-    table = html_tables(dict.fromkeys(columns, 0), rows[:FEW], rows[FEW:], total, f"board{method}")
-    return folded(summary, [ReportPart(html=table)]) if rows else ""
+    widths = dict.fromkeys(("template", "language", "state", "why"), 0)
+    part = rows_table(widths, rows, len(cells), "board.cells()")
+    return folded(f"Why {len(cells):,} {need} work", [part]) if rows else ""
 
 
 def _draw_row(board: Board, code: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from html import escape
+from itertools import groupby
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -55,9 +56,9 @@ class Bubble(NamedTuple):
     written: bool  #: whether the platform writes the body itself
 
     def to_json(self) -> dict[str, Any]:
-        """Return the message as JSON for a page, without half characters, which none can read."""
-        value = {name: _to_json(one) for name, one in self._asdict().items()}
-        value["name"] = language.name(self.lang_code)
+        """Return the message as JSON for a page."""
+        value = self._asdict() | {"name": language.name(self.lang_code)}
+        value |= {name: _to_json(value[name]) for name in ("header", "body", "footer")}
         value["buttons"] = [tap._asdict() | {"label": _to_json(tap.label)} for tap in self.buttons]
         return value
 
@@ -75,12 +76,8 @@ def make_bubble(entry: Entry, samples: Mapping[str, str]) -> Bubble:
     if written:  # the platform writes it, and the API does not show it
         text = AUTHENTICATION_TEXT.replace("{{1}}", "*{{1}}*")
         text += _SECURITY_TEXT if entry.fields.get("auth_add_security_recommendation") else ""
-        seconds = entry.fields.get("auth_code_expiration_seconds")
-        if (
-            entry.fields.get("auth_add_code_expiration")
-            and isinstance(seconds, int)
-            and seconds > 0
-        ):
+        seconds = entry.fields.get("auth_code_expiration_seconds") or 0
+        if entry.fields.get("auth_add_code_expiration") and seconds > 0:
             footer = f"This code expires in {many(max(seconds // 60, 1), 'minute')}."
     first = entry.headers[0] if entry.headers else {}
     kind = first.get("type")
@@ -131,13 +128,9 @@ def _make_tap(button: Mapping[str, Any]) -> Tap | None:
     return Tap(kind, split_runs(label[:_MAX_LENGTH], {}, marked=False), about.get(kind, ""))
 
 
-def _to_json(value: Any) -> Any:
-    """Convert runs and texts to values that can be sent to a page."""
-    if isinstance(value, TextRun):
-        return [_to_json(value.text), list(value.tags), value.mark]
-    if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode()
-    return [_to_json(one) for one in value] if isinstance(value, list) else value
+def _to_json(runs: Iterable[TextRun]) -> list[list[Any]]:
+    """Convert runs to values that can be sent to a page."""
+    return [[run.text, list(run.tags), run.mark] for run in runs]
 
 
 # --- as plain HTML ------------------------------------------------------------------
@@ -194,7 +187,7 @@ def make_bubble_notes(message: Bubble) -> list[str]:
 def _draw_runs(runs: Iterable[TextRun]) -> str:
     parts = []
     for run in runs:
-        text = escape(run.text.encode("utf-8", "replace").decode())
+        text = escape(run.text)
         for tag in reversed(run.tags):
             text = f"<{tag}>{text}</{tag}>"
         parts.append(f'<span style="{_MARK_STYLES[run.mark]}">{text}</span>' if run.mark else text)
@@ -256,12 +249,8 @@ def _split_by_mark(
     text: str, marks: list[str], start: int, end: int, tags: tuple[str, ...]
 ) -> Iterator[TextRun]:
     """Split a part of a text where the mark changes; write unseen characters as U+200B."""
-    while start < end:
-        mark, stop = marks[start], start + 1
-        while stop < end and marks[stop] == mark:
-            stop += 1
-        piece = text[start:stop]
+    for mark, places in groupby(range(start, end), marks.__getitem__):
+        piece = "".join(text[n] for n in places)
         if mark == "odd":
             piece = "".join(f"U+{ord(c):04X}" for c in piece)
         yield TextRun(piece, tags, mark)
-        start = stop

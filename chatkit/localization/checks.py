@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain, pairwise
 from typing import Any, NamedTuple
 
@@ -17,7 +17,6 @@ from chatkit import numbers
 from chatkit.localization import language
 from chatkit.localization.content import (
     SLOT,
-    Contents,
     Entry,
     Slot,
     count_words,
@@ -71,11 +70,8 @@ NEAR = 0.95  #: a share of the limit from which on a translation may not fit
 class Length(NamedTuple):
     """The length of one text of a content, and its limit."""
 
-    template_code: str
-    lang_code: str
     field: str
     characters: int  #: code points
-    utf16: int  #: UTF-16 units
     limit: int
 
     @property
@@ -96,22 +92,10 @@ def get_text_limit(field: str) -> int:
     return LABEL_LIMIT if field.startswith("buttons") else HEADER_LIMIT
 
 
-def measure_lengths(contents: Contents) -> list[Length]:
-    """Measure every text that has a limit.
-
-    Args:
-        contents: A frame of contents, a content, or several.
-
-    Raises:
-        InputError: It is none of these.
-    """
-    return [
-        Length(
-            entry.template_code, entry.lang_code, field, len(text), count_utf16_units(text), limit
-        )
-        for entry in read_entries(contents)
-        for field, _, text, limit in _find_limited_texts(entry)
-    ]
+def measure_lengths(entry: Entry) -> list[Length]:
+    """Measure every text of a content that has a limit."""
+    texts = _find_limited_texts(entry)
+    return [Length(field, len(text), limit) for field, _, text, limit in texts]
 
 
 def _find_limited_texts(entry: Entry) -> Iterator[tuple[str, str, str, int]]:
@@ -236,22 +220,16 @@ def _check_samples(entry: Entry) -> Iterator[Flaw]:
     """Find samples that are missing, and samples without a placeholder."""
     names = dict.fromkeys(slot.name for slot in entry.slots)
     for name in names:
-        value = entry.variables.get(name)
-        match = None
-        if isinstance(value, str) and value.strip():
-            match = _BAD_SPACES.search(value)
-            if match is None:
-                continue
-        short = cut(name, 20)
+        value, short = entry.variables.get(name), cut(name, 20)
         field = f"variables.{short}"
-        if match:
+        if not isinstance(value, str | None):
+            yield flaw("wrong type/sample", field)
+        elif not value or not value.strip():
+            yield flaw("sample missing", field, name=short)
+        elif match := _BAD_SPACES.search(value):
             what = "a line break or a tab" if match[0].strip(" ") else "several spaces in a row"
             rule = "sample format" if match["refused"] else "doubled spaces/sample"
             yield flaw(rule, field, match.start(), name=short, what=what)
-        elif value is not None and not isinstance(value, str):
-            yield flaw("wrong type/sample", field)
-        else:
-            yield flaw("sample missing", field, name=short)
     for name in entry.variables:
         if name not in names:
             short = cut(str(name), 20)
@@ -422,11 +400,8 @@ def _check_website_button(
         rule = "button url/address" if value else "button url/missing"
         yield flaw(rule, place, name=name, value=values(value))
         return
-    placeholders, sample, host = (
-        find_slots(value),
-        button.get("dynamic_url"),
-        _read_host_name(value),
-    )
+    placeholders, host = find_slots(value), _read_host_name(value)
+    sample = button.get("dynamic_url")
     yield from _check_placeholders(value, place, placeholders)
     if host in _LINK_HOSTS:
         yield flaw("button short link", place, name=name, host=host)
@@ -617,31 +592,29 @@ def check_structure(case: Case) -> Iterator[Flaw]:
 def _compare_placeholders(entry: Entry, original: Entry) -> Iterator[Flaw]:
     lang, own = original.lang_code, {slot.name for slot in entry.slots}
     others = {slot.name for slot in original.slots}
-    parts = []
-    if lost := others - own:
-        parts.append(
-            f"{_join_slot_names(lost)} of {lang} {'is' if len(lost) == 1 else 'are'} missing"
-        )
-    if more := own - others:
-        parts.append(f"{_join_slot_names(more)} {'is' if len(more) == 1 else 'are'} not in {lang}")
+    parts, more = [], own - others
+    for names, of, where in (
+        (others - own, f" of {lang}", "missing"),
+        (more, "", f"not in {lang}"),
+    ):
+        if names:
+            first_names = sorted(names, key=lambda name: (len(name), name))[:5]
+            listed = ", ".join("{{" + cut(name, 20) + "}}" for name in first_names)
+            parts.append(f"{listed}{of} {'is' if len(names) == 1 else 'are'} {where}")
     if parts:
         first = min((slot.start for slot in entry.slots if slot.name in more), default=None)
         yield flaw("placeholders differ", "text", first, what=" and ".join(parts))
 
 
-def _join_slot_names(names: Iterable[str]) -> str:
-    def by_number(name: str) -> tuple[int, str]:
-        return (int(name) if name.isdecimal() and len(name) < 10 else 10**10), name
-
-    return ", ".join("{{" + cut(name, 20) + "}}" for name in sorted(names, key=by_number)[:5])
-
-
 def _compare_headers(entry: Entry, original: Entry) -> Iterator[Flaw]:
     mine, other = ([header.get("type") for header in each.headers] for each in (entry, original))
     if mine != other:
-        words = (" and ".join(values(kind).strip('"') for kind in kinds) for kinds in (mine, other))
-        named = dict(zip(("mine", "other"), (each or "none" for each in words), strict=True))
-        yield flaw("header differs", "headers", lang=original.lang_code, **named)
+        names = [
+            " and ".join(values(kind).strip('"') for kind in kinds) or "none"
+            for kinds in (mine, other)
+        ]
+        lang = original.lang_code
+        yield flaw("header differs", "headers", lang=lang, mine=names[0], other=names[1])
         return
     fields = [f"headers.{number}.text" for number in range(len(mine))]
     counts = [

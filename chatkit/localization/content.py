@@ -21,21 +21,16 @@ if TYPE_CHECKING:
 #: What can be checked: a frame of contents, one content, or several.
 Contents: TypeAlias = "pd.DataFrame | Record | Body | Mapping[str, Any] | Iterable[Any]"
 
+_FLAGS = (
+    *("is_draft", "is_catalog", "is_catalog_connected", "is_custom_validity_period"),
+    *("auth_add_security_recommendation", "auth_add_code_expiration"),
+)
 _TYPES: dict[str, tuple[type, str]] = {
-    "text": (str, "text"),
-    "footer": (str, "text"),
+    **dict.fromkeys(("text", "footer"), (str, "text")),
     "variables": (Mapping, "an object of placeholder numbers and sample texts"),
-    "headers": (list, "an array"),
-    "buttons": (list, "an array"),
-    "auth_apps": (list, "an array"),
-    "auth_delivery_method": (str, "text"),
-    "parameter_format": (str, "text"),
-    "is_draft": (bool, "true or false"),
-    "is_catalog": (bool, "true or false"),
-    "is_catalog_connected": (bool, "true or false"),
-    "is_custom_validity_period": (bool, "true or false"),
-    "auth_add_security_recommendation": (bool, "true or false"),
-    "auth_add_code_expiration": (bool, "true or false"),
+    **dict.fromkeys(("headers", "buttons", "auth_apps"), (list, "an array")),
+    **dict.fromkeys(("auth_delivery_method", "parameter_format"), (str, "text")),
+    **dict.fromkeys(_FLAGS, (bool, "true or false")),
     "validity_period_seconds": (int, "a whole number"),
     "auth_code_expiration_seconds": (int, "a whole number"),
 }
@@ -126,20 +121,14 @@ class Entry:
         self.is_authentication = any(map(self.fields.get, _AUTHENTICATION_FIELDS)) or (
             self.text.replace("*", "").startswith(AUTHENTICATION_TEXT)
         )
-        pieces = [
-            TextPiece(f"headers.{n}.text", "the header", read_text(header, "text"))
-            for n, header in enumerate(self.headers)
-        ]
-        pieces += [TextPiece("text", "the text", self.text)]
-        pieces += [TextPiece("footer", "the footer", self.footer)]
-        pieces += [
-            TextPiece(
-                f"buttons.{n}.label", f"the label of button {n + 1}", read_text(button, "label")
-            )
-            for n, button in enumerate(self.buttons)
-        ]
+        pieces = [("text", "the text", self.text), ("footer", "the footer", self.footer)]
+        for n, header in enumerate(self.headers):
+            pieces.insert(n, (f"headers.{n}.text", "the header", read_text(header, "text")))
+        for n, button in enumerate(self.buttons, 1):
+            name = f"the label of button {n}"
+            pieces.append((f"buttons.{n - 1}.label", name, read_text(button, "label")))
         #: Every text that a customer reads.
-        self.pieces = [piece for piece in pieces if piece.text]
+        self.pieces = [TextPiece(*piece) for piece in pieces if piece[2]]
         #: The same by their fields, those that are not blank.
         self.texts = {piece.field: piece.text for piece in self.pieces if not piece.text.isspace()}
         #: The placeholders of these texts, in order, where there are some.
@@ -153,17 +142,10 @@ class Entry:
 
     def summary(self) -> str:
         """Return the message in one line, with samples in place of the placeholders."""
-        text, end = "", 0
-        for slot in self.slots:
-            sample = self.variables.get(slot.name)
-            text += self.text[end : slot.start] + (str(sample) if sample else str(slot))
-            end = slot.end
-        heads = [text for field, text in self.texts.items() if field.startswith("headers")]
-        labels = "".join(
-            f" [{read_text(b, 'label')}]" for b in self.buttons if read_text(b, "label")
-        )
-        parts = [*heads, text + self.text[end:], self.footer]
-        return " / ".join(each for each in parts if each.strip()) + labels
+        text = SLOT.sub(lambda slot: str(self.variables.get(slot[1]) or slot[0]), self.text)
+        heads = [piece.text for piece in self.pieces if piece.field.startswith("headers")]
+        labels = [f" [{each.text}]" for each in self.pieces if each.field.startswith("buttons")]
+        return " / ".join(filter(str.strip, [*heads, text, self.footer])) + "".join(labels)
 
     def _read_objects(self, name: str) -> list[Mapping[str, Any]]:
         value = self.raw.get(name)

@@ -20,14 +20,15 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from xml.etree.ElementTree import Element, ParseError, TreeBuilder, XMLParser
 from xml.sax.saxutils import escape, quoteattr
 
 from babel.messages.catalog import Catalog, Message
-from babel.messages.pofile import PoFileError, normalize, read_po, write_po
+from babel.messages.pofile import PoFileError, read_po, write_po
 
 from chatkit.errors import InputError
+from chatkit.imports import read_table
 from chatkit.imports.tables import (
     BadCell,
     RawTable,
@@ -40,18 +41,18 @@ from chatkit.imports.tables import (
     workbook,
     write_file,
 )
-from chatkit.imports.tables.delimited import decode_text, read_delimited, write_csv
+from chatkit.imports.tables.delimited import format_csv
 from chatkit.localization import language
 from chatkit.localization.content import count_words, shorten_list, text_label
 from chatkit.localization.ledger import Ledger
-from chatkit.localization.table import make_frame, make_text_frame
+from chatkit.localization.table import make_frame
 from chatkit.localization.units import (
     Only,
     Unit,
     collect_units,
     escape_controls,
-    filter_by_state,
     parse_stamp,
+    select_states,
     unescape_controls,
 )
 from chatkit.util.display import escaped, many, visible
@@ -60,12 +61,11 @@ from chatkit.util.progress import print_line
 if TYPE_CHECKING:
     import pandas as pd
 
-FileFormat = Literal["xlsx", "csv", "po", "xliff"]
 #: A file, or several; a folder stands for the files in it.
 Paths: TypeAlias = "str | os.PathLike[str] | bytes | Iterable[str | os.PathLike[str] | bytes]"
 
 #: The format of a file by the end of its name.
-_ENDINGS: Mapping[str, FileFormat] = {
+_ENDINGS = {
     ".xlsx": "xlsx",
     ".csv": "csv",
     ".po": "po",
@@ -76,30 +76,21 @@ _ENDINGS: Mapping[str, FileFormat] = {
 _READABLE_ENDINGS = (*_ENDINGS, ".xlsm")
 
 
-def get_file_format(path: Path) -> FileFormat:
-    """Return the format of a file by the end of its name.
-
-    Raises:
-        InputError: The end is of no known format.
-    """
-    form = _ENDINGS.get(path.suffix.lower())
-    if form is None:
-        raise InputError(
-            f"The format of {path.name!r} is unknown: its name must end in {', '.join(_ENDINGS)}."
-        )
-    return form
-
-
 def encode_units(
-    units: Sequence[Unit], path: Path, form: FileFormat, source: str
+    units: Sequence[Unit], path: Path, source: str
 ) -> dict[Path, tuple[list[Unit], bytes]]:
     """Encode units as files: the units in each and its content, by its path.
 
     PO and XLIFF have a file for each language, whose code stands in the name: `texts.de.po`.
 
     Raises:
-        InputError: A file cannot hold them.
+        InputError: A file cannot hold them, or the end of its name is of no known format.
     """
+    form = _ENDINGS.get(path.suffix.lower())
+    if form is None:
+        raise InputError(
+            f"The format of {path.name!r} is unknown: its name must end in {', '.join(_ENDINGS)}."
+        )
     if form in ("xlsx", "csv"):
         return {path: (list(units), (encode_workbook if form == "xlsx" else encode_csv)(units))}
     languages: dict[str, list[Unit]] = {}
@@ -209,8 +200,7 @@ def _format_row(unit: Unit) -> list[str | None]:
 
 def encode_csv(units: Sequence[Unit]) -> bytes:
     """Encode units of any languages as CSV."""
-    write_csv(make_text_frame(list(map(_format_row, units)), COLUMNS), target := io.BytesIO())
-    return target.getvalue()
+    return format_csv(COLUMNS, map(_format_row, units))
 
 
 def encode_workbook(units: Sequence[Unit]) -> bytes:
@@ -231,8 +221,7 @@ def read_csv(data: bytes, encoding: str | None = None) -> list[Unit]:
     Raises:
         InputError: It is no CSV, or lacks a column.
     """
-    content, label, notes = decode_text(data, encoding, count_headings=_count_known_columns)
-    table = read_delimited(content, label, None, _count_known_columns, notes)
+    table = read_table(data, _count_known_columns, encoding=encoding)
     return list(_read_table(table, "", _find_header(table)))
 
 
@@ -378,6 +367,7 @@ def _read_row(
 _LANG_CODE = "# lang_code: "
 #: The flags that Babel sets because it takes {{1}} for a format of Python.
 _PYTHON_FLAGS = ("python-format", "python-brace-format")
+_NO_WRAPPING = 1 << 20  #: characters of a line; without a width Babel breaks comments
 
 
 def encode_po(units: Sequence[Unit], source: str) -> bytes:
@@ -406,7 +396,8 @@ def encode_po(units: Sequence[Unit], source: str) -> bytes:
             escape_controls(unit.target),
             auto_comments=[visible(unit.note), *state],
             user_comments=escape_controls(unit.comment).splitlines(),
-            context=_format_message_context(unit),
+            previous_id=escape_controls(unit.source_before) or (),
+            context=f"{unit.template_code}/{unit.field} {unit.stamp}",
         )
         message.flags.difference_update(_PYTHON_FLAGS)
         if unit.state == "stale":  # programs ask for these to be looked at, and then take it off
@@ -414,32 +405,8 @@ def encode_po(units: Sequence[Unit], source: str) -> bytes:
         if unit.limit:
             message.flags.add(f"max-length:{unit.limit}")
     target = io.BytesIO()
-    write_po(target, catalog, width=0)
-    return _add_previous_sources(target.getvalue().decode(), units).encode()
-
-
-def _format_message_context(unit: Unit) -> str:
-    return f"{unit.template_code}/{unit.field} {unit.stamp}"
-
-
-def _add_previous_sources(data: str, units: Iterable[Unit]) -> str:
-    """Add to a PO file the sources that stale texts were made from.
-
-    Babel could write them, but breaks the lines of long ones.
-    """
-    before = {
-        f"msgctxt {normalize(_format_message_context(unit), width=0)}": normalize(
-            escape_controls(unit.source_before), prefix="#| ", width=0
-        )
-        for unit in units
-        if unit.source_before
-    }
-    if not before:
-        return data
-    lines = data.split("\n")
-    return "\n".join(
-        f"#| msgid {before[line]}\n{line}" if line in before else line for line in lines
-    )
+    write_po(target, catalog, width=_NO_WRAPPING, include_previous=True)
+    return target.getvalue()
 
 
 def read_po_units(data: bytes) -> list[Unit]:
@@ -510,10 +477,10 @@ def export(
         OSError: A file cannot be written.
     """
     path = Path(target).expanduser()
-    form = get_file_format(path)
+    states = select_states(only)
     every, unplaced = collect_units(frame, source, languages, ledger)
-    units = filter_by_state(every, only)
-    encoded = encode_units(units, path, form, source) if units else {}
+    units = [unit for unit in every if unit.state in states]
+    encoded = encode_units(units, path, source) if units else {}
     if existing := [each.name for each in encoded if each.exists() and not replace]:
         raise InputError(
             f"{', '.join(existing)} is there already, and may hold the work of a translator. Take "
@@ -558,12 +525,6 @@ _OWN_AUTHORS = ("", "developer")
 _UNFINISHED_STATES = ("new", "needs-")
 
 
-def _format_attributes(**named: str | int) -> str:
-    return "".join(
-        f" {name.replace('_', '-')}={quoteattr(str(value))}" for name, value in named.items()
-    )
-
-
 # --- writing ----------------------------------------------------------------------------
 
 
@@ -575,18 +536,15 @@ def encode_xliff(units: Sequence[Unit], source: str) -> bytes:
         source: The language they are translated from.
     """
     target = units[0].lang_code
+    source_tag, target_tag = map(language.bcp47_tag, (source, target))
     lines = [
         '<?xml version="1.0" encoding="UTF-8"?>',
         '<xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2">',
     ]
     for code, group in groupby(units, key=lambda unit: unit.template_code):
-        head = _format_attributes(
-            original=f"{target}/{code}",
-            source_language=language.bcp47_tag(source),
-            target_language=language.bcp47_tag(target),
-            datatype="plaintext",
-        )
-        lines += [f"  <file{head}>", "    <body>"]
+        tags = f'source-language="{source_tag}" target-language="{target_tag}"'
+        head = f'original={quoteattr(f"{target}/{code}")} {tags} datatype="plaintext"'
+        lines += [f"  <file {head}>", "    <body>"]
         for unit in group:
             lines += _write_trans_unit(unit)
         lines += ["    </body>", "  </file>"]
@@ -594,9 +552,9 @@ def encode_xliff(units: Sequence[Unit], source: str) -> bytes:
 
 
 def _write_trans_unit(unit: Unit) -> Iterator[str]:
-    most = _format_attributes(maxwidth=unit.limit, size_unit="char") if unit.limit else ""
-    head = _format_attributes(id=unit.stamp, resname=unit.field) + most
-    yield f'      <trans-unit{head} xml:space="preserve">'
+    most = f' maxwidth="{unit.limit}" size-unit="char"' if unit.limit else ""
+    head = f"id={quoteattr(unit.stamp)} resname={quoteattr(unit.field)}{most}"
+    yield f'      <trans-unit {head} xml:space="preserve">'
     ids: dict[str, int] = {}
     yield f"        <source>{encode_inline(unit.source, ids)}</source>"
     if unit.target:
@@ -723,19 +681,17 @@ _CODE_ELEMENTS = ("ph", "x", "it", "bpt", "ept", "bx", "ex")
 
 def read_element_text(element: Element | None, codes: Mapping[str, str]) -> str:
     """Return the text of a source or target; `codes` has the placeholders by their id."""
-    return "" if element is None else unescape_controls(_read_inline_text(element, codes))
+    return "" if element is None else unescape_controls("".join(_iter_texts(element, codes)))
 
 
-def _read_inline_text(element: Element, codes: Mapping[str, str]) -> str:
-    texts = [element.text or ""]
+def _iter_texts(element: Element, codes: Mapping[str, str]) -> Iterator[str]:
+    yield element.text or ""
     for child in element:
-        name = get_local_name(child)
-        if name in _CODE_ELEMENTS:
-            texts.append(_read_code_text(child, codes))
+        if get_local_name(child) in _CODE_ELEMENTS:
+            yield _read_code_text(child, codes)
         else:  # what a program put around words to mark them
-            texts.append(_read_inline_text(child, codes))
-        texts.append(child.tail or "")
-    return "".join(texts)
+            yield from _iter_texts(child, codes)
+        yield child.tail or ""
 
 
 def _read_code_text(element: Element, codes: Mapping[str, str]) -> str:

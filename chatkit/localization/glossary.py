@@ -250,16 +250,12 @@ def _read_table(source: Any) -> tuple[str, list[tuple[int, Mapping[str, Any]]]]:
 
 
 def _read_file(path: str | os.PathLike[str]) -> tuple[str, list[tuple[int, Mapping[str, Any]]]]:
-    from chatkit.imports.tables import detect_file_kind, format_rows, read_source, workbook
-    from chatkit.imports.tables.delimited import decode_text, read_delimited
+    from chatkit.imports import read_table
+    from chatkit.imports.tables import format_rows, read_source
 
     name, content = read_source(path)
     try:
-        if isinstance(content, bytes) and detect_file_kind(content) == "xlsx":
-            table = workbook.read_sheet(content, None)
-        else:
-            text, encoding, notes = decode_text(content, count_headings=_count_known_columns)
-            table = read_delimited(text, encoding, None, _count_known_columns, notes)
+        table = read_table(content, _count_known_columns)
     except InputError as error:
         raise InputError(f"{visible(name)}: {error}") from None
     if table.broken:

@@ -10,7 +10,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from html import unescape
 from typing import TYPE_CHECKING, Any
 
@@ -37,7 +36,16 @@ from chatkit.localization.units import (
     parse_stamp,
     put_texts,
 )
-from chatkit.report import FEW, LABEL, MANY, Report, ReportPart, html_tables, marked
+from chatkit.report import (
+    LABEL,
+    MANY,
+    Report,
+    ReportPart,
+    ReportRow,
+    headline,
+    marked,
+    rows_table,
+)
 from chatkit.util.display import cut, has_half_character, many, visible
 from chatkit.util.files import get_user_name
 
@@ -50,11 +58,13 @@ if TYPE_CHECKING:
 #: Verdicts on texts that are not rejected.
 TAKEN_VERDICTS = ("fresh", "revised", "unwrapped", "unchanged")
 #: Verdicts on texts that belong to no known place.
-_UNPLACED = ("no stamp", "code changed", "not in the frame")
+_UNPLACED = ("no stamp", "not in the frame")
+#: Columns of a spreadsheet that say where a text belongs.
+_KEY_COLUMNS = ("template_code", "lang_code", "field")
 #: The verdict on texts that only wait for others.
 _INCOMPLETE = "incomplete"
 _MAX_LENGTH = 400  #: characters of a source that is shown
-_MAX_LISTED_FAULTS = 5  #: so many rejected texts are shown with the counts
+_WIDTHS = dict.fromkeys(("text", "why not", "source", "came back"), 0)
 
 
 @dataclass(eq=False)
@@ -98,11 +108,6 @@ class ReturnedText:
     def is_edited(self) -> bool:
         """Return whether the translation differs from the exported one."""
         return self.stamp is None or digest_texts(self.unit.target) != self.stamp.target
-
-    @property
-    def source_is_current(self) -> bool:
-        """Return whether the source is still the one that was exported."""
-        return bool(self.stamp and self.original and digest_texts(self.source) == self.stamp.source)
 
     @property
     def target_is_current(self) -> bool:
@@ -207,56 +212,29 @@ class Translations(Report):
             f"{len(self.refused):,} rejected" + (f": {reasons}" if reasons else "")
         )
 
-    def _split_refused(self) -> tuple[list[ReturnedText], str]:
-        """Return the rejected texts with a fault, and a line that counts those waiting for them."""
-        faults = [each for each in self.refused if each.verdict != _INCOMPLETE]
-        if count := len(self.refused) - len(faults):
-            wait = "waits" if count == 1 else "wait"
-            return faults, f"{many(count, 'text')} {wait} for these or others: .rejected has them."
-        return faults, ""
-
     def _parts(self) -> Iterator[ReportPart]:
-        """Yield the counts with the first faults, then the parts of the plan."""
-        lines = [self._heading()]
-        faults, waiting = self._split_refused()
-        for each in faults[:_MAX_LISTED_FAULTS]:
-            lines.append(f"  {cut(each.label, 60)}: {each.verdict}: {cut(each.message, 200)}")
-            if each.verdict == "stale" and each.source:
-                sources = each.unit.source[:_MAX_LENGTH], each.source[:_MAX_LENGTH]
-                lines.append(f"    {format_changes(*sources)}")
-        if (rest := len(faults) - _MAX_LISTED_FAULTS) > 0:
-            lines.append(f"  and {rest:,} more in .rejected")
-        lines += [f"  {waiting}"] * bool(waiting)
-        yield ReportPart(lines, self._html)
+        """Yield the counts with the first rejected texts, then the parts of the plan."""
+        yield headline(self._heading())
+        if self.refused:
+            rows = map(_draw_row, self.refused[:MANY])
+            yield rows_table(_WIDTHS, rows, len(self.refused), ".rejected", "Not taken:")
         if hasattr(self, "plan"):
             yield from self.plan._parts()
 
-    def _html(self) -> str:
-        """Return the heading and the table of the rejected texts as HTML."""
-        parts = [f"<p>{marked(self._heading())}</p>"]
-        if self.refused:
-            faults, waiting = self._split_refused()
-            widths = dict.fromkeys(("text", "why not", "source", "came back"), 0)
-            rows = list(map(_draw_row, faults[:MANY]))
-            table = html_tables(widths, rows[:FEW], rows[FEW:], len(faults), ".rejected")
-            rest = f"<p>{marked(waiting)}</p>" * bool(waiting)
-            summary = f"<summary>What was not taken: {many(len(self.refused), 'text')}</summary>"
-            parts.append(f"<details open>{summary}{table}{rest}</details>")
-        return "".join(parts)
 
-
-def _draw_row(text: ReturnedText) -> str:
+def _draw_row(text: ReturnedText) -> ReportRow:
     where, cell = visible(text.label), text.unit.cells.get("translation")
     place = ", ".join(filter(None, (visible(text.unit.place), cell)))
+    message = f"{text.verdict}: {cut(text.message, _MAX_LENGTH)}"
+    lines = [f"  {cut(where, 60)}: {cut(message, 200)}"]
     source, returned = (marked(cut(each, _MAX_LENGTH)) for each in (text.source, text.returned))
-    if text.verdict == "stale":
-        source = draw_changes(text.unit.source[:_MAX_LENGTH], text.source[:_MAX_LENGTH])
-    return (
-        f'<tr><th scope="row" dir="auto">{marked(cut(where, 2 * LABEL))}<br>'
-        f"<i>{marked(cut(place, 2 * LABEL))}</i></th>"
-        f'<td dir="auto">{marked(text.verdict)}: {marked(cut(text.message, _MAX_LENGTH))}</td>'
-        f'<td dir="auto">{source}</td><td dir="auto">{returned}</td></tr>'
-    )
+    if text.verdict == "stale" and text.source:
+        sources = text.unit.source[:_MAX_LENGTH], text.source[:_MAX_LENGTH]
+        lines.append(f"    {format_changes(*sources)}")
+        source = draw_changes(*sources)
+    head = f"{marked(cut(where, 2 * LABEL))}<br><i>{marked(cut(place, 2 * LABEL))}</i>"
+    cells = "".join(f'<td dir="auto">{cell}</td>' for cell in (marked(message), source, returned))
+    return ReportRow(lines, html=f'<th scope="row" dir="auto">{head}</th>{cells}')
 
 
 def import_units(
@@ -280,74 +258,72 @@ def import_units(
         broken: Take texts that are too long or against the glossary, too.
 
     """
-    importer = _Importer(
-        read_entries(frame), units, glossary, ledger, any_order=any_order, broken=broken
-    )
+    known = Ledger() if ledger is None else ledger
+    importer = _Importer(read_entries(frame), units, glossary, known, any_order, broken)
     edits, new = importer.build_edits()
     result = apply_edits(frame, edits, new)
     for text in importer.texts:
-        while text.duplicate_of:
+        if text.duplicate_of:
             text.set_verdict(text.duplicate_of.verdict, text.duplicate_of.message)
-            text.duplicate_of = text.duplicate_of.duplicate_of
     return Translations(result, importer.changed, importer.texts, len(new), importer.source)
 
 
+@dataclass
 class _Importer:
     """The evaluation of returned texts: each by itself, then those that belong together."""
 
-    def __init__(
-        self,
-        members: Sequence[Entry],
-        units: Sequence[Unit],
-        glossary: Glossary | None,
-        ledger: Ledger | None,
-        *,
-        any_order: bool,
-        broken: bool,
-    ) -> None:
+    members: Sequence[Entry]
+    units: Sequence[Unit]
+    glossary: Glossary | None
+    ledger: Ledger
+    any_order: bool
+    broken: bool
+
+    def __post_init__(self) -> None:
         self.changed: list[tuple[str, ...]] = []
         self.source = ""  #: the language that the texts were translated from
-        self._any_order, self._broken = any_order, broken
-        self._glossary, self._ledger = glossary, Ledger() if ledger is None else ledger
-        self._members, self._templates = members, group_by_template(members)
-        self._rows: dict[tuple[str, str], int] = {}
-        for row, entry in enumerate(members):
-            self._rows.setdefault((entry.template_code, entry.lang_code), row)
-        #: The texts that are taken, by content and field.
-        self._taken: dict[tuple[str, str], dict[str, ReturnedText]] = {}
-        self.texts = [self._match_unit(unit) for unit in units]
+        self._templates = group_by_template(self.members)
+        #: The row of each content, by template and language; of two equal ones the first.
+        self._rows = {
+            (entry.template_code, entry.lang_code): row
+            for row, entry in reversed([*enumerate(self.members)])
+        }
+        #: The texts that are taken by field, and their source, by content.
+        self._taken: dict[tuple[str, str], tuple[Entry, dict[str, ReturnedText]]] = {}
+        self.texts = [self._match_unit(unit) for unit in self.units]
         self._evaluate_all()
         self._reject_incomplete()
 
     def _match_unit(self, unit: Unit) -> ReturnedText:
         """Find the contents that a returned unit belongs to, by its stamp and its key."""
-        stamp, original = parse_stamp(unit.stamp), None
-        for each in self._templates.get(unit.template_code, ()) if stamp else ():
-            if stamp and make_stamp_key(*unit.text_key, each.lang_code) == stamp.key:
-                original = each
-                break
-        entry = self._find_entry(unit.text_key[:2])
+        stamp, entry = parse_stamp(unit.stamp), self._find_entry(unit.text_key[:2])
+        members = self._templates.get(unit.template_code, ()) if stamp else ()
+        sources = (
+            each
+            for each in members
+            if stamp and make_stamp_key(*unit.text_key, each.lang_code) == stamp.key
+        )
+        original = next(sources, None)
         now, live = ("" if e is None else e.texts.get(unit.field, "") for e in (original, entry))
         text = ReturnedText(unit, unit.target, stamp, original, entry, now, live)
-        if text.is_edited and not self._broken:
+        if text.is_edited and not self.broken:
             text.unit = unit._replace(target=strip_residue(unit.target, now))
         return text
 
     def _find_entry(self, content_key: tuple[str, str]) -> Entry | None:
         row = self._rows.get(content_key)
-        return None if row is None else self._members[row]
+        return None if row is None else self.members[row]
 
     def _evaluate_all(self) -> None:
         """Set the verdict on each text; of equal ones only the first is evaluated."""
         places: dict[tuple[str, ...], list[ReturnedText]] = {}
         for text in self.texts:
-            content_key = (
-                (*text.unit.text_key, text.stamp.key) if text.stamp else (text.unit.place,)
-            )
-            places.setdefault(content_key, []).append(text)
+            place = (*text.unit.text_key, text.stamp.key) if text.stamp else (text.unit.place,)
+            if text.is_edited:
+                places.setdefault(place, []).append(text)
         for returned in places.values():
             versions: dict[str, ReturnedText] = {}
-            for text in _keep_newest_export([text for text in returned if text.is_edited]):
+            for text in _keep_newest_export(returned):
                 first = versions.setdefault(text.unit.target, text)
                 text.duplicate_of = None if first is text else first
             for text in versions.values():
@@ -361,18 +337,20 @@ class _Importer:
             lost += unit.format_cell_reference("stamp")
             text.set_verdict("unreadable" if unit.problem else "no stamp", unit.problem or lost)
         elif source is None:
-            text.set_verdict(*self._describe_placement(unit, stamp))
-        elif text.unit.target != text.live or unit.problem:
+            cells = ", ".join(cell for name, cell in unit.cells.items() if name in _KEY_COLUMNS)
+            message = "neither it nor its source is in the frame, or where it belongs was changed"
+            text.set_verdict("not in the frame", message + f": see {cells}" * bool(cells))
+        elif unit.target != text.live or unit.problem:
             if reason := self._find_rejection(text, stamp, source, versions):
                 text.set_verdict(*reason)
-            else:
-                taken = self._taken.setdefault(unit.text_key[:2], {})
-                if unit.field in taken:  # translated from another language: the later one counts
-                    taken[unit.field].verdict = "unchanged"
-                taken[unit.field] = text
-                text.verdict = "fresh" if text.target_is_current else "revised"
-                if text.unit.target != text.returned:
-                    text.set_verdict("unwrapped", "taken without what a program had added")
+                return
+            _, taken = self._taken.setdefault(unit.text_key[:2], (source, {}))
+            if unit.field in taken:  # translated from another language: the later one counts
+                taken[unit.field].verdict = "unchanged"
+            taken[unit.field] = text
+            text.verdict = "fresh" if text.target_is_current else "revised"
+            if unit.target != text.returned:
+                text.set_verdict("unwrapped", "taken without what a program had added")
 
     def _find_rejection(
         self, text: ReturnedText, stamp: Stamp, source: Entry, versions: Sequence[ReturnedText]
@@ -393,13 +371,14 @@ class _Importer:
         if not unit.target.strip():
             return "emptied", "the translation was taken out; delete it in the template if meant"
         # a program that prints a file anew may break the lines of a source
-        same = text.source_is_current and unit.source.split() == text.source.split()
+        current = digest_texts(text.source) == stamp.source
+        same = current and unit.source.split() == text.source.split()
         if digest_texts(unit.source) != stamp.source and not same:
             message = (
                 f"the source text in the file{unit.format_cell_reference('source')} is not the one "
             )
             return "source edited", message + "that went out: a program changed it, or a person did"
-        if not text.source_is_current:
+        if not current:
             message = f"{lang} was changed since the export. Export it again, and read both files"
             return "stale", message
         if not text.target_is_current and not self._was_imported_since(text, source):
@@ -419,16 +398,16 @@ class _Importer:
 
         A translator who goes on in the same file revises that one, and overwrites nobody.
         """
-        origin = self._ledger.find_origin(text.unit, text.unit.field, source, text.live)
+        origin = self.ledger.find_origin(text.unit, text.unit.field, source, text.live)
         if origin is None or (origin.how, origin.by) != ("import", get_user_name()):
             return False
         return "" != _read_digits(text.exported_at) < _read_digits(origin.at)
 
     def _check_wording(self, text: ReturnedText, source: Entry) -> tuple[str, str] | None:
         """Check a text for residue of programs, its length, and its words by the glossary."""
-        unit, glossary = text.unit, self._glossary
+        unit, glossary = text.unit, self.glossary
         lang, limit, count = unit.lang_code, get_text_limit(unit.field), len(unit.target)
-        if self._broken:
+        if self.broken:
             return None
         if reason := _describe_residue(unit, text.source):
             return "residue", reason
@@ -437,7 +416,7 @@ class _Importer:
             return "too long", f"{message}: take away {count - limit:,}"
         if glossary is not None:
             for flaw in glossary.find_breaches(text.source, unit.target, lang, source.lang_code):
-                if not self._ledger.is_silent(flaw.code, lang, unit.template_code, unit.field):
+                if not self.ledger.is_silent(flaw.code, lang, unit.template_code, unit.field):
                     return "glossary broken", f"{flaw.message}. {flaw.hint}".rstrip(". ")
         return None
 
@@ -450,36 +429,10 @@ class _Importer:
             return "placeholder lost", f"{', '.join(lost)} {are} missing{more}"
         if added:
             return "placeholder added", f"{', '.join(added)} is not in the source"
-        if expected != got and not self._any_order:
+        if expected != got and not self.any_order:
             message = f"they are {', '.join(got)}, in the source {', '.join(expected)}"
             return "placeholder order", f"{message}. If that is right, read with any_order=True"
         return None
-
-    def _describe_placement(self, unit: Unit, stamp: Stamp) -> tuple[str, str]:
-        """Return the verdict and the message for a unit whose key does not fit its stamp."""
-        real = self._places_by_key.get(stamp.key)
-        if real is None:
-            message = "neither it nor its source is in the frame, or where it belongs was changed"
-            return "not in the frame", message
-        message = f"its stamp is that of {visible(' '.join(real))}"
-        return "code changed", f"{message}: put {', '.join(unit.describe_repair(real))} again"
-
-    @cached_property
-    def _places_by_key(self) -> dict[str, tuple[str, str, str]]:
-        """The keys of all texts that can be translated, by the key that their stamp would have."""
-        languages = {e.lang_code for e in self._members} | {
-            text.unit.lang_code for text in self.texts
-        }
-        return {
-            make_stamp_key(e.template_code, lang, field, e.lang_code): (
-                e.template_code,
-                lang,
-                field,
-            )
-            for e in self._members
-            for field in e.texts
-            for lang in languages - {e.lang_code}
-        }
 
     def _reject_incomplete(self) -> None:
         """Reject texts that would leave a content half in the language of its source.
@@ -490,46 +443,36 @@ class _Importer:
         for text in self.texts:
             if text.verdict not in TAKEN_VERDICTS:
                 faults.setdefault(text.unit.text_key[:2], set()).add(text.unit.field)
-        for content_key, taken in self._taken.items():
+        for content_key, (source, taken) in self._taken.items():
             entry = self._find_entry(content_key)
             for name in ("", "headers", "buttons"):
-                for source in {
-                    id(each.original): each.original for each in taken.values()
-                }.values():
-                    if source is None:
-                        continue
-                    needed = set(list_group_fields(source, entry, name))
-                    needed -= set() if name else faults.get(content_key, set())
-                    group = [f for f in taken if find_text_group(entry, source, f) == name]
-                    if group and (missing := sorted(needed - taken.keys())):
-                        without = f"without {', '.join(map(text_label, missing))}"
-                        message = f"{without} the {name or 'content'} would be half translated"
-                        for field in group:
-                            taken.pop(field).set_verdict(_INCOMPLETE, message)
+                needed = set(list_group_fields(source, entry, name))
+                needed -= set() if name else faults.get(content_key, set())
+                group = [f for f in taken if find_text_group(entry, source, f) == name]
+                if group and (missing := sorted(needed - taken.keys())):
+                    without = f"without {', '.join(map(text_label, missing))}"
+                    message = f"{without} the {name or 'content'} would be half translated"
+                    for field in group:
+                        taken.pop(field).set_verdict(_INCOMPLETE, message)
 
     def build_edits(self) -> tuple[dict[int, dict[str, Any]], list[dict[str, Any]]]:
         """Return the changed fields by row of the frame, and the new contents."""
         edits: dict[int, dict[str, Any]] = {}
         new: list[dict[str, Any]] = []
-        for content_key, taken in self._taken.items():
-            source = next((text.original for text in taken.values()), None)
-            if source is None:
+        for content_key, (source, taken) in self._taken.items():
+            if not taken:
                 continue
             self.source = self.source or source.lang_code
-            fields = {
-                field: text.unit.target
-                for field, text in sorted(taken.items(), key=_make_field_sort_key)
-            }
+            fields = {field: text.unit.target for field, text in taken.items()}
             self.changed += [
                 (*text.unit.text_key, text.live, text.unit.target) for text in taken.values()
             ]
-            entry = self._find_entry(content_key)
-            if entry is None:
+            if (row := self._rows.get(content_key)) is not None:
+                edits[row] = put_texts(self.members[row].raw, source, fields)
+            else:
                 draft = make_draft(source, content_key[1])
                 texts = dict.fromkeys(source.texts, "") | fields  # the others are missing
                 new.append({**draft, **put_texts(draft, source, texts)})
-            else:
-                edits[self._rows[content_key]] = put_texts(entry.raw, source, fields)
         return edits, new
 
 
@@ -588,10 +531,3 @@ def _keep_newest_export(edited: list[ReturnedText]) -> list[ReturnedText]:
 def _read_digits(time: str) -> str:
     """Return the digits of a time in ISO 8601 or of a stamp, UTC, which sort by time."""
     return re.sub(r"\D", "", time.partition("+")[0])
-
-
-def _make_field_sort_key(item: tuple[str, object]) -> tuple[str, int]:
-    """Return the sort key of a field: the tenth button after the second."""
-    name, _, inner = item[0].partition(".")
-    number = inner.partition(".")[0]
-    return name, int(number) if number.isdecimal() else 0

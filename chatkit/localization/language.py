@@ -43,20 +43,19 @@ KNOWN_LETTERS = frozenset(name for names in _LETTERS.values() for name in names)
 
 
 @lru_cache(4096)
-def _split_code(code: str) -> tuple[str, str, str] | None:
-    """Split a code into language, script and region; None if it has another form."""
-    match = _CODE.fullmatch(code)
+def _split_code(code: str) -> tuple[str, str, str]:
+    """Split a code into language, script and region; one of another form is its own language."""
+    match = _CODE.fullmatch(code.strip())
     if not match:
-        return None
-    language, script, region = (part or "" for part in match.groups())
+        return code, "", ""
+    language, script, region = match.groups(default="")
     return language.lower(), script.title(), region.upper()
 
 
 @lru_cache(4096)
 def normalize(code: str) -> str:
     """Return a code in its normal form, for comparison: en-US and en_us become en_US."""
-    parts = _split_code(code.strip())
-    return "_".join(filter(None, parts)) if parts else code
+    return "_".join(filter(None, _split_code(code)))
 
 
 def is_same(one: str, other: str) -> bool:
@@ -64,11 +63,9 @@ def is_same(one: str, other: str) -> bool:
     return normalize(one) == normalize(other)
 
 
-@lru_cache(4096)
 def base(code: str) -> str:
     """Return the language of a code without its region: en of en_US."""
-    parts = _split_code(code.strip())
-    return parts[0] if parts else code
+    return _split_code(code)[0]
 
 
 def find_code(code: str, among: Iterable[str]) -> str | None:
@@ -106,10 +103,7 @@ def suggest_codes(code: str, among: Iterable[str]) -> list[str]:
 
 def _current_code(code: str) -> str:
     """Return a code with the present codes of CLDR for its language and region."""
-    parts = _split_code(code.strip())
-    if not parts:
-        return code
-    language, script, region = parts
+    language, script, region = _split_code(code)
     language = _NORWEGIAN.get(language) or get_global("language_aliases").get(language) or language
     region = (get_global("territory_aliases").get(region) or [region])[0]
     return normalize("_".join(filter(None, (language, script, region))))
@@ -144,10 +138,7 @@ def is_supported(code: str) -> bool:
 @lru_cache(4096)
 def name(code: str) -> str:
     """Return the name of a language: German (Switzerland). An unknown code is its own name."""
-    parts = _split_code(code.strip())
-    if not parts:
-        return code
-    language, script, region = parts
+    language, script, region = _split_code(code)
     names = Locale.parse("en")
     first = names.languages.get(language) or _NAMES.get(language)
     if not first:
@@ -163,10 +154,7 @@ def name(code: str) -> str:
 @lru_cache(4096)
 def script(code: str) -> str:
     """Return the script of a language as in ISO 15924: Latn. Empty if it is not known."""
-    parts = _split_code(code.strip())
-    if not parts:
-        return ""
-    language, own, region = parts
+    language, own, region = _split_code(code)
     if own:
         return own
     likely = get_global("likely_subtags")
@@ -227,7 +215,7 @@ def conventions(code: str) -> Conventions | None:
 
 def is_tag(lang_code: str) -> bool:
     """Return whether a code has the form of a language tag."""
-    return _split_code(lang_code) is not None
+    return _CODE.fullmatch(lang_code) is not None
 
 
 def bcp47_tag(lang_code: str) -> str:

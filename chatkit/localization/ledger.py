@@ -117,7 +117,6 @@ class Provenance(NamedTuple):
 
     changes: tuple[SourceChange, ...] = ()
     unknown: tuple[str, ...] = ()
-    known: int = 0  #: of how many texts something is recorded
 
 
 class Annotation(NamedTuple):
@@ -236,12 +235,6 @@ class Ledger:
 
     # --- write down -------------------------------------------------------------------
 
-    def add_source(self, source: str) -> str:
-        """Add a source text, and return its digest."""
-        digest = digest_text(source)
-        self.sources[digest] = source
-        return digest
-
     def record_source(
         self,
         key: TranslationKey,
@@ -257,17 +250,15 @@ class Ledger:
         The record is later than the known one, also where the clock of another computer is ahead.
         That a person accepted it is recorded, too, where it was known from something else.
         """
-        at, before = at or _now(), known.origins.get(key)
+        at, before, digest = at or _now(), known.origins.get(key), digest_text(source)
         if before is not None:
-            same = before.source == digest_text(source)
-            if same and (how != "accept" or before.how == "accept"):
+            if before.source == digest and (how != "accept" or before.how == "accept"):
                 return
             if before.at >= at:
                 later = datetime.fromisoformat(before.at) + timedelta(microseconds=1)
                 at = later.isoformat(timespec="microseconds")
-        self._keep_later(
-            "made", key, Origin(at, self.add_source(source), how, run, get_user_name())
-        )
+        self.sources[digest] = source
+        self._keep_later("made", key, Origin(at, digest, how, run, get_user_name()))
 
     def comment(self, key: tuple[str, str, str], text: str) -> None:
         """Record the comment of a person on a text; an empty comment takes it back."""
@@ -322,19 +313,18 @@ class Ledger:
 
     def provenance(self, entry: Entry, original: Entry) -> Provenance:
         """Compare the recorded sources of a content with its source as it is now."""
-        changes, unknown, known = [], [], 0
+        changes, unknown = [], []
         for field, name, text in entry.pieces:
             source = original.texts.get(field, "")
             if not text.strip():
                 continue
             if origin := self.find_origin(entry, field, original, text):
-                known += 1
                 if digest_text(source) != origin.source:
                     before = self.sources.get(origin.source, "")
                     changes.append(SourceChange(field, name, before, source))
             elif source and source != text:  # a text that is the same in both was made from it
                 unknown.append(name)
-        return Provenance(tuple(changes), tuple(unknown), known)
+        return Provenance(tuple(changes), tuple(unknown))
 
     def is_structure_accepted(self, entry: Entry, original: Entry) -> bool:
         """Return whether somebody accepted that a content has another header or other buttons."""
@@ -381,9 +371,8 @@ def accept_contents(
         sources += original is not None
         order = language.sort_codes((entry.lang_code for entry in group), source)
         for entry in sorted(group, key=lambda each: order.index(each.lang_code)):
-            if original is None or entry is original:
-                continue
-            if named is not None and language.normalize(entry.lang_code) not in named:
+            is_named = language.normalize(entry.lang_code) in named
+            if original is None or entry is original or not is_named:
                 continue
             record = known.provenance(entry, original)
             before = "stale" if record.changes else "unknown" if record.unknown else "recorded"
@@ -404,18 +393,14 @@ def accept_contents(
     return make_frame(rows, ("template_code", "lang_code", "texts", "before")), new
 
 
-def select_languages(
-    contents: Sequence[Entry], languages: str | Iterable[str] | None
-) -> set[str] | None:
-    """Return the languages that are meant, in their normal form; None for all.
+def select_languages(contents: Sequence[Entry], languages: str | Iterable[str] | None) -> set[str]:
+    """Return the languages that are meant, in their normal form.
 
     Raises:
         InputError: No content is in one of them.
     """
-    if languages is None:
-        return None
-    named = language.as_list(languages)
     known = dict.fromkeys(language.normalize(entry.lang_code) for entry in contents)
+    named = [*known] if languages is None else language.as_list(languages)
     if strange := [code for code in named if language.normalize(code) not in known]:
         asked = language.did_you_mean(strange[0], known)
         hint = f"; {asked}" if asked else f": they are in {', '.join(known)}."

@@ -8,8 +8,9 @@ Suggestions for a text are earlier translations of it, or of one much like it, i
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
@@ -28,21 +29,22 @@ from chatkit.localization.rules import ContentFinding
 from chatkit.localization.table import make_frame
 from chatkit.localization.units import (
     UNIT_STATES,
+    Only,
     Unit,
-    UnitState,
     make_draft,
-    make_translator_note,
     pair_units,
     put_texts,
+    select_states,
 )
 from chatkit.report import (
     LABEL,
     MANY,
     Report,
     ReportPart,
-    html_heading,
-    html_tables,
+    ReportRow,
+    headline,
     marked,
+    rows_table,
     wrapped,
 )
 from chatkit.util.display import cut, many, visible
@@ -54,7 +56,6 @@ if TYPE_CHECKING:
     from chatkit.localization.glossary import Glossary
 
 Answer = Literal["", "accepted", "edited", "skipped"]
-_FEW_TEXTS = 10  #: texts that are shown with the counts
 _WIDTHS = {
     **{"": 5, "template": 14, "language": 8, "field": 13, "state": 8},
     **{"source": 27, "translation": 25},
@@ -81,22 +82,7 @@ class QueueItem:
         self.known = {unit.target}  #: the texts that were there, or that plans have put there
 
     def __repr__(self) -> str:
-        return f"<{self.state} {' '.join(self.unit.text_key)}: {cut(self.unit.source, 60)}>"
-
-    @property
-    def state(self) -> str:
-        """The state of the translation: missing, stale, unknown, draft or live."""
-        return self.unit.state
-
-    @property
-    def source_before(self) -> str:
-        """The source that the translation was made from; empty unless it is stale."""
-        return self.unit.source_before
-
-    @property
-    def note(self) -> str:
-        """The note for the translator."""
-        return make_translator_note(self.unit.field, self.original)
+        return f"<{self.unit.state} {' '.join(self.unit.text_key)}: {cut(self.unit.source, 60)}>"
 
     @property
     def text(self) -> str:
@@ -120,7 +106,7 @@ class Queue(Report):
         frame: pd.DataFrame,
         languages: Iterable[str] | None,
         source: str,
-        only: Iterable[UnitState],
+        only: Only | Collection[Only],
         *,
         ledger: LedgerFile,
         glossary: Glossary | None,
@@ -128,10 +114,7 @@ class Queue(Report):
         plan_units: Callable[[Sequence[Unit], pd.DataFrame], Plan],
         read_other_frame: Callable[[Iterable[str]], pd.DataFrame] | None,
     ) -> None:
-        states = tuple([only] if isinstance(only, str) else only)
-        if unknown := [str(state) for state in states if state not in UNIT_STATES]:
-            named = visible(", ".join(unknown))[:60]
-            raise InputError(f"only= takes {', '.join(UNIT_STATES)}, not {named}.")
+        states = select_states(only)
         self.source = source
         self._frame, self._ledger_file, self._glossary = frame, ledger, glossary
         self._read_frame, self._plan_units = read_frame, plan_units
@@ -158,7 +141,7 @@ class Queue(Report):
         """Return the texts as a DataFrame, a row each: both texts, the state and the answer."""
         rows = [
             (
-                *(*item.unit.text_key, item.state, item.source_before, item.unit.source),
+                *(*item.unit.text_key, item.unit.state, item.unit.source_before, item.unit.source),
                 *(item.unit.target, item.answer, item.new_translation, item.comment),
                 item.unit.limit,
             )
@@ -396,40 +379,29 @@ class Queue(Report):
         if not self.items:
             return "Nothing to review."
         languages = len({item.unit.lang_code for item in self.items})
-        count = Counter(item.state for item in self.items)
+        count = Counter(item.unit.state for item in self.items)
         states = ", ".join(f"{count[state]:,} {state}" for state in UNIT_STATES if count[state])
         answers = ", ".join(f"{n:,} {name}" for name, n in self.counts().items() if name and n)
         title = f"{many(len(self.items), 'text')} in {many(languages, 'language')}: {states}"
         return f"{title}{'; ' if answers else ''}{answers}."
 
     def _parts(self) -> list[ReportPart]:
-        lines = wrapped("", self._heading())
-        for number, item in enumerate(self.items[:_FEW_TEXTS]):
-            unit = item.unit
-            where = visible(f"{unit.template_code} {unit.lang_code} {text_label(unit.field)}")
-            text = f"{number} {item.state} {where}: {cut(item.unit.source, LABEL)}"
-            lines += wrapped("  ", text)
-        if (more := len(self.items) - _FEW_TEXTS) > 0:
-            lines.append(f"  … and {more:,} more: queue.frame() has them all")
-        return [ReportPart(lines, self._html)]
-
-    def _html(self) -> str:
-        rows = [_draw_row(number, item) for number, item in enumerate(self.items[:MANY])]
-        first, more = rows[:_FEW_TEXTS], rows[_FEW_TEXTS:]
-        table = html_tables(_WIDTHS, first, more, len(self.items), "queue.frame()")
-        return html_heading(self._heading()) + table
+        rows = itertools.starmap(_draw_row, enumerate(self.items[:MANY]))
+        table = rows_table(_WIDTHS, rows, len(self.items), "queue.frame()")
+        return [headline(self._heading()), table]
 
 
-def _draw_row(number: int, item: QueueItem) -> str:
-    unit = item.unit
+def _draw_row(number: int, item: QueueItem) -> ReportRow:
+    unit, label = item.unit, text_label(item.unit.field)
+    where = visible(f"{unit.template_code} {unit.lang_code} {label}")
+    lines = wrapped("  ", f"{number} {item.unit.state} {where}: {cut(unit.source, LABEL)}")
     source = marked(cut(unit.source, 2 * LABEL))
-    if item.source_before:
-        source = draw_changes(item.source_before, unit.source)
-    label = text_label(unit.field)
-    cells = [str(number), cut(unit.template_code, LABEL), unit.lang_code, label, item.state]
-    row = "".join(f'<td dir="auto">{marked(visible(cell))}</td>' for cell in cells)
+    if item.unit.source_before:
+        source = draw_changes(item.unit.source_before, unit.source)
+    cells = [str(number), cut(unit.template_code, LABEL), unit.lang_code, label, item.unit.state]
     target = marked(cut(item.text, 2 * LABEL))
-    return f'<tr>{row}<td dir="auto">{source}</td><td dir="auto">{target}</td></tr>'
+    html = f'<td dir="auto">{source}</td><td dir="auto">{target}</td>'
+    return ReportRow(lines, list(map(visible, cells)), html)
 
 
 _MIN_LIKENESS = 0.7  #: how alike two texts must be for one to be of use to a translator
@@ -458,9 +430,19 @@ class TranslationMemory:
     """
 
     def __init__(self, contents: Contents, lang_code: str, source: str = "en") -> None:
-        self._translations = list(dict.fromkeys(_find_translations(contents, lang_code, source)))
+        suggestions = {
+            Suggestion(
+                *(text, original.texts[field], 1.0, entry.template_code, entry.lang_code),
+                *(field, not entry.is_draft),
+            ): None
+            for members, original in group_with_source(read_entries(contents), source)
+            for entry in members
+            if original and entry is not original and language.is_same(entry.lang_code, lang_code)
+            for field, _, text in entry.pieces
+            if original.texts.get(field, text) != text
+        }
         # live ones before drafts: of two that are equally alike the first is taken
-        self._translations.sort(key=lambda one: not one.live)
+        self._translations = sorted(suggestions, key=lambda one: not one.live)
 
     def __len__(self) -> int:
         return len(self._translations)
@@ -491,19 +473,6 @@ class TranslationMemory:
         return ranked[:MAX_SUGGESTIONS]
 
 
-def _find_translations(contents: Contents, lang_code: str, source: str) -> Iterator[Suggestion]:
-    for members, original in group_with_source(read_entries(contents), source):
-        for entry in members:
-            if original is None or entry is original:
-                continue
-            if not language.is_same(entry.lang_code, lang_code):
-                continue
-            place, live = (entry.template_code, entry.lang_code), not entry.is_draft
-            for field, _, translation in entry.pieces:
-                if (text := original.texts.get(field)) and text != translation:
-                    yield Suggestion(translation, text, 1.0, *place, field, live)
-
-
 def _find_most_similar(text: str, others: Sequence[str]) -> list[tuple[float, int]]:
     """Find the texts that are most similar to one; capitals do not count.
 
@@ -523,9 +492,8 @@ def _find_most_similar(text: str, others: Sequence[str]) -> list[tuple[float, in
         total = len(text) + len(other)
         if 2 * min(len(text), len(other)) < _MIN_LIKENESS * total:
             continue
-        unmatched = full_mask = (
-            1 << len(text)
-        ) - 1  # a bit of 0 for each character of the subsequence
+        # a bit of 0 for each character of the subsequence
+        unmatched = full_mask = (1 << len(text)) - 1
         for character in other:
             matches = unmatched & bits.get(character, 0)
             unmatched = (unmatched + matches | unmatched - matches) & full_mask

@@ -28,26 +28,14 @@ def make_frame(rows: Iterable[Sequence[Any]], columns: Sequence[str]) -> pd.Data
     return frame.astype({name: kinds.get(name, "str") for name in columns})
 
 
-def make_text_frame(rows: Sequence[Sequence[str | None]], columns: Sequence[str]) -> pd.DataFrame:
-    """Make a DataFrame of rows of texts."""
-    return pd.DataFrame(rows, columns=list(columns), dtype="str")
-
-
 def make_states_frame(
     states: Mapping[tuple[str, str], str], codes: Sequence[str], languages: Sequence[str]
 ) -> pd.DataFrame:
     """Make a DataFrame of states: a row for each template, a column for each language."""
-    frame = pd.DataFrame(
-        [[states[code, lang] for lang in languages] for code in codes],
-        index=pd.Index(
-            list(map(_escape_half_characters, codes)), name="template_code", dtype="str"
-        ),
-        columns=pd.Index(
-            list(map(_escape_half_characters, languages)), name="lang_code", dtype="str"
-        ),
-        dtype="str",
-    )
-    write_origin(frame)
+    rows = [(code, *(states[code, lang] for lang in languages)) for code in codes]
+    names = ("template_code", *map(_escape_half_characters, languages))
+    frame = make_frame(rows, names).set_index("template_code")
+    frame.columns = pd.Index(frame.columns, name="lang_code", dtype="str")
     return frame
 
 

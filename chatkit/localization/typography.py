@@ -20,7 +20,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
 from html import unescape
-from itertools import pairwise
 from typing import Any, NamedTuple, TypeAlias
 
 from chatkit.imports.characters import check_text, find_both_directions
@@ -36,7 +35,6 @@ def check_characters(case: Case) -> Iterator[Flaw]:
     entry = case.entry
     for field, name, text in entry.pieces:
         yield from _check_text_characters(text, field, name)
-        yield from _check_emoji_count(text, field, name)
         yield from _check_script(text, field, name, entry.lang_code)
         if not text.isascii() and is_right_to_left(text):
             if finding := find_both_directions(_remove_names(text)):
@@ -78,19 +76,11 @@ _SIGN = (
     f"(?:[{_PICTURES}]\ufe0f?|[^\\s0-9#*]\ufe0f)[\U0001f3fb-\U0001f3ff]?[\U000e0020-\U000e007f]*"
 )
 _EMOJI = re.compile(f"[\U0001f1e6-\U0001f1ff]{{2}}|[0-9#*]\ufe0f?\u20e3|{_SIGN}(?:\u200d{_SIGN})*")
-MAX_EMOJI = 10  #: so many emoji in a text were taken
 
 
 def find_emoji(text: str) -> re.Match[str] | None:
     """Return the match of the first emoji in a text."""
     return _EMOJI.search(text)
-
-
-def _check_emoji_count(text: str, field: str, name: str) -> Iterator[Flaw]:
-    matches = [*_EMOJI.finditer(text)] if field == "text" and not text.isascii() else []
-    if len(matches) > MAX_EMOJI:
-        position, count = matches[MAX_EMOJI].start(), len(matches)
-        yield flaw("emoji", field, position, count=count, name=name, most=MAX_EMOJI)
 
 
 _ADDRESS_OR_TAG = re.compile(r"https?://\S+|www\.\S+|[^\s@]{1,64}@\S+|[#@]\w+", re.IGNORECASE)
@@ -181,16 +171,8 @@ class _TextLine(NamedTuple):
     code: str  #: its language
     text: str  #: without placeholders and addresses
 
-    @property
-    def base(self) -> str:
-        return language.base(self.code)
-
-    @property
-    def language(self) -> str:
-        return language.name(self.code)
-
     def flaw(self, code: str, match: re.Match[str], **parts: str) -> Flaw:
-        own = {"name": self.name, "language": self.language, "part": match[0]}
+        own = {"name": self.name, "language": language.name(self.code), "part": match[0]}
         return flaw(code, self.field, match.start(), **(own | parts))
 
 
@@ -207,7 +189,7 @@ def _check_spaces(line: _TextLine) -> Iterator[Flaw]:
         yield line.flaw("doubled spaces", match)
     if match := _EDGE.search(line.text):
         yield line.flaw("space at the edge", match)
-    french, form = line.base == "fr", language.normalize(line.code)
+    french, form = language.base(line.code) == "fr", language.normalize(line.code)
     tight = {"fr_CH": None, "fr_CA": _TIGHT_COLON}.get(form, _TIGHT) if french else None
     if match := (_BEFORE_COMMA if french else _BEFORE).search(line.text):
         yield line.flaw("punctuation/space", match, mark=match[0].strip())
@@ -224,7 +206,7 @@ _QUOTE = re.compile("[„“”«»‹›「」『』]|‚(?=\\w)|(?<!\\w)‘(?=
 
 
 def _check_quotes(line: _TextLine) -> Iterator[Flaw]:
-    own = _QUOTES.get(language.normalize(line.code)) or _QUOTES.get(line.base, "“”‘")
+    own = _QUOTES.get(language.normalize(line.code)) or _QUOTES.get(language.base(line.code), "“”‘")
     others = (match for match in _QUOTE.finditer(line.text) if match[0] not in own)
     if match := next(others, None):
         yield line.flaw("quotes", match, mark=match[0], own=" ".join(own))
@@ -248,10 +230,10 @@ _SENTENCE = re.compile(r"(?<![^.!?\n])[^.!?\n]*([!?])")
 
 
 def _check_punctuation(line: _TextLine) -> Iterator[Flaw]:
-    where, marks = _MARKS.get(line.base, (None, {}))
+    where, marks = _MARKS.get(language.base(line.code), (None, {}))
     if where and (match := where.search(line.text)):
         yield line.flaw("punctuation/other", match, mark=match[0], own=marks[match[0]])
-    for match in _SENTENCE.finditer(line.text) if line.base == "es" else ():
+    for match in _SENTENCE.finditer(line.text) if language.base(line.code) == "es" else ():
         opening = "¿" if match[1] == "?" else "¡"
         if re.search(r"\w", match[0]) and not re.search("[¿¡]", match[0]):
             yield line.flaw("punctuation/opening", match, mark=match[1], own=opening)
@@ -295,54 +277,39 @@ def _rewrite_number(number: str, source_form: Conventions, here: Conventions) ->
     return here.group.join(groups) + (here.decimal + fraction if decimal else "")
 
 
-_WEBSITE = "visit_website"
-
-
 def _compare_addresses(entry: Entry, original: Entry) -> Iterator[Flaw]:
     """Find addresses that the source lacks, or that are missing; their language may differ."""
     codes = (entry.lang_code, original.lang_code)
     for number, pair in enumerate(zip(entry.buttons, original.buttons, strict=False)):
         mine, other = (read_text(button, "value") for button in pair)
-        if not mine or not other or not all(button.get("type") == _WEBSITE for button in pair):
+        kinds = {button.get("type") for button in pair}
+        if not mine or not other or kinds != {"visit_website"}:
             continue
-        alike = {slot.name for slot in find_slots(mine)} == {
-            slot.name for slot in find_slots(other)
-        }
-        if alike and _neutralize_link(mine, codes) != _neutralize_link(other, codes):
+        slots, others = ({slot.name for slot in find_slots(each)} for each in (mine, other))
+        if slots == others and _neutralize_link(mine, codes) != _neutralize_link(other, codes):
             named = {"mine": cut(mine, 60), "other": cut(other, 60), "lang": codes[1]}
             field = f"buttons.{number}.value"
             yield flaw("addresses differ/button", field, number=number + 1, **named)
-    links = {
-        _neutralize_link(each.address, codes): each for each in reversed(_links(entry, original))
-    }
-    known = {
-        _neutralize_link(each.address, codes): each for each in reversed(_links(original, entry))
-    }
-    lost = [known[address] for address in reversed(known) if address not in links][:1]
-    more = [links[address] for address in reversed(links) if address not in known][:1]
-    parts = [f"{cut(each.address, 60)} of {codes[1]} is not there" for each in lost]
-    parts += [f"{cut(each.address, 60)} is not in {codes[1]}" for each in more]
-    if parts:
-        field, position = (more[0].field, more[0].at) if more else (lost[0].field, None)
+    links, known = _find_links(entry, original, codes), _find_links(original, entry, codes)
+    lost = [link for address, link in known.items() if address not in links][:1]
+    more = [link for address, link in links.items() if address not in known][:1]
+    parts = [f"{cut(match[0], 60)} of {codes[1]} is not there" for _, match in lost]
+    parts += [f"{cut(match[0], 60)} is not in {codes[1]}" for _, match in more]
+    for field, match in (more or lost)[:1]:
+        position = match.start() if more else None
         yield flaw("addresses differ", field, position, what=" and ".join(parts))
 
 
-class _Link(NamedTuple):
-    """An address in a text of a content."""
-
-    field: str
-    at: int
-    address: str
-
-
-def _links(entry: Entry, other: Entry) -> list[_Link]:
-    """Return the addresses in those texts of a content that the other one has, too."""
-    return [
-        _Link(field, match.start(), match[0])
-        for field, _, text in entry.pieces
-        if _MAY_HAVE_ADDRESS.search(text) and field.partition(".")[0] in other.raw
-        for match in ADDRESS.finditer(text)
-    ]
+def _find_links(
+    entry: Entry, other: Entry, codes: tuple[str, ...]
+) -> dict[str, tuple[str, re.Match[str]]]:
+    """Return the first field and match of each address in texts that both contents have."""
+    links: dict[str, tuple[str, re.Match[str]]] = {}
+    for field, _, text in entry.pieces:
+        if _MAY_HAVE_ADDRESS.search(text) and field.partition(".")[0] in other.raw:
+            for match in ADDRESS.finditer(text):
+                links.setdefault(_neutralize_link(match[0], codes), (field, match))
+    return links
 
 
 def _neutralize_link(link: str, codes: tuple[str, ...]) -> str:
@@ -489,13 +456,11 @@ _HINTS = {
 
 def _mask_signs(text: str) -> tuple[str, Counter[str]]:
     """Replace the signs that format a text by NUL; return the text and the count of each sign."""
-    parts = [*split_by_markup(text)]
-    gaps = [text[one[1] : other[0]] for one, other in pairwise(parts)]
-    rest = "".join(
-        text[start:end] + "\0" * len(gap)
-        for (start, end, _), gap in zip(parts, [*gaps, ""], strict=True)
-    )
-    return rest, Counter("".join(gaps))
+    rest = ["\0"] * len(text)
+    for start, end, _ in split_by_markup(text):
+        rest[start:end] = text[start:end]
+    signs = (c for c, kept in zip(text, rest, strict=True) if kept == "\0")
+    return "".join(rest), Counter(signs)
 
 
 def _fill_placeholders(text: str, samples: Mapping[str, Any]) -> str:

@@ -19,7 +19,7 @@ from hashlib import blake2b
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
-from chatkit.errors import InputError, Problem
+from chatkit.errors import InputError
 from chatkit.localization import language
 from chatkit.localization.checks import get_text_limit
 from chatkit.localization.content import (
@@ -30,15 +30,12 @@ from chatkit.localization.content import (
     read_text,
 )
 from chatkit.localization.ledger import Ledger, digest_text, make_no_source_message
-from chatkit.util.display import cut, has_half_character, visible
+from chatkit.util.display import cut, visible
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _STAMP = re.compile("([0-9a-f]{10})[.]([0-9a-f]{10})[.]([0-9a-f]{10})(?:[.]([0-9]{8}T[0-9]{12}Z))?")
-
-
-_KEY_FIELDS = ("template_code", "lang_code", "field")
 
 
 class Unit(NamedTuple):
@@ -72,20 +69,13 @@ class Unit(NamedTuple):
         """Return the cell of a column in brackets, like " (E4)"; empty outside of spreadsheets."""
         return f" ({self.cells[column]})" if column in self.cells else ""
 
-    def with_stamp(self, source_code: str, at: str = "") -> Unit:
-        """Return this unit with the stamp of its export at this time."""
-        key = make_stamp_key(*self.text_key, source_code)
-        return self._replace(
-            stamp=str(Stamp(key, digest_texts(self.source), digest_texts(self.target), at))
+    def with_stamp(self, source_code: str) -> Unit:
+        """Return this unit with the stamp of its export now."""
+        key, at = make_stamp_key(*self.text_key, source_code), datetime.now(UTC)
+        stamp = Stamp(
+            *(key, digest_texts(self.source), digest_texts(self.target), f"{at:%Y%m%dT%H%M%S%fZ}")
         )
-
-    def describe_repair(self, real: tuple[str, str, str]) -> list[str]:
-        """Return what to write where in the file to restore the key that the unit had."""
-        return [
-            f"{visible(value)!r} into {self.cells.get(name, name)}"
-            for name, value, present in zip(_KEY_FIELDS, real, self.text_key, strict=True)
-            if value != present
-        ]
+        return self._replace(stamp=str(stamp))
 
 
 class Stamp(NamedTuple):
@@ -94,15 +84,10 @@ class Stamp(NamedTuple):
     key: str  #: the digest of which text it is
     source: str  #: the digest of its source
     target: str  #: the digest of its translation
-    at: str = ""  #: empty in files of an earlier version
+    at: str = ""  #: in a form that sorts; empty in files that have none
 
     def __str__(self) -> str:
         return ".".join(filter(None, self))
-
-
-def format_stamp_time() -> str:
-    """Return the present time in the form of stamps, which sorts by time."""
-    return f"{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}"
 
 
 @lru_cache(1 << 12)  # a source goes into as many languages as there are
@@ -231,10 +216,9 @@ def _unescape_match(match: re.Match[str]) -> str:
 
 # --- the texts to translate ---------------------------------------------------------------
 
-#: The states of a translation, as far as the ledger has its source.
-UnitState = Literal["missing", "stale", "unknown", "draft", "live"]
-UNIT_STATES: tuple[UnitState, ...] = get_args(UnitState)
 Only = Literal["missing", "stale", "unknown", "draft", "live", "all"]
+#: The states of a translation, as far as the ledger has its source.
+UNIT_STATES: tuple[str, ...] = get_args(Only)[:-1]
 
 
 def collect_units(
@@ -250,11 +234,7 @@ def collect_units(
     """
     known = Ledger() if ledger is None else ledger
     pairs, unplaced = pair_units(read_entries(frame), source, languages, known)
-    exported_at, units = format_stamp_time(), []
-    for unit, original, _ in pairs:
-        noted = unit._replace(note=make_translator_note(unit.field, original))
-        units.append(noted.with_stamp(original.lang_code, exported_at))
-    return units, unplaced
+    return [unit.with_stamp(original.lang_code) for unit, original, _ in pairs], unplaced
 
 
 def _with_state(unit: Unit, original: Entry, entry: Entry | None, known: Ledger) -> Unit:
@@ -290,67 +270,45 @@ def pair_units(
     sources = {original.lang_code for _, original in templates if original}
     if not sources:
         raise InputError(make_no_source_message(members, source))
-    languages_read = list(dict.fromkeys(entry.lang_code for entry in members))
-    written = {language.normalize(code): code for code in reversed(languages_read)}
-    named = (
-        [code for code in languages_read if code not in sources] if languages is None else languages
-    )
-    codes = list(dict.fromkeys(written.get(language.normalize(code), code) for code in named))
+    written = {language.normalize(each.lang_code): each.lang_code for each in reversed(members)}
     if languages is None:
-        codes = language.sort_codes(codes, source)
+        codes = language.sort_codes({*written.values()} - sources, source)
+    else:
+        known_codes = (written.get(language.normalize(code), code) for code in languages)
+        codes = list(dict.fromkeys(known_codes))
+    if invalid := [code for code in (source, *codes) if not language.is_tag(code)]:
+        raise InputError(f"{visible(invalid[0])[:60]!r} is not a language code: write en or en_US.")
     pairs: list[tuple[Unit, Entry, Entry | None]] = []
     unplaced: list[str] = []
     for group, original in templates:
         for lang_code in codes if original else ():
             if original is None or language.is_same(lang_code, original.lang_code):
                 continue
-            alike = [entry for entry in group if language.is_same(entry.lang_code, lang_code)]
-            exact = [entry for entry in alike if entry.lang_code == lang_code]
-            entry = next(iter([*exact, *alike]), None)
+            alike = [each for each in group if language.is_same(each.lang_code, lang_code)]
+            alike.sort(key=lambda each: each.lang_code != lang_code)
+            entry = next(iter(alike), None)
             code = lang_code if entry is None else entry.lang_code
             for field, text in original.texts.items():
                 if find_text_group(entry, original, field) is None:
                     unplaced.append(f"{original.template_code} {code} {field}")
                     continue
                 target = "" if entry is None else entry.texts.get(field, "")
-                limit = get_text_limit(field)
-                unit = Unit(original.template_code, code, field, text, target, limit=limit)
+                limit, note = get_text_limit(field), make_translator_note(field, original)
+                key = original.template_code, code, field
+                unit = Unit(*key, text, target, note=note, limit=limit)
                 pairs.append((_with_state(unit, original, entry, known), original, entry))
-    _refuse_unexportable([unit for unit, *_ in pairs], source, languages_read)
     return pairs, list(dict.fromkeys(unplaced))
 
 
-def _refuse_unexportable(
-    units: Sequence[Unit], source: str, languages_read: Collection[str]
-) -> None:
-    """Raise an error for codes and texts that an export would not preserve."""
-    problems = []
-    for code in dict.fromkeys([source, *(unit.lang_code for unit in units)]):
-        form, value = language.normalize(code), visible(code)[:60] or "''"
-        if not language.is_tag(code):
-            problems.append(Problem("lang_code", value, "must be a code like en or en_US"))
-        elif code not in languages_read and code != form:
-            problems.append(Problem("languages", value, f"did you mean {form}?"))
-    for unit in units:
-        for text in (unit.source, unit.target):
-            if has_half_character(text):
-                text_label = visible(f"{unit.template_code} {unit.lang_code}, {unit.field}")
-                problems.append(Problem(text_label, ascii(text)[:60], "holds half a character"))
-    if problems:
-        raise InputError("This cannot be translated as it is:", problems)
-
-
-def filter_by_state(units: Iterable[Unit], only: Only | Collection[Only]) -> list[Unit]:
-    """Return the units in these states, or all.
+def select_states(only: Only | Collection[Only]) -> set[str]:
+    """Return the states that are meant.
 
     Raises:
         InputError: `only` is none of these.
     """
-    states = {only} if isinstance(only, str) else set(only)
-    if states == {"all"}:
-        return list(units)
-    if not states or states - {*UNIT_STATES}:
+    states: set[str] = {only} if isinstance(only, str) else set(only)
+    if not states or (states != {"all"} and states - {*UNIT_STATES}):
         raise InputError(
             f'only= takes "all", or some of {", ".join(UNIT_STATES)}, not {only!r:.60}.'
         )
-    return [unit for unit in units if unit.state in states]
+    return {*UNIT_STATES} if states == {"all"} else states

@@ -197,7 +197,7 @@ def select_drafts(
     selected = select_languages(members, languages)
     drafts, live_count = list[_Draft](), 0
     for entry, original, findings in review_contents(members, source, glossary=glossary):
-        if selected is not None and language.normalize(entry.lang_code) not in selected:
+        if language.normalize(entry.lang_code) not in selected:
             continue
         if not entry.is_draft:
             live_count += 1

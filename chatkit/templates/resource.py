@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from chatkit.localization.importer import Translations
     from chatkit.localization.ledger import LedgerFile
     from chatkit.localization.queue import Queue
-    from chatkit.localization.units import Only, Unit, UnitState
+    from chatkit.localization.units import Only, Unit
 
 
 #: Reasons why a text of a queue was not taken, by verdict, where those of a file would not fit.
@@ -349,7 +349,7 @@ class Templates(metaclass=HelpPage):
         codes: Codes | None = None,
         source: str = "en",
         *,
-        only: Iterable[UnitState] = ("missing", "stale", "unknown"),
+        only: Only | Collection[Only] = ("missing", "stale", "unknown"),
     ) -> Queue:
         """Make a queue of the texts that a person has to review, string by string.
 

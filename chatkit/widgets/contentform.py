@@ -352,9 +352,9 @@ _TEXT_LIMITS = {"text": TEXT_LIMIT, "footer": FOOTER_LIMIT}
 
 def draw_lengths(name: str, entry: Entry) -> str:
     """Return the lengths of a field as HTML, as shares of their limits; also of an empty field."""
-    measured = [one for one in measure_lengths([entry]) if one.field.split(".")[0] == name]
+    measured = [one for one in measure_lengths(entry) if one.field.split(".")[0] == name]
     if name in _TEXT_LIMITS and not measured:
-        measured = [Length("", "", name, 0, 0, _TEXT_LIMITS[name])]
+        measured = [Length(name, 0, _TEXT_LIMITS[name])]
     return "".join(map(_draw_length, measured))
 
 

@@ -3,7 +3,6 @@
 import gc
 import json
 import time
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -17,7 +16,6 @@ from displayed import html_of
 from documents import document
 from hypothesis import example, given
 from hypothesis import strategies as st
-from msgspec import Raw
 from pydantic import BaseModel
 
 import chatkit
@@ -339,13 +337,6 @@ def test_a_field_that_only_some_rows_have_is_not_missing():
     assert columns.missing == []
 
 
-def test_without_rows_nothing_is_missing():
-    columns = Columns(KINDS)
-    columns.add(b"[]")
-    columns.frame("id")
-    assert columns.missing == []
-
-
 @pytest.mark.parametrize(
     ("page", "reason"),
     {
@@ -390,12 +381,6 @@ def test_a_nested_value_that_cannot_be_read_is_refused(value):
 def test_a_list_with_a_thousand_different_fields_is_refused():
     with pytest.raises(WrongRows, match="more than 1000 different fields"):
         framed([{"id": n, f"field {n}": n} for n in range(1001)])
-
-
-def test_pages_may_be_raw_json():
-    columns = Columns(KINDS)
-    columns.add(Raw(json.dumps([WHOLE]).encode()))
-    assert len(columns.frame("id")) == 1
 
 
 def test_a_text_can_be_the_key():
@@ -475,12 +460,6 @@ def test_the_collector_is_on_again_afterwards():
     with pytest.raises(WrongRows):
         framed([WHOLE | {"size": "x"}])
     assert gc.isenabled()
-
-
-def test_nothing_is_said():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        framed([WHOLE], [{"id": 1}], [{"id": 1, "new": 2}])
 
 
 # --- names and keys -------------------------------------------------------------------------

@@ -11,7 +11,6 @@ from localization.contents import CONTENT, content, demo, frame  # noqa: F401
 from chatkit.errors import InputError
 from chatkit.localization.audit import check_contents
 from chatkit.localization.board import STATES, BoardCell, ContentChange, board, parse_time
-from chatkit.report import FEW
 
 GERMAN = "Hallo {{1}}, deine Bestellung {{2}} ist fertig, komm heute vorbei und hol sie ab."
 
@@ -185,15 +184,6 @@ def test_since_a_day_a_board_has_the_templates_that_were_changed_and_their_state
 )
 def test_runs_single_edits_and_contents_are_counted(changes, message):
     assert " ".join(repr(since(*changes)).split()).startswith(f"{message} ")
-
-
-def test_a_few_of_those_who_changed_something_are_named():
-    lines = [f"P{n} changed 1 content by run r1" for n in range(FEW)]
-    for count, rest in ((FEW, ""), (FEW + 1, "… and 1 more: board.changes() has them all.")):
-        result = since(*[changed("a", by=f"P{n}") for n in range(count)])
-        assert repr(result).splitlines()[-FEW - bool(rest) :] == [*lines, *[rest] * bool(rest)]
-        assert ("board.changes()" in html_of(result)) is bool(rest)
-    assert "somebody changed 1 content without a plan" in repr(since(changed("a", by="", run="")))
 
 
 @pytest.mark.parametrize(

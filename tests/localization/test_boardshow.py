@@ -3,7 +3,6 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
 from displayed import html_of
 from localization.contents import content, frame, naughty
 
@@ -71,16 +70,6 @@ def test_why_a_content_needs_work_is_written_out():
     assert "Why" not in html_of(board(frame(content())))
 
 
-def test_colours_are_of_the_theme_or_let_it_through():
-    style = html_of(small()).partition("</style>")[0]
-    assert not re.search(r"(?<!-)color: #", style)
-    assert all(
-        "rgba" in line
-        for line in style.splitlines()
-        if "background:" in line and "none" not in line
-    )
-
-
 def test_texts_of_strangers_are_escaped():
     html = html_of(board(content(template_code=EVIL, lang_code="de", headers=[{"type": EVIL}])))
     assert "<img" not in html
@@ -110,13 +99,6 @@ def test_a_large_board_is_folded_and_ends():
     assert len(html) < 150_000
 
 
-def test_reasons_are_written_out_up_to_a_number():
-    html = html_of(board([content(template_code=f"t{n}", footer="{{1}}") for n in range(300)]))
-    assert "Why 300 contents need work" in html
-    assert html.count('class="why"') == 200
-    assert "… and 100 more: <code>board.cells()</code> has them all." in html
-
-
 def test_what_was_not_read_is_said():
     listed = board({"lang_code": "en", "text": "Hello you"})
     assert "full=True reads" in repr(listed)
@@ -124,88 +106,6 @@ def test_what_was_not_read_is_said():
 
 
 # --- bounds -----------------------------------------------------------------------------------
-
-
-def rows(count, *languages):
-    return board([], codes=[f"t{n}" for n in range(count)], languages=languages)
-
-
-@pytest.mark.parametrize(
-    ("count", "output", "message"), [(20, 20, ""), (21, 20, "… and 1 more template: board.frame()")]
-)
-def test_the_text_has_twenty_templates_and_counts_the_rest(count, output, message):
-    text = repr(rows(count, "en"))
-    assert len(re.findall("^t[0-9]+ +·$", text, re.MULTILINE)) == output
-    assert message in text
-    assert ("more template" in text) is bool(message)
-
-
-def test_as_many_languages_stand_in_a_table_as_fit():
-    wide = [f"l{n:02}" for n in range(19)]  # 5 columns each beside the 5 of "t0": 100 of 100
-    first, *more = repr(rows(1, *wide)).split("\n\n")[1:-1]
-    assert (first.splitlines()[0].split(), more) == (wide, [])
-    first, second = repr(rows(1, *wide, "l19")).split("\n\n")[1:-1]
-    assert first.splitlines()[0].split() == wide and second.splitlines()[0].split() == ["l19"]
-    assert first.splitlines() == [
-        "    " + "  ".join(wide), "t0  " + "    ".join("·" * len(wide)),
-    ]  # fmt: skip
-
-
-def test_long_names_of_languages_are_cut_above_their_column():
-    assert repr(rows(1, "x" * 12)).splitlines()[2] == "    " + "x" * 12
-    assert repr(rows(1, "x" * 13)).splitlines()[2] == "    " + "x" * 11 + "…"
-
-
-@pytest.mark.parametrize(
-    ("count", "folded", "rest"),
-    [
-        (25, "", ""),
-        (26, "<summary>1 more</summary>", ""),
-        (3000, "<summary>2,975 more</summary>", ""),
-        (
-            3001,
-            "<summary>2,976 more, 2,975 of them here</summary>",
-            "<p>… and 1 more: <code>board.frame()</code>",
-        ),
-    ],
-)
-def test_the_table_shows_twenty_five_folds_the_rest_and_ends(count, folded, rest):
-    html = html_of(rows(count, "en"))
-    assert html.count('<th scope="row"') == min(count, 3000)
-    assert html.partition("<details>")[0].count('<th scope="row"') == 25
-    assert ("<details>" in html) is bool(folded) and folded in html
-    assert ("more: <code>" in html) is bool(rest) and rest in html
-
-
-@pytest.mark.parametrize(
-    ("count", "message", "rest"),
-    [(1, "Why 1 content needs work", ""), (2, "Why 2 contents need work", ""),
-     (200, "Why 200 contents need work", ""), (201, "Why 201 contents need work", "… and 1 more")],
-)  # fmt: skip
-def test_reasons_are_counted(count, message, rest):
-    values = [content(template_code=f"t{n}", footer="{{1}}") for n in range(count)]
-    html = html_of(board(values))
-    why = html[html.index("<summary>Why") :]
-    assert message in why and why.count('class="why"') == min(count, 200)
-    assert ("board.cells()" in why) is bool(rest) and rest in why
-
-
-def test_a_reason_is_cut_more_in_a_tooltip_than_in_the_table():
-    for length, tooltip, table in (
-        (120, 120, 120),
-        (121, 119, 121),
-        (240, 119, 240),
-        (241, 119, 239),
-    ):
-        cell = BoardCell("a", "en", "broken", ("n" * length,))
-        html = html_of(Board({("a", "en"): cell}, ["a"], ["en"], "en"))
-        [output] = set(re.findall('title="(n+)', html))
-        [whole] = re.findall('class="why" dir="auto">(n+)', html)
-        assert (len(output), len(whole)) == (tooltip, table)
-
-
-def test_nothing_needs_work_where_nothing_is_broken():
-    assert "need" not in html_of(rows(2, "en"))
 
 
 # --- what changed in the sources --------------------------------------------------------------
@@ -223,27 +123,6 @@ def changed_board(count, languages=("de",), before="Old", after="New"):
     }
     codes = [f"t{n}" for n in range(count)]
     return Board(cells, codes, languages, "en")
-
-
-@pytest.mark.parametrize(
-    ("count", "message"), [(4, ""), (5, "… and 1 more text:"), (6, "… and 2 more texts:")]
-)
-def test_four_sources_that_changed_are_written_out_and_the_rest_counted(count, message):
-    text = repr(changed_board(count))
-    for n in range(4):
-        assert f"The source of t{n} text (de) has changed:\n    [-Old-]{{+New+}} {n}" in text
-    assert text.count("has changed:") == 4
-    assert message in text and ("board.sources() has them all." in text) is bool(message)
-
-
-@pytest.mark.parametrize(("count", "rest"), [(1, ""), (200, ""), (201, "… and 1 more")])
-def test_the_page_shows_two_hundred_sources_that_changed(count, rest):
-    html = html_of(changed_board(count))
-    page = html[html.index("<summary>What changed in") :]
-    texts = "1 source text" if count == 1 else f"{count} source texts"
-    assert page.startswith(f"<summary>What changed in {texts}</summary>")
-    assert page.count('<td class="side"') == 2 * min(count, 200)
-    assert ("board.sources()" in page) is bool(rest) and rest in page
 
 
 def test_a_source_that_changed_is_one_for_all_languages_that_were_made_from_it():

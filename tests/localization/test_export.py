@@ -1,6 +1,5 @@
 """Files for translators are written whole or not at all, and never over their work."""
 
-import pandas as pd
 import pytest
 from localization.contents import button
 from localization.translator import ENGLISH, GERMAN, both, english, full
@@ -48,26 +47,3 @@ def test_what_a_spreadsheet_cannot_hold_is_refused_before_anything_is_written(tm
     with pytest.raises(InputError, match="32,767 characters"):
         export(full({**ENGLISH, "text": "x" * 32768}), tmp_path / "a.xlsx", languages=["de"])
     assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize(("count", "more"), [(3, ""), (4, " and 1 more"), (5, " and 2 more")])
-def test_three_files_and_three_texts_without_a_place_are_named(tmp_path, capsys, count, more):
-    codes = ["de", "es", "fr", "it", "nl"][:count]
-    export(english(), tmp_path / "texts.po", languages=codes)
-    names = ", ".join(f"texts.{code}.po" for code in codes[:3])
-    assert capsys.readouterr().out == f"{5 * count} texts in {count} languages → {names}{more}\n"
-    other = [{**GERMAN, "lang_code": code, "footer": "", "buttons": [button("x", "x")]}
-             for code in codes]  # fmt: skip
-    export(full(ENGLISH, *other), tmp_path / "texts.csv")
-    left = ", ".join(f"order_ready {code} buttons.0.label" for code in codes[:3])
-    out = capsys.readouterr().out
-    assert f"another kind of header or button stands there: {left}{more}\n" in out
-
-
-def test_a_table_of_files_counts_each_language_of_each(tmp_path):
-    rows = pd.concat([english(), full(ENGLISH, template="other")])
-    table = export(rows, tmp_path / "texts.xlsx", languages=["de", "fr"])
-    assert list(table.columns) == ["path", "lang_code", "templates", "texts", "words"]
-    assert table.values.tolist() == [
-        [str(tmp_path / "texts.xlsx"), code, 2, 10, 38] for code in ("de", "fr")
-    ]

@@ -46,13 +46,6 @@ def test_all_cells_of_a_workbook_are_text():
     assert report(read_workbook(data)) == report(sent)
 
 
-def test_each_language_has_its_sheet():
-    sent = [unit(lang_code="de"), unit(lang_code="pt_BR"), unit(lang_code="de", field="footer")]
-    data = encode_workbook(sent)
-    assert openpyxl.load_workbook(io.BytesIO(data)).sheetnames == ["de", "pt_BR"]
-    assert sorted(report(read_workbook(data))) == sorted(report(sent))
-
-
 def test_the_note_and_the_limit_stand_beside_the_text():
     row = next(csv.DictReader(io.StringIO(encode_csv([unit()]).decode("utf-8-sig"))))
     assert (row["note"], row["at_most"]) == ("A note.", "60")

@@ -14,10 +14,10 @@ from chatkit.localization.table import (
 
 
 def test_numbers_are_numbers_and_all_else_is_text():
-    rows = [Length("01", "en", "text", 5, 6, 1024)]
-    table = make_attribute_frame(rows, ("template_code", "characters", "share"))
-    assert list(table.columns) == ["template_code", "characters", "share"]
-    assert table.template_code.dtype == "str"
+    rows = [Length("01", 5, 1024)]
+    table = make_attribute_frame(rows, ("field", "characters", "share"))
+    assert list(table.columns) == ["field", "characters", "share"]
+    assert table.field.dtype == "str"
     assert table.characters.dtype == "int64"
     assert table.share.iloc[0] == 5 / 1024
     assert make_frame([], ("template_code", "limit")).limit.dtype == "int64"

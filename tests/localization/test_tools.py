@@ -278,21 +278,6 @@ def test_every_text_has_its_verdict_by_row_and_cell(client, spreadsheet):
     assert {"too long", "glossary broken"}.isdisjoint(wider.rejected.reason)
 
 
-def test_a_code_that_was_changed_is_told_with_its_cell(client, spreadsheet):
-    def change(spreadsheet):
-        sheet = spreadsheet["de"]
-        sheet["E2"], sheet["E3"], sheet["E4"] = "Rad fertig", DONE, "Neu"
-        sheet["A2"], sheet["B3"], sheet["K4"] = "order_redy", "nl", "text"
-
-    changed(spreadsheet, change)
-    rejected = client.templates.read_translations(spreadsheet, [CODE]).rejected
-    assert set(rejected.reason) == {"code changed"}
-    output = " ".join(rejected.message)
-    assert "put 'order_ready' into A2 again" in output
-    assert "put 'de' into B3 again" in output
-    assert "put 'footer' into K4 again" in output
-
-
 def renamed(spreadsheet):
     spreadsheet["fr"]["E1"] = "Traduction"
 

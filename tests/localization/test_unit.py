@@ -11,7 +11,7 @@ from chatkit.localization.units import Stamp, digest_texts, make_stamp_key, pars
 def test_a_stamp_is_read_as_it_was_put_on():
     stamp = parse_stamp(unit("Hello", "Hallo").stamp)
     key = make_stamp_key("order_ready", "de", "text", "en")
-    assert stamp == Stamp(key, digest_texts("Hello"), digest_texts("Hallo"))
+    assert stamp == Stamp(key, digest_texts("Hello"), digest_texts("Hallo"), stamp.at)
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ def test_what_was_never_recorded_is_unknown_then_live_then_stale(client: Any) ->
     client.templates(CODE).update("en", text=SOURCE.replace("repaired", "<b>repaired</b>"))
     queue = client.templates.queue(["de"], [CODE])
     (item,) = queue.items
-    assert (item.state, item.unit.field, item.source_before) == ("stale", "text", before)
+    assert (item.unit.state, item.unit.field, item.unit.source_before) == ("stale", "text", before)
     assert "1 text in 1 language: 1 stale." in repr(queue)
     page = html_of(queue)
     assert "<ins>" in page and "<del>" in page and "<b>repaired" not in page
@@ -92,7 +92,7 @@ def test_a_language_that_is_missing_becomes_a_draft_once_all_its_texts_are_there
     client: Any,
 ) -> None:
     queue = client.templates.queue(["it"], [CODE])
-    assert {item.state for item in queue.items} == {"missing"}
+    assert {item.unit.state for item in queue.items} == {"missing"}
     with pytest.raises(InputError, match="has no translation yet"):
         queue.accept(0)
     assert queue.findings(0) == [] and queue.content(0)["lang_code"] == "it"
@@ -139,7 +139,7 @@ def test_what_cannot_be_answered_is_told(client: Any) -> None:
         (queue.plan, "No text was answered yet"),
         (
             lambda: client.templates.queue(["de"], [CODE], only="fresh"),
-            "only= takes missing, stale",
+            'only= takes "all", or some of missing, stale',
         ),
     ):
         with pytest.raises(InputError, match=message):
@@ -150,16 +150,16 @@ def test_what_cannot_be_answered_is_told(client: Any) -> None:
     assert queue.items[0].answer == "accepted", "the same text again is not an edit"
 
 
-def test_texts_stand_language_by_language_and_their_page_shows_the_first_ten(client: Any) -> None:
+def test_texts_stand_language_by_language_and_their_page_shows_the_first(client: Any) -> None:
     queue = client.templates.queue(["fr", "de"], BOTH)
     lines = repr(queue).splitlines()
     assert lines[0] == "16 texts in 2 languages: 16 unknown."
-    assert lines[1] == f"  0 unknown {CODE} fr Header: Your bike is ready"
-    assert lines[-2].startswith(f"  9 unknown {CODE} de Text: Hello")
-    assert lines[-1] == "  … and 6 more: queue.frame() has them all"
+    assert lines[2] == f"  0 unknown {CODE} fr Header: Your bike is ready"
+    assert lines[-2].startswith("  7 unknown ")
+    assert lines[-1] == "  … and 8 more: queue.frame() has them all"
     page = html_of(queue)
-    assert page.count("<tr>") == 1 + 10 + 1 + 6
-    assert "<summary>6 more</summary>" in page
+    assert page.count("<tr>") == 1 + 8 + 1 + 8
+    assert "<summary>8 more</summary>" in page
     assert repr(queue.items[0]) == f"<unknown {CODE} fr headers.0.text: Your bike is ready>"
     few = client.templates.queue(["de"], [CODE])
     assert "… and" not in repr(few) and "<details" not in html_of(few)

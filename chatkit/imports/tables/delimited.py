@@ -17,7 +17,7 @@ import re
 import tomllib
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from itertools import islice, pairwise
 from pathlib import Path
@@ -280,12 +280,16 @@ def _rank_delimiter(text: str, delimiter: str, count_headings: HeadingCounter) -
 
 def write_csv(frame: pd.DataFrame, target: Target) -> None:
     """Write a frame as CSV: UTF-8 with a mark, commas, all cells in quotes."""
-    names, rows = stringify_frame(frame)
+    write_file(target, format_csv(*stringify_frame(frame)))
+
+
+def format_csv(names: Iterable[str], rows: Iterable[Sequence[str | None]]) -> bytes:
+    """Format rows of texts as CSV."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, quoting=csv.QUOTE_ALL)
     writer.writerow(map(guard_cell, names))
     writer.writerows([None if cell is None else guard_cell(cell) for cell in row] for row in rows)
-    write_file(target, text.getvalue().encode("utf-8-sig"))
+    return text.getvalue().encode("utf-8-sig")
 
 
 # --- encodings ------------------------------------------------------------------------------

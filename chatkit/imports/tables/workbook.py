@@ -12,7 +12,7 @@ import warnings
 import zipfile
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, time
 from functools import lru_cache
@@ -172,8 +172,8 @@ class _Workbook:
                 with archive.open(name) as part:
                     self._scans[name] = _PartScan(part)
         self._data = data
-        self._opened: dict[bool, Any] = {}
-        sheets = self._load_workbook(values=False).worksheets
+        self._workbook: Any = openpyxl.load_workbook(BytesIO(data), read_only=True)
+        sheets = self._workbook.worksheets
         self.names = [sheet.title for sheet in sheets]
         self.visible = [sheet.title for sheet in sheets if sheet.sheet_state == "visible"]
 
@@ -186,7 +186,7 @@ class _Workbook:
         if name not in self.names:
             titles = ", ".join(map(repr, self.visible))
             raise InputError(f"There is no sheet {name!r}. The sheets are: {titles}.")
-        scan = self._scans[self._load_workbook(values=False)[name]._worksheet_path]
+        scan = self._scans[self._workbook[name]._worksheet_path]
         rows: dict[int, list[Any]] = {}
         formats = defaultdict[str, list[int]](list)
         width = 0
@@ -245,26 +245,14 @@ class _Workbook:
                 if any(font and font.strike for font in (cell.font, *blocks)):
                     yield sheet.title, cell.coordinate
 
-    def close(self) -> None:
-        """Close the files of openpyxl."""
-        for workbook in self._opened.values():
-            workbook.close()
-
-    def _load_workbook(self, *, values: bool) -> Any:
-        """Load the workbook of openpyxl with formulas, or with values, each once."""
-        if values not in self._opened:
-            self._opened[values] = openpyxl.load_workbook(
-                BytesIO(self._data), read_only=True, data_only=values
-            )
-        return self._opened[values]
-
     def _iterate_rows(self, name: str) -> Iterator[Sequence[Any]]:
         """Yield the rows of a sheet, with the stored results in place of formulas."""
         results: Iterator[tuple[Any, ...]] | None = None
         row: Sequence[Any]
-        for number, row in enumerate(self._stream_stored_rows(name, values=False)):
+        for number, row in enumerate(_stream_rows(self._workbook[name])):
             if results is None and "f" in [cell.data_type for cell in row]:
-                results = islice(self._stream_stored_rows(name, values=True), number, None)
+                values = openpyxl.load_workbook(BytesIO(self._data), read_only=True, data_only=True)
+                results = islice(_stream_rows(values[name]), number, None)
             if results is not None:
                 row = [
                     result if cell.data_type == "f" and result.value is not None else cell
@@ -272,12 +260,11 @@ class _Workbook:
                 ]
             yield row
 
-    def _stream_stored_rows(self, name: str, *, values: bool) -> Iterator[tuple[Any, ...]]:
-        """Yield the rows of a sheet as openpyxl streams them."""
-        sheet = self._load_workbook(values=values)[name]
-        sheet.reset_dimensions()  # some programs write a size that is not true
-        rows: Iterator[tuple[Any, ...]] = sheet.iter_rows()
-        return rows
+
+def _stream_rows(sheet: Any) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of a sheet as openpyxl streams them."""
+    sheet.reset_dimensions()  # some programs write a size that is not true
+    yield from sheet.iter_rows()
 
 
 @contextmanager
@@ -286,8 +273,7 @@ def _open_workbook(data: bytes) -> Iterator[_Workbook]:
     try:
         with warnings.catch_warnings():  # of styles and rules of input, which are not needed
             warnings.simplefilter("ignore")
-            with closing(_Workbook(data)) as workbook:
-                yield workbook
+            yield _Workbook(data)
     except InputError:
         raise
     except Exception as error:  # noqa: BLE001  openpyxl raises anything over a broken file

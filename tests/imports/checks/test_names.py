@@ -13,7 +13,6 @@ from chatkit.imports.characters import (
     check_name,
     check_text,
     find_garbled,
-    find_letterless,
     find_question_marks,
     run_checks,
 )
@@ -55,24 +54,6 @@ def test_a_name_is_checked(severity: str) -> None:
 )
 def test_each_kind_is_found(text: str, codes: list[str]) -> None:
     assert [unusual.code for unusual in check_name(text)] == codes
-
-
-@pytest.mark.parametrize(
-    ("text", "what"),
-    [
-        ("+49 151", "digits"),
-        ("❤️", "emoji"),
-        ("-", "punctuation"),
-        ("…!", "punctuation"),
-        ("\u3164", "what is not seen"),
-        ("  ", "what is not seen"),
-    ],
-)
-def test_a_name_without_letters_is_told(text: str, what: str) -> None:
-    unusual = find_letterless(text)
-    assert unusual is not None
-    assert unusual.message.endswith(f"only {what}")
-    assert (unusual.suggestion, unusual.safe) == (None, False)
 
 
 def test_a_lost_letter_is_told_and_a_question_is_not() -> None:

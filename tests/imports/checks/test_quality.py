@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from volume import volume
 
 import chatkit
-from chatkit.imports.quality import FIXABLE, Quality
+from chatkit.imports.quality import FIXABLE
 
 MESSY = {
     "name": ["Ana\u200b  Cruz", "JosÃ© ", None, "Zoë", "MARIA CRUZ"],
@@ -163,8 +163,3 @@ def test_what_was_fixed_is_not_found_again(client, rows, chosen):
     assert len(fixed.frame) == len(frame)
     untouched = frame.index.difference(fixed.done["row"].tolist())
     assert fixed.frame.loc[untouched].equals(frame.loc[untouched])
-
-
-def test_a_quality_is_made_of_what_was_found():
-    quality = Quality(pd.DataFrame({"name": ["Ana"]}), [], ["A note."])
-    assert (quality.rows, quality.notes, quality.findings) == (1, ("A note.",), ())

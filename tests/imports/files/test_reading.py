@@ -90,11 +90,6 @@ def test_all_that_is_odd_is_in_the_report(tmp_path: Path) -> None:
     ]
 
 
-def test_names_that_hide_something_are_shown_in_quotes() -> None:
-    report = read("Phone,a\u202eb, x,\n1,2,3,\n").report()
-    assert r"kept as they are: 'a\u202eb', ' x'" in report
-
-
 @pytest.mark.parametrize(("count", "output"), [(20, 20), (21, 20), (1000, 20)])
 def test_many_problems_are_counted(count: int, output: int) -> None:
     result = read("Phone\n" + "1.5\n" * count + "12\n")

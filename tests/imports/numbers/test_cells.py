@@ -80,11 +80,6 @@ def test_cells_are_read_as_the_table_says(case: dict[str, str]) -> None:
         assert again.problem is None or again.problem.severity == "note"
 
 
-def test_the_table_has_many_countries() -> None:
-    assert len(CASES) > 300
-    assert len({case["region"] for case in CASES}) > 20
-
-
 @pytest.mark.parametrize("region", ["AT", "DE", "ID", "IT", "RU", "US", "BR", "DK"])
 def test_no_mobile_of_another_country_that_lost_its_plus_is_swallowed(region: str) -> None:
     for sample in MOBILES.values():

@@ -72,12 +72,6 @@ def test_times_are_iso_8601_and_exact(time: dt.datetime) -> None:
     assert text is not None and dt.datetime.fromisoformat(text) == time
 
 
-@given(st.lists(st.text(st.characters(codec="utf-8")) | st.none()))
-def test_a_column_of_texts_is_itself(values: list[str | None]) -> None:
-    assert stringify_column(pd.Series(values, dtype="str")) == values
-    assert stringify_column(pd.Series(values, dtype=object)) == values
-
-
 def test_columns_of_any_dtype_become_texts() -> None:
     frame = pd.DataFrame(
         {
@@ -129,11 +123,6 @@ def test_any_other_number_is_left_as_it_is_written(text: str) -> None:
 def test_a_country_code_that_became_a_decimal_has_lost_nothing(text: str, code: str) -> None:
     assert read_code_cell(text) == (code, "")
     assert read_code_cell("4.5")[0] is None and read_code_cell(44.5)[0] is None
-
-
-@given(st.from_regex(r"[+]?[0-9]{1,20}", fullmatch=True))
-def test_digits_never_change(text: str) -> None:
-    assert read_number_cell(text) == (text, "")
 
 
 @given(st.floats(allow_nan=False))

@@ -338,21 +338,6 @@ def test_every_cell_is_text_and_none_is_a_formula(text: str) -> None:
         assert [(cell.data_type, cell.number_format) for cell in row] == [("s", "@")] * 2
 
 
-def test_what_is_typed_into_a_column_later_is_text_too() -> None:
-    active = openpyxl.load_workbook(
-        io.BytesIO(contacts_xlsx(["number", "name"], [("1", "x")]))
-    ).active
-    assert {active.column_dimensions[name].number_format for name in "AB"} == {"@"}
-    assert active.freeze_panes == "A2" and active["A1"].font.bold
-
-
-def test_a_reader_finds_the_size_of_a_sheet_at_its_top() -> None:
-    data = contacts_xlsx([str(n) for n in range(30)], [("x",) * 30] * 4)
-    with zipfile.ZipFile(io.BytesIO(data)) as parts:
-        xml = parts.read("xl/worksheets/sheet1.xml").decode()
-    assert xml.index('<dimension ref="A1:AD5"') < xml.index("<sheetData")
-
-
 def test_cells_that_are_too_long_are_refused_before_a_program_cuts_them() -> None:
     fits = contacts_xlsx(["a"], [("x" * 32767,)])
     assert len(rows(fits)[1][0]) == 32767

@@ -46,16 +46,3 @@ def test_sheets_that_a_translator_has_hidden_are_read_too():
     target = io.BytesIO()
     spreadsheet.save(target)
     assert list(workbook.read_sheets(target.getvalue())) == ["x", "y"]
-
-
-def test_a_workbook_is_opened_once_however_many_sheets_it_has(monkeypatch):
-    opened = []
-    load = openpyxl.load_workbook
-    monkeypatch.setattr(
-        openpyxl,
-        "load_workbook",
-        lambda *message, **how: opened.append(how) or load(*message, **how),
-    )
-    data = workbook.build_workbook(["a"], {name: [("=1",)] for name in ("de", "fr", "hi")}, wide=[])
-    assert len(workbook.read_sheets(data)) == 3
-    assert len(opened) == 1
