@@ -9,7 +9,7 @@ import inspect
 import keyword
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, field, fields
 from datetime import date, datetime
 from os import PathLike
@@ -244,18 +244,10 @@ class Memory(NamedTuple):
 
 
 class WriteContext(NamedTuple):
-    """The context in which a piece is written: its screen, and the inputs of the flow."""
+    """The context in which a piece is written: its screen, and that of each component."""
 
     screen: str = ""
-    homes: Mapping[int, str] = MappingProxyType({})  # of each component, by its identity
-    names: Mapping[str, Set[str]] = MappingProxyType({})  # of inputs: the screens that have one
-
-    def with_screen(self, match: re.Match[str]) -> str:
-        """Add the screen to a reference to an input that only one other screen has."""
-        homes = self.names.get(match[1], ())
-        if self.screen in homes or len(homes) != 1:
-            return match[0]
-        return f"${{screen.{min(homes)}.form.{match[1]}"
+    homes: Mapping[int, str] = MappingProxyType({})  # by the identity of the component
 
 
 @dataclass(config=_CONFIG, repr=False)
@@ -330,8 +322,6 @@ class Piece(metaclass=HelpPage):
 
     def write_json(self, context: WriteContext) -> dict[str, Any]:
         """Write it as JSON: in the order in which it was read, or else in the usual one."""
-        if self._memory is not None:
-            context = context._replace(names={})  # what was read stays as it is
         written: dict[str, Any] = dict(self.constants)
         for name, key in self.keys.items():
             value = self.write_property(name, getattr(self, name), context)
@@ -391,12 +381,9 @@ def write_value(value: Any, context: WriteContext) -> Any:
         return {key: write_value(item, context) for key, item in value.items()}
     if isinstance(value, list):
         return [write_value(item, context) for item in value]
-    if isinstance(value, str) and context.names:
-        return _INPUT_REFERENCE.sub(context.with_screen, value)
     return value
 
 
-_INPUT_REFERENCE = re.compile(r"\$\{form\.([\w-]+)")
 P = TypeVar("P", bound=Piece)
 
 
