@@ -38,6 +38,7 @@ from chatkit.flowjson.rules.shape import (
     check_shape,
     describe_type,
     is_in_range_mode,
+    mend_word,
     patch_key,
     patch_spelling,
     suggest_word,
@@ -74,20 +75,17 @@ def _check_version(value: dict[str, Any]) -> Iterator[Finding]:
     pointer, hint = "/version", f'Write "version": "{RECOMMENDED}".'
     if "version" not in value:
         newest = (PatchOperation("add", pointer, str(RECOMMENDED)),)
-        yield error(
-            "MISSING_FLOW_JSON_VERSION", pointer, "The document names no version.", hint, newest
-        )
+        message = "The document names no version."
+        yield error("MISSING_FLOW_JSON_VERSION", pointer, message, hint, newest)
         return
     text = value["version"]
     version, name = Version.parse(text), f"Version {str(text)[:40]}"
     if version in RETIRED:
-        yield error(
-            "UNSUPPORTED_FLOW_JSON_VERSION", pointer, f"{name} is no longer supported.", hint
-        )
+        message = f"{name} is no longer supported."
+        yield error("UNSUPPORTED_FLOW_JSON_VERSION", pointer, message, hint)
     elif version in INTERNAL:
-        yield error(
-            "UNAVAILABLE_FLOW_JSON_VERSION", pointer, f"{name} is not open to accounts.", hint
-        )
+        message = f"{name} is not open to accounts."
+        yield error("UNAVAILABLE_FLOW_JSON_VERSION", pointer, message, hint)
     elif version in UNANNOUNCED:
         message = f"{name} was never announced; your account may not have it."
         yield warning("UNAVAILABLE_FLOW_JSON_VERSION", pointer, message, hint)
@@ -145,11 +143,8 @@ def check_screen(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
         if isinstance(name, str) and name not in names:
             message = f"The screen has no field {name[:60]!r}."
             place = f"{at}/sensitive/{index}"
-            hint, patch = (
-                suggest_word(name, screen.fields),
-                patch_spelling(place, name, screen.fields),
-            )
-            yield error("INVALID_SENSITIVE_FIELD", place, message, hint, patch)
+            mend = mend_word(place, name, screen.fields)
+            yield error("INVALID_SENSITIVE_FIELD", place, message, *mend)
 
 
 def _check_layout(
@@ -165,9 +160,8 @@ def _check_layout(
     layout = value["layout"]
     if not isinstance(layout, dict):
         code = "INVALID_PROPERTY_VALUE" if isinstance(layout, str) else "INVALID_PROPERTY_TYPE"
-        yield error(
-            code, pointer, f"layout takes an object, not {describe_type(layout)}.", _LAYOUT_HINT
-        )
+        message = f"layout takes an object, not {describe_type(layout)}."
+        yield error(code, pointer, message, _LAYOUT_HINT)
         return
     yield from check_shape(LAYOUT, layout, pointer, Context(version))
     if "type" not in layout:
@@ -258,12 +252,8 @@ def check_component(flow: FlowNode, component: ComponentNode) -> Iterator[Findin
     shape = component.shape
     if shape is None:
         message = f"There is no component {component.type[:60]!r}."
-        known = tuple(COMPONENTS)
-        hint, patch = (
-            suggest_word(component.type, known),
-            patch_spelling(type_pointer, component.type, known),
-        )
-        yield error("INVALID_PROPERTY_VALUE", type_pointer, message, hint, patch)
+        mend = mend_word(type_pointer, component.type, COMPONENTS)
+        yield error("INVALID_PROPERTY_VALUE", type_pointer, message, *mend)
         return
     if version < shape.since:
         since = shape.announced or shape.since
@@ -557,10 +547,8 @@ def _check_stated_routes(flow: FlowNode) -> Iterator[Finding]:
     for screen in flow.by_id.values():
         if screen.id not in model and screen.id not in reached and not screen.terminal:
             message = f"{screen.id} is missing in the routing model."
-            hint, line = (
-                f'Add a line "{screen.id}": [].',
-                f"{_ROUTING}/{escape_key(screen.id or '')}",
-            )
+            hint = f'Add a line "{screen.id}": [].'
+            line = f"{_ROUTING}/{escape_key(screen.id or '')}"
             patch = (PatchOperation("add", line, unstated.get(screen.id or "", [])),)
             yield _report_routing(f"{screen.pointer}/id", message, hint, patch=patch)
     entered = set(reached)
@@ -596,10 +584,9 @@ def _check_route(flow: FlowNode, source: str, targets: object) -> Iterator[Findi
     if len(targets) > _MOST_TARGETS:
         yield _report_too_many_targets(pointer, source, len(targets))
     if source in targets:
-        itself = make_removal_patch(f"{pointer}/{targets.index(source)}")
-        yield _report_routing(
-            pointer, f"{source} leads to itself.", "Remove that route.", patch=itself
-        )
+        patch = make_removal_patch(f"{pointer}/{targets.index(source)}")
+        message = f"{source} leads to itself."
+        yield _report_routing(pointer, message, "Remove that route.", patch=patch)
     for index, target in enumerate(targets):
         if not isinstance(target, str):
             message = f"Route {index + 1} of {source} must be text."
@@ -607,9 +594,9 @@ def _check_route(flow: FlowNode, source: str, targets: object) -> Iterator[Findi
         elif target not in flow.by_id:
             message = f"{source} leads to {target}, which is not a screen of this flow."
             remaining = [each for each in flow.by_id if each not in (source, *targets)]
-            patch = patch_spelling(f"{pointer}/{index}", target, remaining)
-            hint = suggest_word(target, remaining) if patch else "Correct or remove it."
-            yield _report_routing(f"{pointer}/{index}", message, hint, patch=patch)
+            place, otherwise = f"{pointer}/{index}", "Correct or remove it."
+            hint, patch = mend_word(place, target, remaining, otherwise)
+            yield _report_routing(place, message, hint, patch=patch)
 
 
 def _check_backward_routes(routes: dict[str, list[str]]) -> Iterator[Finding]:
@@ -693,11 +680,9 @@ def _find_reachable_screens(first: str, routes: Mapping[str, Iterable[str]]) -> 
 
 def _check_connected(flow: FlowNode, routes: dict[str, list[str]]) -> Iterator[Finding]:
     """Find screens not connected with the first one, if every route leads to a known screen."""
-    joined = (
-        _find_connected_screens(flow, routes)
-        if _has_known_targets(flow, routes)
-        else set(flow.by_id)
-    )
+    if not _has_known_targets(flow, routes):
+        return
+    joined = _find_connected_screens(flow, routes)
     for name, screen in flow.by_id.items():
         if name not in joined:
             message = f"{name} is not connected with the other screens."
