@@ -14,21 +14,18 @@ from dataclasses import KW_ONLY, field, fields
 from datetime import date, datetime
 from os import PathLike
 from pathlib import Path
-from types import MappingProxyType, NoneType, UnionType
+from types import MappingProxyType
 from typing import (
     Annotated,
     Any,
     ClassVar,
-    Literal,
     NamedTuple,
     Protocol,
     Self,
     TypeAlias,
     TypeVar,
-    Union,
     cast,
     dataclass_transform,
-    get_args,
     get_origin,
 )
 
@@ -47,7 +44,7 @@ from chatkit.errors import HelpPage, InputError, Problem
 from chatkit.flowjson.components import SCREEN, ComponentShape, Shape
 from chatkit.flowjson.nodes import find_closest_name
 
-_FEW = 8  # values of an enumeration that a signature shows
+_FEW = 8  # values of an enumeration that the help shows
 
 
 class _PieceValidator:
@@ -146,31 +143,6 @@ Map: TypeAlias = Annotated[dict[str, Any], AfterValidator(_validate_json)]
 Payload: TypeAlias = Annotated[dict[str, Any], AfterValidator(_validate_payload)]
 #: A screen, or its id.
 Target: TypeAlias = Annotated[str | ScreenLike, PlainValidator(_screen_id)]
-
-
-class BareText(str):
-    """A text that prints without quotes, as an annotation in a signature."""
-
-    def __repr__(self) -> str:
-        return str(self)
-
-
-def format_type(hint: Any) -> str:
-    """Write a type as a signature shows it."""
-    origin, arguments = get_origin(hint), get_args(hint)
-    if hint is Reference:
-        return "reference"
-    if origin is Annotated:
-        return format_type(arguments[0])
-    if origin is Literal:
-        few = [repr(each) for each in arguments[:_FEW]]
-        return " | ".join([*few, *(["…"] if len(arguments) > _FEW else [])])
-    if origin in (Union, UnionType):
-        parts = dict.fromkeys(format_type(each) for each in arguments if each is not NoneType)
-        return " | ".join(parts)
-    if origin in (list, dict) and arguments[-1] is not Any:
-        return f"{origin.__name__}[{', '.join(format_type(each) for each in arguments)}]"
-    return getattr(origin or hint, "__name__", str(hint))
 
 
 def example(value: Any) -> dict[str, Any]:
@@ -447,18 +419,10 @@ def _make_init(cls: type[P]) -> Callable[..., None]:
 
 
 def _make_signature(cls: type[Piece], names: list[str]) -> inspect.Signature:
-    """Return the signature of a class as a reader needs it, with readable types."""
-    parameters = inspect.signature(cls).parameters
-    hints = cls.__annotations__ | {"more": dict}
-    return inspect.Signature(
-        [
-            parameters[name].replace(
-                annotation=BareText(format_type(hints[name])),
-                default=parameters[name].default if name != "more" else None,
-            )
-            for name in names
-        ]
-    )
+    """Return the signature of a class as a reader needs it: its types are in the help."""
+    parameters, empty = inspect.signature(cls).parameters, inspect.Parameter.empty
+    shown = [parameters[name].replace(annotation=empty) for name in names if name != "more"]
+    return inspect.Signature([*shown, parameters["more"].replace(annotation=empty, default=None)])
 
 
 def _arguments_help(cls: type[Piece]) -> str:
@@ -468,7 +432,8 @@ def _arguments_help(cls: type[Piece]) -> str:
         about = cls.shape.by_name[cls.keys[name]]
         since = f" Since {about.since}." if about.since > (2, 1) else ""
         length = f" At most {about.length:,} characters." if about.length else ""
-        parts.append(f"    {name}: {about.about}{length}{since}")
+        values = f" One of {', '.join(about.enum)}." if 0 < len(about.enum) <= _FEW else ""
+        parts.append(f"    {name}: {about.about}{values}{length}{since}")
     return "\n".join([*parts, "    more: Other properties by their JSON names, unchecked."])
 
 

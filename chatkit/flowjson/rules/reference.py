@@ -470,7 +470,9 @@ def check_unused_fields(flow: FlowNode, _: FlowNode) -> Iterator[Finding]:
         if component.type != "OptIn" and not _is_disabled(component):
             field, reference = component.name, f"${{form.{component.name}}}"
             read = parse_reference(reference)
-            hint = f'Send it: "{field}": "{reference}" in the payload of the action that leaves the '
+            hint = (
+                f'Send it: "{field}": "{reference}" in the payload of the action that leaves the '
+            )
             hint += "screen. Or remove the input."
             if read is None or read.path != (field,):
                 hint = "No reference reads this name: give it one of letters, digits, _ and -, and "

@@ -5,13 +5,12 @@ from __future__ import annotations
 import base64
 from datetime import date, datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from chatkit.flowjson.build import piece as kinds
-from chatkit.flowjson.build.piece import format_type
 
 
 def take(kind: Any, value: object) -> object:
@@ -56,23 +55,3 @@ def test_a_date_is_written_as_the_platform_wants_it() -> None:
     assert take(kinds.Date, date(2026, 1, 2)) == "2026-01-02"
     assert take(kinds.Date, datetime(2026, 1, 2, 23, 59)) == "2026-01-02"
     assert take(kinds.Date, "${data.day}") == "${data.day}"
-
-
-@pytest.mark.parametrize(
-    ("hint", "words"),
-    [
-        (kinds.Flag, "bool | reference"),
-        (kinds.Reference | None, "reference"),
-        (kinds.Map, "dict"),
-        (kinds.Items[int], "list[int]"),
-        (dict[str, kinds.Items[int]], "dict[str, list[int]]"),
-        (Literal["a", "b"], "'a' | 'b'"),
-        (kinds.Date | None, "str | date"),
-    ],
-)
-def test_a_type_is_shown_in_few_words(hint: Any, words: str) -> None:
-    assert format_type(hint) == words
-
-
-def test_only_the_first_of_many_values_are_shown() -> None:
-    assert format_type(Literal["a", "b", "c", "d", "e", "f", "g", "h", "i"]).endswith("'h' | …")
