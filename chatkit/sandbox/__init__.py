@@ -223,8 +223,7 @@ class Sandbox:
             "retry_after": retry_after,
             "seed": seed,
         }
-        usual = {"retry_after": 1}
-        self._middleware.faults.apply({n: v for n, v in settings.items() if v != usual.get(n, 0)})
+        self._middleware.faults.apply(settings)
 
     def deliver(self, kind: str, payload: object) -> list[DeliveryOutcome]:
         """Deliver an event to the active webhooks that subscribe to its kind.

@@ -104,7 +104,7 @@ def test_the_help_says_since_when_and_how_long() -> None:
         TextInput.__doc__ or ""
     )
     assert "    label: What it says. At most 35 characters." in (Footer.__doc__ or "")
-    assert "One of regular, large." in (Dropdown.__doc__ or "")
+    assert "One of text, number, email, password, passcode, phone." in (TextInput.__doc__ or "")
 
 
 def test_completion_shows_what_a_person_works_with() -> None:
