@@ -184,7 +184,9 @@ def test_flow_answers_are_read_or_kept_as_they_are(
         ],
     ],
 )
-def test_times_are_numbers_since_1970_and_nothing_else(value: Any, expected: datetime | None) -> None:
+def test_times_are_numbers_since_1970_and_nothing_else(
+    value: Any, expected: datetime | None
+) -> None:
     assert parse_timestamp(value) == expected
 
 
