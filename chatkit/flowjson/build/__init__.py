@@ -375,43 +375,37 @@ def to_code(document: object) -> str:
     Raises:
         InputError: It is no JSON object.
     """
-    return _ModuleWriter().write_module(parse(document))
+    flow, writer = parse(document), CodeWriter()
+    whole, lines = flow.to_json(), []
+    writer.context = WriteContext(homes=flow.find_homes())
+    if rebuild_json(flow, writer.context) != whole:
+        flow_node = writer.imported_call("parse", [writer.value_node(whole)])
+    else:
+        names = _make_variable_names([screen.id for screen in flow.screens])
+        for name, screen in zip(names, flow.screens, strict=True):
+            writer.context = writer.context._replace(screen=screen.id)
+            lines.append(_write_assignment(name, writer.piece_node(screen)))
+        arguments = [node for node in writer.argument_nodes(flow) if node[0] != "screens"]
+        flow_node = writer.imported_call("Flow", [list_node(names)], arguments)
+    lines.append(_write_assignment("flow", flow_node))
+    pictures = [f"{name} = {quote_text(text)}\n" for text, name in writer.pictures.items()]
+    return "\n".join(
+        [_write_imports(writer.imported), *(["".join(pictures)] if pictures else []), *lines]
+    )
 
 
-class _ModuleWriter(CodeWriter):
-    """Writes the Python module that builds a flow."""
+def _write_assignment(name: str, node: Node) -> str:
+    return f"{name} = {format_node(node, len(name) + 3)}\n"
 
-    def write_module(self, flow: Flow) -> str:
-        """Write the module: imports, pictures, a statement for each screen, and the flow."""
-        document = flow.to_json()
-        lines = []
-        self.context = WriteContext(homes=flow.find_homes())
-        if rebuild_json(flow, self.context) != document:
-            flow_node = self.imported_call("parse", [self.value_node(document)])
-        else:
-            names = _make_variable_names([screen.id for screen in flow.screens])
-            for name, screen in zip(names, flow.screens, strict=True):
-                self.context = self.context._replace(screen=screen.id)
-                lines.append(self.statement(name, self.piece_node(screen)))
-            arguments = [node for node in self.argument_nodes(flow) if node[0] != "screens"]
-            flow_node = self.imported_call("Flow", [list_node(names)], arguments)
-        lines.append(self.statement("flow", flow_node))
-        pictures = [f"{name} = {quote_text(text)}\n" for text, name in self.pictures.items()]
-        return "\n".join([self.imports(), *(["".join(pictures)] if pictures else []), *lines])
 
-    def statement(self, name: str, node: Node) -> str:
-        """Write an assignment."""
-        return f"{name} = {format_node(node, len(name) + 3)}\n"
-
-    def imports(self) -> str:
-        """Write the line of imports, sorted as a formatter sorts them."""
-        names = sorted(self.imported, key=lambda name: (not name[0].isupper(), name))
-        line = f"from chatkit.flowjson import {', '.join(names)}\n"
-        if len(line) <= 89:
-            return line
-        return "".join(
-            ["from chatkit.flowjson import (\n", *(f"    {name},\n" for name in names), ")\n"]
-        )
+def _write_imports(names: Iterable[str]) -> str:
+    """Write the line of imports, sorted as a formatter sorts them."""
+    ordered = sorted(names, key=lambda name: (not name[0].isupper(), name))
+    line = f"from chatkit.flowjson import {', '.join(ordered)}\n"
+    if len(line) <= 89:
+        return line
+    several = "".join(f"    {name},\n" for name in ordered)
+    return f"from chatkit.flowjson import (\n{several})\n"
 
 
 def _make_variable_names(ids: Iterable[object]) -> list[str]:

@@ -43,6 +43,7 @@ from pydantic_core import CoreSchema, ErrorDetails, core_schema
 from chatkit.errors import HelpPage, InputError, Problem
 from chatkit.flowjson.components import SCREEN, ComponentShape, Shape
 from chatkit.flowjson.nodes import find_closest_name
+from chatkit.util.display import shorten
 
 _FEW = 8  # values of an enumeration that the help shows
 
@@ -437,7 +438,6 @@ def _arguments_help(cls: type[Piece]) -> str:
     return "\n".join([*parts, "    more: Other properties by their JSON names, unchecked."])
 
 
-_LONG = 60
 _REASONS = {
     "bool_type": "must be True or False",
     "dict_type": "must be a dict",
@@ -495,11 +495,7 @@ def _problem_reason(detail: ErrorDetails, field: str, name: str, names: Sequence
 
 def _passed_value(detail: ErrorDetails) -> str:
     """Return the passed value as text; empty if an argument is missing."""
-    if detail["type"].startswith("missing"):
-        return ""
-    value: Any = detail["input"]
-    text = repr(value)
-    return text if len(text) <= _LONG else text[: _LONG - 1] + "…"
+    return "" if detail["type"].startswith("missing") else shorten(repr(detail["input"]))
 
 
 class Action(Piece):

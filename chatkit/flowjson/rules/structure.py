@@ -273,6 +273,7 @@ _RICH_FOOTER_SINCE = Version(6, 3)  # from here a Footer may stand beside RichTe
 #: Inputs that the platform accepts outside a Form, against its documentation.
 _ACCEPTED_OUTSIDE_FORM = ("CalendarPicker", "ChipsSelector")
 _PICKERS = ("PhotoPicker", "DocumentPicker")
+_BRANCHING = ("If", "Switch")
 
 
 # --- containers -------------------------------------------------------------------------
@@ -293,7 +294,7 @@ def check_parent(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
         message = f"{shape.name} may not stand in {parent.name}"
         message += f" before version {since}; this is {version}." if since else "."
         yield error("INVALID_PROPERTY_VALUE", pointer, message, "Move it out.")
-    elif shape.name == "Footer" and _count_branches(component) > 1:
+    elif shape.name == "Footer" and len(component.find_around(*_BRANCHING)) > 1:
         message = "A Footer stands in an If or Switch of the first level only."
         yield error("INVALID_PROPERTY_VALUE", pointer, message, "Move it out.")
 
@@ -303,28 +304,12 @@ def check_nesting(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
     """Find each If with too many levels of If in it, and values nested too deeply."""
     for pointer in screen.too_deep:
         yield error("NESTED_TOO_DEEPLY", pointer, "This is nested more deeply than a flow can be.")
-    outermost: dict[str, ComponentNode] = {}
-    for component in screen.components:
-        if component.type != "If" or component.if_depth < MOST_NESTED:
-            continue
-        outer = component
-        for _ in range(MOST_NESTED):
-            parent = outer.parent
-            while parent is not None and parent.type != "If":
-                parent = parent.parent
-            outer = parent or outer
-        outermost[outer.pointer] = outer
-    for at in outermost:
+    around = [each.find_around("If") for each in screen.components if each.type == "If"]
+    for at in dict.fromkeys(
+        ifs[MOST_NESTED - 1].pointer for ifs in around if ifs[MOST_NESTED - 1 :]
+    ):
         message = f"More than {MOST_NESTED} If stand in each other."
         yield error("MAXIMUM_IF_NESTING", at, message, "Join conditions with &&, or use a Switch.")
-
-
-def _count_branches(component: ComponentNode) -> int:
-    """Count the If and Switch around a component."""
-    count, around = 0, component.branch
-    while around is not None:
-        count, around = count + 1, around.branch
-    return count
 
 
 @rule("screen")
@@ -373,7 +358,7 @@ def _count_visible(components: list[ComponentNode]) -> Counter[str]:
     total: Counter[str] = Counter()
     for component in components:
         total[component.type or ""] += 1
-        if component.type in ("If", "Switch"):
+        if component.type in _BRANCHING:
             most: Counter[str] = Counter()
             for branch in group_by_slot(component.children).values():
                 most |= _count_visible(branch)
@@ -433,7 +418,7 @@ def check_branch_footers(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding
     """Find branches without a Footer beside others with one."""
     branching = []
     for component in screen.components:
-        if component.type not in ("If", "Switch"):
+        if component.type not in _BRANCHING:
             continue
         with_footer = {child.slot for child in component.children if child.type == "Footer"}
         if not with_footer:
@@ -454,7 +439,8 @@ def check_branch_footers(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding
                 message = f"Some cases of the Switch have a Footer, {without[0][:60]!r} has none."
                 code = "MISSING_FOOTER_IN_SWITCH_BRANCHES"
                 yield error(code, pointer, message, "Add a Footer to each case.")
-    outside = [c for c in screen.components if c.type == "Footer" and c.branch is None]
+    footers = [each for each in screen.components if each.type == "Footer"]
+    outside = any(not each.find_around(*_BRANCHING) for each in footers)
     if branching and (outside or len(branching) > 1):
         message = "A Footer stands in branches, and another outside of them."
         pointer = branching[0].pointer.rpartition("/")[0]
