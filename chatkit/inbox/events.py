@@ -12,12 +12,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import msgspec
 
-from chatkit.api.record import parse_time
 from chatkit.profile import ServiceProfile
 
 if TYPE_CHECKING:
@@ -52,6 +51,9 @@ _PARTICIPANT = (
 _STATUSES = {"sent", "delivered", "read", "played", "failed"}
 _MAX_CONTACT = 200
 _NO_TIME = datetime(1970, 1, 1, tzinfo=UTC)
+_LAST_SECOND = 253_402_300_799  # of the year 9999
+#: The unit of a time after 2001 by how many digits it has; seconds have fewer.
+_PER_SECOND = {13: 1_000, 16: 1_000_000, 19: 1_000_000_000}
 
 
 class Event(NamedTuple):
@@ -355,14 +357,14 @@ def convert_to_text(value: Any) -> str | None:
 
 
 def parse_timestamp(value: Any) -> datetime | None:
-    """Parse a number since 1970: seconds, or by its size milliseconds and finer units."""
+    """Parse a number since 1970: seconds, or by its digits milliseconds and finer units."""
     digits = convert_to_text(value)
     if not digits or not digits.isascii() or not digits.isdigit() or len(digits) > 19:
         return None
-    try:
-        return parse_time(int(digits)) if digits.strip("0") else _NO_TIME
-    except ValueError:
+    number, unit = int(digits), _PER_SECOND.get(len(digits), 1)
+    if number > _LAST_SECOND * unit:
         return None
+    return _NO_TIME + timedelta(microseconds=number * 1_000_000 // unit)
 
 
 def parse_contact(written: str) -> str:

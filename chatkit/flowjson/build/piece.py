@@ -422,8 +422,10 @@ def _make_init(cls: type[P]) -> Callable[..., None]:
 def _make_signature(cls: type[Piece], names: list[str]) -> inspect.Signature:
     """Return the signature of a class as a reader needs it: its types are in the help."""
     parameters, empty = inspect.signature(cls).parameters, inspect.Parameter.empty
-    shown = [parameters[name].replace(annotation=empty) for name in names if name != "more"]
-    return inspect.Signature([*shown, parameters["more"].replace(annotation=empty, default=None)])
+    arguments = [parameters[name].replace(annotation=empty) for name in names if name != "more"]
+    return inspect.Signature(
+        [*arguments, parameters["more"].replace(annotation=empty, default=None)]
+    )
 
 
 def _arguments_help(cls: type[Piece]) -> str:
