@@ -422,10 +422,9 @@ def _make_init(cls: type[P]) -> Callable[..., None]:
 def _make_signature(cls: type[Piece], names: list[str]) -> inspect.Signature:
     """Return the signature of a class as a reader needs it: its types are in the help."""
     parameters, empty = inspect.signature(cls).parameters, inspect.Parameter.empty
-    arguments = [parameters[name].replace(annotation=empty) for name in names if name != "more"]
-    return inspect.Signature(
-        [*arguments, parameters["more"].replace(annotation=empty, default=None)]
-    )
+    arguments = [parameters[name].replace(annotation=empty) for name in names[:-1]]
+    more = parameters["more"].replace(annotation=empty, default=None)  # the last of the names
+    return inspect.Signature([*arguments, more])
 
 
 def _arguments_help(cls: type[Piece]) -> str:
