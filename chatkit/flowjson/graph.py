@@ -184,7 +184,7 @@ def draw_svg(picture: Graph) -> str:
     row_of = {id: n for n, row in enumerate(rows) for id in row}
     centers: dict[str, Point] = {}
     widths = [(WIDTH + _COLUMN_GAP) * len(row) - _COLUMN_GAP for row in rows]
-    has_side_edges = any(row_of[target] != row_of[source] + 1 for source, target in pairs)
+    needs_margin = any(row_of[target] != row_of[source] + 1 for source, target in pairs)
     inner_width = max([*widths, 330.0])
     for n, row in enumerate(rows):
         x = _MARGIN + (inner_width - widths[n]) / 2
@@ -199,7 +199,7 @@ def draw_svg(picture: Graph) -> str:
     parts = [line for line, _ in drawn] + [words for _, words in drawn]  # words above all lines
     parts += [_draw_node(node, centers[node.id]) for node in picture.nodes]
     parts.append(_draw_legend(kinds, height - 14))
-    size = inner_width + 2 * _MARGIN + (30 if has_side_edges else 0)
+    size = inner_width + 2 * _MARGIN + (30 if needs_margin else 0)
     title = f"<title>{len(picture.nodes)} screens of a flow and the edges between them</title>"
     shape = f'width="{size:.0f}" height="{height:.0f}" viewBox="0 0 {size:.0f} {height:.0f}"'
     arrow = (
