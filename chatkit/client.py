@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import weakref
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack, nullcontext, suppress
@@ -28,7 +27,6 @@ from chatkit.flows import Flows
 from chatkit.profile import ServiceProfile
 from chatkit.resource import Resource
 from chatkit.templates import Templates
-from chatkit.util import background
 from chatkit.util.progress import print_line
 from chatkit.webhooks import Webhooks
 
@@ -310,8 +308,6 @@ def connect(to: str | Sandbox | None = None, *, retry: RetryPolicy | None = DEFA
         print_line(f"Opened account {connection.account_id} at {connection.base_url}: {kind}.")
     from chatkit.bulk.stores import describe_interrupted_run  # slow: people read what was printed
 
-    if "ipykernel" in sys.modules:  # while people read that, pandas and the HTTP libraries load
-        background.preload_modules("chatkit.api.wire", "pandas", "chatkit.frames.frame")
     # An account that ends with this process has no run from before.
     if not client.connection.passing and (
         line := describe_interrupted_run(client.connection.account)

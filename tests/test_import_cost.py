@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 HEAVY = {
-    *("aiohttp", "httpx", "msgspec", "pydantic", "uvicorn"),
+    *("aiohttp", "msgspec", "pydantic", "uvicorn"),
     *("anywidget", "ipywidgets", "pandas", "pyarrow", "tqdm"),
     *("asyncio", "keyring", "phonenumbers", "sqlite3"),
 }

@@ -47,7 +47,6 @@ INBOX: dict[str, Callable[[chatkit.Inbox], object]] = {
     "accept": lambda inbox: inbox.serve().accept(MARKER, UNUSUAL),
     "verify": lambda inbox: inbox.verify(UNUSUAL),
     "verify under a scheme": lambda inbox: inbox.verify(MARKER, scheme=HEX),
-    "replay of nothing": lambda inbox: inbox.replay(1, "http://127.0.0.1:9/", secret=MARKER),
 }
 ALONE: dict[str, Callable[[], object]] = {
     "client with an odd token": lambda: chatkit.Client("https://a.example", 1, UNUSUAL),

@@ -7,12 +7,10 @@ that needs nothing else, and is light or dark as the page around it.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from graphlib import CycleError, TopologicalSorter
 from html import escape as html_escape
 from html import unescape as html_unescape
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
@@ -149,60 +147,23 @@ def _read_label(component: dict[str, Any]) -> str:
     return ""
 
 
-#: The source and the target of an edge.
-NodePair = tuple[str, str]
-#: A place that a long edge takes in a row between, so that no node stands in it.
-Bend = tuple[str, str, int]
-RowItem = str | Bend
-
-
-def assign_rows(
-    nodes: Sequence[str], pairs: Iterable[NodePair]
-) -> tuple[list[list[RowItem]], dict[str, int]]:
-    """Put nodes into rows: each below the nodes that lead to it, without regard to cycles.
-
-    Returns:
-        The rows, each from left to right with the bends of long edges last, and the row of each
-        node.
-    """
-    forward = _remove_cycles(nodes, (pair for pair in pairs if pair[0] != pair[1]))
-    sources, row = _group_sources(nodes, forward), dict[str, int]()
-    for node in TopologicalSorter(sources).static_order():
-        row[node] = max((row[source] + 1 for source in sources[node]), default=0)
-    rows: list[list[RowItem]] = [[] for _ in range(max(row.values(), default=-1) + 1)]
-    for node in nodes:
-        rows[row[node]].append(node)
-    for source, target in forward:
-        for n in range(row[source] + 1, row[target]):
-            rows[n].append((source, target, n))
-    return rows, row
-
-
-def _group_sources(nodes: Sequence[str], pairs: Iterable[NodePair]) -> dict[str, list[str]]:
-    """Return the nodes that lead to each node, by node."""
-    sources: dict[str, list[str]] = {node: [] for node in nodes}
-    for source, target in pairs:
-        sources[target].append(source)
-    return sources
-
-
-def _remove_cycles(nodes: Sequence[str], pairs: Iterable[NodePair]) -> list[NodePair]:
-    """Return the edges without one of each cycle: that to its first node."""
-    forward, position = dict.fromkeys(pairs), {node: n for n, node in enumerate(nodes)}
-    while True:
-        try:
-            TopologicalSorter(_group_sources(nodes, forward)).prepare()
-        except CycleError as error:
-            cycle = pairwise(error.args[1])
-            del forward[min(cycle, key=lambda pair: position[pair[1]])]
-        else:
-            return list(forward)
+def assign_rows(nodes: Sequence[str], pairs: Sequence[tuple[str, str]]) -> list[list[str]]:
+    """Put nodes into rows, by the fewest edges that lead to them from a node without any."""
+    reached = {target for source, target in pairs if source != target}
+    row = [node for node in nodes if node not in reached]
+    remaining, rows = dict.fromkeys(nodes), []
+    while remaining:
+        row = [node for node in row if node in remaining] or [next(iter(remaining))]  # of a cycle
+        rows.append(row)
+        remaining = {node: None for node in remaining if node not in row}
+        below = {target for source, target in pairs if source in row}
+        row = [node for node in remaining if node in below]
+    return rows
 
 
 WIDTH, HEIGHT = 190, 58  #: of a screen
 _COLUMN_GAP, _ROW_GAP = 34, 62  #: between two of a row, and between two rows
 _MARGIN = 20  #: around everything
-_BEND_WIDTH = 26  #: the width of an edge that passes a row
 
 #: In a page of Jupyter the drawing is dark where the page is, at once; a picture of its own asks
 #: the system.
@@ -219,17 +180,17 @@ Point = tuple[float, float]
 def draw_svg(picture: Graph) -> str:
     """Draw a graph as an SVG that needs nothing else, from top to bottom."""
     pairs = [(edge.source, edge.target) for edge in picture.edges]
-    rows, row_of = assign_rows([node.id for node in picture.nodes], pairs)
-    centers: dict[object, Point] = {}
-    widths = [sum(map(_get_item_width, row)) + _COLUMN_GAP * (len(row) - 1) for row in rows]
-    has_backward = any(row_of[s] >= row_of[t] for s, t in pairs)
+    rows = assign_rows([node.id for node in picture.nodes], pairs)
+    row_of = {id: n for n, row in enumerate(rows) for id in row}
+    centers: dict[str, Point] = {}
+    widths = [(WIDTH + _COLUMN_GAP) * len(row) - _COLUMN_GAP for row in rows]
+    needs_margin = any(row_of[target] != row_of[source] + 1 for source, target in pairs)
     inner_width = max([*widths, 330.0])
     for n, row in enumerate(rows):
         x = _MARGIN + (inner_width - widths[n]) / 2
-        for item in row:
-            width = _get_item_width(item)
-            centers[item] = (x + width / 2, _MARGIN + n * (HEIGHT + _ROW_GAP) + HEIGHT / 2)
-            x += width + _COLUMN_GAP
+        for id in row:
+            centers[id] = (x + WIDTH / 2, _MARGIN + n * (HEIGHT + _ROW_GAP) + HEIGHT / 2)
+            x += WIDTH + _COLUMN_GAP
     kinds = [kind for kind in _LEGEND if any(edge.kind == kind for edge in picture.edges)]
     height = 2 * _MARGIN + len(rows) * (HEIGHT + _ROW_GAP) - _ROW_GAP + (26 if kinds else 0)
     # one edge where several taps lead to the same screen
@@ -238,7 +199,7 @@ def draw_svg(picture: Graph) -> str:
     parts = [line for line, _ in drawn] + [words for _, words in drawn]  # words above all lines
     parts += [_draw_node(node, centers[node.id]) for node in picture.nodes]
     parts.append(_draw_legend(kinds, height - 14))
-    size = inner_width + 2 * _MARGIN + (30 if has_backward else 0)
+    size = inner_width + 2 * _MARGIN + (30 if needs_margin else 0)
     title = f"<title>{len(picture.nodes)} screens of a flow and the edges between them</title>"
     shape = f'width="{size:.0f}" height="{height:.0f}" viewBox="0 0 {size:.0f} {height:.0f}"'
     arrow = (
@@ -250,10 +211,6 @@ def draw_svg(picture: Graph) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" class="chatkit-flow" role="img" {shape}>'
         f"{title}<style>{_STYLE}</style>{arrow}{''.join(parts)}</svg>"
     )
-
-
-def _get_item_width(item: RowItem) -> int:
-    return WIDTH if isinstance(item, str) else _BEND_WIDTH
 
 
 def _draw_node(node: Node, center: Point) -> str:
@@ -277,30 +234,23 @@ def _draw_node(node: Node, center: Point) -> str:
 
 
 def _draw_edge(
-    edge: Edge, centers: dict[object, Point], row: dict[str, int], inner_width: float
+    edge: Edge, centers: dict[str, Point], row: dict[str, int], inner_width: float
 ) -> tuple[str, str]:
-    """Return the SVG of an edge and of its label; edges back run at the side."""
-    first, last = row[edge.source], row[edge.target]
+    """Return the SVG of an edge and of its label; all but those to the next row run at the side."""
+    is_next = row[edge.target] == row[edge.source] + 1
     (x, y), (u, v) = centers[edge.source], centers[edge.target]
-    if first >= last:
+    if is_next:
+        y, v = y + HEIGHT / 2, v - HEIGHT / 2 - 2
+        half = (y + v) / 2
+        path = f"M{x:.0f} {y:.0f}C{x:.0f} {half:.0f} {u:.0f} {half:.0f} {u:.0f} {v:.0f}"
+    else:
         far = inner_width + _MARGIN + 22
         x, u = x + WIDTH / 2, u + WIDTH / 2
         if edge.source == edge.target:
             y, v = y - 12, v + 12
         path = f"M{x:.0f} {y:.0f}C{far:.0f} {y:.0f} {far:.0f} {v:.0f} {u + 2:.0f} {v:.0f}"
-        label_center = (far - 6, (y + v) / 2)
-    else:
-        stops = [(x, y + HEIGHT / 2)]
-        stops += [centers[edge.source, edge.target, n] for n in range(first + 1, last)]
-        stops.append((u, v - HEIGHT / 2 - 2))
-        path = f"M{stops[0][0]:.0f} {stops[0][1]:.0f}"
-        for (a, b), (c, d) in pairwise(stops):
-            half = (b + d) / 2
-            path += f"C{a:.0f} {half:.0f} {c:.0f} {half:.0f} {c:.0f} {d:.0f}"
-        (a, b), (c, d) = stops[0], stops[1]
-        label_center = (a + (c - a) * 0.5, b + (d - b) * 0.5)
-    has_words = edge.label and edge.kind != "routing_model" and first < last
-    words = _draw_label(_shorten(edge.label, 22), *label_center) if has_words else ""
+    has_words = edge.label and edge.kind != "routing_model" and is_next
+    words = _draw_label(_shorten(edge.label, 22), (x + u) / 2, (y + v) / 2) if has_words else ""
     hint = f"<title>{_escape_xml(edge.source)} → {_escape_xml(edge.target)} ({edge.kind})</title>"
     line = f'<path class="edge {edge.kind}" d="{path}" marker-end="url(#chatkit-flow-to)"/>'
     return f"<g>{hint}{line}</g>", words

@@ -97,9 +97,6 @@ class ComponentNode:
     shape: ComponentShape | None  # None of an unknown type
     screen: ScreenNode
     parent: ComponentNode | None
-    form: ComponentNode | None  # the nearest Form around it
-    if_depth: int  # how many If stand around it
-    branch: ComponentNode | None  # the nearest If or Switch around it
     children: list[ComponentNode] = field(default_factory=list)
 
     @property
@@ -107,6 +104,19 @@ class ComponentNode:
         """The JSON pointer from its parent to the list in which it stands."""
         base = self.parent.pointer if self.parent else f"{self.screen.pointer}/layout"
         return self.pointer[len(base) :].rpartition("/")[0]
+
+    def find_around(self, *types: str) -> list[ComponentNode]:
+        """Find the components of these types around it, the nearest first."""
+        around, parent = [], self.parent
+        while parent is not None:
+            around += [parent] if parent.type in types else []
+            parent = parent.parent
+        return around
+
+    @property
+    def form(self) -> ComponentNode | None:
+        """The nearest Form around it."""
+        return next(iter(self.find_around("Form")), None)
 
 
 @dataclass(eq=False, slots=True)
@@ -274,11 +284,6 @@ def _read_children(
     screen: ScreenNode, parent: ComponentNode | None, pointer: str, values: object
 ) -> list[ComponentNode]:
     nodes: list[ComponentNode] = []
-    form, branch, if_depth = None, None, 0
-    if parent is not None:
-        form = parent if parent.type == "Form" else parent.form
-        branch = parent if parent.type in ("If", "Switch") else parent.branch
-        if_depth = parent.if_depth + (parent.type == "If")
     for index, value in enumerate(values if isinstance(values, list) else ()):
         if not isinstance(value, dict):
             screen.strays.append(f"{pointer}/{index}")
@@ -293,9 +298,6 @@ def _read_children(
                 shape=COMPONENTS.get(kind or ""),
                 screen=screen,
                 parent=parent,
-                form=form,
-                if_depth=if_depth,
-                branch=branch,
             )
         )
     return nodes

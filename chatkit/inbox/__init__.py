@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, SupportsIndex
+from typing import TYPE_CHECKING, Any, Protocol, Self, SupportsIndex
 from weakref import WeakSet
 
-from chatkit.api.secret import MASK, Secret
+from chatkit.api.secret import Secret
 from chatkit.errors import HelpPage, InputError, safe_repr
 from chatkit.inbox import events
 from chatkit.inbox.delivery import Delivery, Selection
 from chatkit.inbox.events import Event, parse_contact
 from chatkit.inbox.store import InboxStore
 from chatkit.profile import ServiceProfile
-from chatkit.signature import get_scheme, sign
-from chatkit.util.webhook_sender import BadReceiver, NotThisMachine, parse_address, post_body
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -173,49 +170,6 @@ class Inbox(metaclass=HelpPage):
         receiver = Receiver(self._store, inspector, host=host, port=port, unverified=unverified)
         self._receivers.append(receiver)
         return receiver
-
-    def replay(
-        self,
-        delivery: int,
-        url: str,
-        *,
-        secret: str | Secret | None = None,
-        allow: Sequence[str] = (),
-    ) -> Replayed:
-        """Send a stored delivery to another address: the same body, byte by byte.
-
-        Args:
-            delivery: Its id.
-            url: Where to. Only this machine, unless the host is named in `allow`.
-            secret: Sign it anew, as of now; None sends the old signature, which a receiver
-                takes for too old after some minutes.
-            allow: Hosts outside this machine that may be sent to.
-
-        Raises:
-            InputError: There is no such delivery, or the address is none, or not allowed.
-            BadSignature: The secret cannot be used.
-        """
-        signing = None if secret is None else Secret(secret)
-        del secret  # a traceback that prints variables must not find its text
-        stored = self.delivery(delivery)
-        headers = _make_replay_headers(stored, self._profile, signing)
-        try:
-            address = parse_address(url)
-            answer = post_body(
-                address, headers, stored.body, seconds=_REPLAY_SECONDS, outside=allow
-            )
-        except NotThisMachine as elsewhere:
-            raise InputError(
-                f"{elsewhere}. A delivery holds what customers wrote: to send it there, pass "
-                f"allow=[{elsewhere.host!r}]."
-            ) from None
-        except BadReceiver as error:
-            raise InputError(
-                f"Nothing can be sent there, {error}: write http://127.0.0.1:8000/path."
-            ) from None
-        if answer.error is not None:
-            return Replayed(None, answer.error)
-        return Replayed(answer.status, answer.text)
 
     def verify(self, *secrets: str | Secret, scheme: Scheme | None = None) -> int:
         """Verify the unverified deliveries again; return how many of them are verified now.
@@ -459,38 +413,3 @@ def parse_bound(bound: Bound, now: datetime | None = None) -> datetime | int | N
         f"{bound!r:.40} is not a time: write 2026-11-20 or 2026-11-20T14:00, 'yesterday', '1h' or "
         "'2 days' (ago), or the id of a delivery."
     )
-
-
-# --- replay -------------------------------------------------------------------------------
-
-_REPLAY_SECONDS = 10.0
-#: Headers that belong to the connection on which the delivery came.
-_HOP_HEADERS = {
-    *("connection", "content-length", "expect", "forwarded", "host", "keep-alive", "te"),
-    *("proxy-connection", "trailer", "transfer-encoding", "upgrade", "via"),
-}
-
-
-class Replayed(NamedTuple):
-    """The answer of a receiver: its status, or None and why there was no answer."""
-
-    status: int | None
-    answer: str
-
-    def __repr__(self) -> str:
-        return f"<{self.status or 'no answer'}: {self.answer[:80]!r}>"
-
-
-def _make_replay_headers(
-    delivery: Delivery, profile: ServiceProfile, secret: Secret | None
-) -> list[tuple[str, str]]:
-    """Return the headers to send with a replayed delivery; a secret signs it anew."""
-    forwarded = [(n, v) for n, v in delivery.headers if n.lower() not in _HOP_HEADERS and v != MASK]
-    if secret is None:
-        return forwarded
-    scheme = get_scheme(profile.signature_scheme)
-    values = {name.lower(): value for name, value in forwarded}
-    message_id = values.get((scheme.id_header or "").lower()) or f"replay_{delivery.id}"
-    signed = sign(scheme, secret, message_id, int(time.time()), delivery.body)
-    signed_names = {name.lower() for name in signed}
-    return [pair for pair in forwarded if pair[0].lower() not in signed_names] + [*signed.items()]

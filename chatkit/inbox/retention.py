@@ -51,7 +51,6 @@ class Deletion(Report):
         self.contacts = 0  #: how many contacts they are about
         self.others = 0  #: how many other contacts are in those that are not about one alone
         self.mixed = 0  #: how many are about other contacts too, or only mention this one
-        self.repeats = 0  #: how many have a repeat that came later and stays
         self.deleted = 0  #: how many have been deleted so far
         self._ids: list[int] = []  # of what is about these contacts alone
         self._mixed_ids: list[int] = []
@@ -123,7 +122,7 @@ class Deletion(Report):
         )
 
     def _format_details(self) -> list[str]:
-        """Return the details of the deletion as lines: span, size, mixed and repeated ones."""
+        """Return the details of the deletion as lines: span, size and mixed ones."""
         lines = []
         if self.first and self.last:
             span = " to ".join(f"{time:%Y-%m-%d %H:%M}" for time in (self.first, self.last))
@@ -133,12 +132,6 @@ class Deletion(Report):
             lines.append(
                 f"{self._describe_others()}: apply(mixed=True) deletes them too, "
                 "apply(mixed=False) keeps them"
-            )
-        if self.repeats:
-            have = "has" if self.repeats == 1 else "have"
-            lines.append(
-                f"{self.repeats:,} of them {have} a repeat that came later and stays: frames show "
-                "that in its place"
             )
         return lines
 
@@ -172,7 +165,6 @@ def plan_pruning(store: InboxStore, profile: ServiceProfile, before: datetime) -
             deletion._ids.append(head.delivery)
             deletion._count_delivery(head.received_at, head.size)
             contacts |= {head.contact} if head.contact else set()
-    deletion.repeats = store.count_repeated_since(deletion._ids, before)
     # Of nobody, or of several: the bodies tell.
     for delivery in store.select(Selection(until=before, verified=None, contact="", repeats=True)):
         contacts |= _find_contacts(delivery, profile)

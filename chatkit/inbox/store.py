@@ -205,18 +205,6 @@ class InboxStore:
             )
         ]
 
-    def count_repeated_since(self, ids: Sequence[int], time: datetime) -> int:
-        """Count the deliveries that have a repeat at this time or later."""
-        later = _delivery.alias()
-        repeat = sa.exists().where(
-            later.c.identity == _delivery.c.identity, later.c.received >= _to_microseconds(time)
-        )
-        query = sa.select(sa.func.count()).select_from(_delivery).where(repeat)
-        return sum(
-            self._fetch_number(query.where(_delivery.c.id.in_(ids[begin : begin + _SPAN])))
-            for begin in range(0, len(ids), _SPAN)
-        )
-
     def delete_deliveries(self, ids: Sequence[int]) -> int:
         """Delete deliveries of these ids; return the number of those deleted."""
         return self._execute(sa.delete(_delivery).where(_delivery.c.id.in_(ids)), None, "deletion")

@@ -32,6 +32,7 @@ import random
 import sqlite3
 from collections.abc import Callable, Mapping
 from hmac import compare_digest
+from itertools import accumulate
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, get_args
 
 from pydantic import ConfigDict, Field, ValidationError, validate_call
@@ -117,17 +118,15 @@ class Faults:
             raise BadFaults("seed must be an integer")
         latency = _check_number("latency", settings.get("latency", 0), most=60)
         retry_after = _check_number("retry_after", settings.get("retry_after", 1), most=3600)
-        edges: list[tuple[float, FaultKind, bool]] = []
-        edge = 0.0
-        for kind in KINDS:
-            for after, rate in _parse_rates(kind, settings.get(kind, 0)):
-                edge += rate
-                if rate:
-                    edges.append((edge, kind, after))
-        if edge > 1 + 1e-9:
-            raise BadFaults(f"the rates together are {edge:g}, at most 1 is possible")
+        rates = {
+            (kind, after): rate
+            for kind in KINDS
+            for after, rate in _parse_rates(kind, settings.get(kind, 0))
+        }
+        if (total := sum(rates.values())) > 1 + 1e-9:
+            raise BadFaults(f"the rates together are {total:g}, at most 1 is possible")
         self._settings = dict(settings)
-        self._edges = edges
+        self._edges = list(zip(accumulate(rates.values()), rates, strict=True))
         self._random = random.Random(seed)  # noqa: S311  repeatable, not secret
         self.latency, self.retry_after = latency, retry_after
 
@@ -138,7 +137,7 @@ class Faults:
     def draw_fault(self) -> DrawnFault | None:
         """Draw the fault of the next call; None for no fault."""
         drawn = self._random.random()
-        for edge, kind, after in self._edges:
+        for edge, (kind, after) in self._edges:
             if drawn < edge:
                 status = 429 if kind == "429" else self._random.choice(_SERVER_ERRORS)
                 return DrawnFault(kind, after, status)

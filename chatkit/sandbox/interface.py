@@ -218,19 +218,21 @@ class Request(NamedTuple):
 
 # Empty, this folder, the folder above: what a path is normalised by cannot be a value in it.
 _NO_VALUES = frozenset({"", ".", ".."})
+_SLASH = "\udcff"  # an encoded slash, while a path is matched: no text has this
 _BROKEN_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
-_PREFIX = PREFIX.rstrip("/").split("/")
-#: Operations by the segments of their path after the prefix, and by their method.
-Paths: TypeAlias = dict[tuple[str, ...], dict[str, Operation]]
+#: The pattern of each path, and its operations by their methods.
+Paths: TypeAlias = list[tuple[re.Pattern[str], dict[str, Operation]]]
 
 
 def group_by_path(operations: Iterable[Operation]) -> Paths:
     """Group operations by their paths and methods."""
-    paths: Paths = {}
+    paths: dict[str, dict[str, Operation]] = {}
     for operation in operations:
-        segments = (":accountId", *operation.path.split("/")[1:])
-        paths.setdefault(segments, {})[operation.method] = operation
-    return paths
+        paths.setdefault(operation.path, {})[operation.method] = operation
+    return [
+        (re.compile(re.sub(r":\w+", "([^/]*)", f"{PREFIX}:accountId{path}")), methods)
+        for path, methods in paths.items()
+    ]
 
 
 def find_operation(paths: Paths, method: str, path: str) -> tuple[Operation, str, Sequence[str]]:
@@ -239,27 +241,20 @@ def find_operation(paths: Paths, method: str, path: str) -> tuple[Operation, str
     Raises:
         RefusedRequest: There is no such path, it allows other methods only, or it is no text.
     """
-    segments = path.split("/")
     if "%" in path or not path.isascii():
-        segments = [_percent_decode(unquote, segment) for segment in segments]
-    rest = segments[len(_PREFIX) :] if segments[: len(_PREFIX)] == _PREFIX else []
-    for names, operations in paths.items():
-        if len(names) != len(rest):
-            continue
-        values = []
-        for name, segment in zip(names, rest, strict=True):
-            if name.startswith(":") and segment not in _NO_VALUES:
-                values.append(segment)
-            elif name != segment:
-                break
-        else:
-            operation = operations.get(method)
-            if operation is None:
-                allow = ", ".join(sorted(operations))
-                raise RefusedRequest(
-                    "wrong_method", f"This path allows {allow}", headers={"allow": allow}
-                )
-            return operation, values[0], values[1:]
+        decoded = (_percent_decode(unquote, segment) for segment in path.split("/"))
+        path = "/".join(segment.replace("/", _SLASH) for segment in decoded)
+    for pattern, operations in paths:
+        if match := pattern.fullmatch(path):
+            account, *values = (value.replace(_SLASH, "/") for value in match.groups())
+            if not _NO_VALUES.isdisjoint((account, *values)):
+                continue
+            if method in operations:
+                return operations[method], account, values
+            allow = ", ".join(sorted(operations))
+            raise RefusedRequest(
+                "wrong_method", f"This path allows {allow}", headers={"allow": allow}
+            )
     raise RefusedRequest("no_path", "There is no such path")
 
 

@@ -54,11 +54,6 @@ def build_openapi_document(
     }
 
 
-def _find_path_names(operation: Operation) -> list[str]:
-    """Return the names of the parameters in the path of an operation."""
-    return ["accountId", *re.findall(r":(\w+)", operation.path)]
-
-
 def _describe_parameters(
     operation: Operation, resource: ResourceHandler, profile: ServiceProfile
 ) -> list[Schema]:
@@ -66,9 +61,8 @@ def _describe_parameters(
     whole = _WHOLE | {"minimum": 1, "maximum": 10**ID_DIGITS - 1}
     # Not the two that stand for this and the upper folder; no client can send those.
     text = _STRING | {"minLength": 1, "pattern": r"^(?!\.{1,2}$)"}
-    in_path = {
-        n: text if n in ("templateCode", "langCode") else whole for n in _find_path_names(operation)
-    }
+    names = ["accountId", *re.findall(r":(\w+)", operation.path)]
+    in_path = {n: text if n in ("templateCode", "langCode") else whole for n in names}
     in_query: dict[str, Schema] = {}
     if operation.verb == "list" and resource.paged:
         in_query["page"] = _WHOLE | {"minimum": profile.page_base}
@@ -105,8 +99,6 @@ def _describe_responses(
         paged = resource.paged and operation.verb == "list"
         schema = _make_envelope_schema(data, paged=paged and "no_pagination" not in replies.quirks)
         success["content"] = {JSON_TYPE: {"schema": schema}}
-    if operation.verb == "create":
-        success["links"] = _make_links(operation, resource)
     responses = {str(status): success}
     for reason in _list_refusal_reasons(operation, resource, profile):
         refused = str(replies.statuses[reason])
@@ -118,18 +110,6 @@ def _describe_responses(
                 **_make_error_content(replies),
             }
     return responses
-
-
-def _make_links(operation: Operation, resource: ResourceHandler) -> dict[str, Any]:
-    """Make links from a create to the operations on the created record."""
-    above = {name: f"$request.path.{name}" for name in _find_path_names(operation)}
-    links: dict[str, Any] = {}
-    for other in resource.operations:
-        if own := [name for name in _find_path_names(other) if name not in above]:
-            key = {own[0]: f"$response.body#/data/{resource.key_field}"}
-            linked = f"{other.verb}_{resource.name}"
-            links[other.verb] = {"operationId": linked, "parameters": above | key}
-    return links
 
 
 def _make_envelope_schema(data: Schema, *, paged: bool) -> Schema:

@@ -24,7 +24,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from chatkit.errors import StoreError
 
@@ -36,15 +36,6 @@ _COLUMNS = "id, scope, key, active, item, more, hidden"
 
 
 # --- the database ---------------------------------------------------------------------
-
-
-class Table(Protocol):
-    """A table of the store that is cleared with it."""
-
-    name: str
-
-    def drop_cache(self) -> None:
-        """Drop what is kept in memory, after a rollback or when the table was cleared."""
 
 
 class SandboxStore:
@@ -60,7 +51,7 @@ class SandboxStore:
 
     def __init__(self, path: Path | None = None) -> None:
         self.dirty = False
-        self.tables: list[Table] = []
+        self.tables: list[Any] = []  # those with a name that are cleared with it
         if path is not None:
             # Created before SQLite does it, so that others can never read it.
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Background: one asyncio loop in a daemon thread, imports in another, forks and signals.
+"""Background: one asyncio loop in a daemon thread, forks and signals.
 
 The same code then works in a notebook (whose own loop is running), in a script, in
 threads and after a fork. A daemon thread, because one that must be joined would hang a
@@ -15,8 +15,7 @@ import threading
 import weakref
 from collections.abc import Coroutine, Iterator
 from concurrent import futures
-from contextlib import contextmanager, suppress
-from importlib import import_module
+from contextlib import contextmanager
 from typing import Any, Protocol
 
 
@@ -33,8 +32,6 @@ class Closable(Protocol):
 _closables: weakref.WeakSet[Any] = weakref.WeakSet()
 _lock = threading.Lock()
 _running: asyncio.AbstractEventLoop | None = None
-_imported = threading.Event()
-_imported.set()
 
 
 def get_loop() -> asyncio.AbstractEventLoop:
@@ -55,33 +52,6 @@ def register_closable(resident: Closable) -> None:
 def run_and_wait(work: Coroutine[Any, Any, object]) -> None:
     """Run a coroutine on the loop, and wait for it 0.4 s at most: somebody waits for us."""
     futures.wait([asyncio.run_coroutine_threadsafe(work, get_loop())], timeout=0.4)
-
-
-def preload_modules(*modules: str) -> None:
-    """Import modules in a thread ahead of their use; a missing one is ignored until then.
-
-    A process that forks waits for it: the child would find the imports locked for ever. While
-    one thread imports, no second one begins: what else is asked for is imported when needed.
-    """
-
-    def import_all() -> None:
-        try:
-            for name in modules:
-                with suppress(Exception):  # who needs it imports it again, and is told then
-                    import_module(name)
-        finally:  # else every fork would wait for ever
-            _imported.set()
-
-    # Its hooks of a fork must not be registered while our own, which waits, is running.
-    import_module("concurrent.futures.thread")
-    with _lock:
-        if not _imported.is_set():
-            return
-        _imported.clear()
-    try:
-        threading.Thread(target=import_all, name="chatkit-imports", daemon=True).start()
-    except RuntimeError:  # there can be no more threads
-        _imported.set()
 
 
 @contextmanager
@@ -113,4 +83,4 @@ def _reset_after_fork() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_imported.wait, after_in_child=_reset_after_fork)
+    os.register_at_fork(after_in_child=_reset_after_fork)

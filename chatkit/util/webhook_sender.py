@@ -1,6 +1,6 @@
-"""Webhook sender: POST a delivery to a receiver, on this machine unless its host is named.
+"""Webhook sender: POST a delivery to a receiver on this machine.
 
-The sandbox delivers with it, and the inbox sends stored deliveries again. A program that posts
+The sandbox delivers with it. A program that posts
 to whatever address it is given is a hole in the machine it runs on. The tricks that lead a
 sender astray live in spellings that two programs read in two ways (127.1, 0x7f000001,
 user@host, a dot at the end), and in names that mean another address by the time they are used.
@@ -17,7 +17,7 @@ import os
 import re
 import socket
 import ssl
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
@@ -40,14 +40,6 @@ _NUMBER_LIKE = re.compile(r"(?:.*\.)?(?:[0-9]+|0x[0-9a-f]*)", re.IGNORECASE)
 
 class BadReceiver(ValueError):
     """An address that nothing may be posted to."""
-
-
-class NotThisMachine(BadReceiver):
-    """The host is another machine and was not allowed."""
-
-    def __init__(self, host: str, address: str) -> None:
-        super().__init__(f"{host} is {address}, which is not this machine")
-        self.host = host
 
 
 class Address(NamedTuple):
@@ -106,25 +98,19 @@ def _normalize_host(host: str) -> str:
     return host
 
 
-def resolve_address(address: Address, outside: Collection[str] = ()) -> list[tuple[Any, ...]]:
+def resolve_address(address: Address) -> list[tuple[Any, ...]]:
     """Resolve the host of an address, as `socket.getaddrinfo` does; it must be this machine.
 
-    Args:
-        address: Whose host.
-        outside: Hosts that may be another machine.
-
     Raises:
-        BadReceiver: The host is not known.
-        NotThisMachine: It is another machine.
+        BadReceiver: The host is not known, or is another machine.
     """
     try:
         entries = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
         raise BadReceiver(f"the host {address.host} is not known") from None
-    if address.host not in {name.lower() for name in outside}:
-        for *_, (ip, *_port) in entries:
-            if not is_loopback(str(ip)):
-                raise NotThisMachine(address.host, str(ip))
+    for *_, (ip, *_port) in entries:
+        if not is_loopback(str(ip)):
+            raise BadReceiver(f"{address.host} is {ip}, which is not this machine")
     return list(entries)
 
 
@@ -172,7 +158,6 @@ def post_body(
     body: bytes,
     *,
     seconds: float,
-    outside: Collection[str] = (),
 ) -> PostAnswer:
     """Post one body over a new connection, and return the answer.
 
@@ -181,7 +166,6 @@ def post_body(
         headers: All but `Host` and `Content-Length`.
         body: Its bytes.
         seconds: For connecting, sending and the whole answer, once the host is resolved.
-        outside: Hosts that may be another machine.
 
     Raises:
         BadReceiver: Nothing may be posted there; nothing was connected to.
@@ -189,7 +173,7 @@ def post_body(
     import aiohttp
     from yarl import URL
 
-    checked: Any = _CheckedAddresses(resolve_address(address, outside))
+    checked: Any = _CheckedAddresses(resolve_address(address))
     scheme, host, port, path, query = address
     url = URL.build(
         scheme=scheme, host=host, port=port, path=path, query_string=query, encoded=True

@@ -51,7 +51,7 @@ class Tail(Follower):
 
     Everything that came is in it, repeats and what is not verified too; what has failed is
     red, with the reason. Choose a row to see the delivery as a tree, why its signature was
-    right or wrong; `inbox.replay` sends it again.
+    right or wrong.
 
     Args:
         inbox: Where the deliveries lie.

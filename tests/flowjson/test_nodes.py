@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from screens import alone, body, entry, flow, foot, good, last, screen, to
+from screens import alone, body, entry, flow, foot, good, screen
 from volume import volume
 
 import chatkit.flowjson.lint  # noqa: F401  (its rules)
@@ -65,27 +65,9 @@ def test_what_stands_in_a_form_or_a_branch_knows_it() -> None:
     form, outer, nested, text, other, _ = whole.components
     assert text.pointer == "/screens/0/layout/children/0/children/0/cases/a~1b/0/then/0"
     assert (nested.slot, text.slot, other.slot) == ("/cases/a~1b", "/then", "/else")
-    assert (text.form, text.branch, text.if_depth) == (form, nested, 1)
-    assert (nested.branch, nested.if_depth, nested.parent) == (outer, 0, outer)
+    assert (text.form, nested.parent) == (form, outer)
+    assert text.find_around("If", "Switch") == [nested, outer]
     assert whole.screens[0].fields == {"b": other}
-
-
-def test_an_action_of_an_option_tells_its_position() -> None:
-    act = {"name": "update_data", "payload": {"x": "${form.a}"}}
-    options = [{"id": "1", "title": "A"}, {"id": "2", "title": "B", "on-select-action": act}]
-    whole = read_nodes(
-        alone({"type": "Dropdown", "name": "a", "label": "A", "data-source": options})
-    )
-    result = whole.actions[0]
-    assert result.item == 1
-    assert result.pointer == "/screens/0/layout/children/0/data-source/1/on-select-action"
-    assert [each.action for each in whole.bindings] == [result]
-
-
-def test_bindings_are_the_texts_with_a_reference_or_a_backtick() -> None:
-    document = alone(body(["plain", "with ${data.x}"]), body("`1 + 1`"), body("plain"))
-    result = [(each.text, each.is_direct) for each in read_nodes(document).bindings]
-    assert result == [("with ${data.x}", False), ("`1 + 1`", True)]
 
 
 def test_the_version_is_the_documents_own_unless_another_is_asked_for() -> None:
@@ -93,18 +75,6 @@ def test_the_version_is_the_documents_own_unless_another_is_asked_for() -> None:
     assert read_nodes(good("6.1"), "5.0").version == Version(5, 0)
     assert read_nodes(good("soon")).version == RECOMMENDED
     assert read_nodes(None).version == RECOMMENDED
-
-
-def test_the_first_of_two_screens_of_one_id_wins() -> None:
-    whole = read_nodes(flow(screen("A", to("B")), last(name="A")))
-    assert whole.by_id["A"] is whole.screens[0]
-
-
-def test_children_that_are_no_object_are_strays() -> None:
-    whole = read_nodes(alone("text", 5, body()))
-    strays = ["/screens/0/layout/children/0", "/screens/0/layout/children/1"]
-    assert whole.screens[0].strays == strays
-    assert [each.type for each in whole.components] == ["TextBody", "Footer"]
 
 
 def test_a_thousand_levels_are_safe() -> None:

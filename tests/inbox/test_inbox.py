@@ -122,19 +122,6 @@ def test_the_profile_says_which_fields_and_which_scheme(url: str) -> None:
         assert inbox.raw()["kind"].tolist() == ["a"]
 
 
-def test_a_delivery_is_sent_again_to_a_program_on_this_machine(inbox: Inbox, tmp_path) -> None:
-    receiver = inbox.serve(SECRET)
-    body = written(message(1))
-    post(receiver.url, body, signed(body, "msg_7"))
-    with Inbox(tmp_path / "other.sqlite") as other:
-        present = other.serve(OTHER, unverified="refuse")
-        stale = inbox.replay(1, present.url)
-        assert stale.status == 401
-        fresh = inbox.replay(1, present.url, secret=OTHER)
-        assert (fresh.status, fresh.answer) == (200, "stored")
-        assert (other.delivery(1).body, other.delivery(1).identity) == (body, "id:msg_7")
-
-
 def test_closing_an_inbox_stops_its_receivers(inbox: Inbox) -> None:
     receiver = inbox.serve(SECRET)
     port = int(receiver.url.rpartition(":")[2].strip("/"))

@@ -86,17 +86,6 @@ def test_ids_are_never_given_again_and_who_reads_on_misses_nothing(
         inbox.delivery(1)
 
 
-def test_a_repeat_that_stays_is_told(inbox: Inbox, store: InboxStore) -> None:
-    keep(store, written(message(0)), written(message(1)), identity="id:same")
-    keep(store, written(message(2)), written(message(0)))
-    deletion = inbox.prune(before=after(1))
-    assert (deletion.deliveries, deletion.repeats) == (1, 1)
-    assert "1 of them has a repeat that came later and stays" in repr(deletion)
-    assert [one.id for one in deliveries_of(inbox)] == [1, 3, 4]
-    deletion.apply()
-    assert [one.id for one in deliveries_of(inbox)] == [2, 3, 4]
-
-
 def test_what_came_later_under_a_smaller_id_stays(inbox: Inbox, store: InboxStore) -> None:
     """Of two receivers the one that took a delivery first may store it last."""
     keep(store, b"{}", received=(START + 9) * 1_000_000)
@@ -345,9 +334,7 @@ def test_numbers_and_sizes_are_told_as_a_person_says_them(inbox: Inbox, store: I
     ):
         deletion.bytes = count
         assert repr(deletion).splitlines()[1] == line + output
-    assert "repeat" not in repr(deletion) and "others" not in repr(deletion)
-    deletion.repeats = 2
-    assert "2 of them have a repeat that came later and stays" in repr(deletion)
+    assert "others" not in repr(deletion)
     deletion.deleted = 1
     assert "Stopped: 1 of them deleted; apply() goes on." in repr(deletion)
 

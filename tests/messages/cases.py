@@ -272,7 +272,6 @@ CASES: dict[str, tuple[str, ...]] = {
         "inbox.delivery(7)",
         'chatkit.Inbox("mysql://host/name")',
         "inbox.frame(colour=1)",
-        'inbox.replay(9, "https://shop.example/hook")',
         'inbox.serve("secret", port=99999)',
         'chatkit.Inbox("sqlite://")',
         'chatkit.Inbox(folder / "picture.png")',

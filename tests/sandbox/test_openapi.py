@@ -83,9 +83,6 @@ def of_one_account(made, account_id):
                 for parameter in operation["parameters"]
                 if parameter["name"] != "accountId"
             ]
-            for response in operation["responses"].values():
-                for link in response.get("links", {}).values():
-                    del link["parameters"]["accountId"]
     return made
 
 

@@ -21,7 +21,6 @@ from jupyter_client.manager import start_new_kernel
 
 from chatkit.api.call import Call
 from chatkit.errors import CallError
-from chatkit.util import background
 
 GET = Call("GET", ("contacts", 17))
 
@@ -158,62 +157,6 @@ def test_it_works_in_a_fork_made_while_calls_were_under_way() -> None:
             """,
         )
         assert len(server.asked) == 5
-
-
-# --- imports beforehand ---------------------------------------------------------------
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
-@pytest.mark.parametrize(
-    ("error", "others"),
-    [("ImportError", True), ("ValueError('a broken plug-in')", True), ("SystemExit", False)],
-)
-def test_a_module_that_cannot_be_imported_stops_neither_the_others_nor_a_fork(
-    error: str, others: bool, tmp_path: Path
-) -> None:
-    (tmp_path / "broken_one.py").write_text(f"raise {error}")
-    (tmp_path / "sound_one.py").touch()
-    code = f"""
-    import os, sys, warnings
-    warnings.simplefilter("ignore", DeprecationWarning)  # newer Pythons warn of any fork
-    sys.path.append({str(tmp_path)!r})
-    from chatkit.util.background import preload_modules
-    preload_modules("broken_one", "sound_one")
-    child = os.fork()
-    if not child:
-        os._exit(0)
-    assert os.waitpid(child, 0)[1] == 0
-    print("sound_one" in sys.modules)
-    """
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=30
-    )
-    assert (done.stdout, done.stderr, done.returncode) == (f"{others}\n", "", 0)
-
-
-def test_imports_that_are_asked_for_while_others_run_are_left_to_who_needs_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.syspath_prepend(tmp_path)
-    (tmp_path / "waits_for_us.py").write_text(
-        "import threading\nbegun, go_on = threading.Event(), threading.Event()\n"
-        "begun.set()\nassert go_on.wait(30)\n"
-    )
-    (tmp_path / "asked_for_second.py").touch()
-    imported = background._imported
-    assert imported.wait(30)  # the modules of other tests
-    background.preload_modules("waits_for_us")
-    until(lambda: hasattr(sys.modules.get("waits_for_us"), "go_on"))
-    module = sys.modules["waits_for_us"]
-    try:
-        background.preload_modules("asked_for_second")
-        assert [t.name for t in threading.enumerate()].count("chatkit-imports") == 1
-        assert not imported.is_set()
-    finally:
-        module.go_on.set()
-        assert imported.wait(30)
-    assert "asked_for_second" not in sys.modules
-    monkeypatch.delitem(sys.modules, "waits_for_us")
 
 
 # --- how it ends ----------------------------------------------------------------------

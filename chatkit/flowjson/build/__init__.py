@@ -52,10 +52,8 @@ from chatkit.flowjson.components import (
     Kind,
     Property,
     Shape,
-    Version,
 )
 from chatkit.flowjson.document import read_document
-from chatkit.flowjson.nodes import OTHER_SCREENS
 from chatkit.util.display import cut, escaped, format_short_json, many
 
 if TYPE_CHECKING:
@@ -254,8 +252,8 @@ class Screen(Piece):
 class Flow(Piece):
     """A flow.
 
-    `flow["CONTACT"]` is the screen of that id. A flow with an endpoint (`data_api_version`) gets
-    its `routing_model` from its actions if you give none, unless it was read from a document.
+    `flow["CONTACT"]` is the screen of that id. A flow with an endpoint (`data_api_version`) needs a
+    `routing_model`: `flow.lint().fix()` adds that of its navigate actions.
 
     >>> from chatkit.flowjson import Complete, Footer, TextBody
     >>> done = Screen("DONE", "Done", [TextBody("Bye"), Footer("OK", Complete())], terminal=True)
@@ -294,18 +292,9 @@ class Flow(Piece):
 
     def to_json(self) -> dict[str, Any]:
         """Write the flow document as a dict: `json.dumps(flow.to_json())` is its JSON text."""
-        return self.write_json(self._write_context())
+        return self.write_json(WriteContext(homes=self.find_homes()))
 
-    def _write_context(self) -> WriteContext:
-        """Return the context in which its pieces are written: its components and inputs."""
-        version, homes = Version.parse(self.version), self._screens_by_block()
-        names: dict[str, set[str]] = {}
-        for screen, block in self.blocks() if (version or OTHER_SCREENS) >= OTHER_SCREENS else ():
-            if block.entered:
-                names.setdefault(block.entered, set()).add(screen.id)
-        return WriteContext(homes=homes, names=names)
-
-    def _screens_by_block(self) -> dict[int, str]:
+    def find_homes(self) -> dict[int, str]:
         """Return the id of the screen of each component, by the identity of the object.
 
         Raises:
@@ -322,36 +311,7 @@ class Flow(Piece):
         return screen_ids
 
     def _validate(self) -> None:
-        self._screens_by_block()
-
-    def write_property(self, name: str, value: Any, context: WriteContext) -> Any:
-        """Write one property; a built flow with an endpoint gets a routing model."""
-        if name == "routing_model" and value is None and self.data_api_version:
-            return self.route() if self._memory is None else None
-        return super().write_property(name, value, context)
-
-    def route(self) -> dict[str, list[str]]:
-        """Derive the routing model: the screens that follow each screen.
-
-        `navigate` leads to its target, and on a tap `data_exchange` is taken to lead to the
-        screen that follows. Where your endpoint decides otherwise, change what you get here and
-        set `flow.routing_model`.
-        """
-        screens = [screen for screen in self.screens if screen.id]
-        routes: dict[str, list[str]] = {screen.id: [] for screen in screens}
-        for screen, after in zip(screens, [*screens, None][1:], strict=True):
-            for key, action in (each for block in screen.blocks() for each in block.actions()):
-                if isinstance(action, Navigate):
-                    target = str(action.next)
-                elif isinstance(action, DataExchange) and key == "on-click-action" and after:
-                    target = screen.id if screen.terminal else after.id
-                else:
-                    continue
-                # only forward: the way back needs no route, and may have none
-                known = target in routes and target not in (screen.id, *routes[screen.id])
-                if known and screen.id not in routes[target]:
-                    routes[screen.id].append(target)
-        return routes
+        self.find_homes()
 
     def lint(self, version: str | None = None) -> "Findings":
         """Check it as the platform would: see `flowjson.lint`."""
@@ -415,43 +375,37 @@ def to_code(document: object) -> str:
     Raises:
         InputError: It is no JSON object.
     """
-    return _ModuleWriter().write_module(parse(document))
+    flow, writer = parse(document), CodeWriter()
+    whole, lines = flow.to_json(), []
+    writer.context = WriteContext(homes=flow.find_homes())
+    if rebuild_json(flow, writer.context) != whole:
+        flow_node = writer.imported_call("parse", [writer.value_node(whole)])
+    else:
+        names = _make_variable_names([screen.id for screen in flow.screens])
+        for name, screen in zip(names, flow.screens, strict=True):
+            writer.context = writer.context._replace(screen=screen.id)
+            lines.append(_write_assignment(name, writer.piece_node(screen)))
+        arguments = [node for node in writer.argument_nodes(flow) if node[0] != "screens"]
+        flow_node = writer.imported_call("Flow", [list_node(names)], arguments)
+    lines.append(_write_assignment("flow", flow_node))
+    pictures = [f"{name} = {quote_text(text)}\n" for text, name in writer.pictures.items()]
+    return "\n".join(
+        [_write_imports(writer.imported), *(["".join(pictures)] if pictures else []), *lines]
+    )
 
 
-class _ModuleWriter(CodeWriter):
-    """Writes the Python module that builds a flow."""
+def _write_assignment(name: str, node: Node) -> str:
+    return f"{name} = {format_node(node, len(name) + 3)}\n"
 
-    def write_module(self, flow: Flow) -> str:
-        """Write the module: imports, pictures, a statement for each screen, and the flow."""
-        document = flow.to_json()
-        lines = []
-        self.context = flow._write_context()
-        if rebuild_json(flow, self.context) != document:
-            flow_node = self.imported_call("parse", [self.value_node(document)])
-        else:
-            names = _make_variable_names([screen.id for screen in flow.screens])
-            for name, screen in zip(names, flow.screens, strict=True):
-                self.context = self.context._replace(screen=screen.id)
-                lines.append(self.statement(name, self.piece_node(screen)))
-            arguments = [node for node in self.argument_nodes(flow) if node[0] != "screens"]
-            flow_node = self.imported_call("Flow", [list_node(names)], arguments)
-        lines.append(self.statement("flow", flow_node))
-        pictures = [f"{name} = {quote_text(text)}\n" for text, name in self.pictures.items()]
-        return "\n".join([self.imports(), *(["".join(pictures)] if pictures else []), *lines])
 
-    def statement(self, name: str, node: Node) -> str:
-        """Write an assignment."""
-        return f"{name} = {format_node(node, len(name) + 3)}\n"
-
-    def imports(self) -> str:
-        """Write the line of imports, sorted as a formatter sorts them."""
-        names = sorted(self.imported, key=lambda name: (not name[0].isupper(), name))
-        line = f"from chatkit.flowjson import {', '.join(names)}\n"
-        if len(line) <= 89:
-            return line
-        return "".join(
-            ["from chatkit.flowjson import (\n", *(f"    {name},\n" for name in names), ")\n"]
-        )
+def _write_imports(names: Iterable[str]) -> str:
+    """Write the line of imports, sorted as a formatter sorts them."""
+    ordered = sorted(names, key=lambda name: (not name[0].isupper(), name))
+    line = f"from chatkit.flowjson import {', '.join(ordered)}\n"
+    if len(line) <= 89:
+        return line
+    several = "".join(f"    {name},\n" for name in ordered)
+    return f"from chatkit.flowjson import (\n{several})\n"
 
 
 def _make_variable_names(ids: Iterable[object]) -> list[str]:

@@ -9,26 +9,23 @@ import inspect
 import keyword
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, field, fields
 from datetime import date, datetime
 from os import PathLike
 from pathlib import Path
-from types import MappingProxyType, NoneType, UnionType
+from types import MappingProxyType
 from typing import (
     Annotated,
     Any,
     ClassVar,
-    Literal,
     NamedTuple,
     Protocol,
     Self,
     TypeAlias,
     TypeVar,
-    Union,
     cast,
     dataclass_transform,
-    get_args,
     get_origin,
 )
 
@@ -46,8 +43,9 @@ from pydantic_core import CoreSchema, ErrorDetails, core_schema
 from chatkit.errors import HelpPage, InputError, Problem
 from chatkit.flowjson.components import SCREEN, ComponentShape, Shape
 from chatkit.flowjson.nodes import find_closest_name
+from chatkit.util.display import shorten
 
-_FEW = 8  # values of an enumeration that a signature shows
+_FEW = 8  # values of an enumeration that the help shows
 
 
 class _PieceValidator:
@@ -148,31 +146,6 @@ Payload: TypeAlias = Annotated[dict[str, Any], AfterValidator(_validate_payload)
 Target: TypeAlias = Annotated[str | ScreenLike, PlainValidator(_screen_id)]
 
 
-class BareText(str):
-    """A text that prints without quotes, as an annotation in a signature."""
-
-    def __repr__(self) -> str:
-        return str(self)
-
-
-def format_type(hint: Any) -> str:
-    """Write a type as a signature shows it."""
-    origin, arguments = get_origin(hint), get_args(hint)
-    if hint is Reference:
-        return "reference"
-    if origin is Annotated:
-        return format_type(arguments[0])
-    if origin is Literal:
-        few = [repr(each) for each in arguments[:_FEW]]
-        return " | ".join([*few, *(["…"] if len(arguments) > _FEW else [])])
-    if origin in (Union, UnionType):
-        parts = dict.fromkeys(format_type(each) for each in arguments if each is not NoneType)
-        return " | ".join(parts)
-    if origin in (list, dict) and arguments[-1] is not Any:
-        return f"{origin.__name__}[{', '.join(format_type(each) for each in arguments)}]"
-    return getattr(origin or hint, "__name__", str(hint))
-
-
 def example(value: Any) -> dict[str, Any]:
     """Declare a field of a screen's data by an example: its type follows from it.
 
@@ -244,18 +217,10 @@ class Memory(NamedTuple):
 
 
 class WriteContext(NamedTuple):
-    """The context in which a piece is written: its screen, and the inputs of the flow."""
+    """The context in which a piece is written: its screen, and that of each component."""
 
     screen: str = ""
-    homes: Mapping[int, str] = MappingProxyType({})  # of each component, by its identity
-    names: Mapping[str, Set[str]] = MappingProxyType({})  # of inputs: the screens that have one
-
-    def with_screen(self, match: re.Match[str]) -> str:
-        """Add the screen to a reference to an input that only one other screen has."""
-        homes = self.names.get(match[1], ())
-        if self.screen in homes or len(homes) != 1:
-            return match[0]
-        return f"${{screen.{min(homes)}.form.{match[1]}"
+    homes: Mapping[int, str] = MappingProxyType({})  # by the identity of the component
 
 
 @dataclass(config=_CONFIG, repr=False)
@@ -330,8 +295,6 @@ class Piece(metaclass=HelpPage):
 
     def write_json(self, context: WriteContext) -> dict[str, Any]:
         """Write it as JSON: in the order in which it was read, or else in the usual one."""
-        if self._memory is not None:
-            context = context._replace(names={})  # what was read stays as it is
         written: dict[str, Any] = dict(self.constants)
         for name, key in self.keys.items():
             value = self.write_property(name, getattr(self, name), context)
@@ -391,12 +354,9 @@ def write_value(value: Any, context: WriteContext) -> Any:
         return {key: write_value(item, context) for key, item in value.items()}
     if isinstance(value, list):
         return [write_value(item, context) for item in value]
-    if isinstance(value, str) and context.names:
-        return _INPUT_REFERENCE.sub(context.with_screen, value)
     return value
 
 
-_INPUT_REFERENCE = re.compile(r"\$\{form\.([\w-]+)")
 P = TypeVar("P", bound=Piece)
 
 
@@ -460,18 +420,11 @@ def _make_init(cls: type[P]) -> Callable[..., None]:
 
 
 def _make_signature(cls: type[Piece], names: list[str]) -> inspect.Signature:
-    """Return the signature of a class as a reader needs it, with readable types."""
-    parameters = inspect.signature(cls).parameters
-    hints = cls.__annotations__ | {"more": dict}
-    return inspect.Signature(
-        [
-            parameters[name].replace(
-                annotation=BareText(format_type(hints[name])),
-                default=parameters[name].default if name != "more" else None,
-            )
-            for name in names
-        ]
-    )
+    """Return the signature of a class as a reader needs it: its types are in the help."""
+    parameters, empty = inspect.signature(cls).parameters, inspect.Parameter.empty
+    arguments = [parameters[name].replace(annotation=empty) for name in names[:-1]]
+    more = parameters["more"].replace(annotation=empty, default=None)  # the last of the names
+    return inspect.Signature([*arguments, more])
 
 
 def _arguments_help(cls: type[Piece]) -> str:
@@ -481,11 +434,11 @@ def _arguments_help(cls: type[Piece]) -> str:
         about = cls.shape.by_name[cls.keys[name]]
         since = f" Since {about.since}." if about.since > (2, 1) else ""
         length = f" At most {about.length:,} characters." if about.length else ""
-        parts.append(f"    {name}: {about.about}{length}{since}")
+        values = f" One of {', '.join(about.enum)}." if 0 < len(about.enum) <= _FEW else ""
+        parts.append(f"    {name}: {about.about}{values}{length}{since}")
     return "\n".join([*parts, "    more: Other properties by their JSON names, unchecked."])
 
 
-_LONG = 60
 _REASONS = {
     "bool_type": "must be True or False",
     "dict_type": "must be a dict",
@@ -543,11 +496,7 @@ def _problem_reason(detail: ErrorDetails, field: str, name: str, names: Sequence
 
 def _passed_value(detail: ErrorDetails) -> str:
     """Return the passed value as text; empty if an argument is missing."""
-    if detail["type"].startswith("missing"):
-        return ""
-    value: Any = detail["input"]
-    text = repr(value)
-    return text if len(text) <= _LONG else text[: _LONG - 1] + "…"
+    return "" if detail["type"].startswith("missing") else shorten(repr(detail["input"]))
 
 
 class Action(Piece):

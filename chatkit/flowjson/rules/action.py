@@ -40,7 +40,7 @@ from chatkit.flowjson.rules.reference import (
     report_comparison,
     report_faults,
 )
-from chatkit.flowjson.rules.shape import patch_key, patch_spelling, suggest_word
+from chatkit.flowjson.rules.shape import mend_word, patch_key, patch_spelling, suggest_word
 from chatkit.report import Finding, Severity
 from chatkit.util.json import PatchOperation, append_to_pointer, escape_key, make_removal_patch
 
@@ -134,24 +134,16 @@ def _check_keys(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
     selecting = action.key != "on-click-action" and _is_allowed(flow, action)
     for key in action.value:
         if key not in _KNOWN_KEYS or (key in ("next", "url") and selecting):
-            pointer, known = (
-                f"{action.pointer}/{escape_key(key)}",
-                shape.by_name if shape else _KNOWN_KEYS,
-            )
+            pointer = f"{action.pointer}/{escape_key(key)}"
+            known = shape.by_name if shape else _KNOWN_KEYS
             yield _report_unknown_key(pointer, f"An action knows no {key}.", action.value, known)
         elif key == "url" and flow.version < (6, 0):
             message, hint = "url is known from version 6.0.", f'Write "version": "{RECOMMENDED}".'
             yield error("INVALID_PROPERTY_KEY", f"{action.pointer}/url", message, hint)
         elif shape is not None and key not in shape.by_name:
-            pointer = f"{action.pointer}/{key}"
-            code = "NOT_KEYWORD_SCHEMA_VALIDATION_FAILED"
-            yield error(
-                code,
-                pointer,
-                f"{action.name} takes no {key}.",
-                "Remove it.",
-                make_removal_patch(pointer),
-            )
+            pointer, code = f"{action.pointer}/{key}", "NOT_KEYWORD_SCHEMA_VALIDATION_FAILED"
+            message, patch = f"{action.name} takes no {key}.", make_removal_patch(pointer)
+            yield error(code, pointer, message, "Remove it.", patch)
     for prop in shape.properties if shape is not None else ():
         if prop.name not in action.value and prop.is_required(flow.version):
             message = f"{action.name} has no {prop.name}."
@@ -170,10 +162,8 @@ def _check_next(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
         return
     for key in following:
         if str(key) not in NEXT.by_name:
-            message = f"next knows no {key}."
-            yield _report_unknown_key(
-                f"{pointer}/{escape_key(str(key))}", message, following, NEXT.by_name
-            )
+            place, message = f"{pointer}/{escape_key(str(key))}", f"next knows no {key}."
+            yield _report_unknown_key(place, message, following, NEXT.by_name)
     for key in ("name", "type"):
         if key not in following:
             message = f"next has no {key}."
@@ -190,9 +180,9 @@ def _check_next(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
         return
     if name not in flow.by_id:
         ids = [each for each in flow.by_id if each != action.screen.id]
-        patch = patch_spelling(f"{pointer}/name", name, ids)
-        hint = suggest_word(name, ids) if patch else "Correct the name, or add the screen."
-        yield error(_NO_SCREEN, f"{pointer}/name", f"There is no screen {name}.", hint, patch)
+        place, otherwise = f"{pointer}/name", "Correct the name, or add the screen."
+        mend = mend_word(place, name, ids, otherwise)
+        yield error(_NO_SCREEN, place, f"There is no screen {name}.", *mend)
     elif name == action.screen.id:
         message = f"{name} navigates to itself."
         yield error(_NO_SCREEN, f"{pointer}/name", message, "Name another screen.")
@@ -265,9 +255,8 @@ def _report_unknown_key(
 
 
 def _report_wrong_type(pointer: str, subject: str, expected: str, value: object) -> Finding:
-    message = (
-        f"{subject} must be of type {expected}, not {join_type_names(find_json_types(value))}."
-    )
+    types = join_type_names(find_json_types(value))
+    message = f"{subject} must be of type {expected}, not {types}."
     return error("INVALID_PROPERTY_TYPE", pointer, message, f"Write a value of type {expected}.")
 
 
@@ -448,10 +437,8 @@ def _check_payload_values(
             fixed = reference is None and "data" in target.value
             message = f"{target.id or 'The screen'} declares no data field {key}."
             remaining = [name for name in target.data if name not in (action.payload or {})]
-            patch = patch_key(pointer, {}, remaining)
-            hint = (
-                suggest_word(str(key), remaining) if patch else "Declare it there, or leave it out."
-            )
+            patch, hint = patch_key(pointer, {}, remaining), "Declare it there, or leave it out."
+            hint = suggest_word(str(key), remaining) if patch else hint
             level: Severity = "error" if fixed else severity
             yield Finding(code, level, pointer, message, hint, patch=patch)
             continue
@@ -481,15 +468,11 @@ def _find_value_problems(
         if problem:
             yield "", problem
     elif isinstance(value, str) and is_expression(value):
-        types = (
-            infer_expression_types(flow, screen, value) if flow.version >= (6, 0) else frozenset()
-        )
+        types = infer_expression_types(flow, screen, value)
         expected = read_schema_types(schema)
-        if not is_compatible(types, expected):
-            yield (
-                "",
-                f"expected {join_type_names(expected)}, the expression is {join_type_names(types)}",
-            )
+        if flow.version >= (6, 0) and not is_compatible(types, expected):
+            names = join_type_names(types)
+            yield "", f"expected {join_type_names(expected)}, the expression is {names}"
     else:
         yield from find_schema_mismatches(value, schema, bindings=True)
 

@@ -41,7 +41,7 @@ from chatkit.flowjson.rules.expression import (
     ExpressionError,
     parse_expression,
 )
-from chatkit.flowjson.rules.shape import is_binding, patch_key, patch_spelling, suggest_word
+from chatkit.flowjson.rules.shape import is_binding, mend_word, patch_key
 from chatkit.report import Finding, Severity
 from chatkit.util.display import cut
 from chatkit.util.json import PatchOperation, append_to_pointer, escape_key, unescape_key
@@ -152,14 +152,9 @@ def _check_schemas(name: str, pointer: str, schema: dict[str, Any]) -> Iterator[
         if "type" in declared:
             yield from _check_stated_type(name, schema_pointer, declared, is_value=is_value)
         elif is_value:
+            message = f"The data field {name} has no type."
             patch = _patch_misspelled_key(schema_pointer, declared, "type")
-            yield error(
-                _DATA_CODE,
-                schema_pointer,
-                f"The data field {name} has no type.",
-                _TYPE_HINT,
-                patch,
-            )
+            yield error(_DATA_CODE, schema_pointer, message, _TYPE_HINT, patch)
 
 
 def _iterate_schemas(pointer: str, schema: Any) -> Iterator[tuple[str, Any, bool]]:
@@ -195,14 +190,12 @@ def _check_stated_type(
         yield error(_DATA_CODE, at, f"The type of {name} must be a text.", _TYPE_HINT)
     elif not all(isinstance(each, str) and each in SCHEMA_TYPES for each in names):
         word = str(stated)[:40]
-        patch = patch_spelling(at, word, SCHEMA_TYPES)
-        hint = suggest_word(word, SCHEMA_TYPES) if patch else _TYPE_HINT
-        yield error(_DATA_CODE, at, f"{name}: there is no type {word}.", hint, patch)
+        mend = mend_word(at, word, SCHEMA_TYPES, _TYPE_HINT)
+        yield error(_DATA_CODE, at, f"{name}: there is no type {word}.", *mend)
     elif is_value and stated == "array" and declared.get("items") is None:
         message = f"The array {name} does not say what its items are."
-        yield error(
-            _DATA_CODE, schema_pointer, message, 'Add items, for example {"type": "string"}.'
-        )
+        hint = 'Add items, for example {"type": "string"}.'
+        yield error(_DATA_CODE, schema_pointer, message, hint)
 
 
 _VALUE_KEYS = (EXAMPLE, "enum", "const", "default", "examples")  # keys whose values are no schemas
@@ -296,10 +289,8 @@ def _suggest_backticks(flow: FlowNode, text: str, operators: frozenset[str]) -> 
         return ""
     if flow.version >= (6, 0):
         return f"Put it in backticks: `{text}`."
-    return (
-        f'Expressions are known from version 6.0: write "version": "{RECOMMENDED}", and put it in '
-        f"backticks: `{text}`."
-    )
+    hint = f'Expressions are known from version 6.0: write "version": "{RECOMMENDED}"'
+    return f"{hint}, and put it in backticks: `{text}`."
 
 
 #: An expression with one pair of braces around all of it, as other languages write it.
@@ -448,13 +439,10 @@ def _check_rich_text(flow: FlowNode, binding: Binding) -> Iterator[Finding]:
     elif binding.sole_reference is not None:
         yield from _check_references(flow, binding, frozenset(("string", "array")))
     elif binding.references:
-        code = "INVALID_PROPERTY_VALUE"
-        pointer = binding.pointer
+        report = error if flow.version >= (6, 0) else warning
         message = "A RichText is written out, or is one reference: it mixes both."
         hint = "Bind the whole text to one field of the data model."
-        yield Finding(
-            code, "error" if flow.version >= (6, 0) else "warning", pointer, message, hint
-        )
+        yield report("INVALID_PROPERTY_VALUE", binding.pointer, message, hint)
 
 
 @rule("flow")
@@ -476,33 +464,23 @@ def check_unused_fields(flow: FlowNode, _: FlowNode) -> Iterator[Finding]:
             if (screen.id, "data", name) not in used:
                 hint = _suggest_use(screen, name)
                 message = f"Nothing reads the data field {cut(name, 60)}."
-                yield warning(
-                    "UNUSED_DATA", f"{screen.pointer}/data/{escape_key(name)}", message, hint
-                )
+                pointer = f"{screen.pointer}/data/{escape_key(name)}"
+                yield warning("UNUSED_DATA", pointer, message, hint)
     for component, patch in find_unsent_inputs(flow):
         if component.type != "OptIn" and not _is_disabled(component):
-            reference = f"${{form.{component.name}}}"
+            field, reference = component.name, f"${{form.{component.name}}}"
             read = parse_reference(reference)
-            if read is None or read.path != (component.name,):
-                patch = ()
-                hint = (
-                    "No reference reads this name: give it one of letters, digits, _ and -, and "
-                    "send it. Or remove the input."
-                )
-            elif (component.screen.id, "form") in lost:
-                patch = ()
-                hint = (
-                    "A reference on this screen is wrong: correct that first, it may mean this "
-                    "input."
-                )
-            else:
-                hint = (
-                    f'Send it: "{component.name}": "{reference}" in the payload of the action '
-                    "that leaves the screen. Or remove the input."
-                )
-            message = (
-                f"What people enter in {component.name} is thrown away: nothing sends or reads it."
+            hint = (
+                f'Send it: "{field}": "{reference}" in the payload of the action that leaves the '
             )
+            hint += "screen. Or remove the input."
+            if read is None or read.path != (field,):
+                hint = "No reference reads this name: give it one of letters, digits, _ and -, and "
+                hint, patch = f"{hint}send it. Or remove the input.", ()
+            elif (component.screen.id, "form") in lost:
+                hint = "A reference on this screen is wrong: correct that first, it may mean this "
+                hint, patch = f"{hint}input.", ()
+            message = f"What people enter in {field} is thrown away: nothing sends or reads it."
             yield warning("UNUSED_INPUT", f"{component.pointer}/name", message, hint, patch)
 
 

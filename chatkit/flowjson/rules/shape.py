@@ -101,6 +101,17 @@ def patch_spelling(pointer: str, word: str, known: Iterable[str]) -> Patch:
     return (PatchOperation("replace", pointer, like),) if like else ()
 
 
+def mend_word(
+    pointer: str, word: str, known: Collection[str], otherwise: str = ""
+) -> tuple[str, Patch]:
+    """Return the hint and the patch for a word that should be a known one.
+
+    Without a very similar one the hint is `otherwise`, if there is that.
+    """
+    patch = patch_spelling(pointer, word, known)
+    return (suggest_word(word, known) if patch or not otherwise else otherwise), patch
+
+
 def patch_key(pointer: str, value: Mapping[str, Any], known: Iterable[str]) -> Patch:
     """Return the patch that renames a key to a known one, if one is very similar and free."""
     parent, _, last = pointer.rpartition("/")
@@ -254,8 +265,7 @@ def _check_choice(prop: Property, value: str, pointer: str, version: Version) ->
     bound = prop.binding and is_binding(value) and (version >= STRICT or "${" in value)
     if value not in prop.enum and not bound:
         message = f"{prop.name} is {value[:40]!r}, which is not one of its values."
-        hint, patch = suggest_word(value, prop.enum), patch_spelling(pointer, value, prop.enum)
-        yield error("INVALID_ENUM_VALUE", pointer, message, hint, patch)
+        yield error("INVALID_ENUM_VALUE", pointer, message, *mend_word(pointer, value, prop.enum))
 
 
 def _check_choices(
@@ -741,14 +751,9 @@ def check_init_values(flow: FlowNode, component: ComponentNode) -> Iterator[Find
         if field is None:
             wrong.append(f"the Form has no input {str(name)[:60]!r}")
         elif COMPONENTS[field.type or ""].group == "media input":
-            code = "NATIVE_COMPONENT_IN_FORM_INIT_VALUES"
-            yield error(
-                code,
-                pointer,
-                f"{field.type} takes no first value.",
-                "Remove it.",
-                make_removal_patch(pointer),
-            )
+            code, message = "NATIVE_COMPONENT_IN_FORM_INIT_VALUES", "takes no first value."
+            patch = make_removal_patch(pointer)
+            yield error(code, pointer, f"{field.type} {message}", "Remove it.", patch)
         elif not _is_init_value(field, value, flow.version):
             kind = describe_type(value)
             wrong.append(f"{str(name)[:60]!r} is {kind}, which {field.type} does not take")
@@ -792,20 +797,14 @@ def check_item_actions(flow: FlowNode, component: ComponentNode) -> Iterator[Fin
     if "on-click-action" in component.value:
         message = "on-click-action stands on the list and on its items."
         code = "DUPLICATE_PROPETY_FOR_CONDITION"
-        for item_pointer in (pointer, *own) if own else ():
-            yield error(
-                code, f"{item_pointer}/on-click-action", message, "Keep it in one of both places."
-            )
+        for place in (pointer, *own) if own else ():
+            hint = "Keep it in one of both places."
+            yield error(code, f"{place}/on-click-action", message, hint)
     elif len(own) < len(items):
-        item_pointer = (
-            next(item_pointer for item_pointer, _ in items if item_pointer not in own)
-            if own
-            else pointer
-        )
+        without = [item_pointer for item_pointer, _ in items if item_pointer not in own]
+        place = f"{without[0] if own else pointer}/on-click-action"
         message = "on-click-action stands on the list, or on every item."
-        yield error(
-            "MISSING_REQUIRED_PROPERTY", f"{item_pointer}/on-click-action", message, "Add it."
-        )
+        yield error("MISSING_REQUIRED_PROPERTY", place, message, "Add it.")
 
 
 @rule("NavigationList")
@@ -815,9 +814,8 @@ def check_list_items(flow: FlowNode, component: ComponentNode) -> Iterator[Findi
     badges = [item_pointer for item_pointer, item in items if "badge" in item]
     if len(badges) > 1:
         hint = f"Keep that of {badges[0].removeprefix(f'{pointer}/')}."
-        yield error(
-            "MAX_ITEMS_REQUIRED", pointer, f"{len(badges)} items have a badge; one may.", hint
-        )
+        message = f"{len(badges)} items have a badge; one may."
+        yield error("MAX_ITEMS_REQUIRED", pointer, message, hint)
     ends = [(item_pointer, item["end"]) for item_pointer, item in items if "end" in item]
     if ends and component.value.get("media-size") == "large":
         message = "media-size large leaves no space for the end of an item."

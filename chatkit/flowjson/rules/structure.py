@@ -39,6 +39,7 @@ from chatkit.flowjson.rules.shape import (
     check_shape,
     describe_type,
     is_in_range_mode,
+    mend_word,
     patch_key,
     patch_spelling,
     suggest_word,
@@ -75,20 +76,17 @@ def _check_version(value: dict[str, Any]) -> Iterator[Finding]:
     pointer, hint = "/version", f'Write "version": "{RECOMMENDED}".'
     if "version" not in value:
         newest = (PatchOperation("add", pointer, str(RECOMMENDED)),)
-        yield error(
-            "MISSING_FLOW_JSON_VERSION", pointer, "The document names no version.", hint, newest
-        )
+        message = "The document names no version."
+        yield error("MISSING_FLOW_JSON_VERSION", pointer, message, hint, newest)
         return
     text = value["version"]
     version, name = Version.parse(text), f"Version {str(text)[:40]}"
     if version in RETIRED:
-        yield error(
-            "UNSUPPORTED_FLOW_JSON_VERSION", pointer, f"{name} is no longer supported.", hint
-        )
+        message = f"{name} is no longer supported."
+        yield error("UNSUPPORTED_FLOW_JSON_VERSION", pointer, message, hint)
     elif version in INTERNAL:
-        yield error(
-            "UNAVAILABLE_FLOW_JSON_VERSION", pointer, f"{name} is not open to accounts.", hint
-        )
+        message = f"{name} is not open to accounts."
+        yield error("UNAVAILABLE_FLOW_JSON_VERSION", pointer, message, hint)
     elif version in UNANNOUNCED:
         message = f"{name} was never announced; your account may not have it."
         yield warning("UNAVAILABLE_FLOW_JSON_VERSION", pointer, message, hint)
@@ -146,11 +144,8 @@ def check_screen(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
         if isinstance(name, str) and name not in names:
             message = f"The screen has no field {name[:60]!r}."
             place = f"{at}/sensitive/{index}"
-            hint, patch = (
-                suggest_word(name, screen.fields),
-                patch_spelling(place, name, screen.fields),
-            )
-            yield error("INVALID_SENSITIVE_FIELD", place, message, hint, patch)
+            mend = mend_word(place, name, screen.fields)
+            yield error("INVALID_SENSITIVE_FIELD", place, message, *mend)
 
 
 def _check_layout(
@@ -166,9 +161,8 @@ def _check_layout(
     layout = value["layout"]
     if not isinstance(layout, dict):
         code = "INVALID_PROPERTY_VALUE" if isinstance(layout, str) else "INVALID_PROPERTY_TYPE"
-        yield error(
-            code, pointer, f"layout takes an object, not {describe_type(layout)}.", _LAYOUT_HINT
-        )
+        message = f"layout takes an object, not {describe_type(layout)}."
+        yield error(code, pointer, message, _LAYOUT_HINT)
         return
     yield from check_shape(LAYOUT, layout, pointer, Context(version))
     if "type" not in layout:
@@ -259,12 +253,8 @@ def check_component(flow: FlowNode, component: ComponentNode) -> Iterator[Findin
     shape = component.shape
     if shape is None:
         message = f"There is no component {component.type[:60]!r}."
-        known = tuple(COMPONENTS)
-        hint, patch = (
-            suggest_word(component.type, known),
-            patch_spelling(type_pointer, component.type, known),
-        )
-        yield error("INVALID_PROPERTY_VALUE", type_pointer, message, hint, patch)
+        mend = mend_word(type_pointer, component.type, COMPONENTS)
+        yield error("INVALID_PROPERTY_VALUE", type_pointer, message, *mend)
         return
     if version < shape.since:
         since = shape.announced or shape.since
@@ -284,6 +274,7 @@ _RICH_FOOTER_SINCE = Version(6, 3)  # from here a Footer may stand beside RichTe
 #: Inputs that the platform accepts outside a Form, against its documentation.
 _ACCEPTED_OUTSIDE_FORM = ("CalendarPicker", "ChipsSelector")
 _PICKERS = ("PhotoPicker", "DocumentPicker")
+_BRANCHING = ("If", "Switch")
 
 
 # --- containers -------------------------------------------------------------------------
@@ -304,7 +295,7 @@ def check_parent(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
         message = f"{shape.name} may not stand in {parent.name}"
         message += f" before version {since}; this is {version}." if since else "."
         yield error("INVALID_PROPERTY_VALUE", pointer, message, "Move it out.")
-    elif shape.name == "Footer" and _count_branches(component) > 1:
+    elif shape.name == "Footer" and len(component.find_around(*_BRANCHING)) > 1:
         message = "A Footer stands in an If or Switch of the first level only."
         yield error("INVALID_PROPERTY_VALUE", pointer, message, "Move it out.")
 
@@ -314,28 +305,12 @@ def check_nesting(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
     """Find each If with too many levels of If in it, and values nested too deeply."""
     for pointer in screen.too_deep:
         yield error("NESTED_TOO_DEEPLY", pointer, "This is nested more deeply than a flow can be.")
-    outermost: dict[str, ComponentNode] = {}
-    for component in screen.components:
-        if component.type != "If" or component.if_depth < MOST_NESTED:
-            continue
-        outer = component
-        for _ in range(MOST_NESTED):
-            parent = outer.parent
-            while parent is not None and parent.type != "If":
-                parent = parent.parent
-            outer = parent or outer
-        outermost[outer.pointer] = outer
-    for at in outermost:
+    around = [each.find_around("If") for each in screen.components if each.type == "If"]
+    for at in dict.fromkeys(
+        ifs[MOST_NESTED - 1].pointer for ifs in around if ifs[MOST_NESTED - 1 :]
+    ):
         message = f"More than {MOST_NESTED} If stand in each other."
         yield error("MAXIMUM_IF_NESTING", at, message, "Join conditions with &&, or use a Switch.")
-
-
-def _count_branches(component: ComponentNode) -> int:
-    """Count the If and Switch around a component."""
-    count, around = 0, component.branch
-    while around is not None:
-        count, around = count + 1, around.branch
-    return count
 
 
 @rule("screen")
@@ -384,7 +359,7 @@ def _count_visible(components: list[ComponentNode]) -> Counter[str]:
     total: Counter[str] = Counter()
     for component in components:
         total[component.type or ""] += 1
-        if component.type in ("If", "Switch"):
+        if component.type in _BRANCHING:
             most: Counter[str] = Counter()
             for branch in group_by_slot(component.children).values():
                 most |= _count_visible(branch)
@@ -444,7 +419,7 @@ def check_branch_footers(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding
     """Find branches without a Footer beside others with one."""
     branching = []
     for component in screen.components:
-        if component.type not in ("If", "Switch"):
+        if component.type not in _BRANCHING:
             continue
         with_footer = {child.slot for child in component.children if child.type == "Footer"}
         if not with_footer:
@@ -465,7 +440,8 @@ def check_branch_footers(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding
                 message = f"Some cases of the Switch have a Footer, {without[0][:60]!r} has none."
                 code = "MISSING_FOOTER_IN_SWITCH_BRANCHES"
                 yield error(code, pointer, message, "Add a Footer to each case.")
-    outside = [c for c in screen.components if c.type == "Footer" and c.branch is None]
+    footers = [each for each in screen.components if each.type == "Footer"]
+    outside = any(not each.find_around(*_BRANCHING) for each in footers)
     if branching and (outside or len(branching) > 1):
         message = "A Footer stands in branches, and another outside of them."
         pointer = branching[0].pointer.rpartition("/")[0]
@@ -596,10 +572,9 @@ def _check_route(flow: FlowNode, source: str, targets: object) -> Iterator[Findi
     if len(targets) > _MOST_TARGETS:
         yield _report_too_many_targets(pointer, source, len(targets))
     if source in targets:
-        itself = make_removal_patch(f"{pointer}/{targets.index(source)}")
-        yield _report_routing(
-            pointer, f"{source} leads to itself.", "Remove that route.", patch=itself
-        )
+        patch = make_removal_patch(f"{pointer}/{targets.index(source)}")
+        message = f"{source} leads to itself."
+        yield _report_routing(pointer, message, "Remove that route.", patch=patch)
     for index, target in enumerate(targets):
         if not isinstance(target, str):
             message = f"Route {index + 1} of {source} must be text."
@@ -607,9 +582,9 @@ def _check_route(flow: FlowNode, source: str, targets: object) -> Iterator[Findi
         elif target not in flow.by_id:
             message = f"{source} leads to {target}, which is not a screen of this flow."
             remaining = [each for each in flow.by_id if each not in (source, *targets)]
-            patch = patch_spelling(f"{pointer}/{index}", target, remaining)
-            hint = suggest_word(target, remaining) if patch else "Correct or remove it."
-            yield _report_routing(f"{pointer}/{index}", message, hint, patch=patch)
+            place, otherwise = f"{pointer}/{index}", "Correct or remove it."
+            hint, patch = mend_word(place, target, remaining, otherwise)
+            yield _report_routing(place, message, hint, patch=patch)
 
 
 def _check_backward_routes(routes: dict[str, list[str]]) -> Iterator[Finding]:
@@ -693,11 +668,9 @@ def _find_reachable_screens(first: str, routes: Mapping[str, Iterable[str]]) -> 
 
 def _check_connected(flow: FlowNode, routes: dict[str, list[str]]) -> Iterator[Finding]:
     """Find screens not connected with the first one, if every route leads to a known screen."""
-    joined = (
-        _find_connected_screens(flow, routes)
-        if _has_known_targets(flow, routes)
-        else set(flow.by_id)
-    )
+    if not _has_known_targets(flow, routes):
+        return
+    joined = _find_connected_screens(flow, routes)
     for name, screen in flow.by_id.items():
         if name not in joined:
             message = f"{name} is not connected with the other screens."

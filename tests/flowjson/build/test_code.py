@@ -16,14 +16,12 @@ from hypothesis import strategies as st
 from volume import volume
 
 from chatkit.flowjson import (
-    Complete,
     Flow,
     Footer,
     Image,
     Navigate,
     Screen,
     TextBody,
-    TextInput,
     to_code,
 )
 
@@ -113,25 +111,6 @@ def test_unknown_properties_and_wrong_types_are_written_beside_the_others() -> N
     document = Flow([Screen("A", "A", [TextBody("Hi")])]).to_json()
     document["screens"][0]["layout"]["children"][0] |= {"colour": "red", "visible": 1}
     assert 'TextBody("Hi", more={"colour": "red", "visible": 1})' in to_code(document)
-
-
-def test_a_document_of_an_endpoint_without_routes_is_not_mended() -> None:
-    document = Flow([Screen("A", "A", [])]).to_json() | {"data_api_version": "3.0"}
-    assert built(to_code(document)) == document
-
-
-@pytest.mark.parametrize(
-    "text", ["${form.name}", "Hello ${form.name}", "`'Hello ' ${form.name}`", "${form.nobody}"]
-)
-def test_a_reference_to_an_input_of_another_screen_is_not_mended(text: str) -> None:
-    name, done = TextInput("name", "Name"), Footer("Done", Complete())
-    flow = Flow([Screen("A", "A", [name, Footer("Go", Navigate("B"))]), Screen("B", "B", [done])])
-    document = flow.to_json()
-    children = document["screens"][1]["layout"]["children"]
-    children.insert(0, {"type": "TextBody", "text": text})
-    children[-1]["on-click-action"]["payload"] = {"name": text}
-    document["screens"][1]["title"] = text
-    assert built(to_code(document)) == document
 
 
 def test_one_piece_is_shown_as_its_code_with_long_texts_cut() -> None:

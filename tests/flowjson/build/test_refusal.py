@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from chatkit.errors import InputError
-from chatkit.flowjson import CalendarPicker, Dropdown, Footer, Image, Screen, TextBody, TextInput
+from chatkit.flowjson import (
+    CalendarPicker,
+    DatePicker,
+    Dropdown,
+    Footer,
+    Image,
+    Screen,
+    TextBody,
+    TextInput,
+)
 from chatkit.flowjson.build.piece import suggest_name
 
 
@@ -31,6 +41,10 @@ from chatkit.flowjson.build.piece import suggest_name
         (lambda: Screen("A", "A", [1]), "children[0] = 1: must be a component, or its JSON as a d"),
         (lambda: Screen("A", "A", [], terminal=1), "terminal = 1: must be True or False"),
         (lambda: Image(1), "src = 1: must be base64 as text, bytes, or the Path of a file"),
+        (lambda: Image(Path("none.png")), "cannot be read: No such file"),
+        (lambda: TextInput("n", "x", required=1), "required = 1: must be True or False"),
+        (lambda: TextInput("n", "x", min_chars=True), "must be a whole number"),
+        (lambda: DatePicker("d", "D", min_date=20260101), "must be a date, or text like 2026-"),
         (lambda: TextBody("x", more={"a": {1}}), "must be JSON, which has no set"),
         (
             lambda: CalendarPicker("n", 5),
