@@ -1,7 +1,7 @@
 """Interpreters that tests start: each a fork of one that has loaded chatkit and the libraries.
 
 Some two hundred tests start a process of Python, and most of its work would be to import pandas,
-pyarrow, aiohttp and the models of chatkit once more. `Popen` and `run` are those of `subprocess`:
+pyarrow, httpx and the models of chatkit once more. `Popen` and `run` are those of `subprocess`:
 what they start is a child of this process, with streams, environment, folder, signals and an end
 of its own. With `anew=True` it imports chatkit itself. Whatever is not `python` with a program,
 and every system that is not Linux, goes the usual way. A test of what is imported, or of memory,
@@ -32,7 +32,7 @@ from subprocess import PIPE, CompletedProcess
 from typing import Any
 
 LOADED = (
-    *("asyncio", "ssl", "aiohttp", "uvicorn", "h11"),
+    *("asyncio", "ssl", "aiohttp", "httpx", "uvicorn", "h11"),
     *("msgspec", "pydantic", "sqlite3", "sqlalchemy", "sqlalchemy.dialects.sqlite"),
     *("pandas", "pyarrow.compute", "pyarrow.parquet", "phonenumbers", "openpyxl", "tqdm"),
     *("filelock", "platformdirs", "truststore", "trustme", "hypothesis"),

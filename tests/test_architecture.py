@@ -47,6 +47,7 @@ RESOURCES = {"contacts", "flows", "templates", "webhooks"}
 # Who may import a library at run time: a successor is then a change of one file.
 IMPORTERS = {
     "aiohttp": ("util/webhook_sender", "api/wire"),
+    "httpx": ("api/wire",),
     "pandas": (
         *(
             "imports/",

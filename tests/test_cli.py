@@ -392,7 +392,7 @@ def test_help_is_there_for_every_command_and_loads_nothing_heavy() -> None:
         "import sys; from chatkit.cli import main\n"
         "try: main(['--help'])\n"
         "except SystemExit: pass\n"
-        "heavy = {'pandas', 'aiohttp', 'pydantic', 'keyring', 'uvicorn', 'jupyterlab'}\n"
+        "heavy = {'pandas', 'httpx', 'pydantic', 'keyring', 'uvicorn', 'jupyterlab'}\n"
         "print(sorted(heavy & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)

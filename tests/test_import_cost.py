@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 HEAVY = {
-    *("aiohttp", "msgspec", "pydantic", "uvicorn"),
+    *("aiohttp", "httpx", "msgspec", "pydantic", "uvicorn"),
     *("anywidget", "ipywidgets", "pandas", "pyarrow", "tqdm"),
     *("asyncio", "keyring", "phonenumbers", "sqlite3"),
 }

@@ -519,7 +519,7 @@ def test_a_keyring_that_keeps_nothing_is_noticed(backend: KeyringBackend) -> Non
 def test_the_keyring_is_loaded_only_when_it_is_asked() -> None:
     code = (
         "import sys; from chatkit.settings import resolve; resolve();"
-        "print([m for m in ('keyring', 'tomlkit', 'aiohttp', 'pandas') if m in sys.modules])"
+        "print([m for m in ('keyring', 'tomlkit', 'httpx', 'pandas') if m in sys.modules])"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True

@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import aiohttp
+import httpx
 import pytest
 import trustme
 from faultserver import (
@@ -122,6 +122,20 @@ def test_a_request_has_these_fields_and_no_others(echo: tuple[FaultServer, Wire]
     }
     assert post.body == b'{"number":"919876543210"}'
     assert [a.method for a in (get, post, delete)] == ["GET", "POST", "DELETE"]
+
+
+@pytest.mark.parametrize("content", [None, b'{"number":"919876543210"}'])
+def test_a_request_is_what_httpx_itself_would_have_made_of_it(content: bytes | None) -> None:
+    """An error made without httpx's own constructor keeps the attributes that httpx sets."""
+    url, fields = httpx.URL("http://127.0.0.1:9/contacts"), httpx.Headers({"Accept": "text/plain"})
+    others = httpx.Request("POST", url, headers=fields, content=content, extensions={"timeout": {}})
+    ours = wire_module._Request("POST", url, fields, content, 8.0)
+    assert set(vars(ours)) == set(vars(others)) - {"_content"}
+    assert (ours.method, ours.url, ours.read()) == (others.method, others.url, others.read())
+    assert set(vars(ours)) == set(vars(others))
+    assert ours.extensions == {"timeout": {"pool": 8.0}}
+    # aiohttp writes those of one request alone.
+    assert set(others.headers) - set(ours.headers) <= {"host", "content-length"}
 
 
 SEGMENTS = ["%2e%2e", "..%2f", "\\..", "//", "/", "?x", "#x", ";", "..;/", "%00", "%0d%0a", "．．"]
@@ -736,18 +750,17 @@ def test_a_token_that_comes_back_in_an_answer_is_masked(status: int, kind: str) 
 
 
 @pytest.mark.parametrize("left", [0.5, 3.0, 600.0])
-def test_connecting_has_an_end_before_the_deadline_and_never_takes_long(
-    left: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_connecting_has_an_end_before_the_deadline_and_never_takes_long(left: float) -> None:
     """After it "it never left" is certain, and there is still time to send the call again."""
     seen: list[float] = []
 
-    def record(*_: object, timeout: aiohttp.ClientTimeout, **__: object) -> None:
-        seen.append(timeout.connect or 0)
-        raise aiohttp.ServerDisconnectedError
+    class Recorder(httpx.AsyncBaseTransport):
+        async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+            seen.append(request.extensions["timeout"]["pool"])
+            return httpx.Response(200, content=OK)
 
-    monkeypatch.setattr(aiohttp.ClientSession, "request", record)
     wire = Wire(connection("http://localhost"))
+    wire._carrier = Recorder()
     asyncio.run(wire.send_once(POST, POST.serialize_body(), left))
     [connecting] = seen
     assert 0 < connecting < left

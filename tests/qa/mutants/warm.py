@@ -27,7 +27,7 @@ from hypothesis import Phase, settings
 ROOT = Path(__file__).resolve().parents[3]
 #: What takes longest to import: third parties alone.
 HEAVY = (
-    *("pandas", "pyarrow.compute", "pyarrow.parquet", "msgspec", "pydantic", "aiohttp"),
+    *("pandas", "pyarrow.compute", "pyarrow.parquet", "msgspec", "pydantic", "httpx", "aiohttp"),
     *("phonenumbers", "phonenumbers.data", "uvicorn"),
     *("hypothesis", "ipywidgets", "tqdm.auto", "platformdirs", "keyring"),
 )
