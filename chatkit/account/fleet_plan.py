@@ -86,14 +86,6 @@ THREADS = 128
 _NO_NAMES = (None,)
 
 
-class FleetProgress:
-    """The progress of each account of a fleet that is being applied here."""
-
-    def __init__(self) -> None:
-        self.done: dict[str, int] = {}  #: how many rows, of those at work
-        self.ended: dict[str, pd.DataFrame | Exception] = {}  #: what came of the others
-
-
 class FleetPlan(Report):
     """The changes of the accounts of a fleet: a plan for each of them.
 
@@ -130,7 +122,6 @@ class FleetPlan(Report):
         self._skip_invalid = skip_invalid
         self._began = bool(run)
         self._stop_by: Interrupt | None = None  # what is to stop its run, from another thread
-        self._progress = FleetProgress()
         self.plans: Mapping[str, Plan] = dict(plans)
         if not run:
             changing = [label for label, plan in plans.items() if len(plan)]
@@ -323,12 +314,10 @@ class FleetPlan(Report):
                 self._began = True
             if watch is None:
                 self._print_duration(changing, pace, resumes=resumes)
-            self._progress = FleetProgress()
             outcomes: dict[str, pd.DataFrame | Exception]
             totals = {label: len(plan) for label, plan in changing.items()}
             if on is None:
-                progress = self._progress
-                outcomes = _apply_in_threads(changing, totals, apply, interrupt, watch, progress)
+                outcomes = _apply_in_threads(changing, totals, apply, interrupt, watch)
             else:
                 for plan in changing.values():
                     if plan._written:
@@ -456,11 +445,6 @@ def undo_fleet_plan(plan: FleetPlan, rows: Mapping[str, Collection[int] | None])
     return FleetPlan(plans, failed=failed, skip_invalid=True)
 
 
-def get_fleet_progress(plan: FleetPlan) -> FleetProgress:
-    """Return the progress of each account of a plan that is being applied."""
-    return plan._progress
-
-
 def describe_fleet_plan(plan: FleetPlan, *, run: bool = False) -> str:
     """Return the headline of a plan, or of its run."""
     return plan._heading(run=run)
@@ -520,7 +504,6 @@ def _apply_in_threads(
     apply: Apply,
     interrupt: Interrupt,
     watch: Watch | None,
-    progress: FleetProgress,
 ) -> dict[str, pd.DataFrame | Exception]:
     """Apply prepared plans, each in a thread of this process."""
     quiet = interrupt.quiet or interrupt.asked > 0  # before it begins, nothing is under way
@@ -533,21 +516,8 @@ def _apply_in_threads(
             quiet = True
 
     def apply_plan(label: str, report: Watch) -> pd.DataFrame:
-        """Apply the plan of one account, and record its progress and outcome."""
-
-        def count_rows(count: int, total: int | None) -> None:
-            """Record how many rows of the account are done."""
-            progress.done[label] = count
-            report(count, total)
-
-        try:
-            plans[label]._stop_by = Interrupt(quiet=True, within=interrupt)
-            result: pd.DataFrame = apply(plans[label], watch=count_rows)
-        except Exception as error:
-            progress.ended[label] = error
-            raise
-        progress.ended[label] = result
-        return result
+        plans[label]._stop_by = Interrupt(quiet=True, within=interrupt)
+        return apply(plans[label], watch=report)
 
     return run_in_threads(
         plans, apply_plan, noun="changes", totals=totals, watch=watch, meanwhile=print_stop

@@ -196,7 +196,6 @@ function render({ model, el }) {
     const item = (text, act) => button(menu, text, () => { close(); act(); });
     item("Copy with headings", () => copied(true));
     item("Find and replace …", () => replacePanel(grid, more));
-    item("The same in Python", () => send({ do: "code" }));
   });
 
   // --- drawing -----------------------------------------------------------------------
