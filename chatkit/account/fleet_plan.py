@@ -517,7 +517,8 @@ def _apply_in_threads(
 
     def apply_plan(label: str, report: Watch) -> pd.DataFrame:
         plans[label]._stop_by = Interrupt(quiet=True, within=interrupt)
-        return apply(plans[label], watch=report)
+        result: pd.DataFrame = apply(plans[label], watch=report)
+        return result
 
     return run_in_threads(
         plans, apply_plan, noun="changes", totals=totals, watch=watch, meanwhile=print_stop

@@ -58,7 +58,7 @@ class Preview(Exported, FormModel):
 
     def __init__(self, content: SomeContents) -> None:
         self._html = Html()
-        super().__init__(FormGroup([self._html]))
+        super().__init__(FormGroup([self._html], css="pv-preview"))
         self.show(content)
 
     def show(self, content: SomeContents, more: Iterable[str] = ()) -> None:

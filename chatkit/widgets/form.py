@@ -574,7 +574,8 @@ class Registrations(Exported, FormModel):
         again = FormButton("Look again", self._refresh_list)
         bar = FormGroup([self._title, again], css="chatkit-bar chatkit-sticky", row=True)
         below = FormGroup()
-        super().__init__(FormGroup([bar, self.status, self._list, below], css="chatkit-planview"))
+        parts = [bar, self.status, self._list, below]
+        super().__init__(FormGroup(parts, css="chatkit-planview chatkit-registrations"))
         self.show_in(below, self.form)
         self.refresh()
 

@@ -377,12 +377,6 @@ def test_texts_are_replaced_copied_and_written_as_python(opened: GridPage) -> No
     expect(page.grid.locator(".gd-new .gd-cell:focus")).to_have_count(1)
     page.press("Control+v")  # a block with headings goes where they say
     expect(page.grid.locator(".gd-new")).to_contain_text("Oliver Smythe")
-    page.button("More").click()
-    page.button("The same in Python").click()
-    code = page.page.locator(".chatkit-gridpanel .chatkit-code pre")
-    expect(code).to_contain_text("plan = grid.plan()")
-    page.notebook.shot("grid_python")
-
     page.page.set_viewport_size({"width": 900, "height": 1000})
     expect(page.grid).to_contain_text("more at the side →")
     bar = page.grid.locator(".gd-bar").bounding_box()

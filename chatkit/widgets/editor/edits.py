@@ -61,14 +61,14 @@ _GROUP_ORDER = ("Here", "Inside", *dict.fromkeys(_GROUPS.values()), "Flow")
 class Addition(NamedTuple):
     """Something that can be added: its group, name and help, its place, and what makes it.
 
-    `index` is that in the list at `pointer`; None if it is added at the pointer itself.
+    `at` is the index in the list at `pointer`; None if it is added at the pointer itself.
     """
 
     group: str
     name: str
     about: str
     pointer: str
-    index: int | None
+    at: int | None
     make: Callable[[], Any]
 
 
@@ -135,7 +135,7 @@ def with_addition(document: Any, row: TreeRow, what: str) -> tuple[Any, str]:
     addition = next((one for one in list_additions(document, row) if one.name == what), None)
     if addition is None:
         raise InputError(f"{what} cannot be added here.")
-    pointer, index, value = addition.pointer, addition.index, addition.make()
+    pointer, index, value = addition.pointer, addition.at, addition.make()
     if index is None:
         return apply_patch(document, [PatchOperation("add", pointer, value)]), pointer
     place = f"{pointer}/{index}"
