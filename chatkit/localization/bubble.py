@@ -54,13 +54,6 @@ class Bubble(NamedTuple):
     missing: list[str]  #: placeholders without a sample
     written: bool  #: whether the platform writes the body itself
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the message as JSON for a page, without half characters, which none can read."""
-        value = {name: _to_json(one) for name, one in self._asdict().items()}
-        value["name"] = language.name(self.lang_code)
-        value["buttons"] = [tap._asdict() | {"label": _to_json(tap.label)} for tap in self.buttons]
-        return value
-
 
 def make_bubble(entry: Entry, samples: Mapping[str, str]) -> Bubble:
     """Return the message of a content as a customer sees it.
@@ -129,15 +122,6 @@ def _make_tap(button: Mapping[str, Any]) -> Tap | None:
         "copy_offer_code": value,
     }
     return Tap(kind, split_runs(label[:_MAX_LENGTH], {}, marked=False), about.get(kind, ""))
-
-
-def _to_json(value: Any) -> Any:
-    """Convert runs and texts to values that can be sent to a page."""
-    if isinstance(value, TextRun):
-        return [_to_json(value.text), list(value.tags), value.mark]
-    if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode()
-    return [_to_json(one) for one in value] if isinstance(value, list) else value
 
 
 # --- as plain HTML ------------------------------------------------------------------
