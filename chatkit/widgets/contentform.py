@@ -153,6 +153,7 @@ class ContentForm(ReviewedEdits, Exported, PanelPage):
             unfolded={*_PAIRED_FIELDS, "lang_code", "is_draft"},
         )
         super().__init__([self._make_panes()])
+        self.root.css += " cf-content"
         self._fill()
 
     # --- what is there --------------------------------------------------------------
@@ -331,7 +332,7 @@ class ContentForm(ReviewedEdits, Exported, PanelPage):
         fields = [self._title, head, *rows, draft, self._fields.more, self._rest, bar]
         return FormGroup(
             [FormGroup(fields, css="chatkit-form cf-fields"), FormGroup(previews, css="cf-seen")],
-            css="cf-content",
+            css="cf-columns",
             row=True,
         )
 

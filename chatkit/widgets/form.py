@@ -86,7 +86,7 @@ class Form(Exported, FormModel):
         controls = [self._title, *self._fields.controls, bar, self.status, self._code]
         self.secret_once: SecretHandover | None = None
         if isinstance(resource, Webhooks):
-            self.secret_once = SecretHandover(resource, self.send, self._forget_secret)
+            self.secret_once = SecretHandover(resource, self._send_secret, self._forget_secret)
             controls.append(self.secret_once)
         super().__init__(FormGroup(controls, css="chatkit-form"))
         self._update_controls()
@@ -320,6 +320,9 @@ class Form(Exported, FormModel):
         self._update_controls()
         self.saved()
         return record
+
+    def _send_secret(self, message: Any) -> None:
+        (self.host or self).send(message)
 
     def _forget_secret(self) -> None:
         """Remove the signing secret from the record once a person has it."""

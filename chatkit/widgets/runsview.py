@@ -91,10 +91,10 @@ class RunsView(Exported, FormModel):
         view = self.view = PlanView(plan, self._on_applied, result=result, live=live)
         started = f"Run of {_format_local_time(record['started'])}, {_format_account(record)}"
         title = escaped(f"{started}{', live data' if live else ''}")
-        self._title.value = f'<p tabindex="-1"><strong>{title}</strong></p>'
+        self._title.value = f"<p><strong>{title}</strong></p>"
         self._close.hidden = False
         self.show_in(self._below, view)
-        self.focus_on(self._title)
+        view.reveal()
         return view
 
     def _check_idle(self) -> None:

@@ -329,6 +329,16 @@ def test_columns_are_filtered_moved_widened_and_hidden_by_keyboard(opened: GridP
     page.page.mouse.down()
     page.page.mouse.move(edge["x"] + 62, edge["y"] + 8, steps=3)
     page.page.mouse.up()
+
+    # a selection that is drawn beyond the lower edge scrolls
+    start = page.cell(1, 1).bounding_box()
+    assert start
+    page.page.mouse.move(start["x"] + 5, start["y"] + 5)
+    page.page.mouse.down()
+    page.page.mouse.move(start["x"] + 5, start["y"] + 900, steps=5)
+    expect(page.cell(30, 1)).to_be_visible()
+    page.page.mouse.up()
+    page.cell(30, 1).press("Control+ArrowUp")
     expect(heads.nth(0)).to_have_js_property("offsetWidth", wide + 60)
     heads.nth(2).drag_to(heads.nth(1))
     expect(heads.nth(1)).to_have_text("name")

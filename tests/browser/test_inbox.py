@@ -218,7 +218,7 @@ def test_a_conversation_and_plots_show_what_was_delivered(
     shots(notebook, "talk-end")
 
     plot = story.run(notebook, 2)
-    expect(plot.get_by_role("table", name="Where 82 messages got to")).to_be_visible()
+    expect(plot.get_by_text("Where 82 messages got to")).to_be_visible()
     plot.scroll_into_view_if_needed()
     shots(notebook, "plots")
     story.run(notebook, 3)

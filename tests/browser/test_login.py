@@ -134,7 +134,7 @@ def test_without_a_keyring_it_is_said_before_the_token_is_typed_and_where_it_can
     reach(notebook, form.get_by_label("Base address"))
     type_into(page, url, "1001")
     page.keyboard.press("Tab")
-    type_into(page, "", token)
+    type_into(page, token)
     page.keyboard.press("Enter")
     expect(form.get_by_role("status")).to_contain_text("production.token, which only you can read")
     assert (tmp_path / "production.token").stat().st_mode & 0o777 == 0o600

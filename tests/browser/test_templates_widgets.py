@@ -16,7 +16,7 @@ from chatkit.localization.language import SUPPORTED
 from chatkit.widgets.boardgrid import BoardTable
 
 PREVIEWS = """import chatkit, ipywidgets
-from chatkit.widgets.preview import Preview
+from chatkit.widgets import Preview
 
 client = chatkit.connect(chatkit.Sandbox(seed="demo"))
 ready = client.templates("order_ready")
