@@ -366,10 +366,14 @@ class Panel(Exported, w.VBox):  # type: ignore[misc]  # ipywidgets has no types
     def _page(self) -> PanelPage:
         return PanelPage()
 
+    @cached_property
+    def _bar(self) -> PanelPage:
+        return self._page
+
     @property
     def message(self) -> str:
         """The message about the last action."""
-        return self._page.message
+        return self._bar.message
 
 
 # --- inputs ---------------------------------------------------------------------------------

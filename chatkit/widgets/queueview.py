@@ -17,7 +17,7 @@ from chatkit.util.display import compare_words, cut, visible
 from chatkit.util.progress import prefix_lines
 from chatkit.widgets.contentform import Preview
 from chatkit.widgets.controls import Model, join_module, join_styles
-from chatkit.widgets.fields import FormButton, FormGroup, Panel, PanelPage
+from chatkit.widgets.fields import FormButton, Panel, PanelPage
 from chatkit.widgets.planview import PlanView, ReviewedEdits
 
 _MAX_CODE_LENGTH = 80  #: characters of a template code
@@ -191,12 +191,13 @@ class QueueView(ReviewedEdits, Panel):
         self._preview = Preview(queue.content(0)) if len(queue) else None
         if len(queue):
             self._show_preview(0, None)
-        review = FormButton("Review changes", lambda: self._page.attempt(self.plan), "primary")
+        review = FormButton("Review changes", lambda: self._bar.attempt(self.plan), "primary")
         review.disabled = not len(queue)
-        self._page = PanelPage([FormGroup([review], css="chatkit-bar chatkit-sticky", row=True)])
+        self._bar = PanelPage([review])
+        self._bar.add_class("chatkit-sticky")
         columns = [self._card, *([self._preview] if self._preview else [])]
         row = w.HBox(columns, layout=w.Layout(**_ROW_LAYOUT))
-        super().__init__([row, self._page], "qu-queueview")
+        super().__init__([self._bar, row, self._page], "qu-queueview")
 
     def _show_preview(self, number: int, text: str | None) -> None:
         if self._preview is None:
@@ -216,7 +217,7 @@ class QueueView(ReviewedEdits, Panel):
             PlanRefused: The plan that was made before is being applied.
         """
         self._check_idle()
-        self._page.status.write("")
+        self._bar.report("")
         return self._show_plan(self.queue.plan(), self.plan)
 
     def _edits(self) -> object:

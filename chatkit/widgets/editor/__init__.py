@@ -135,11 +135,6 @@ class Editor(ReviewedEdits, Panel):
     # --- content --------------------------------------------------------------------
 
     @property
-    def message(self) -> str:
-        """The message about the last action."""
-        return self._bar.message
-
-    @property
     def document(self) -> Any:
         """The flow document as it is now; while its source is no JSON, as it was before."""
         return self.state.value
