@@ -10,7 +10,7 @@ from chatkit.errors import InputError, safe_repr
 from chatkit.inbox import Inbox, frames
 from chatkit.inbox.events import Event, parse_contact
 from chatkit.util.display import cut, escaped, many, visible
-from chatkit.widgets.controls import join_files
+from chatkit.widgets.controls import join_files, join_styles
 from chatkit.widgets.fields import FormButton, FormGroup, FormModel, Html
 from chatkit.widgets.following import Follower
 
@@ -107,7 +107,8 @@ class Conversation(Follower, FormModel):
     def _make_saved_page(self) -> str:
         log = f'<div class="cv-log">{self._log.value}</div>'
         html = f"{self._title.value}{self._note.value}{log}"
-        return f'<style>{self._css}</style><div class="chatkit-conversation">{html}</div>'
+        look = join_styles("inbox/conversation.css")
+        return f'<style>{look}</style><div class="chatkit-conversation">{html}</div>'
 
     def _show(self) -> None:
         """Show the last messages; each day begins with its date."""

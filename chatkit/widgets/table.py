@@ -7,14 +7,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from typing import Any, NamedTuple
 
-from chatkit.report import MANY, html_heading, html_tables, marked
+from chatkit.report import MANY, SEVERITIES, STYLE, html_heading, html_tables, marked
 from chatkit.util.display import compare_words, escaped, visible
-from chatkit.widgets.fields import Choice, Control, FormGroup, FormModel, Html, RepeatButton, Text
+from chatkit.widgets.controls import join_styles
+from chatkit.widgets.fields import Choice, Control, FormGroup, Html, RepeatButton, Text
 
 PAGE = 10  #: rows that are shown at once
 _FOLD_AFTER = 600  #: characters of a text that are seen before somebody asks for all of it
 _AROUND = 60  #: characters that are seen on both sides of what is the same in a long text
 _COMPARED = 20_000  #: characters of two texts that are compared word by word
+_LOOK = STYLE + join_styles("planview.css")  #: of a saved page
 _SIGNS = {"error": "✗", "warning": "!", "note": "i"}
 
 
@@ -65,14 +67,14 @@ def _draw_lines(text: str) -> str:
 
 
 def draw_finding_list(findings: Iterable[tuple[str, ...]]) -> str:
-    """Return findings as an HTML list with icons and severities; "" without any.
+    """Return findings as an HTML list with icons and severities, the worst first; "" without any.
 
     Args:
         findings: Of each how severe it is and the message; then what to do, and another word for
             how severe it is.
     """
     items = []
-    for each in findings:
+    for each in sorted(findings, key=lambda one: SEVERITIES.index(one[0])):
         severity, message, hint, word = (*each, "", "")[:4]
         text = marked(visible(message))
         text += f" <span>{marked(visible(hint))}</span>" if hint else ""
@@ -153,7 +155,7 @@ def _with_account_column(columns: Mapping[str, int], items: Sequence[Item]) -> M
 def draw_saved_view(heading: str, *parts: str) -> str:
     """Return a saved page of a view with rows: its headline, and parts of HTML."""
     html = "".join([html_heading(heading), *parts])
-    return f'<style>{FormModel._css}</style><div class="chatkit-plan chatkit-planview">{html}</div>'
+    return f'<style>{_LOOK}</style><div class="chatkit-plan chatkit-planview">{html}</div>'
 
 
 def draw_saved_rows(columns: Mapping[str, int], items: Sequence[Item], where: str) -> str:
