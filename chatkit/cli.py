@@ -722,7 +722,8 @@ def _check_order(verb: str, first: str, second: str, place: str = "FOLDER") -> N
     """
     no_place = _is_connection(first) and not Path(first).is_dir()
     if no_place and (_is_path(second) or (verb != "diff" and not _is_connection(second))):
-        short = second if Path(second).exists() or len(second) <= 16 else ""  # it may be a token
+        known = Path(second).exists() or re.fullmatch(r"[0-9]{8}-[0-9]{6}-[0-9a-f]{6}", second)
+        short = second if known or len(second) <= 16 else ""  # it may be a token
         typed = f"{verb} {shlex.quote(short) if short else place} {shlex.quote(first)}"
         raise errors.InputError(f"The connection comes second: `{format_command(typed)}`.")
     if verb != "diff" and _is_path(second):
@@ -763,10 +764,6 @@ def _pull(args: _Arguments) -> None:
         --conflicts: what counts where both changed a field: the files, or the account
         --other-account: the folder was pulled from another account
     """
-    if _is_connection(args.folder) and not Path(args.folder).is_dir() and _is_path(args.name):
-        args.folder, args.name = args.name, args.folder  # nothing else can be meant or changed
-        typed = format_command(shlex.join(["pull", args.folder, args.name]))
-        print(f"The folder comes first: this is read as `{typed}`.")
     _check_order("pull", args.folder, args.name)
     with _open_account(args.name) as client:
         report = chatkit.Folder(args.folder).pull(

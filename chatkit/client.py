@@ -266,8 +266,8 @@ def get_plan_target(client: Client, noun: str) -> PlanTarget:
 def connect(to: str | Sandbox | None = None, *, retry: RetryPolicy | None = DEFAULT) -> Client:
     """Open an account: a named connection, or whatever is configured, else the sandbox.
 
-    Says in one line what it connected to, so that nobody edits live data unawares, and in
-    another one that a run of this account was interrupted, if so.
+    Prints in one line what it opened, so that nobody edits live data unawares, and in another
+    one that a run of this account was interrupted, if so.
 
     Args:
         to: The name of a connection kept by `chatkit login NAME`, a `Sandbox`, or the path of
@@ -307,9 +307,7 @@ def connect(to: str | Sandbox | None = None, *, retry: RetryPolicy | None = DEFA
     else:
         client = Client._from_transport(connection, Transport(connection, retry=retry))
         kind = "on this machine" if connection.loopback else "live data"
-        print_line(
-            f"Connected to account {connection.account_id} at {connection.base_url}: {kind}."
-        )
+        print_line(f"Opened account {connection.account_id} at {connection.base_url}: {kind}.")
     from chatkit.bulk.stores import describe_interrupted_run  # slow: people read what was printed
 
     if "ipykernel" in sys.modules:  # while people read that, pandas and the HTTP libraries load

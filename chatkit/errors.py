@@ -136,11 +136,9 @@ _STEP = re.compile(
 )
 
 
-def _split_reason(problem: Problem) -> tuple[str, str]:
-    """Split a problem into its reason and its next step, "" if there is none."""
-    if problem.next_step:
-        return problem.reason, problem.next_step
-    reason, *step = _STEP.split(problem.reason, maxsplit=1)
+def split_reason(text: str) -> tuple[str, str]:
+    """Split what is wrong with a field into the reason and the next step, "" if there is none."""
+    reason, *step = _STEP.split(text, maxsplit=1)
     return reason, step[0].removeprefix("so ") if step else ""
 
 
@@ -184,7 +182,9 @@ class InputError(ChatkitError, ValueError):
         rows = []
         for problem in self.problems:
             row, column = split_problem_place(problem.field)
-            reason, step = _split_reason(problem)
+            reason, step = problem.reason, problem.next_step
+            if not step:
+                reason, step = split_reason(reason)
             rows.append((row, column, problem.value, reason, step or self.next_step))
         names = ["row", "column", "value", "reason", "next_step"]
         return pd.DataFrame(rows, columns=names, dtype="str")

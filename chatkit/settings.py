@@ -35,6 +35,7 @@ import shlex
 import stat
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -407,11 +408,11 @@ def _read_table(name: str) -> dict[str, Any]:
     if name not in tables:
         plain = _NAME.fullmatch(name) and len(name) <= _PRINTED_NAME
         called = repr(name) if plain else "of that name"  # it may be a token
-        known = ", ".join(sorted(tables)) or "none yet"
+        like = next(iter(get_close_matches(name, tables, 1)), "")
+        known = f"Did you mean {like!r}? " * bool(like)
+        known += f"Known: {', '.join(sorted(tables)) or 'none yet'}."
         login = format_command(f"login {name if plain else 'NAME'}")
-        raise SettingsError(
-            f"There is no connection {called}. Known: {known}. Keep one with `{login}`."
-        )
+        raise SettingsError(f"There is no connection {called}. {known} Keep one with `{login}`.")
     return tables[name]
 
 

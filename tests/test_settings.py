@@ -154,7 +154,8 @@ def test_an_unknown_name_lists_the_known_ones() -> None:
         resolve("staging")
     save("staging", staging())
     save("production", staging())
-    with pytest.raises(SettingsError, match=r"'stagign'\. Known: production, staging\."):
+    known = r"'stagign'\. Did you mean 'staging'\? Known: production, staging\."
+    with pytest.raises(SettingsError, match=known):
         resolve("stagign")
 
 

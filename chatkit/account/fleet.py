@@ -65,7 +65,7 @@ def connect_all(accounts: str | Iterable[str] | Mapping[str, str | Client | Sand
         TypeError: It is neither names nor accounts by what they are called.
 
     >>> fleet = chatkit.connect_all({n: chatkit.Sandbox(seed="demo") for n in ("de", "fr")})
-    Connected to 2 accounts, of the sandbox: de, fr.
+    Opened 2 accounts, of the sandbox: de, fr.
     >>> list(fleet)
     ['de', 'fr']
     >>> fleet.close()
@@ -142,9 +142,9 @@ def _print_opened_accounts(opened: Mapping[str, Client], failed: Mapping[str, st
     }  # fmt: skip
     kind = " and ".join(sorted(kinds))
     named = shorten_list([*map(visible, opened)], FEW)
-    print_line(f"Connected to {many(len(opened), 'account')}, {kind}: {named}.")
+    print_line(f"Opened {many(len(opened), 'account')}, {kind}: {named}.")
     for label, reason in failed.items():
-        print_line(f"Not connected to {visible(label)}: {reason}")
+        print_line(f"Not opened: {visible(label)}: {reason}")
     kept_accounts = {
         client.connection.account for client in opened.values() if not client.connection.passing
     }
@@ -175,7 +175,7 @@ class Fleet(Report, Mapping[str, Client]):
         closes: Closed with the fleet; without it nothing is.
 
     >>> fleet = chatkit.connect_all({n: chatkit.Sandbox(seed="demo") for n in ("de", "fr")})
-    Connected to 2 accounts, of the sandbox: de, fr.
+    Opened 2 accounts, of the sandbox: de, fr.
     >>> fleet.contacts.frame().index.names
     FrozenList(['account', 'id'])
     >>> fleet.close()
@@ -309,9 +309,9 @@ def _add_account_note(error: Exception, label: str) -> Exception:
 
 
 def _describe_token(client: Client) -> str:
-    """Return "open", or a message if the last answer refused the token."""
-    if not client.transport.token_refused:
-        return "open"
+    """Return whether an account answers, or a message if its last answer refused the token."""
+    if client.transport.state != "token refused":
+        return client.transport.state
     name = client.connection.name
     step = (
         f" Keep it with {format_command(f'login {name}')}, and open the fleet anew." if name else ""

@@ -99,7 +99,7 @@ class FleetPlan(Report):
         run: The name of its run, if that has begun: then the plans are those of this run.
 
     >>> fleet = chatkit.connect_all({n: chatkit.Sandbox(seed="demo") for n in ("de", "fr")})
-    Connected to 2 accounts, of the sandbox: de, fr.
+    Opened 2 accounts, of the sandbox: de, fr.
     >>> rows = [{"number": "2025550143", "country_code": "+1"}]
     >>> plan = fleet.contacts.plan(dict.fromkeys(fleet, rows))
     >>> plan.counts

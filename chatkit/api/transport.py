@@ -20,7 +20,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import count, islice
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Literal, Self
 
 from chatkit.api.answer import Answer, Envelope, parse_http_date
 from chatkit.api.call import Call
@@ -65,7 +65,9 @@ class Transport:
         self.retry = policy if deadline is None else replace(policy, deadline=deadline)
         self.profile = connection.profile
         self.latency = 0.0  #: seconds that an answer takes, about, as the latest ones have
-        self.token_refused = False  #: whether the latest answer refused the access token
+        #: The outcome of the latest call; a sandbox in this process always answers.
+        self.state: Literal["not asked yet", "open", "token refused", "no answer"]
+        self.state = "open" if handler else "not asked yet"
         self.connection, self._handler = connection, handler
         self._date: str | None = None  # of the latest answer
         self._wire = None if handler else self._new_wire()
@@ -208,11 +210,13 @@ class Transport:
                     outcome = await wire.send_once(call, content, left)
                 weight = 0.1 if self.latency else 1.0  # the first one is all that is known
                 self.latency += weight * (time.monotonic() - began - self.latency)
+                self.state = "no answer"
                 if isinstance(outcome, Answer):
                     self._date = outcome.headers.get("date")
                     refusals = (401, self.profile.unauthenticated_status)
-                    self.token_refused = outcome.status in refusals
+                    self.state = "token refused" if outcome.status in refusals else "open"
             except TimeoutError:
+                self.state = "no answer"
                 return call, DeadlinePassed(call, f"no whole answer in {self.retry.deadline:g} s")
             finally:
                 self._throttle.out -= 1

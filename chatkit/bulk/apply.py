@@ -17,6 +17,7 @@ import time
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from datetime import datetime
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from itertools import islice
@@ -96,7 +97,7 @@ class Run:
         self.interrupt = interrupt
         self.rate = journal.read_last_rate() if rate is None else rate
         self._throttle = throttle = Throttle(concurrency, self.rate)
-        self.state = RunState(journal, throttle, target.transport.retry)
+        self.state = RunState(journal, throttle, target.transport.retry, self._list_other_writes)
         self._journal, self._target = journal, target
         self._watch = watch
         past = [event.what for event in journal.events() if event.n is None]
@@ -419,13 +420,18 @@ class Run:
 
     def _find_creators(self, endpoints: Endpoints[Any]) -> dict[str | None, str]:
         """Return by natural name which later run created a record, as far as journals tell."""
-        header = self._journal.header
-        changes, _ = read_changes_since(header.account, endpoints.noun, get_planned_time(header))
+        planned = get_planned_time(self._journal.header)
         return {
-            endpoints.make_natural_name(each.change.after): each.run
-            for each in changes
-            if each.run != header.run and each.change.kind == "create"
+            endpoints.make_natural_name(change.after): run
+            for run, change in self._list_other_writes(endpoints.noun, planned)
+            if change.kind == "create"
         }
+
+    def _list_other_writes(self, noun: str, since: datetime) -> list[tuple[str, Change]]:
+        """List what other runs have written since a time, oldest first, as far as journals tell."""
+        header = self._journal.header
+        changes, _ = read_changes_since(header.account, noun, since)
+        return [(each.run, each.change) for each in changes if each.run != header.run]
 
 
 def _group_by_dependency(rows: list[RunRow]) -> list[list[RunRow]]:

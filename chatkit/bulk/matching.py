@@ -227,6 +227,15 @@ class Edits:
             self._differing[name] = rows[find_differing_rows(base, self._frame[name].iloc[rows])]
         return self._differing[name]
 
+    def count_emptied(self, names: Collection[str]) -> int:
+        """Count the cells of records in these columns that are NA, and have a value in the base."""
+        known = self.has_key & ~self.deleted & (self._compared >= 0)
+        count = 0
+        for name in {*names} & {*self.columns}:
+            empty = known & self._frame[name].isna().to_numpy(bool)
+            count += int(self._base[name].iloc[self._compared[empty]].notna().sum())
+        return count
+
     def key(self, row: int) -> Any:
         """Return the key of a row, a tuple for two levels; None for a record without one yet."""
         if (position := int(self.positions[row])) >= 0:

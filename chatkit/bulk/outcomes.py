@@ -11,8 +11,8 @@ from __future__ import annotations
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from functools import cache
 from typing import Any, Literal, TypeVar, cast, get_args, get_origin
 
@@ -24,7 +24,7 @@ from chatkit.api.secret import Secret
 from chatkit.api.throttle import Throttle
 from chatkit.bulk.changes import Change
 from chatkit.bulk.endpoints import Endpoints
-from chatkit.bulk.journal import Journal
+from chatkit.bulk.journal import Journal, get_planned_time
 from chatkit.errors import (
     BadAnswer,
     CallError,
@@ -47,6 +47,8 @@ State = Literal[
 ]
 CAME_TWICE = "it exists with these values, probably because the network delivered the request twice"
 CREATED_MEANWHILE = "somebody else created it after the plan was made"
+#: How long before its plan a frame may have been read: earlier writes are in it.
+_FRAME_AGE = timedelta(days=1)
 #: Events after which nothing more is to be done for a row.
 _LAST = frozenset(
     {"adopted", "verified", "unchecked", "doubled", "differs", "unchanged", "conflict", "failed"}
@@ -191,10 +193,20 @@ class RunState:
         journal: What is written on.
         throttle: What is slowed down when the service asks for it.
         retry: How often one row is sent, or read in vain, and when a lost write is believed lost.
+        list_other_writes: Lists what other runs have written to a resource since a time.
     """
 
-    def __init__(self, journal: Journal, throttle: Throttle, retry: RetryPolicy) -> None:
+    def __init__(
+        self,
+        journal: Journal,
+        throttle: Throttle,
+        retry: RetryPolicy,
+        list_other_writes: Callable[[str, datetime], list[tuple[str, Change]]],
+    ) -> None:
         self.journal, self.throttle, self.retry = journal, throttle, retry
+        self._list_other_writes = list_other_writes
+        #: By noun what other runs have written, by the code and key of each record.
+        self._other_writes: dict[str, dict[object, list[tuple[str, Change]]]] = {}
         self.stopped = ""  #: why the run must stop; empty if it need not
         self.secrets: dict[int | str, Secret] = {}  #: of the webhooks that it has created, by id
         #: Keys of records that no create of unknown outcome may adopt, by noun.
@@ -249,6 +261,29 @@ class RunState:
         self.throttle.hold(0.5)
         if self._unreached > 2 * self.throttle.concurrency:
             self.stopped = f"the service cannot be reached: {error.reason}"
+
+    def name_author(self, change: Change, noun: str, live: Mapping[str, Any] | None) -> str:
+        """Name the other run that gave a record its values, or deleted it; else somebody else.
+
+        Args:
+            change: The change that conflicts with it.
+            noun: The noun of its resource.
+            live: The fields that differ, as they are now; None: it is deleted.
+        """
+        if noun not in self._other_writes:
+            header = self.journal.header
+            writes = defaultdict[object, list[tuple[str, Change]]](list)
+            first = get_planned_time(replace(header, run=header.undoes or header.run))
+            for run, other in self._list_other_writes(noun, first - _FRAME_AGE):
+                writes[other.code, other.key].append((run, other))
+            self._other_writes[noun] = writes
+        for run, other in reversed(self._other_writes[noun].get((change.code, change.key), [])):
+            wrote = other.kind == "delete"
+            if live is not None:
+                wrote = all(values_agree(value, other.after.get(n)) for n, value in live.items())
+            if wrote:
+                return f"the run {run}"
+        return "somebody else"
 
     def try_commit(self) -> bool:
         """Make the events durable; return false if that fails or the run must stop."""
@@ -463,7 +498,8 @@ class RunRow(Row):
         if moved:
             each = [f"{n} was {held.get(n)!r:.60} and is {live[n]!r:.60}" for n in moved]
             each[-1] += f"; you want {change.after[moved[-1]]!r:.60}" if change.after else ""
-            return "somebody else changed it: " + ", ".join(each)
+            author = self.run.name_author(change, endpoints.noun, {n: live[n] for n in moved})
+            return f"{author} changed it: {', '.join(each)}"
         hidden = any(n not in live for n in change.after)
         if hidden and not self.was_unknown and change.seen and stamp not in (None, change.seen):
             return f"somebody else changed it: updated_at was {change.seen} and is {stamp}"
@@ -584,9 +620,10 @@ class RunRow(Row):
     def _record_missing(self) -> None:
         """Record the outcome of a row whose record does not exist any more."""
         if self.change.kind != "delete":
-            listed = self.endpoints.lists_deleted and not self.open
             reason = "it is deleted; this service lists deleted ones too"
-            reason = reason if listed else "somebody deleted it meanwhile"
+            if self.open or not self.endpoints.lists_deleted:
+                author = self.run.name_author(self.change, self.endpoints.noun, None)
+                reason = f"{author} deleted it meanwhile"
             self.write_event("conflict", reason=reason)
         elif self.was_unknown:
             self.adopt(self.key)

@@ -312,7 +312,7 @@ class Plan(Report):
         Returns:
             The rows of the plan, in its order, with its index. `state` is one of applied,
             differs (it landed, but reads back otherwise), unchanged, skipped (it exists and
-            is kept, as planned), conflict (somebody else changed it), failed (refused),
+            is kept, as planned), conflict (it was changed meanwhile), failed (refused),
             unknown (nobody can tell yet) and not sent; `reason` says why. `checked_ago` is how
             long before its write a record was last looked at; missing where nothing was sent, or
             where there was nothing to look at.

@@ -35,7 +35,7 @@ from chatkit.bulk.plan_input import (
     refuse_misspelt_columns,
     unwrap_frame,
 )
-from chatkit.errors import InputError, Problem
+from chatkit.errors import InputError, Problem, split_reason
 from chatkit.frames.frame import cell_to_python, get_column_or_level, records
 from chatkit.frames.snapshot import read_origin
 from chatkit.report import (
@@ -628,6 +628,9 @@ class _Planner:
                 f"{many(deleted, noun)} that the list shows {verb} deleted: created again "
                 "under the old id."
             )
+        if emptied := edits.count_emptied(self._endpoints.body.list_updatable_fields()):
+            cells = many(emptied, "emptied cell")
+            notes.append(f'{cells} left untouched: None and NA change nothing, "" clears.')
         if self._unsent:
             names = ", ".join(sorted(self._unsent))
             notes.append(f"New rows are sent without {names}: the service sets them.")
@@ -775,10 +778,11 @@ class Cells:
         """Refuse cells of a row that have problems."""
         for problem in problems:
             field = self._endpoints.body.model_fields.get(problem.field.partition(".")[0])
-            step = (field and field.description) or "leave it out"
-            if problem.reason.endswith(KEEP_DIGITS) and "." not in problem.field:
+            reason, step = split_reason(problem.reason)
+            if reason.endswith(KEEP_DIGITS) and "." not in problem.field:
                 step = self._endpoints.as_text_advice
-            self._refuse(row, problem.field, problem.value, problem.reason, step)
+            step = step or (field and field.description) or "leave it out"
+            self._refuse(row, problem.field, problem.value, reason, step)
 
     def refuse(self, row: int, column: str, value: Any, reason: str, next_step: str) -> None:
         """Refuse one cell of a row."""

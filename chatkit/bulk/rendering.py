@@ -518,15 +518,15 @@ def make_result_frame(
         home: Where its journal lies, without a password; empty: where those of this user do.
     """
     rows = list(rows)
-    columns: dict[str, Sequence[Any]] = {
+    columns: dict[str, Sequence[Any]] = {  # pandas prints the first and last ones, if not all
+        "state": [row.state for row in rows],
+        "label": [row.change.label for row in rows],
         "change": [row.change.kind for row in rows],
         "key": [row.key for row in rows],
-        "label": [row.change.label for row in rows],
-        "state": [row.state for row in rows],
-        "reason": [row.reason for row in rows],
         "evidence": [row.evidence for row in rows],
         "sent": [row.attempts for row in rows],
         "checked_ago": [row.checked_ago for row in rows],
+        "reason": [row.reason for row in rows],
     }
     texts = ("change", "label", "state", "reason", "evidence")
     frame = _make_object_frame(columns, texts, [row.change.row for row in rows], names)

@@ -29,6 +29,7 @@ from chatkit.bulk.journal import (
 )
 from chatkit.bulk.outcomes import read_rows
 from chatkit.errors import InputError, JournalError
+from chatkit.util.display import many
 from chatkit.util.files import find_temporary_folder, get_temporary_folder, make_folder
 
 #: So many journals, the latest, are looked at for a run that was interrupted.
@@ -303,7 +304,7 @@ def describe_interrupted_run(account: str) -> str:
     were = "were" if before > 1 else "was"
     more = f", as {were} {before} before it (chatkit.runs() shows which)" if before else ""
     return (
-        f"A run of {latest.changes:,} changes, begun on {latest.started:.10}, was interrupted"
+        f"A run of {many(latest.changes, 'change')}, begun on {latest.started:.10}, was interrupted"
         f"{more}: chatkit.resume({latest.run!r}) goes on with it."
     )
 

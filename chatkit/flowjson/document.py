@@ -27,7 +27,7 @@ def read_document(document: object) -> Any:
     try:
         source = read_source(document)
         if source.fault:
-            raise InputError(f"The flow document is not valid JSON: {source.fault}.")
+            raise InputError(source.describe_fault())
         value = json.loads(json.dumps(source.value))  # tuples become lists, and keys texts
         deep = is_deeper(value, DEEPEST)
     except RecursionError:
@@ -66,6 +66,11 @@ class DocumentSource:
     has_duplicates: bool = False  # an object has a key twice
     _starts: list[int] = field(default_factory=list, repr=False)
     _offsets: dict[tuple[str, ...], int] = field(default_factory=dict, repr=False)
+
+    def describe_fault(self) -> str:
+        """Return why the document cannot be read, and where."""
+        where = f" at line {self.at.line}, column {self.at.column}" if self.at else ""
+        return f"The flow document is not valid JSON: {self.fault}{where}."
 
     def locate_offset(self, offset: int) -> LineColumn:
         """Return line and column of an offset in the text."""

@@ -277,7 +277,11 @@ def read_headings(
         if len(texts) > 1 and (unknown * 2 < len(texts) if more else not unknown):
             action = f"read as one heading with row {first.number}" if more else "left out"
             notes.append(f"row {second.number} is not a contact, by its words: {action}")
-            return (joined if more else headings), below[1:]
+            headings, below = (joined if more else headings), below[1:]
+    is_named = any(heading.is_known() for _, heading in headings)
+    if is_named and (again := [row.number for row in below if row.cells == first.cells]):
+        notes.append(f"{format_rows(again)} with the names of the columns again: left out")
+        below = [row for row in below if row.cells != first.cells]
     return headings, below
 
 

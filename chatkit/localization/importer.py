@@ -14,6 +14,7 @@ from functools import cached_property
 from html import unescape
 from typing import TYPE_CHECKING, Any
 
+from chatkit.bulk.journal import get_user_name
 from chatkit.localization import language
 from chatkit.localization.checks import get_text_limit
 from chatkit.localization.content import (
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
     from chatkit.localization.glossary import Glossary
 
 #: Verdicts on texts that are not rejected.
-TAKEN_VERDICTS = ("fresh", "unwrapped", "unchanged")
+TAKEN_VERDICTS = ("fresh", "revised", "unwrapped", "unchanged")
 #: Verdicts on texts that belong to no known place.
 _UNPLACED = ("no stamp", "code changed", "not in the frame")
 #: The verdict on texts that only wait for others.
@@ -67,8 +68,9 @@ class ReturnedText:
     entry: Entry | None  #: the content that it is of, if there is one yet
     source: str  #: the source as it is now
     live: str  #: the translation as it is now
-    #: "fresh" was taken, "unwrapped" too, without what a program put in, "unchanged" is as it was;
-    #: else the reason why it is rejected, in a word or two.
+    #: "fresh" was taken, "revised" too, over an earlier import, and "unwrapped" without what a
+    #: program put in; "unchanged" is as it was; else the reason why it is rejected, in a word or
+    #: two.
     verdict: str = "unchanged"
     message: str = ""
     duplicate_of: ReturnedText | None = None  #: an equal text, whose verdict counts for this one
@@ -144,6 +146,8 @@ class Translations(Report):
             (each for each in returned if each.verdict not in TAKEN_VERDICTS),
             key=lambda each: each.verdict == _INCOMPLETE,
         )
+        #: How many texts replace those that an earlier import of the user wrote.
+        self.revised = sum(each.verdict == "revised" for each in returned)
         #: How many texts were taken without what a program had put in.
         self.unwrapped = sum(each.verdict == "unwrapped" for each in returned)
         #: How many texts were returned unchanged.
@@ -165,9 +169,10 @@ class Translations(Report):
     def texts(self) -> pd.DataFrame:
         """Every text of the files, row by row, and the verdict on it.
 
-        `verdict` is "fresh" for a text in the plan, "unwrapped" for one in it without what a
-        program had put in, "unchanged" for one that came back as it went out, else the reason as
-        in `rejected`: "stale", "too long", "placeholder lost", "residue" …
+        `verdict` is "fresh" for a text in the plan, "revised" for one over an earlier import of
+        yours, "unwrapped" for one without what a program had put in, "unchanged" for one that
+        came back as it went out, else the reason as in `rejected`: "stale", "too long",
+        "placeholder lost", "residue" …
         """
         return make_frame((each.row() for each in self._returned), _COLUMNS)
 
@@ -186,9 +191,8 @@ class Translations(Report):
                 continue
             place = unit.template_code, language.normalize(unit.lang_code), unit.field
             if before := known.comments.get(place):
-                digits = re.sub(r"\D", "", before.at.partition("+")[0])
                 same = before.text.split() == comment.split()  # programs break lines anew
-                if same or digits > re.sub(r"\D", "", each.exported_at):
+                if same or _read_digits(before.at) > _read_digits(each.exported_at):
                     continue
             new.comment(place, comment)
         return new
@@ -365,7 +369,8 @@ class _Importer:
                 taken = self._taken.setdefault(unit.text_key[:2], {})
                 if unit.field in taken:  # translated from another language: the later one counts
                     taken[unit.field].verdict = "unchanged"
-                taken[unit.field], text.verdict = text, "fresh"
+                taken[unit.field] = text
+                text.verdict = "fresh" if text.target_is_current else "revised"
                 if text.unit.target != text.returned:
                     text.set_verdict("unwrapped", "taken without what a program had added")
 
@@ -397,14 +402,27 @@ class _Importer:
         if not text.source_is_current:
             message = f"{lang} was changed since the export. Export it again, and read both files"
             return "stale", message
-        if not text.target_is_current:
-            message = "somebody else translated it since the export: nothing was overwritten"
+        if not text.target_is_current and not self._was_imported_since(text, source):
+            message = (
+                "it was translated anew since the export, and nothing was overwritten. Export it "
+                "again, and write this text into that file if it is better"
+            )
             return "conflict", message
         if find_text_group(text.entry, source, unit.field) is None:
             return "no place", "the content has another kind of header or button there"
         return self._check_placeholders(text.source, unit.target) or self._check_wording(
             text, source
         )
+
+    def _was_imported_since(self, text: ReturnedText, source: Entry) -> bool:
+        """Return whether an import of this user wrote the live text after the export.
+
+        A translator who goes on in the same file revises that one, and overwrites nobody.
+        """
+        origin = self._ledger.find_origin(text.unit, text.unit.field, source, text.live)
+        if origin is None or (origin.how, origin.by) != ("import", get_user_name()):
+            return False
+        return "" != _read_digits(text.exported_at) < _read_digits(origin.at)
 
     def _check_wording(self, text: ReturnedText, source: Entry) -> tuple[str, str] | None:
         """Check a text for residue of programs, its length, and its words by the glossary."""
@@ -565,6 +583,11 @@ def _keep_newest_export(edited: list[ReturnedText]) -> list[ReturnedText]:
             message = f"{where} is from a newer export and counts instead"
             text.set_verdict("older export", message)
     return newest
+
+
+def _read_digits(time: str) -> str:
+    """Return the digits of a time in ISO 8601 or of a stamp, UTC, which sort by time."""
+    return re.sub(r"\D", "", time.partition("+")[0])
 
 
 def _make_field_sort_key(item: tuple[str, object]) -> tuple[str, int]:

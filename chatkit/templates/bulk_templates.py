@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, chain, repeat
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
@@ -312,29 +312,41 @@ class ContentReader:
                 forecast.report(action, done, total - done, transport.pace().rate)
                 yield read
 
-    def raise_for_absent_templates(self) -> None:
-        """Raise an error that names all codes that the service does not know.
+    def report_missing_templates(
+        self, find_similar: Callable[[str], str], *, needed: bool = False
+    ) -> None:
+        """Raise or warn that templates have no content, each with a known code like it.
+
+        Args:
+            find_similar: Returns a known code that is spelled alike, "" without one.
+            needed: Raise also where the service gives no reason, and none has a content.
 
         Raises:
-            NotFound: There are some.
+            NotFound: The service does not know some codes, or none has a needed content.
         """
+
+        def listed(codes: Iterable[str]) -> str:
+            """Name codes, each with the one that may be meant."""
+            pairs = [(code, find_similar(code)) for code in codes]
+            named = [f"{code} (did you mean {like}?)" if like else code for code, like in pairs]
+            return visible(", ".join(named))
+
         if self.absent:
             refusal = list(self.absent.values())[-1]
             raise NotFound(
                 refusal.call,
-                f"the service does not know these codes: {visible(', '.join(self.absent))}. A code "
-                "may be misspelt, or its template has no content yet",
+                f"the service does not know these codes: {listed(self.absent)}. A code may be "
+                "misspelt, or its template has no content yet",
                 status=refusal.status,
             )
-
-    def warn_of_empty_templates(self) -> None:
-        """Warn of all codes without a content, of which the service gives no reason."""
         if self.empty:
-            warnings.warn(
-                f"There is no content for {visible(', '.join(self.empty))}: a code may be "
-                "misspelt, or the template has none yet.",
-                stacklevel=4,
+            message = (
+                f"There is no content for {listed(self.empty)}: a code may be misspelt, or the "
+                "template has none yet."
             )
+            if needed and len(self.empty) == len(self._templates):
+                raise NotFound(self._templates[0].list_call(), message)
+            warnings.warn(message, stacklevel=4)
 
     def _make_list_error(self, error: Exception, counts: Sequence[int]) -> BadAnswer:
         """Make the error for a list that has a row that is not as documented.

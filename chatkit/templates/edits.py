@@ -280,7 +280,8 @@ def select_drafts(
         draft = _Draft(entry, findings, {})
         drafts.append(draft)
         if original is not None and original.texts["text"] and not entry.texts.get("text"):
-            draft.obstacles[_NO_TEXT] = f"{draft.label} (text)"
+            names = [name for at, name, _ in original.pieces if not entry.texts.get(at)]
+            draft.obstacles[_NO_TEXT] = f"{draft.label} ({shorten_list(names, _MAX_FIELDS)})"
             continue
         if not broken and any(each.refused for each in findings):
             draft.obstacles[_REFUSED] = draft.label

@@ -164,10 +164,19 @@ class Templates(metaclass=HelpPage):
             NotFound: The service does not know some codes; all of them are named.
             BadAnswer: A list or a content is not as documented.
         """
+        return self._read(codes, full=full)
+
+    def _read(self, codes: Codes | None, *, full: bool, needed: bool = False) -> pd.DataFrame:
+        """Read contents as `frame` does.
+
+        Args:
+            codes: As for `frame`, like `full`.
+            full: As for `frame`.
+            needed: Whether one content is needed, so that it is an error if there is none.
+        """
         reader = self._target.make_reader(self._resolve_codes(codes))
         frame = reader.read_frame(full=full)
-        reader.raise_for_absent_templates()
-        reader.warn_of_empty_templates()
+        reader.report_missing_templates(self._find_similar_code, needed=needed)
         return self._target.with_snapshot(frame)
 
     def board(
@@ -267,7 +276,7 @@ class Templates(metaclass=HelpPage):
         if hasattr(codes, "columns"):
             frame = cast("pd.DataFrame", codes)
         else:
-            frame = self.frame(codes, full=True)
+            frame = self._read(codes, full=True, needed=True)
         terms = None if glossary is None else Glossary(glossary)
         return self._target.checks.check(frame, source, glossary=terms)
 
@@ -368,7 +377,7 @@ class Templates(metaclass=HelpPage):
         """
         from chatkit.localization.queue import Queue
 
-        frame = self.frame(codes, full=True)
+        frame = self._read(codes, full=True, needed=True)
         read_codes = {*frame.index.get_level_values(0)}
         others = [code for code in self._list_known_codes() if code not in read_codes]
         read_others = partial(self._target.read_contents_in_languages, others, source=source)
@@ -464,7 +473,7 @@ class Templates(metaclass=HelpPage):
         """
         from chatkit.localization.ledger import accept_contents
 
-        frame = self.frame(codes, full=True)
+        frame = self._read(codes, full=True, needed=True)
         report, new = accept_contents(frame, languages, source, self.ledger.read())
         self.ledger.add(new)
         texts, contents = many(int(report["texts"].sum()), "text"), many(len(report), "content")
@@ -537,7 +546,7 @@ class Templates(metaclass=HelpPage):
         from chatkit.templates.edits import Replacement
 
         replacement = Replacement(old, new)
-        edited = replacement.edit_frame(self.frame(codes, full=True))
+        edited = replacement.edit_frame(self._read(codes, full=True, needed=True))
         return self._target.plan_frame(
             edited,
             notes=replacement.make_notes(),
@@ -618,7 +627,7 @@ class Templates(metaclass=HelpPage):
         """
         from chatkit.templates.edits import GLOSSARY_CODES, select_drafts
 
-        contents, ledger = self.frame(codes, full=True), self.ledger.read()
+        contents, ledger = self._read(codes, full=True, needed=True), self.ledger.read()
         publication = select_drafts(
             contents, languages, source, ledger, glossary=self.glossary, broken=broken
         )
@@ -670,7 +679,7 @@ class Templates(metaclass=HelpPage):
         """
         from chatkit.localization.files import export
 
-        frame = self.frame(codes, full=True)
+        frame = self._read(codes, full=True, needed=True)
         return export(
             frame,
             target,
@@ -693,7 +702,8 @@ class Templates(metaclass=HelpPage):
     ) -> Translations:
         """Read the files that `export` wrote, after translators worked in them, as a plan.
 
-        A text that changed since the export is not overwritten. It is in `rejected`, like every
+        A text that changed since the export is not overwritten, unless by an earlier import of
+        yours, as where a translator goes on in the same file. It is in `rejected`, like every
         text that was not taken, with the reason: its source has changed, it is too long, a
         placeholder is lost, a program has left residue in it, or it breaks the glossary. A bad
         text holds back no other one: a new language is a draft without it. Of several files the
@@ -723,7 +733,7 @@ class Templates(metaclass=HelpPage):
             reader = self._target.make_reader(list_unit_codes(units))
             contents = self._target.with_snapshot(reader.read_frame(full=True))
         else:
-            contents = self.frame(codes, full=True)
+            contents = self._read(codes, full=True, needed=True)
         ledger = self.ledger.read()
         translations = import_units(
             units,
@@ -747,6 +757,11 @@ class Templates(metaclass=HelpPage):
             plan.notes.append(
                 f"{many(comments, 'comment')} of translators {'is' if comments == 1 else 'are'} "
                 "recorded: queue() shows them."
+            )
+        if translations.revised:
+            plan.notes.append(
+                f"{many(translations.revised, 'text')} of yours, imported since the export, "
+                f"{'is' if translations.revised == 1 else 'are'} replaced by what the file has now."
             )
         if translations.unwrapped:
             plan.notes.append(

@@ -17,6 +17,8 @@ Watch = Callable[[int, int | None], object]
 
 #: Seconds of work before there is a bar.
 PATIENCE = 1.0
+#: Seconds between two states of a bar in a log, where each is a line and none is replaced.
+_LOG_INTERVAL = 30.0
 #: Seconds from which on work says beforehand how long it takes.
 LONG = 60.0
 #: So many calls show how fast a reading goes.
@@ -87,10 +89,13 @@ class Progress:
         is_new = self._bar is None
         if is_new:
             self._open_bar()
-        is_changed = self.total not in (None, self._bar.total)
-        if is_changed:
-            self._bar.reset(self.total)  # tells the widget too, and sets the count to 0
-        if (is_new or is_changed) and not self._bar.disable:  # TQDM_DISABLE: it knows no time
+        is_reset = False
+        if self.total not in (None, self._bar.total):
+            is_reset = hasattr(self._bar, "container")  # a widget
+            if is_reset:
+                self._bar.reset(self.total)  # tells the widget too, and sets the count to 0
+            self._bar.total = self.total
+        if (is_new or is_reset) and not self._bar.disable:  # TQDM_DISABLE: it knows no time
             self._bar.start_t -= passed
         if self.name and not self._bar.disable:
             self._bar.set_description(self.name, refresh=False)
@@ -101,10 +106,13 @@ class Progress:
         from tqdm.auto import tqdm  # slow to load, and rarely needed
         from tqdm.notebook import tqdm as live
 
-        options = {"display": False} if issubclass(tqdm, live) else {}
+        is_live = issubclass(tqdm, live)
+        options: dict[str, Any] = {"display": False} if is_live else {}
+        if not is_live and not sys.stderr.isatty():
+            options = {"mininterval": _LOG_INTERVAL, "maxinterval": _LOG_INTERVAL}
         named = self.name or None
         self._bar = tqdm(total=self.total, desc=named, unit=f" {self._noun}", **options)
-        if options and not self._bar.disable:
+        if is_live and not self._bar.disable:
             from IPython.display import display
 
             self._output = display(self._bar.container, display_id=True)  # type: ignore[no-untyped-call]

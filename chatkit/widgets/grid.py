@@ -19,7 +19,7 @@ import traitlets
 
 from chatkit.bulk.comparison import is_same_value
 from chatkit.bulk.plan import RefusedCell, get_refused_cells
-from chatkit.errors import ChatkitError, InputError, Problem, safe_repr
+from chatkit.errors import ChatkitError, InputError, Problem, safe_repr, split_reason
 from chatkit.frames.frame import records
 from chatkit.resource import Resource, get_endpoints
 from chatkit.util.display import cut, many
@@ -191,37 +191,39 @@ class Grid(ReviewedEdits, Panel):
     @property
     def refused(self) -> list[RefusedCell]:
         """The refused entries: row, column, value, reason and what to do."""
-        fields = self._endpoints.body.model_fields
-        return [
-            RefusedCell(
-                self._sheet.label(row),
-                name,
-                shortly(cell.typed),
-                cell.reason,
-                (name in fields and fields[name].description) or "leave it as it was",
+        refused = []
+        for row, name, cell in self._sheet.refused():
+            reason, step = split_reason(cell.reason)
+            step = step or (cell.waits and "change the other one, too") or "leave it as it was"
+            refused.append(
+                RefusedCell(self._sheet.label(row), name, shortly(cell.typed), reason, step)
             )
-            for row, name, cell in self._sheet.refused()
-        ]
+        return refused
 
     # --- for programs, and what JavaScript calls ----------------------------------------
 
     def set(self, row: Any, column: str, value: Any) -> None:
         """Set one cell, by the label of its row.
 
-        A text is read as if it were typed: 'true' in a column of flags is True. What only other
-        cells keep from being sent, as a number that another row has, waits for these in
-        `grid.refused`.
+        A text is read as if it were typed: 'true' in a column of flags is True, and '+49 30 123456'
+        in the number goes into country code and number. What only other cells keep from being
+        sent, as a number that another row has, waits for these in `grid.refused`, as a message
+        says.
 
         Raises:
             InputError: There is no such cell, or it cannot hold that; it stays as it was.
         """
-        number = self._sheet.row(row)
+        sheet, number = self._sheet, self._sheet.row(row)
         self._check_columns(column)
-        cell = self._sheet.check(column, {number: value})[number]
-        if cell and cell.reason:
-            problem = Problem(column, shortly(value), cell.reason)
-            raise InputError(f"This cell of row {row!r} cannot be set:", [problem])
-        self._send_rows(self._sheet.write([(number, column, value)]))
+        for name, entered in sheet.distribute([(number, column, value)]).items():
+            cell = sheet.check(name, entered)[number]
+            if cell and cell.reason:
+                problem = Problem(name, shortly(value), cell.reason)
+                raise InputError(f"This cell of row {row!r} cannot be set:", [problem])
+        self._send_rows(sheet.write([(number, column, value)]))
+        reason = sheet.cell(number, column).reason
+        waits = f"{column} of row {row!r} waits: {reason}. grid.refused lists it."
+        self._message.show(waits if reason else "", wrong=True)
 
     def paste(self, row: Any, column: str, text: str) -> None:
         """Enter a copied block of cells to the right and down from one cell.

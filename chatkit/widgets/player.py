@@ -83,8 +83,7 @@ class Player(Exported, Model):
         try:
             parsed = read_source(document)
             if parsed.fault:
-                where = f" at line {parsed.at.line}, column {parsed.at.column}" if parsed.at else ""
-                raise InputError(f"The flow document is not valid JSON: {parsed.fault}{where}.")
+                raise InputError(parsed.describe_fault())
             source = _dump_json(parsed.value)
             self._flow = parsed.value
         except ValueError as error:  # an InputError, or what a built flow raises

@@ -242,6 +242,27 @@ class Sheet:
     def _refused_cell(self, row: int, name: str, typed: Any, reason: str) -> EditedCell:
         return EditedCell(self.cell(row, name).value, typed, reason)
 
+    def distribute(self, entered: Iterable[tuple[int, str, Any]]) -> dict[str, dict[int, Any]]:
+        """Group entries by column; a text that belongs into several, as a whole number, is split.
+
+        Args:
+            entered: Row, column and value of each.
+        """
+        columns: dict[str, dict[int, Any]] = {}
+        for row, name, value in entered:
+            columns.setdefault(name, {})[row] = value
+        for name, values in [*columns.items()]:
+            for row, value in [*values.items()]:
+                parts = self._endpoints.redirect_text(name, str(value))
+                others = parts.keys() - {name}
+                if others <= self.columns.keys() and not any(
+                    row in columns.get(other, ())
+                    for other in others  # what is entered there counts
+                ):
+                    for other, part in parts.items():
+                        columns.setdefault(other, {})[row] = part
+        return columns
+
     def write(
         self, entered: Iterable[tuple[int, str, Any]], *, whole_rows: bool = True
     ) -> set[int]:
@@ -251,9 +272,7 @@ class Sheet:
             entered: Row, column and value of each.
             whole_rows: Whether rows are checked as a whole too, as far as they are few.
         """
-        columns: dict[str, dict[int, Any]] = {}
-        for row, name, value in entered:
-            columns.setdefault(name, {})[row] = value
+        columns = self.distribute(entered)
         with self.step():
             for name, values in columns.items():
                 for row, cell in self.check(name, values).items():

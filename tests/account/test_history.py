@@ -615,7 +615,7 @@ def test_connect_says_that_a_run_was_interrupted_and_how_to_go_on(
             with chatkit.connect() as client:
                 lines = capsys.readouterr().out.splitlines()
                 account_ = client.connection.account
-            assert lines[0].startswith("Connected to account")
+            assert lines[0].startswith("Opened account")
             return lines[1:], account_
 
         assert message()[0] == []

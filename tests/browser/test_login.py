@@ -110,7 +110,7 @@ def test_a_connection_is_kept_by_keyboard_alone_and_the_notebook_has_nothing_of_
     notebook.shot("login_kept")
 
     assert json.loads((tmp_path / "keyring.json").read_text()) == {"chatkit/production": token}
-    expect(story.run(notebook, 2)).to_contain_text("Connected to account 1001")
+    expect(story.run(notebook, 2)).to_contain_text("Opened account 1001")
     keeps_nothing(lab, notebook, token, wrong)
 
 
@@ -138,5 +138,5 @@ def test_without_a_keyring_it_is_said_before_the_token_is_typed_and_where_it_can
     page.keyboard.press("Enter")
     expect(form.get_by_role("status")).to_contain_text("production.token, which only you can read")
     assert (tmp_path / "production.token").stat().st_mode & 0o777 == 0o600
-    expect(story.run(notebook, 2)).to_contain_text("Connected to account 1001")
+    expect(story.run(notebook, 2)).to_contain_text("Opened account 1001")
     keeps_nothing(lab, notebook, token)

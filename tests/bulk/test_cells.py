@@ -52,6 +52,22 @@ def test_an_empty_cell_leaves_what_is_there(sandbox, client, nothing):
         assert len(contents.plan(frame)) == 0
 
 
+def test_an_emptied_cell_is_left_and_the_plan_says_so(sandbox, client):
+    contacts(sandbox, 2)
+    frame = client.contacts.frame()
+    frame.loc[frame.index[0], "name"] = None
+    plan = client.contacts.plan(frame)
+    assert str(plan).startswith("Nothing to do: 0 changes.")
+    assert plan.notes == ['1 emptied cell left untouched: None and NA change nothing, "" clears.']
+
+
+def test_the_step_for_a_refused_number_is_the_number_to_write(client):
+    rows = [{"number": "+49 30 123456", "country_code": "+49"}]
+    [cell] = get_refused_cells(client.contacts.plan(rows))
+    assert cell.reason == "must be digits only (Contacts, rule 1)"
+    assert cell.next_step == "write country_code='+49', number='30123456'"
+
+
 def test_an_empty_text_clears_a_text(sandbox, client):
     [contact] = contacts(sandbox, 1)
     content(sandbox)

@@ -218,7 +218,10 @@ def test_a_record_that_someone_deleted_is_a_conflict_or_nothing_to_do(sandbox, c
         call(sandbox, "DELETE", f"contacts/{contact}")
     result = plan.apply()
     assert states(result) == ["conflict", "unchanged"]
-    assert result["reason"].tolist() == ["somebody deleted it meanwhile", "it was gone already"]
+    assert result["reason"].tolist() == [
+        "somebody else deleted it meanwhile",
+        "it was gone already",
+    ]
 
 
 def test_a_record_that_someone_changed_is_not_deleted(sandbox, client):

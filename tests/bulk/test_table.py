@@ -16,7 +16,7 @@ from chatkit.bulk.outcomes import Row
 from chatkit.bulk.plan import RefusedCell, get_setting
 from chatkit.bulk.plan_input import join_columns
 
-COLUMNS = ["change", "key", "label", "state", "reason", "evidence", "sent", "checked_ago"]
+COLUMNS = ["state", "label", "change", "key", "evidence", "sent", "checked_ago", "reason"]
 
 
 def rows(*changes):
@@ -39,6 +39,13 @@ def test_the_index_of_a_result_is_that_of_the_rows_in_their_order(labels):
     frame = result(*map(created, labels))
     assert frame.index.tolist() == labels and frame.index.name == "id"
     assert frame.columns.tolist() == COLUMNS
+
+
+def test_a_result_prints_states_and_reasons_however_wide_it_is():
+    frame = result(created(0))
+    frame["reason"] = "somebody else changed it: name was 'Ana Cruz' and is 'Zoë'"
+    text = str(frame)
+    assert "not sent" in text and "somebody else changed it" in text
 
 
 @given(st.lists(st.tuples(st.text(), st.integers() | st.none()), max_size=8))

@@ -29,6 +29,7 @@ from internals import middleware_of
 import chatkit
 from chatkit.bulk.outcomes import read_rows
 from chatkit.bulk.plan import get_setting
+from chatkit.bulk.rendering import get_result_run
 from chatkit.bulk.stores import list_runs, open_run_journal
 from chatkit.bulk.undo import find_undone_rows
 
@@ -216,6 +217,17 @@ def test_a_row_that_moved_since_is_a_conflict_and_stays(sandbox, client):
     after = active(sandbox, "contacts")
     assert [after[i]["first_name"] for i in ids[:4]] == ["Theirs", None, "Ana", "Theirs"]
     assert after[ids[2]]["number"] == "2025550177"
+
+
+def test_what_a_later_run_changed_is_a_conflict_that_names_the_run(sandbox, client):
+    ids = contacts(sandbox, 2)
+    first = client.contacts.plan([{"id": each, "name": "Zoë"} for each in ids]).apply(many=True)
+    stale = client.contacts.plan([{"id": ids[1], "name": "Bo"}])
+    later = client.contacts.plan([{"id": ids[0], "name": "Ana"}], delete=ids[1:]).apply(many=True)
+    run = get_result_run(later)
+    [reason] = chatkit.undo(first, rows=[1]).apply(many=True)["reason"]
+    assert reason.startswith(f"the run {run} changed it: name was 'Zoë' and is 'Ana'")
+    assert stale.apply(many=True)["reason"].tolist() == [f"the run {run} deleted it meanwhile"]
 
 
 def test_a_created_record_that_someone_edited_is_not_deleted(sandbox, client):

@@ -56,7 +56,7 @@ INVALID = [
     ({"flow_json": {"version": "7.3", "screens": {}}, "broken": True}, "needs screens"),
     ({"flow_json": {"version": 7.3, "screens": []}, "broken": True}, "needs a version"),
     ({"flow_json": 7}, "must be a dict"),
-    ({"flow_json": "{"}, "is not valid JSON"),
+    ({"flow_json": "{"}, "is not valid JSON: it ends too early at line 1, column 2"),
     ({"flow_json": {**DOCUMENT, "n": float("nan")}}, "JSON"),
     ({"name": None}, "name"),
 ]

@@ -104,6 +104,25 @@ def test_state_source_before_comment_and_limit_reach_the_translators_program(
     assert client.templates.board([CODE])[CODE, "de"].state == "live"
 
 
+@pytest.mark.parametrize("by", ["Ana", "Bo"])
+def test_a_second_edit_of_a_file_revises_the_own_import_and_nobody_else_s(
+    tmp_path, client, monkeypatch, by
+):
+    monkeypatch.setenv("CHATKIT_USER", "Ana")
+    paths = exported(client, tmp_path, "csv")
+    translate(paths, lambda field, source: DONE if field == "text" else None)
+    client.templates.read_translations(paths).plan.apply()
+    translate(paths, lambda field, source: f"{DONE}!" if field == "text" else None)
+    monkeypatch.setenv("CHATKIT_USER", by)
+    back = client.templates.read_translations(paths)
+    if by == "Ana":
+        assert back.changed[["before", "after"]].values.tolist() == [[DONE, f"{DONE}!"]]
+        assert any("1 text of yours, imported since" in note for note in back.plan.notes)
+    else:
+        assert back.rejected.reason.tolist() == ["conflict"] and not len(back.plan)
+        assert "Export it again" in back.rejected.message[0]
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_what_a_translator_says_is_recorded_and_an_older_comment_never_over_a_newer(
     tmp_path, client, form

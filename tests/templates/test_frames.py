@@ -93,12 +93,17 @@ def test_codes_that_are_not_there_are_named_all_at_once(sandbox, client):
     if "unknown_template_404" in quirks_of(sandbox):
         with pytest.raises(chatkit.errors.NotFound) as caught:
             client.templates.frame(expected)
+        with pytest.raises(chatkit.errors.NotFound, match="did you mean order_ready"):
+            client.templates.export("texts.csv", "order_redy")
         message = "GET templates/order_redy/contents: the service does not know these codes: wellc"
-        assert message + "ome, order_redy. A code may be misspelt" in str(caught.value)
+        message += "ome (did you mean welcome?), order_redy (did you mean order_ready?). A code may"
+        assert message in str(caught.value)
     else:
-        with pytest.warns(UserWarning, match="There is no content for wellcome, order_redy:"):
+        with pytest.warns(UserWarning, match=r"no content for wellcome \(did you mean"):
             frame = client.templates.frame(expected)
         assert set(frame.index.get_level_values(0)) == {"welcome", "order_ready"}
+        with pytest.raises(chatkit.errors.NotFound, match="did you mean order_ready"):
+            client.templates.export("texts.csv", "order_redy")
 
 
 def test_templates_without_contents_make_an_empty_frame_that_can_be_planned():

@@ -142,6 +142,16 @@ def test_a_draft_with_words_of_its_source_is_complete_once_somebody_accepts_it(c
     assert labels(publish_italian(client)) == ["order_ready/it"]
 
 
+def test_all_texts_that_a_draft_lacks_are_named(client):
+    source = client.templates("order_ready").get("en")
+    blank = [{**header, "text": ""} for header in source.headers]
+    draft = {"lang_code": "it", "text": "", "headers": blank, "is_draft": True}
+    with pytest.warns(UserWarning, match="text empty"):
+        client.templates("order_ready").create(**draft)
+    message = noted(publish_italian(client), "lack texts that their source has")
+    assert "order_ready/it (the header, the text, the footer and 3 more)" in message
+
+
 def test_a_name_in_the_footer_may_be_that_of_the_source_and_words_may_not(client):
     draft_in_italian(client)
     assert labels(publish_italian(client)) == ["order_ready/it"]

@@ -2,6 +2,7 @@
 
 import math
 import sys
+import time
 
 import pytest
 import tqdm.auto
@@ -82,6 +83,15 @@ def test_the_total_may_become_known_and_change(slow, capfd):
         bar.total = 40
         bar.add(20)
     assert "40/40" in frames(capfd.readouterr().err)[-1]
+
+
+def test_a_log_gets_a_few_lines_and_no_terminal_s_hundreds(slow, capfd, monkeypatch):
+    with Progress("contacts") as bar:
+        for total in range(1, 200):
+            bar.total = total
+            bar.add(1)
+            time.sleep(0.002)
+    assert len(frames(capfd.readouterr().err)) <= 3
 
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])

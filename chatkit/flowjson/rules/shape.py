@@ -5,6 +5,7 @@ Then the rules between the properties of a component: bounds, captions, first va
 
 from __future__ import annotations
 
+import json
 import re
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -47,6 +48,9 @@ _COLOR = re.compile(r"#[0-9A-Fa-f]{6}")
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*://[^\s/]+\S*")
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _DAYS_SINCE = Version(5, 0)  # dates are YYYY-MM-DD from here on
+#: The kinds of values that JSON writes without quotes, and such a value.
+_UNQUOTED: tuple[Kind, ...] = ("boolean", "integer", "number")
+_LITERAL = re.compile(r"(?i:true|false)|-?(0|[1-9][0-9]{0,15})(\.[0-9]{1,9})?")
 #: Faults of a regular expression in every dialect, in the words of Python's own.
 _FAULTS = ("unterminated", "unbalanced", "nothing to repeat", "multiple repeat", "bad escape (end")
 
@@ -125,15 +129,17 @@ def is_of_kind(kind: Kind, value: object) -> bool:
 
 
 def report_wrong_type(prop: Property, kind: Kind, value: object, pointer: str) -> Iterator[Finding]:
-    """Report a value of a wrong type; a text is reported as no binding too."""
-    message = f"{prop.name} takes {_KIND_WORDS.get(kind, 'text')}, not {describe_type(value)}."
-    bare = isinstance(value, str) and kind in ("boolean", "integer", "number")
-    is_bound = isinstance(value, str) and has_binding(value)  # for the rules of `reference`
-    hint = "Write it without quotes." if bare and not is_bound else ""
-    yield error("INVALID_PROPERTY_TYPE", pointer, message, hint)
-    if bare and prop.binding and not is_bound:
-        message = f"{prop.name} as a text is one ${{…}} and nothing else."
-        yield error("PATTERN_MISMATCH", pointer, message)
+    """Report a value of a wrong type; a quoted flag or number is unquoted by the patch."""
+    words = _KIND_WORDS.get(kind, "text")
+    message = f"{prop.name} takes {words}, not {describe_type(value)}."
+    hint = ""
+    patch: Patch = ()
+    # of a text with a binding the rules of `reference` report more
+    if kind in _UNQUOTED and isinstance(value, str) and not has_binding(value):
+        hint = f"Write {words}, without quotes."
+        if _LITERAL.fullmatch(value) and is_of_kind(kind, meant := json.loads(value.lower())):
+            patch = (PatchOperation("replace", pointer, meant),)
+    yield error("INVALID_PROPERTY_TYPE", pointer, message, hint, patch)
 
 
 def _check_text(prop: Property, value: str, pointer: str, version: Version) -> Iterator[Finding]:

@@ -7,6 +7,7 @@ screens to which no route leads, which it accepts.
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -557,11 +558,10 @@ def _check_stated_routes(flow: FlowNode) -> Iterator[Finding]:
     for screen in flow.by_id.values():
         if screen.id not in model and screen.id not in reached and not screen.terminal:
             message = f"{screen.id} is missing in the routing model."
-            hint, line = (
-                f'Add a line "{screen.id}": [].',
-                f"{_ROUTING}/{escape_key(screen.id or '')}",
-            )
-            patch = (PatchOperation("add", line, unstated.get(screen.id or "", [])),)
+            targets = unstated.pop(screen.id or "", [])  # they follow from the missing line
+            hint = f'Add a line "{screen.id}": {json.dumps(targets, ensure_ascii=False)}.'
+            line = f"{_ROUTING}/{escape_key(screen.id or '')}"
+            patch = (PatchOperation("add", line, targets),)
             yield _report_routing(f"{screen.pointer}/id", message, hint, patch=patch)
     entered = set(reached)
     if flow.version >= (7, 3):
@@ -573,11 +573,11 @@ def _check_stated_routes(flow: FlowNode) -> Iterator[Finding]:
     yield from _check_connected(flow, stated)
     for source, targets in unstated.items():
         line = f"{_ROUTING}/{escape_key(source)}"
-        for target in targets:
-            message = f"{source} navigates to {target} without a route."
-            hint = f"Add {target} to its line in routing_model."
-            # a line that is missing is added with all its targets, whichever finding is fixed last
-            to, value = (f"{line}/-", target) if source in stated else (line, targets)
+        for names in [[target] for target in targets] if source in stated else [targets]:
+            listed = " and ".join(names)
+            message = f"{source} navigates to {listed} without a route."
+            hint = f"Add {listed} to its line in routing_model."
+            to, value = (f"{line}/-", names[0]) if source in stated else (line, names)
             patch = (PatchOperation("add", to, value),)
             yield _report_routing(f"{flow.by_id[source].pointer}/id", message, hint, patch=patch)
 

@@ -61,7 +61,7 @@ def test_a_fleet_says_what_it_is_connected_to_and_shows_its_accounts(capsys):
         chatkit.connect_all({"de": one, "fr": other}) as fleet,
     ):
         report = capsys.readouterr().out
-        assert report == "Connected to 2 accounts, of the sandbox: de, fr.\n"
+        assert report == "Opened 2 accounts, of the sandbox: de, fr.\n"
         assert list(fleet) == ["de", "fr"]
         assert fleet["de"].connection.sandbox == identity_of(one)
         assert repr(fleet).splitlines()[0] == "Fleet of 2 accounts."
@@ -91,8 +91,8 @@ def test_kept_connections_are_opened_by_their_names_and_one_without_a_token_name
         with pytest.raises(chatkit.errors.SettingsError, match="agency-fr could not be opened"):
             fleet["agency-fr"]
     message = capsys.readouterr().out
-    assert "Connected to 1 account, live data: agency-de." in message
-    assert "Not connected to agency-fr:" in message
+    assert "Opened 1 account, live data: agency-de." in message
+    assert "Not opened: agency-fr:" in message
     assert "secret-token" not in message + repr(fleet)
     with pytest.raises(chatkit.errors.SettingsError, match="None of the accounts"):
         chatkit.connect_all(["agency-fr"])
@@ -411,8 +411,12 @@ def test_a_fleet_opens_although_it_cannot_be_told_whether_a_run_was_interrupted(
         chatkit.connect_all({"de": client}) as fleet,
     ):
         assert list(fleet) == ["de"]
+        assert "not asked yet" in repr(fleet)
+        with pytest.raises(chatkit.errors.Unreachable):
+            fleet.contacts.frame()
+        assert "no answer" in repr(fleet)
     connected, *report = capsys.readouterr().out.splitlines()
-    assert connected.startswith("Connected to 1 account")
+    assert connected.startswith("Opened 1 account")
     assert "journals" in " ".join(report)
 
 

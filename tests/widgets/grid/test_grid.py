@@ -56,6 +56,21 @@ def test_what_cannot_be_set_is_raised_and_leaves_the_grid_as_it_was(grid, row, c
     assert not grid.undo()
 
 
+def test_a_number_that_another_contact_has_waits_and_the_message_says_so(grid, contacts):
+    grid.set(50001, "country_code", contacts.country_code[50002])
+    grid.set(50001, "number", contacts.number[50002])
+    assert grid.message == "number of row 50001 waits: row 50002 has it. grid.refused lists it."
+    grid.set(50002, "number", "2025550143")
+    assert grid.message == "" and not grid.refused
+
+
+def test_a_whole_number_goes_into_country_code_and_number_as_in_a_form(grid):
+    grid.set(50001, "number", "+49 30 123456")
+    assert grid.frame().loc[50001, ["country_code", "number"]].tolist() == ["+49", "30123456"]
+    grid.undo()
+    assert repr(grid) == "Grid of 250 contacts."
+
+
 def test_a_block_is_pasted_in_the_order_shown_and_each_cell_checked_alone(grid):
     grid.sort("name", descending=True)
     grid.paste(
@@ -68,7 +83,7 @@ def test_a_block_is_pasted_in_the_order_shown_and_each_cell_checked_alone(grid):
     (refused,) = grid.refused
     assert (refused.column, refused.value) == ("number", '"12 34"')
     assert frame.country_code[refused.row] == "+2"
-    assert "without its country code" in refused.next_step
+    assert "leave out spaces" in refused.next_step
 
 
 def test_a_block_longer_than_the_table_adds_rows(grid):
