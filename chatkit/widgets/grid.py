@@ -223,7 +223,7 @@ class Grid(ReviewedEdits, Panel):
         self._send_rows(sheet.write([(number, column, value)]))
         reason = sheet.cell(number, column).reason
         waits = f"{column} of row {row!r} waits: {reason}. grid.refused lists it."
-        self._message.show(waits if reason else "", wrong=True)
+        self._page.report(waits if reason else "", wrong=True)
 
     def paste(self, row: Any, column: str, text: str) -> None:
         """Enter a copied block of cells to the right and down from one cell.
