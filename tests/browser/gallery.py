@@ -82,8 +82,7 @@ form""",
     "form of a webhook": "Form(empty.webhooks)",
     "login": "login('gallery')",
     "login refused": """refused = login('gallery')
-refused.message = "Nothing was kept. base_url: it is no address."
-refused._update_controls()
+refused.report("Nothing was kept. base_url: it is no address.", wrong=True)
 refused""",
     "grid": "Grid(client.contacts, contacts)",
     "grid edited": """grid = Grid(client.contacts, contacts)
