@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 #: What a file can be, with the words that are said of it: those that differ come first.
 STATES = ("different", "only left", "only right", "the same")
 _CONTEXT_LINES = 2  #: lines that are shown before and after what differs
+_SAVED_LINES = 20  #: lines of a file in a saved page
 _MOST_LINES = 2000  #: of a file that is compared line by line
 
 
@@ -91,11 +92,12 @@ class FolderView(Exported, FormModel):
             return {"file": 25, left: 75}
         return {"file": 18, "state": 10, f"left, new: {left}": 36, f"right, old: {right}": 36}
 
-    def _items(self) -> list[Item]:
+    def _items(self, *, fold: bool = True) -> list[Item]:
         alone = self._sources[1] is None
         items = []
         for path, state in sorted(self.files().items(), key=lambda file: STATES.index(file[1])):
-            drawn = partial(_draw_file, path, "" if alone else state, self._files[path])
+            shown, texts = "" if alone else state, self._files[path]
+            drawn = partial(_draw_file, path, shown, texts, fold=fold)
             items.append(Item(() if alone else (state,), path, drawn))
         return items
 
@@ -113,7 +115,7 @@ class FolderView(Exported, FormModel):
         return f"<folder view: {self._summarize()}>"
 
     def _make_saved_page(self) -> str:
-        items = [item for item in self._items() if "the same" not in item.kinds]
+        items = [item for item in self._items(fold=False) if "the same" not in item.kinds]
         rows = draw_saved_rows(self._columns, items, "view.files()") if items else ""
         return draw_saved_view(self._summarize(), rows)
 
@@ -169,12 +171,13 @@ def _compare_file(left: str | None, right: str | None) -> str:
 # --- two texts beside each other ------------------------------------------------------------
 
 
-def _draw_file(path: str, state: str, texts: _Texts) -> tuple[str, list[str]]:
+def _draw_file(path: str, state: str, texts: _Texts, *, fold: bool) -> tuple[str, list[str]]:
     """Draw a file: its path and state, and the lines that differ; of a file alone all lines."""
     lines = [_draw_cells(left) for left in (texts[0] or "").splitlines()[:_MOST_LINES]]
     if state:
         lines = [] if state == "the same" else _draw_differences(*texts)
-    lines, button = fold_lines(lines or ["<td></td><td></td>"], path)
+    lines = lines or ["<td></td><td></td>"]
+    lines, button = fold_lines(lines, path) if fold else (lines[:_SAVED_LINES], "")
     head = f'<th scope="rowgroup" dir="auto">{marked(visible(path))}{button}</th>'
     head += f'<td class="dot">{escaped(state)}</td>' if state else ""
     rest = ["<td></td>" * (2 if state else 1) + line for line in lines[1:]]

@@ -99,7 +99,6 @@ grid.set(grid.add(), "name", "Bo")
 grid.filter(contains={"name": "a"})
 grid.sort("name")
 grid.review()
-grid._show_code()
 grid""",
     "grid with options": "Grid(client.contacts, contacts)",
     "grid empty": "Grid(client.contacts, contacts.head(0))",

@@ -39,7 +39,6 @@ class Gallery:
         self.state("editor with a source").get_by_role("tab", name="Source").click()
         self.state("tail").locator("tbody button").first.click()
         expect(self.state("tail").get_by_role("heading")).to_be_visible()
-        self.state("conversation folded").locator("summary").click()
         for name in STATES:
             expect(self.state(name).locator(".jp-OutputArea-output")).not_to_have_count(0)
         self.state("grid with options").locator(".gd-options").nth(1).click()
