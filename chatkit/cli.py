@@ -999,7 +999,7 @@ def _find_connection(path: Path) -> str:
     from chatkit import settings
 
     try:
-        account = json.loads(read_file_bytes(path))["plan"]["setting"]["account"]
+        account = json.loads(read_file_bytes(path))["plans"][0]["setting"]["account"]
     except (ValueError, LookupError, TypeError, RecursionError):
         raise errors.PlanRefused(f"{path} is not a saved plan: `plan --out` writes one.") from None
     known = settings.resolve(None) if os.environ.get("CHATKIT_BASE_URL") else None

@@ -278,7 +278,6 @@ def test_records_are_named_by_what_people_know_them_by():
         apart.make_natural_name({"number": "2025550143", "country_code": "+1"}) == "+1 2025550143"
     )
     assert apart.make_natural_name({"number": "2025550143"}) is None
-    assert apart.make_search_text({"number": "2025550143", "country_code": "+1"}) == "2025550143"
 
 
 @pytest.mark.parametrize("rule", ["refuse", "allow"])

@@ -201,8 +201,7 @@ class FleetPlan(Report):
             "failed": self.failed,
             "skip_invalid": self._skip_invalid,
         }
-        save_plans(path, self.plans.values(), metadata)
-        return Path(path)
+        return save_plans(path, self.plans.values(), metadata)
 
     # --- as a report ----------------------------------------------------------------
 

@@ -45,6 +45,7 @@ from chatkit.util.progress import Progress, Watch, print_line
 
 #: A plan of more rows begins with a few of them: what is wrong with all shows there.
 CANARY_FROM, CANARY = 100, 5
+_NOT_AS_PLANNED = ("failed", "differs", "unknown")
 #: So many rows are written before they are read back, or twenty for each page of the list:
 #: then reading back takes a twentieth of a call a row.
 BATCH = 1000
@@ -136,7 +137,12 @@ class Run:
                         break
                 counted = sum(row.done or row.state == "applied" for row in self.rows)
                 self._progress.add(counted - self._progress.done)  # in all, what is done
-                self._write_end(done=self._note_duplicates() and all(row.done for row in self.rows))
+                done = self._note_duplicates() and all(row.done for row in self.rows)
+                if not done and not self.state.stopped:
+                    self.state.stopped = self._explain_unfinished()
+                what, counts = "finished" if done else "stopped", count_states(self.rows)
+                self._journal.write(None, what, reason=self.state.stopped, counts=counts)
+                self._journal.commit()
             except JournalError as error:
                 self.state.stopped = str(error)
             except Exception as error:  # what is known of the rows is worth more than a traceback
@@ -180,14 +186,6 @@ class Run:
                     row.write_event("doubled", also=others, reason=reason)
         return True
 
-    def _write_end(self, *, done: bool) -> None:
-        """Write the last event of the run, finished or stopped, and commit it."""
-        if not done and not self.state.stopped:
-            self.state.stopped = self._explain_unfinished()
-        what, counts = "finished" if done else "stopped", count_states(self.rows)
-        self._journal.write(None, what, reason=self.state.stopped, counts=counts)
-        self._journal.commit()
-
     def _explain_unfinished(self) -> str:
         """Return the reason for unfinished rows of a run that no error stopped."""
         if not self.interrupt.asked:
@@ -215,22 +213,26 @@ class Run:
                 for group in _group_by_dependency(part[kind]) if kind in part else ():
                     if fresh and len(group) > CANARY:
                         yield group[:CANARY]
-                        self._check_canary(group[:CANARY])
+                        wrong = [r for r in group[:CANARY] if r.state in _NOT_AS_PLANNED]
+                        if len(wrong) == CANARY or any(r.state == "differs" for r in wrong):
+                            why = (
+                                f"the first {CANARY} rows did not go as planned: {wrong[0].reason}"
+                            )
+                            self.state.stopped = self.state.stopped or why + wrong[0].reason
                     yield [row for row in group if not row.done]
-
-    def _check_canary(self, first: list[RunRow]) -> None:
-        """Stop the run if the first rows of a kind, the canary, did not go as planned."""
-        wrong = [row for row in first if row.state in ("failed", "differs", "unknown")]
-        if len(wrong) == len(first) or any(row.state == "differs" for row in wrong):
-            reason = f"the first {len(first)} rows did not go as planned: {wrong[0].reason}"
-            self.state.stopped = self.state.stopped or reason
 
     def _process_rows(self, rows: Iterable[RunRow]) -> None:
         """Send these rows and settle unknown outcomes, until nothing is left to do."""
         rows = list(rows)
         unknown = [row for row in rows if row.open]
-        for ready in self._batches([row for row in rows if not row.open]):
-            last = not ready
+        self._unproved += [row for row in rows if not row.open and row.state == "applied"]
+        source = iter([row for row in rows if not row.open and row.state != "applied"])
+        last = False
+        while not last and not self._must_stop():
+            ready = deque(islice(source, self._batch_size))
+            last = not ready  # then what was written is read back, however little it is
+            for row in ready:
+                row.choose_stage()
             while (ready or unknown or (last and self._unproved)) and not self._must_stop():
                 if last or len(self._unproved) >= self._batch_size:
                     self._read_back(ready)
@@ -238,21 +240,6 @@ class Run:
                 self.state.check_outage()
                 if unknown and not self._must_stop():
                     unknown = self._resolve_unknown(unknown, ready)
-            if self._must_stop():
-                break
-
-    def _batches(self, rows: list[RunRow]) -> Iterator[deque[RunRow]]:
-        """Yield rows ready to be sent, a batch at a time; the last batch is empty.
-
-        After it, or when there are enough of them, the written rows are read back.
-        """
-        self._unproved += [row for row in rows if row.state == "applied"]
-        source = iter([row for row in rows if row.state != "applied"])
-        while ready := deque(islice(source, self._batch_size)):
-            for row in ready:
-                row.choose_stage()
-            yield ready
-        yield ready
 
     def _read_back(self, ready: deque[RunRow]) -> None:
         """Read back the written rows that no answer has proved, by pages where that saves calls.
@@ -312,24 +299,20 @@ class Run:
                 self._throttle.completed(len(outcomes))
                 for outcome in outcomes:
                     call = outcome.call if isinstance(outcome, Fault) else outcome[0]
-                    unknown += self._evaluate_outcome(in_flight.pop(id(call)), outcome, ready)
+                    row = in_flight.pop(id(call))
+                    row.evaluate_outcome(outcome)
+                    self._advance_progress(row)
+                    if row.stage == "check":
+                        self._unproved.append(row)
+                    elif row.stage:
+                        ready.appendleft(row)
+                    elif row.open and not row.done and not row.abandoned:
+                        row.since = time.monotonic()
+                        unknown.append(row)
         for row in in_flight.values():
             if row.stage == "write":
                 row.write_event("in doubt", reason="the run was stopped before its answer came")
         return unknown
-
-    def _evaluate_outcome(self, row: RunRow, outcome: Any, ready: deque[RunRow]) -> list[RunRow]:
-        """Evaluate the outcome of a call; return its row in a list if that is unknown now."""
-        row.evaluate_outcome(outcome)
-        self._advance_progress(row)
-        if row.stage == "check":
-            self._unproved.append(row)
-        elif row.stage:
-            ready.appendleft(row)
-        elif row.open and not row.done and not row.abandoned:
-            row.since = time.monotonic()
-            return [row]
-        return []
 
     def _dispatch(self, ready: deque[RunRow], flight: Flight, in_flight: dict[int, RunRow]) -> None:
         """Send as many rows as the throttle allows: reads at once, writes after their intents."""

@@ -1,7 +1,6 @@
 """Comparison: what a person changed in a frame, found by comparing it with what was read.
 
-Columns are compared one by one. One that is as it was read is compared as a whole, the cells of
-another by what they mean.
+The cells of a column that is not as it was read are compared by what they mean.
 """
 
 from __future__ import annotations
@@ -11,16 +10,15 @@ from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from math import isclose
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from chatkit.api.record import INEXACT
-from chatkit.frames.frame import to_python, to_python_list
+from chatkit.frames.frame import to_python
 
-Cells: TypeAlias = "pd.Series[Any]"
 Rows = NDArray[np.int64]  #: numbers of rows; the first row of a frame is 0
 _ROWS = (list, tuple)
 _SCALARS = frozenset({str, int, float, bool, pd.Timestamp})
@@ -33,15 +31,7 @@ _ROUNDING = 5e-6  #: the share by which a spreadsheet rounds what it shows of a 
 # --- columns --------------------------------------------------------------------------
 
 
-def find_differing_rows(base: Cells, edited: Cells) -> Rows:
-    """Return the numbers of the rows whose cell in an edited column differs from the base."""
-    same: Any = base.array
-    if edited.dtype != object and same.equals(edited.array):
-        return np.zeros(0, np.int64)  # most columns are as they were read
-    return _differing_rows(to_python_list(base), to_python_list(edited))
-
-
-def _differing_rows(before: Sequence[Any], edited: Sequence[Any]) -> Rows:
+def find_differing_rows(before: Sequence[Any], edited: Sequence[Any]) -> Rows:
     """Return where two columns of Python values differ. None in the second changes nothing."""
     rows = [
         row

@@ -378,7 +378,7 @@ class Endpoints(Declaration, Generic[R]):
                     self.print_time(forecast, len(reads), columns.rows, len(reads) - columns.rows)
             frame = columns.frame(self.key)
         except frames.WrongRows as error:
-            endpoints, key = present[parse_row_number(error, len(present))]
+            endpoints, key = present[-1 if error.row is None else min(error.row, len(present) - 1)]
             reason = f"the {self.noun} is not as documented: {error}"
             raise BadAnswer(endpoints.get_call(key), reason) from None
         for (endpoints, key), answered in zip(present, frame.index, strict=True):
@@ -600,19 +600,9 @@ class Endpoints(Declaration, Generic[R]):
         """Join the fields of the natural key: a number, an address, a name; None without one."""
         return _join_fields(fields, self.list_name_fields())
 
-    def make_natural_name_of(self, record: R) -> str | None:
-        """Return the natural name of a record that was read; None if a part is missing."""
-        return self.make_natural_name(
-            {name: getattr(record, name, None) for name in self.list_name_fields()}
-        )
-
     def label(self, fields: Mapping[str, Any]) -> str | None:
         """Return the label of a record for people; None if a part is missing."""
         return _join_fields(fields, self.natural_key)
-
-    def make_search_text(self, fields: Mapping[str, Any]) -> str:
-        """Return the text that finds a record in a search of the list."""
-        return str(fields[self.list_name_fields()[-1]])
 
     # --- plans and runs ---
 
@@ -668,15 +658,6 @@ class Endpoints(Declaration, Generic[R]):
         if hidden:
             return "never", f"the service does not show what {' and '.join(hidden)} held"
         return "exactly", ""
-
-
-_ROW_NUMBER = re.compile(r"\brows? ([0-9]+)")
-
-
-def parse_row_number(error: Exception, count: int) -> int:
-    """Parse the row number in the message of an error; the last row of `count` if it has none."""
-    match = _ROW_NUMBER.search(str(error))
-    return min(int(match[1]), count - 1) if match else count - 1
 
 
 #: Digits that surely are an id: 007 would not be the same text as 7.

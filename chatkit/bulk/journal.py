@@ -21,11 +21,9 @@ refused.
 
 from __future__ import annotations
 
-import getpass
 import json
 import os
 import platform
-import random
 import re
 import secrets
 import sqlite3
@@ -50,10 +48,15 @@ from chatkit.api.secret import Secret
 from chatkit.bulk.changes import Change, serialize_changes
 from chatkit.errors import InputError, JournalError, safe_repr
 from chatkit.util.files import (
+    BUSY,
+    find_network_file_system,
     hold_account_lock,
     is_account_busy,
+    is_busy,
     make_account_busy_error,
     make_folder,
+    set_durable_mode,
+    sleep_briefly,
     sync_folder,
 )
 
@@ -131,7 +134,7 @@ class RunHeader:
     fleet_of: tuple[str, ...] = ()
     """The names of all accounts of that run, in the order of their runs."""
     by: str = ""
-    """The person who began it, as `get_user_name` names them."""
+    """The person who began it, as `util.files.get_user_name` names them."""
 
 
 class JournalEvent(NamedTuple):
@@ -178,26 +181,6 @@ def get_planned_time(header: RunHeader) -> datetime:
         return datetime.strptime(header.run[:15], "%Y%m%d-%H%M%S").replace(tzinfo=UTC)
     except ValueError:  # a name that a person has written into a plan file
         return datetime.fromisoformat(header.started)
-
-
-#: Characters of a person's name; a token is longer.
-_LONGEST_NAME = 40
-
-
-def get_user_name() -> str:
-    """Return the user: CHATKIT_USER, else the user of the operating system.
-
-    It is a short name, never an address: of one the part before the @ counts. It is empty where
-    nobody can be named.
-    """
-    name = os.environ.get("CHATKIT_USER", "").strip()
-    if not name:
-        try:
-            name = getpass.getuser()
-        except (OSError, KeyError, ImportError):  # a user without a name, as in some containers
-            return ""
-    name = " ".join(name.partition("@")[0].split())
-    return name if len(name) <= _LONGEST_NAME else ""
 
 
 # --- the journal of one run ------------------------------------------------------------
@@ -556,8 +539,7 @@ def _check_version(connection: sa.Connection, what: str) -> bool:
 #: How the files next to a journal end: SQLite's log and its index, and the number of events.
 _ENDS = ("-wal", "-shm", "-count")
 #: Errors that are no fault of the file: somebody else has it, or the disk does not answer.
-_BUSY = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL")
-_OUTSIDE = (*_BUSY, "SQLITE_CANTOPEN", "SQLITE_IOERR", "SQLITE_PERM", "SQLITE_FULL")
+_OUTSIDE = (*BUSY, "SQLITE_CANTOPEN", "SQLITE_IOERR", "SQLITE_PERM", "SQLITE_FULL")
 
 
 class FolderStore(_Store):
@@ -701,7 +683,7 @@ class FolderStore(_Store):
                     _metadata.create_all(connection)
                     connection.execute(sa.insert(_journals).values(version=_VERSION))
                     _write_changes(connection, header, about, changes)
-                    set_durable_mode(connection.connection.driver_connection)
+                    set_durable_mode(connection.connection.driver_connection, wait=_WAIT)
                 new = new.rename(path)
                 sync_folder(self.folder)
             except BaseException:
@@ -770,7 +752,7 @@ def _make_sqlite_engine(path: Path, mode: str, journal_mode: str = "") -> sa.Eng
             uri=True, isolation_level=None, check_same_thread=False, timeout=_WAIT,
         )  # fmt: skip
         if journal_mode:
-            set_durable_mode(connection, journal_mode)
+            set_durable_mode(connection, journal_mode, wait=_WAIT)
         return connection
 
     return sa.create_engine(
@@ -783,78 +765,6 @@ def _delete_files(path: Path) -> None:
     """Delete a journal file with the files beside it."""
     for end in ("", *_ENDS):
         path.with_name(path.name + end).unlink(missing_ok=True)
-
-
-def set_durable_mode(connection: Any, mode: str = "WAL", wait: float = _WAIT) -> None:
-    """Set what makes a commit durable.
-
-    SQLite's own timeout does not hold for the switch to a write-ahead log: while another
-    process has the file, the answer is "locked" at once. It is asked again.
-
-    Args:
-        connection: Of the sqlite3 module, to any file; no transaction is open.
-        mode: The journal mode of SQLite.
-        wait: Seconds until "locked" is final.
-    """
-    deadline = time.monotonic() + wait
-    while True:
-        try:
-            connection.execute(f"PRAGMA journal_mode = {mode}").fetchone()
-            break
-        except sqlite3.OperationalError as error:
-            if not is_busy(error) or time.monotonic() >= deadline:
-                raise
-            sleep_briefly()
-    connection.execute("PRAGMA synchronous = FULL")
-    connection.execute("PRAGMA fullfsync = ON")  # macOS: into the disk, not only to its cache
-
-
-def sleep_briefly() -> None:
-    """Sleep for a short random time between attempts."""
-    time.sleep(random.uniform(0.002, 0.02))  # noqa: S311  (no secret)
-
-
-def is_busy(error: object) -> bool:
-    """Return whether SQLite failed only because another process has the file."""
-    return getattr(error, "sqlite_errorname", "").startswith(_BUSY)
-
-
-#: File systems of other machines. Locks and syncs of files there do not hold what SQLite needs.
-#: A program behind FUSE is taken for one of them, as new ones come (Google Drive, S3), unless it
-#: only encrypts, joins or reads folders and disks of this machine; `fuseblk` is a disk of it.
-_NETWORK = re.compile(
-    "nfs[34]?|cifs|smb(fs|[23])|ncpfs|afs|ceph|lustre|gpfs|beegfs|glusterfs|davfs|wekafs|"
-    r"fuse(\.(?!(encfs|gocryptfs|cryfs|securefs|bindfs|mergerfs|unionfs|unionfs-fuse|"
-    r"fuse-overlayfs|ntfs|ntfs-3g|exfat|exfat-fuse|fuse2fs|zfs-fuse|lxcfs|portal)$).*)?"
-)
-#: Folders of the host of a virtual machine, like C: of Windows as /mnt/c in WSL. Its programs and
-#: those of this machine do not see each other's locks.
-_HOST = re.compile("9p|drvfs|virtiofs|vboxsf|vmhgfs|prl_fs|fakeowner")
-
-
-def find_network_file_system(folder: Path, mounts: Path = Path("/proc/self/mountinfo")) -> str:
-    r"""Return the name of the network file system of a folder; empty if it is local.
-
-    A folder of the host of a virtual machine counts, too, unless it is the root of this one: then
-    nobody else writes there. Linux lists what is mounted where; elsewhere only a path like
-    \\server\share shows it.
-
-    Args:
-        folder: It need not be there yet.
-        mounts: The list of Linux.
-    """
-    place = folder.expanduser().resolve()
-    if str(place).startswith("\\\\"):
-        return "a share of another machine"
-    kind, longest = "", -1
-    with suppress(OSError):
-        for line in mounts.read_text(encoding="utf-8", errors="replace").splitlines():
-            if mount := re.match(r"(?:\S+ ){4}(\S+) .*?- (\S+)", line):
-                point = Path(re.sub(r"\\([0-7]{3})", lambda octal: chr(int(octal[1], 8)), mount[1]))
-                if place.is_relative_to(point) and len(point.parts) >= longest:
-                    kind, longest = mount[2], len(point.parts)  # the last is on top
-    of_host = longest > 1 and _HOST.fullmatch(kind)
-    return kind if of_host or _NETWORK.fullmatch(kind) else ""
 
 
 # --- PostgreSQL: a database that a team or a cluster shares -------------------------------

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -16,9 +16,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from chatkit.api.call import find_segment_fault
-from chatkit.api.record import INEXACT, is_whole_float
+from chatkit.api.record import INEXACT, Body, is_whole_float
 from chatkit.bulk.comparison import Rows, find_differing_rows
-from chatkit.bulk.endpoints import parse_id
+from chatkit.bulk.endpoints import Endpoints, parse_id
 from chatkit.errors import InputError, Problem
 from chatkit.frames.frame import get_column_or_level, to_python, to_python_list
 
@@ -54,26 +54,16 @@ def check_frame(frame: pd.DataFrame) -> pd.DataFrame:
         )
     levels = [name for name in frame.index.names if name is not None]
     problems = [
-        *(
-            Problem("column", repr(name), "must be text")
-            for name in frame.columns
-            if not isinstance(name, str)
-        ),
-        *(Problem("column", repr(name), "appears twice") for name in _find_repeated(frame.columns)),
-        *(
-            Problem("level of the index", repr(name), "appears twice")
-            for name in _find_repeated(levels)
-        ),
+        Problem("column", repr(name), "must be text")
+        for name in frame.columns
+        if not isinstance(name, str)
     ]
+    for kind, names in (("column", [*frame.columns]), ("level of the index", levels)):
+        repeated = dict.fromkeys(name for name in names if names.count(name) > 1)
+        problems += [Problem(kind, repr(name), "appears twice") for name in repeated]
     if problems:
         raise InputError("The columns of this frame need other names:", problems)
     return frame
-
-
-def _find_repeated(names: Any) -> list[Any]:
-    """Return the names that appear more than once, each once."""
-    seen = list(names)
-    return list(dict.fromkeys(name for name in seen if seen.count(name) > 1))
 
 
 def move_levels_to_columns(
@@ -102,36 +92,28 @@ def read_delete_marks(cells: pd.Series[Any]) -> tuple[Mask, list[Refusal]]:
 _LENGTH = 80  #: characters of a record's name in a reason
 
 
-class Identity(NamedTuple):
-    """The key and the natural key of the records of one resource.
+def join_columns(rows: pd.DataFrame) -> pd.Series[Any]:
+    """Join the columns of a frame to one text a row; NA where a part is missing or no text."""
+    parts = []
+    for name in rows.columns:
+        part = rows[name]
+        if not isinstance(part.dtype, pd.StringDtype):
+            part = pd.Series([v if isinstance(v, str) else None for v in part], part.index, "str")
+        parts.append(part.where(part != ""))
+    first, *rest = parts
+    for part in rest:
+        first = first.str.cat(part, sep=" ")
+    return first
 
-    The natural key is made of the `columns` that name a record which has no key yet, like the
-    number of a contact; a resource without one has none. `natural_keys` takes a frame of these
-    columns, in which any cell may be NA, and returns a text for each of its rows. Rows with the
-    same text are the same record; NA is no name.
-    """
 
-    noun: str  #: one record, for messages: "contact"
-    key: tuple[str, ...]  #: the names of the levels of the base's index
-    columns: tuple[str, ...] = ()  #: the first of them names the natural key in messages
-    natural_keys: Callable[[pd.DataFrame], pd.Series[Any]] | None = None
-    #: Replaces cells of a person's frame that cannot be sent by NA: "call him" names nobody.
-    valid: Callable[[pd.DataFrame], pd.DataFrame] = lambda cells: cells
-    #: Columns that must agree as well where a row is found by its natural key. A number with
-    #: another country code is another person's.
-    agree: tuple[str, ...] = ()
-    #: Columns by which both sides of a conflict are named.
-    labels: tuple[str, ...] = ()
-    single: bool = False  #: whether the service refuses a second record of one natural key
-    #: Whether creating the natural key of a deleted record brings that record back.
-    restores: bool = False
-    #: Whether who creates a record chooses its key, as a language code: one that is not in
-    #: the base is new then. A key that the service gives must be there.
-    chosen: bool = False
-    #: Whether nobody knows in which account the keys of a frame were read: in another one they
-    #: are those of other records.
-    unknown_account: bool = False
-    fields: Collection[str] | None = None  #: the columns that may be sent; None: any may
+def _drop_invalid(body: type[Body], cells: pd.DataFrame) -> pd.DataFrame:
+    """Replace cells that cannot be sent by NA: "call him" is nobody's number."""
+    kept = {}
+    for name in cells.columns:
+        texts = [value if isinstance(value, str) else None for value in cells[name].astype(object)]
+        _, wrong = body.column(name, texts) if any(texts) else ({}, {})
+        kept[name] = [None if n in wrong else text for n, text in enumerate(texts)]
+    return pd.DataFrame(kept, index=cells.index, dtype="str")
 
 
 class Edits:
@@ -143,9 +125,13 @@ class Edits:
     Args:
         frame: The edited frame: in any order, with any rows and columns, of any dtypes.
         base: What was read, indexed by key; its columns are as `chatkit.frames.frame` makes them.
-        identity: The key and natural key of the records.
+        endpoints: What the records are: their key, and their natural key, which names a record
+            that has no key yet. Rows of the same natural key are the same record; a cell that is
+            missing or cannot be sent names none.
         duplicates: Take rows that share their natural key, unless the service does not.
         gone: Rows of the base that are deleted beside those that the frame marks.
+        unknown_account: Whether nobody knows in which account the keys of the frame were read: in
+            another one they are those of other records.
 
     Raises:
         InputError: The frame as a whole cannot be read, or its index has lost its name.
@@ -155,18 +141,23 @@ class Edits:
         self,
         frame: pd.DataFrame,
         base: pd.DataFrame,
-        identity: Identity,
+        endpoints: Endpoints[Any],
         *,
         duplicates: bool = False,
         gone: Sequence[int] | Rows = (),
+        unknown_account: bool = False,
     ) -> None:
-        frame = move_levels_to_columns(check_frame(frame), base, identity.key).copy(deep=False)
+        key = tuple(map(str, base.index.names))
+        frame = move_levels_to_columns(check_frame(frame), base, key).copy(deep=False)
         frame.attrs = {}  # pandas copies them with each column that is taken out
-        self._frame, self._base, self._identity = frame, base, identity
-        self._noun, self._key_name = identity.noun, " and ".join(identity.key)
-        self._name_column = next(iter(identity.columns), "")  # names the natural key in messages
+        self._frame, self._base, self._endpoints, self._key = frame, base, endpoints, key
+        self._noun, self._key_name = endpoints.noun, " and ".join(key)
+        self._name_fields = [*endpoints.list_name_fields()]
+        self._name_column = self._name_fields[0]  # names the natural key in messages
+        #: Columns by which both sides of a conflict are named.
+        self._label_fields = [*dict.fromkeys((*endpoints.natural_key, "name"))]
         self.labels: pd.Index[Any] = frame.index  #: the frame's own names of its rows
-        excluded = {*identity.key} | ({DELETE} - {*base.columns})
+        excluded = {*key} | ({DELETE} - {*base.columns})
         names = [name for name in frame.columns if name not in excluded]
         self.columns = [name for name in names if name in base.columns]
         self.unknown = [name for name in names if name not in base.columns]
@@ -188,18 +179,22 @@ class Edits:
             for refusal in refused:
                 self._refuse(*refusal)
         self._match_by_natural_key()
-        several = duplicates and not identity.single
+        several = duplicates and not endpoints.single
         self._merge_repeated_rows(duplicates=several)
         self._compared = self.positions.copy()
-        self._refuse_other_account()
+        if unknown_account:
+            self._refuse_other_account()
         marked = self.positions[self.deleted & (self.positions >= 0)]
-        self._deleted = {*marked.tolist(), *map(int, gone)}  # rows of the base
-        self._detach_freed_keys()
+        deleted = {*marked.tolist(), *map(int, gone)}  # rows of the base
+        renames = self._find_renames()
+        moved = [row for row, (old, new) in renames.items() if new not in (None, old)]
+        freed: set[int] = {*self.positions[moved].tolist()}  # rows of the base
+        self._detach_freed_keys(freed, deleted)
         self._refuse_disagreeing()
         if several:
             self._take_as_new()
         else:
-            self._refuse_shared_keys()
+            self._refuse_shared_keys(renames, freed | deleted)
         for row in np.flatnonzero(self.deleted & self._accepted & (self.positions < 0)).tolist():
             reason, step = f"no {self._noun} is found by this row", f"say its {self._key_name}"
             self._refuse(row, DELETE, True, reason, step)
@@ -223,8 +218,13 @@ class Edits:
         """Return the rows whose cell in a column differs from the base."""
         if name not in self._differing:
             rows = np.flatnonzero(self._compared >= 0)
-            base = self._base[name].iloc[self._compared[rows]]
-            self._differing[name] = rows[find_differing_rows(base, self._frame[name].iloc[rows])]
+            base, edited = self._base[name].iloc[self._compared[rows]], self._frame[name].iloc[rows]
+            same: Any = base.array
+            if edited.dtype != object and same.equals(edited.array):
+                rows = rows[:0]  # most columns are as they were read
+            else:
+                rows = rows[find_differing_rows(to_python_list(base), to_python_list(edited))]
+            self._differing[name] = rows
         return self._differing[name]
 
     def count_emptied(self, names: Collection[str]) -> int:
@@ -274,8 +274,8 @@ class Edits:
 
     def _match_by_key(self) -> None:
         """Match the rows that have a key: in columns, else in levels of the index."""
-        identity = self._identity
-        cells = [get_column_or_level(self._frame, name) for name in identity.key]
+        endpoints = self._endpoints
+        cells = [get_column_or_level(self._frame, name) for name in self._key]
         parts = [part for part in cells if part is not None]
         if not parts:
             self._refuse_lost_keys()
@@ -284,22 +284,22 @@ class Edits:
         self._keys, self.has_key, self.positions = find_keys(self._base, parts)
         why = explain_bad_id if self._has_numeric_key else explain_bad_text_key
         step = f"leave the {self._key_name} empty for a new {self._noun}, or read the frame again"
-        if identity.chosen:
+        if endpoints.chosen:
             step = f"write the {self._key_name} as text, as the frame that was read has it"
-        for name, part in zip(identity.key, parts, strict=True):  # what is there, but is no key
+        for name, part in zip(self._key, parts, strict=True):  # what is there, but is no key
             for row in np.flatnonzero(~self.has_key & ~np.asarray(part.isna())).tolist():
                 if reason := why(value := to_python(part.array[row])):
                     self._refuse(row, name, value, reason, step)
         unknown = self.has_key & (self.positions < 0) & self._accepted
-        for row in [] if identity.chosen else np.flatnonzero(unknown).tolist():
+        for row in [] if endpoints.chosen else np.flatnonzero(unknown).tolist():
             reason = f"no {self._noun} of the account has it"
             self._refuse(row, self._key_name, to_python(self._keys[row]), reason, step)
 
     def _refuse_lost_keys(self) -> None:
         """Refuse a frame whose index holds keys under no name."""
-        identity, index = self._identity, self._frame.index
+        index, key = self._frame.index, self._key
         numbers_of_rows = hasattr(index, "step")  # only a RangeIndex has one
-        if list(index.names) != [None] * len(identity.key) or numbers_of_rows:
+        if list(index.names) != [None] * len(key) or numbers_of_rows:
             return
         levels = [index.get_level_values(level).to_series() for level in range(index.nlevels)]
         _, _, positions = find_keys(self._base, levels)
@@ -309,9 +309,8 @@ class Edits:
             live = self._natural_keys(self._base, positions[rows], written=False)
             rows = rows[[a is not None and a == b for a, b in zip(mine, live, strict=True)]]
         if len(rows):
-            key = identity.key
             name = f"name = {key[0]!r}" if len(key) == 1 else f"names = {[*key]}"
-            new = "" if identity.chosen else f", where new rows have no {self._key_name}"
+            new = "" if self._endpoints.chosen else f", where new rows have no {self._key_name}"
             raise InputError(
                 f"The index of this frame holds the {self._key_name} of each row, but has lost its "
                 f"name (pd.concat does that): set frame.index.{name}, or make the frame with "
@@ -346,8 +345,8 @@ class Edits:
         Args:
             duplicates: Whether rows without a key may share their natural key.
         """
-        key, fields, labels = {*self._identity.key}, self._identity.fields, self._frame.index
-        names = [n for n in self._frame.columns if n not in key and (fields is None or n in fields)]
+        fields, labels = self._endpoints.body.model_fields, self._frame.index
+        names = [n for n in self._frame.columns if n in fields and n not in self._key]
         filled: dict[str, dict[int, Any]] = defaultdict(dict)
         repeats = self._find_repeats(duplicates=duplicates)
         cells_of = self._read_filled_cells([row for rows in repeats for row in rows], names)
@@ -408,8 +407,8 @@ class Edits:
 
     def _find_renames(self) -> dict[int, tuple[str | None, str | None]]:
         """Find the rows with a key that may change its natural key; return it before and after."""
-        moved, columns = np.zeros(len(self._frame), bool), self._identity.columns
-        both = {*self._frame.columns} & {*self._base.columns} - {*self._identity.key}
+        moved, columns = np.zeros(len(self._frame), bool), self._name_fields
+        both = {*self._frame.columns} & {*self._base.columns} - {*self._key}
         for name in both.intersection(columns):
             moved[self._differing_rows(name)] = True
         rows = np.flatnonzero(moved & self.has_key & self._accepted & ~self.deleted)
@@ -424,14 +423,11 @@ class Edits:
     def _refuse_other_account(self) -> None:
         """Refuse rows that have the key of one record, and the natural key of another.
 
-        Only where the account of the keys is unknown. A row that keeps a label is an edit.
+        A row that keeps a label is an edit.
         """
-        identity = self._identity
-        if not identity.unknown_account or not identity.columns:
-            return
         both = {*self._frame.columns} & {*self._base.columns}
-        others = both.difference(identity.columns, identity.agree)
-        labels = [name for name in identity.labels if name in others]
+        others = both.difference(self._name_fields, self._endpoints.natural_key)
+        labels = [name for name in self._label_fields if name in others]
         deleted = np.flatnonzero(self.deleted & self.has_key & self._accepted)
         renamed = np.array([*self._find_renames()] if labels else [], np.int64)
         rows = np.concatenate([renamed, deleted])
@@ -454,19 +450,20 @@ class Edits:
                 )
                 self._refuse(row, self._key_name, self.key(row), reason, step)
 
-    def _detach_freed_keys(self) -> None:
-        """Treat rows as new records if another row gives up their natural key."""
-        renames = self._find_renames()
-        if not (renames or self._deleted):
-            return
-        freed, restores = self._find_freed_records(renames), self._identity.restores
-        for row in self._row_keys:
+    def _detach_freed_keys(self, freed: set[int], deleted: set[int]) -> None:
+        """Treat rows as new records if another row gives up their natural key.
+
+        Args:
+            freed: The rows of the base whose natural key changes.
+            deleted: Those that are deleted.
+        """
+        for row in self._row_keys if freed or deleted else ():
             place = int(self.positions[row])
             if place < 0 or self.deleted[row]:
                 continue
-            if place in freed or (place in self._deleted and not restores):
+            if place in freed or (place in deleted and not self._endpoints.restores):
                 self.positions[row] = -1
-            elif place in self._deleted:
+            elif place in deleted:
                 reason = (
                     f"{self._describe_record(place)} has it, and is deleted in this plan: creating "
                     "it again would bring that one back"
@@ -474,19 +471,18 @@ class Edits:
                 step = "leave the deletion out to change that one, or leave this row out"
                 self._refuse(row, self._name_column, self._row_keys[row], reason, step)
 
-    def _find_freed_records(self, renames: Mapping[int, tuple[str | None, str | None]]) -> set[int]:
-        """Return the rows of the base whose natural key changes."""
-        freed = [row for row, (old, new) in renames.items() if new is not None and new != old]
-        return {*self.positions[freed].tolist()}
-
     def _refuse_disagreeing(self) -> None:
-        """Refuse rows that match by natural key, but differ in a column that must agree."""
+        """Refuse rows that match by natural key, but differ in a column that must agree.
+
+        A number with another country code is another person's.
+        """
         rows = [row for row in self._row_keys if self.positions[row] >= 0]
-        places, identity = self.positions[rows].tolist(), self._identity
-        for name in identity.agree if rows else ():
-            if name not in self._frame.columns or name not in self._base.columns:
+        places, endpoints = self.positions[rows].tolist(), self._endpoints
+        for name in endpoints.natural_key if rows else ():
+            both = name in self._frame.columns and name in self._base.columns
+            if name in self._name_fields or not both:
                 continue
-            edited = identity.valid(self._frame[[name]].iloc[rows])[name]
+            edited = _drop_invalid(endpoints.body, self._frame[[name]].iloc[rows])[name]
             before = self._base[name].iloc[places]
             texts = zip(rows, places, to_python_list(edited), to_python_list(before), strict=True)
             for row, place, own, live in texts:
@@ -502,20 +498,25 @@ class Edits:
 
     def _label(self, frame: pd.DataFrame, row: int) -> str:
         """Name the record of a row by its label columns."""
-        cells = [frame[name].iloc[row] for name in self._identity.labels if name in frame.columns]
+        cells = [frame[name].iloc[row] for name in self._label_fields if name in frame.columns]
         return " ".join(str(cell) for cell in cells if isinstance(cell, str) and cell)[:_LENGTH]
 
-    def _refuse_shared_keys(self) -> None:
-        """Refuse rows that would share a natural key, with each other or with a record."""
-        renames = self._find_renames()
+    def _refuse_shared_keys(
+        self, renames: Mapping[int, tuple[str | None, str | None]], freed: set[int]
+    ) -> None:
+        """Refuse rows that would share a natural key, with each other or with a record.
+
+        Args:
+            renames: What `_find_renames` has found.
+            freed: The rows of the base whose natural key another record may take.
+        """
         keyless = {row: text for row, text in self._row_keys.items() if self._accepted[row]}
         renamed = {row: new for row, (_, new) in renames.items()}
         matches = self._find_by_natural_key(renamed.values())
-        freed = self._find_freed_records(renames) | self._deleted
         held = np.bincount(self.positions[self.positions >= 0]) if keyless else np.zeros(0, int)
         count = Counter((keyless | renamed).values())
         step = "keep one of them, or change the other in a plan of its own"
-        if not self._identity.single:
+        if not self._endpoints.single:
             step += ", or say duplicates=True"
         for row, text in (keyless | renamed).items():
             at_row, matched = int(self.positions[row]), matches.get(text, [])
@@ -551,22 +552,20 @@ class Edits:
         self, frame: pd.DataFrame, rows: Rows, *, written: bool = True
     ) -> list[str | None]:
         """Return the natural keys of rows; with `written`, a person wrote them, perhaps wrongly."""
-        identity = self._identity
-        if identity.natural_keys is None or not len(rows):
-            return [None] * len(rows)
-        cells = frame.reindex(columns=identity.columns).iloc[rows]
-        return to_python_list(identity.natural_keys(identity.valid(cells) if written else cells))
+        if not len(rows):
+            return []
+        cells = frame.reindex(columns=self._name_fields).iloc[rows]
+        if written:
+            cells = _drop_invalid(self._endpoints.body, cells)
+        return to_python_list(join_columns(cells))
 
     def _find_by_natural_key(self, texts: Iterable[str | None]) -> dict[str | None, list[int]]:
         """Find the rows of the base with these natural keys; return them by natural key."""
         names = {text for text in texts if text is not None}
         matches: dict[str | None, list[int]] = defaultdict(list)
-        identity = self._identity
-        if names and identity.natural_keys is not None:
+        if names:
             if self._base_keys is None:
-                self._base_keys = identity.natural_keys(
-                    self._base.reindex(columns=identity.columns)
-                )
+                self._base_keys = join_columns(self._base.reindex(columns=self._name_fields))
             rows = np.flatnonzero(self._base_keys.isin(names).to_numpy(bool))
             for position, text in zip(
                 rows.tolist(), to_python_list(self._base_keys.iloc[rows]), strict=True

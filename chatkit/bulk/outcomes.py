@@ -86,9 +86,15 @@ class Row:
     refusal: Refused | None = None
 
     def __post_init__(self) -> None:
-        self.key = self.change.key
+        self.key, before = self.change.key, self.change.before
         if self.change.kind == "skip":  # decided when it was planned: nothing is sent for it
-            self.done, self.state, self.reason = True, "skipped", explain_skip(self.change)
+            fields = [
+                f"{name} is {values(before[name]) if name in before else 'not shown'}, "
+                f"the row says {values(value)}"
+                for name, value in self.change.after.items()
+            ]
+            self.done, self.state = True, "skipped"
+            self.reason = f"it exists and is kept: {'; '.join(fields)}"
 
     def apply_event(self, what: str, detail: dict[str, Any]) -> None:
         """Update the state by one event of the journal."""
@@ -136,16 +142,6 @@ class Row:
     def mark_reopened(self) -> None:
         """Mark an open row as unknown: the process that sent it has ended."""
         self.was_unknown = self.was_unknown or self.open
-
-
-def explain_skip(change: Change) -> str:
-    """Describe what a skipped row leaves as it is, with both values."""
-    fields = [
-        f"{name} is {values(change.before[name]) if name in change.before else 'not shown'}, "
-        f"the row says {values(value)}"
-        for name, value in change.after.items()
-    ]
-    return f"it exists and is kept: {'; '.join(fields)}"
 
 
 AnyRow = TypeVar("AnyRow", bound=Row)
@@ -213,41 +209,28 @@ class RunState:
         self.taken = defaultdict[str, set[object]](set)
         for noun, part in journal.header.parts.items():
             self.taken[noun] |= {*part.known}
-        self._refused = self._unknown = self._outages = self._unreached = 0
-        self._last_unknown = ""
-
-    def count_refusal(self, reason: str) -> None:
-        """Count a refusal: too many in a row stop the run."""
-        self._refused += 1
-        if self._refused == REFUSALS:
-            self.stopped = f"{REFUSALS} rows in a row were refused, the last: {reason}"
-
-    def count_unknown(self, reason: str) -> None:
-        """Count an unknown outcome: too many in a row may be an outage."""
-        self._unknown += 1
-        self._last_unknown = reason
+        #: How many calls in a row were refused, of unknown outcome, or did not reach the service.
+        self.refused = self.unknown = self.unreached = 0
+        self.last_unknown = ""  #: why the outcome of the last of them is unknown
+        self._outages = 0
 
     def reset_failures(self) -> None:
         """Reset the counts of failures: a row took effect, so that this is no outage."""
-        self._refused = self._unknown = self._outages = 0
-
-    def reset_unreached(self) -> None:
-        """Reset the count of calls that did not reach the service."""
-        self._unreached = 0
+        self.refused = self.unknown = self._outages = 0
 
     @property
     def outage_suspected(self) -> bool:
         """True if so many rows in a row are unknown that an outage is likely."""
-        return self._unknown >= UNKNOWN_OUTCOMES
+        return self.unknown >= UNKNOWN_OUTCOMES
 
     def check_outage(self) -> None:
         """Continue after a suspected outage only if a row succeeded since the previous one."""
         if not self.outage_suspected:
             return
-        self._unknown = 0
+        self.unknown = 0
         self._outages += 1
         if self._outages == OUTAGES:
-            self.stopped = f"the service does not answer as it should: {self._last_unknown}"
+            self.stopped = f"the service does not answer as it should: {self.last_unknown}"
 
     def pause_or_stop(self, error: CallError) -> None:
         """Pause the throttle after an error of the connection or a 429, or stop the run."""
@@ -257,9 +240,9 @@ class RunState:
                 self.stopped = f"the service asks to wait {wait:.0f} s: resume the run then"
             self.throttle.hold(wait)
             return
-        self._unreached += 1
+        self.unreached += 1
         self.throttle.hold(0.5)
-        if self._unreached > 2 * self.throttle.concurrency:
+        if self.unreached > 2 * self.throttle.concurrency:
             self.stopped = f"the service cannot be reached: {error.reason}"
 
     def name_author(self, change: Change, noun: str, live: Mapping[str, Any] | None) -> str:
@@ -439,7 +422,7 @@ class RunRow(Row):
         try:
             if isinstance(outcome, Fault):
                 raise outcome.error
-            self.run.reset_unreached()
+            self.run.unreached = 0
             call, envelope = outcome
             match self.stage:
                 case "read":
@@ -704,12 +687,15 @@ class RunRow(Row):
     def _record_failure(self, reason: str) -> None:
         """Record that a row failed, and count it towards the refusals that stop a run."""
         self.write_event("failed", reason=reason)
-        self.run.count_refusal(reason)
+        self.run.refused += 1
+        if self.run.refused == REFUSALS:
+            self.run.stopped = f"{REFUSALS} rows in a row were refused, the last: {reason}"
 
     def _record_unknown(self, reason: str) -> None:
         """Record that the outcome is unknown, and count it towards a suspected outage."""
         self.write_event("in doubt", reason=reason)
-        self.run.count_unknown(reason)
+        self.run.unknown += 1
+        self.run.last_unknown = reason
 
     def _retry_read(self, reason: str) -> Stage | None:
         """Read again after a bad answer; after the last try leave the row as it is."""

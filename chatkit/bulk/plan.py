@@ -5,9 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from copy import copy
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
@@ -20,7 +19,7 @@ from msgspec import structs
 from chatkit.api.secret import Secret
 from chatkit.api.throttle import Throttle
 from chatkit.bulk import rendering
-from chatkit.bulk.apply import KINDS, Interrupt, PlanTarget, Run
+from chatkit.bulk.apply import Interrupt, PlanTarget, Run
 from chatkit.bulk.changes import (
     Change,
     count_kinds,
@@ -36,7 +35,6 @@ from chatkit.bulk.journal import (
     JournalStore,
     PlanPart,
     RunHeader,
-    get_user_name,
     make_run_id,
 )
 from chatkit.bulk.outcomes import Row
@@ -46,7 +44,7 @@ from chatkit.errors import ChatkitError, PlanRefused, SettingsError, read_file_b
 from chatkit.report import Report, ReportPart
 from chatkit.util.display import format_duration
 from chatkit.util.display import many as many_of
-from chatkit.util.files import replace_file
+from chatkit.util.files import get_user_name, replace_file
 from chatkit.util.progress import LONG, Pace, Watch, print_line
 
 if TYPE_CHECKING:
@@ -224,18 +222,19 @@ class Plan(Report):
 
     def calls(self) -> int:
         """Estimate the number of calls that applying needs."""
-        changes = group_by_resource(self.changes, self._setting.noun)
-        return sum(
-            self._count_calls(count_kinds(changes.get(noun, ())), part.total)
-            for noun, part in self._setting.parts.items()
-        )
+        return self._count_calls(self.changes, self._setting.parts)
 
-    def _count_calls(self, counts: Mapping[str, int], total: int) -> int:
-        """Estimate the calls that changes of one resource take, by the count of each kind."""
-        read_back = counts["update"]
-        if total and read_back >= PAGES_FROM:
-            read_back = min(read_back, -(-total // self._target.transport.profile.max_page_size))
-        return sum(counts.values()) + counts["update"] + counts["delete"] + read_back
+    def _count_calls(self, changes: Iterable[Change], parts: Mapping[str, PlanPart]) -> int:
+        """Estimate the number of calls that some of its changes need."""
+        calls = 0
+        for noun, part in group_by_resource(changes, self._setting.noun).items():
+            counts, total = count_kinds(part), parts[noun].total
+            read_back = counts["update"]
+            if total and read_back >= PAGES_FROM:
+                page = self._target.transport.profile.max_page_size
+                read_back = min(read_back, -(-total // page))
+            calls += sum(counts.values()) + counts["update"] + counts["delete"] + read_back
+        return calls
 
     @property
     def seconds(self) -> float:
@@ -401,15 +400,13 @@ class Plan(Report):
         machine and where the file says that it began; not in one that CHATKIT_RUNS named only
         after it was saved. Keep the journals in one place then, with CHATKIT_RUNS.
         """
-        path = Path(path)
-        with replace_file(path) as file:
-            file.write(f"{_serialize_plan(self)[0]}\n".encode())
-        return path
+        return save_plans(path, [self])
 
     def _content(self) -> dict[str, Any]:
-        """Return the content of its file, but for the changes."""
+        """Return the content of its file."""
         return {
             "id": self.id,
+            "changes": [change.as_json() for change in self.changes],
             "setting": asdict(self._setting),
             "refused": [[label_to_json(cell.row), *cell[1:]] for cell in self._cells],
             "notes": self.notes,
@@ -417,7 +414,8 @@ class Plan(Report):
             "left": [[label_to_json(row.row), *row[1:]] for row in self._left],
             "written": self._written,
             "rehearsed": self._rehearsed,
-        } | ({"began": self._store.location} if self._store else {})
+            "began": self._store.location if self._store else "",
+        }
 
     def _header(self) -> RunHeader:
         """Make the header of the run of this plan."""
@@ -452,19 +450,13 @@ def estimate_remaining(
         rate: Calls a second at most; None: as many as the run was applied with before.
         run: The journal of its run, and its rows; None if nothing has been done.
     """
-    if run is not None and rate is None:
-        rate = run[0].read_last_rate()
+    left, parts = plan.changes, plan._setting.parts
+    if run is not None:
+        journal, rows = run
+        left, parts = [row.change for row in rows if not row.done], journal.header.parts
+        rate = journal.read_last_rate() if rate is None else rate
     pace = plan._target.transport.pace(concurrency, rate)
-    if run is None:
-        return Remaining(sum(plan.counts.values()), plan.calls(), pace)
-    journal, rows = run
-    calls = 0
-    left = Counter((row.change.noun, row.change.kind) for row in rows if not row.done)
-    for noun in {noun for noun, _ in left}:
-        counts: dict[str, int] = {kind: left[noun, kind] for kind in KINDS}
-        part = journal.header.parts[noun or journal.header.noun]
-        calls += plan._count_calls(counts, part.total)
-    return Remaining(left.total(), calls, pace)
+    return Remaining(sum(count_kinds(left).values()), plan._count_calls(left, parts), pace)
 
 
 def describe_changes_left(left: int, of: int) -> str:
@@ -651,19 +643,15 @@ def load_plan(path: str | Path, target_of: Callable[[str], PlanTarget]) -> Plan:
         FileNotFoundError: There is no such file.
         PlanRefused: The file is no plan, was edited, or belongs to another account.
     """
-    with _open_plan_file(path) as content:
-        if "plans" in content:
-            raise PlanRefused(
-                f"{path} is a plan for several accounts: fleet.load_plan(path) reads it."
-            )
-        read = content["plan"]
-        if _compute_hash(read) != content["hash"]:
-            raise PlanRefused(_EDITED.format(path))
-        setting = msgspec.convert(read["setting"], Setting)
-        target = target_of(setting.noun)
-        if setting.account != target.transport.connection.account:
-            raise PlanRefused(f"{path} is a plan for another account ({setting.account}).")
-        return _plan_from_content(read, target)
+
+    def find_target(account: str, noun: str) -> PlanTarget:
+        target = target_of(noun)
+        if account != target.transport.connection.account:
+            raise PlanRefused(f"{path} is a plan for another account ({account}).")
+        return target
+
+    [plan], _ = load_plans(path, find_target, fleet=False)
+    return plan
 
 
 class _PlanContent(msgspec.Struct):
@@ -678,16 +666,15 @@ class _PlanContent(msgspec.Struct):
     left: list[LeftOutRow]
     written: list[list[str]]
     rehearsed: str
-    began: str = ""
+    began: str
 
 
-def _plan_from_content(read: Any, target: PlanTarget) -> Plan:
+def _plan_from_content(content: _PlanContent, target: PlanTarget) -> Plan:
     """Make a plan of the content of its file.
 
     Raises:
-        ValueError, LookupError: It is no plan, or one for resources that there are not.
+        ValueError, LookupError: It is one for resources that there are not.
     """
-    content = msgspec.convert(read, _PlanContent)
     changes = [Change.from_json(fields) for fields in content.changes]
     setting, nouns = content.setting, {*content.setting.parts}
     known = nouns if setting.several else {None, setting.noun}
@@ -714,57 +701,72 @@ def _plan_from_content(read: Any, target: PlanTarget) -> Plan:
     return plan
 
 
-def save_plans(path: str | Path, plans: Iterable[Plan], about: Mapping[str, Any]) -> None:
-    """Write plans for several accounts to one file that only this user can read.
+def save_plans(
+    path: str | Path, plans: Iterable[Plan], fleet: Mapping[str, Any] | None = None
+) -> Path:
+    """Write plans to one file that only this user can read.
 
     Args:
         path: The file.
-        plans: The plans, in an order that `about` knows.
-        about: Other facts to save, as JSON.
+        plans: The plan of one account, or those of a fleet.
+        fleet: What else to save of the plan of a fleet, as JSON.
     """
-    texts = [_serialize_plan(plan) for plan in plans]
-    digest = _compute_hash([about, [digest for _, digest in texts]])
-    plans_text = ",\n".join(text for text, _ in texts)
-    with replace_file(Path(path)) as file:
-        text = f'{{"hash": "{digest}", "plans": [\n{plans_text}\n], "fleet": {_to_json(about)}}}\n'
-        file.write(text.encode())
+    path = Path(path)
+    content = {"fleet": fleet, "plans": [plan._content() for plan in plans]}
+    text = json.dumps({"hash": _compute_hash(content)} | content, ensure_ascii=False, indent=1)
+    with replace_file(path) as file:
+        file.write(f"{text}\n".encode())
+    return path
 
 
 def load_plans(
-    path: str | Path, target_of: Callable[[str, str], PlanTarget | None]
-) -> tuple[list[Plan], dict[str, Any]]:
+    path: str | Path, target_of: Callable[[str, str], PlanTarget | None], *, fleet: bool = True
+) -> tuple[list[Plan], Any]:
     """Read the plans that `save_plans` has written.
 
     Args:
         path: The file.
         target_of: Returns the target of an account and a noun; None: there is none.
+        fleet: Whether it is to be the plan of a fleet, or of one account.
 
     Returns:
-        The plans, in their order, and the other facts.
+        The plans, in their order, and what else was saved.
 
     Raises:
         FileNotFoundError: There is no such file.
         PlanRefused: The file is no such plan, was edited, or is for an account that is not there.
     """
+    read_file_bytes(path, 0)  # says where it is if it is not there
     plans, missing = [], []
-    with _open_plan_file(path) as content:
-        if "plan" in content:
+    try:
+        content = json.loads(Path(path).expanduser().read_bytes())
+        digest, metadata = content.pop("hash"), content["fleet"]
+        if _compute_hash(content) != digest:
+            raise PlanRefused(f"{path} was edited since it was saved: make a new plan instead.")
+        if metadata is None:
+            [_] = content["plans"]
+        if fleet and metadata is None:
             raise PlanRefused(f"{path} is a plan for one account: client.load_plan(path) reads it.")
-        about, signs = content["fleet"], [_compute_hash(each["plan"]) for each in content["plans"]]
-        if _compute_hash([about, signs]) != content["hash"]:
-            raise PlanRefused(_EDITED.format(path))
+        if metadata is not None and not fleet:
+            raise PlanRefused(
+                f"{path} is a plan for several accounts: fleet.load_plan(path) reads it."
+            )
         for each in content["plans"]:
-            setting = msgspec.convert(each["plan"]["setting"], Setting)
-            if (target := target_of(setting.account, setting.noun)) is None:
-                missing.append(setting.account)
+            read = msgspec.convert(each, _PlanContent)
+            if (target := target_of(read.setting.account, read.setting.noun)) is None:
+                missing.append(read.setting.account)
             else:
-                plans.append(_plan_from_content(each["plan"], target))
+                plans.append(_plan_from_content(read, target))
+    except ChatkitError:
+        raise
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        raise PlanRefused(f"{path} is not a saved plan: plan.save(path) writes one.") from error
     if missing:
         raise PlanRefused(
             f"{path} is also a plan for {', '.join(missing)}, and this fleet has no such account: "
             "open them together with the others, with chatkit.connect_all."
         )
-    return plans, about
+    return plans, metadata
 
 
 def copy_plan_to(plan: Plan, target: PlanTarget) -> Plan:
@@ -861,41 +863,8 @@ def get_refused_cells(plan: Plan) -> tuple[RefusedCell, ...]:
     return plan._cells
 
 
-# --- the file of a plan ---------------------------------------------------------------
-
-_EDITED = "{} was edited since it was saved: make a new plan instead."
 #: The one form of a value that is hashed.
 _canonical = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
-_to_json = json.JSONEncoder(ensure_ascii=False).encode
-
-
-@contextmanager
-def _open_plan_file(path: str | Path) -> Iterator[dict[str, Any]]:
-    """Yield the content of a plan file; convert errors of the block to `PlanRefused`.
-
-    Raises:
-        FileNotFoundError: There is no such file.
-        PlanRefused: What was read is no plan.
-    """
-    read_file_bytes(path, 0)  # says where it is if it is not there
-    try:
-        content = json.loads(Path(path).expanduser().read_bytes())
-        if not content["hash"]:
-            raise ValueError("it has no hash")
-        yield content
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-        if isinstance(error, ChatkitError):
-            raise
-        raise PlanRefused(f"{path} is not a saved plan: plan.save(path) writes one.") from error
-
-
-def _serialize_plan(plan: Plan) -> tuple[str, str]:
-    """Write a plan as a JSON object, each change on a line; return it with its hash."""
-    about, changes = plan._content(), [change.as_json() for change in plan.changes]
-    digest = _compute_hash({**about, "changes": changes})
-    lines = ",\n".join(map(_to_json, changes))
-    rest = _to_json(about)[1:]
-    return f'{{"hash": "{digest}", "plan": {{"changes": [\n{lines}\n], {rest}}}', digest
 
 
 def _compute_hash(content: object) -> str:

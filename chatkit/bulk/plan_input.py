@@ -13,7 +13,14 @@ import pandas as pd
 from chatkit.bulk.apply import PlanTarget
 from chatkit.bulk.comparison import Rows
 from chatkit.bulk.endpoints import Endpoints
-from chatkit.bulk.matching import DELETE, Edits, Identity, Mask
+from chatkit.bulk.matching import (
+    DELETE,
+    Edits,
+    Mask,
+    explain_bad_id,
+    explain_bad_text_key,
+    find_keys,
+)
 from chatkit.bulk.plan import RefusedCell
 from chatkit.errors import InputError
 from chatkit.frames.frame import get_column_or_level
@@ -139,7 +146,7 @@ class PlanInput(NamedTuple):
     frame: pd.DataFrame
     base: pd.DataFrame  #: what was read, or what is there now
     dated: Mask  #: for which of its rows each difference is known to be an edit
-    identity: Identity
+    unknown_account: bool  #: whether nobody knows in which account its keys were read
     deletes: Rows  #: the rows of `base` that `delete=` names
     refused: list[RefusedCell]  #: the keys of `delete=` that cannot be deleted
     other_account: bool  #: whether the frame is of another account
@@ -200,18 +207,17 @@ def read_plan_input(
         else None
     )
     unknown_account = owner is None and origin is None and not endpoints.chosen
-    identity = _make_identity(endpoints, base)._replace(unknown_account=unknown_account)
     deleted: set[Any] = set()
     if endpoints.lists_deleted and not endpoints.reads_deleted:
-        deleted = _find_deleted_keys(source, Edits(frame, base, identity, duplicates=duplicates))
+        deleted = _find_deleted_keys(source, Edits(frame, base, endpoints, duplicates=duplicates))
         left = ~base.index.isin(deleted)
         base, dated = base[left], dated[left]
-    places, refused = _find_deletes(keys, base, identity, rows)
+    places, refused = _find_deletes(keys, base, endpoints, rows)
     return PlanInput(
         frame,
         base,
         dated,
-        identity,
+        unknown_account,
         places,
         refused,
         is_other,
@@ -295,75 +301,36 @@ def read_delete_keys(delete: Iterable[Any] | None, endpoints: Endpoints[Any]) ->
     return keys
 
 
-def _make_identity(endpoints: Endpoints[Any], base: pd.DataFrame) -> Identity:
-    """Make the identity of the records of a resource."""
-    names = endpoints.list_name_fields()
-
-    def drop_invalid(cells: pd.DataFrame) -> pd.DataFrame:
-        """Replace cells that cannot be sent by NA."""
-        kept = {}
-        for name in cells.columns:
-            values = cells[name].astype(object)
-            texts = [value if isinstance(value, str) else None for value in values]
-            _, wrong = endpoints.body.column(name, texts) if any(texts) else ({}, {})
-            kept[name] = [None if n in wrong else text for n, text in enumerate(texts)]
-        return pd.DataFrame(kept, index=cells.index, dtype="str")
-
-    return Identity(
-        endpoints.noun,
-        tuple(map(str, base.index.names)),
-        names,
-        join_columns,
-        drop_invalid,
-        agree=tuple(name for name in endpoints.natural_key if name not in names),
-        labels=tuple(dict.fromkeys((*endpoints.natural_key, "name"))),
-        single=endpoints.single,
-        restores=endpoints.restores,
-        chosen=endpoints.chosen,
-        fields=endpoints.body.model_fields.keys(),
-    )
-
-
-def join_columns(rows: pd.DataFrame) -> pd.Series[Any]:
-    """Join the columns of a frame to one text a row; NA where a part is missing or no text."""
-    parts = []
-    for name in rows.columns:
-        part = rows[name]
-        if not isinstance(part.dtype, pd.StringDtype):
-            part = pd.Series([v if isinstance(v, str) else None for v in part], part.index, "str")
-        parts.append(part.where(part != ""))
-    first, *rest = parts
-    for part in rest:
-        first = first.str.cat(part, sep=" ")
-    return first
-
-
 def _find_deletes(
-    keys: Sequence[Any], base: pd.DataFrame, identity: Identity, rows: pd.DataFrame | None
+    keys: Sequence[Any], base: pd.DataFrame, endpoints: Endpoints[Any], rows: pd.DataFrame | None
 ) -> tuple[Rows, list[RefusedCell]]:
     """Find the records that `delete=` names.
 
     Args:
         keys: The keys in `delete=`.
         base: The records that were read.
-        identity: The key and natural key of the records.
+        endpoints: Those of the records.
         rows: The rows that held the keys, if the account of these is unknown.
 
     Returns:
         The rows of `base`, and the keys that cannot be deleted.
     """
-    named = pd.DataFrame({identity.key[-1]: pd.Series(keys, dtype=object)})
-    edits = Edits(named, base, identity._replace(columns=(), natural_keys=None))
-    step = f"delete= takes the {identity.key[-1]} of each, as the frame that was read shows it"
-    wrong = {row: (reason, step) for row, _, _, reason, _ in edits.refused}
-    missing = f"no {identity.noun} has it in what was read"
-    wrong |= dict.fromkeys(edits.new.tolist(), (missing, step))
-    places = edits.positions.copy()
-    if rows is not None and not identity.chosen:
-        rows = rows.reset_index(drop=True).assign(**{identity.key[0]: named.iloc[:, 0]})
-        deleted = rows.assign(**{DELETE: True})
-        edited_rows = Edits(deleted, base, identity._replace(unknown_account=True, fields=()))
-        wrong = {row: (reason, step) for row, _, _, reason, step in edited_rows.refused} | wrong
-        places[list(wrong)] = -1
-    refused = [RefusedCell(keys[n], "delete", values(keys[n]), *wrong[n]) for n in sorted(wrong)]
-    return places[places >= 0], refused
+    if not keys:
+        return np.zeros(0, np.int64), []
+    named = pd.Series(keys, dtype=object)
+    _, has_key, places = find_keys(base, [named])
+    explain = explain_bad_id if base.index.dtype.kind == "i" else explain_bad_text_key
+    missing = f"no {endpoints.noun} of the account has it"
+    wrong: dict[int, str] = {}
+    for n in np.flatnonzero(places < 0).tolist():
+        wrong[n] = missing if has_key[n] else explain(keys[n]) or missing
+    step = f"delete= takes the {endpoints.key} of each, as the frame that was read shows it"
+    refused = {n: (reason, step) for n, reason in wrong.items()}
+    if rows is not None and not endpoints.chosen:
+        marked: dict[str, Any] = {endpoints.key: named, DELETE: True}
+        rows = rows.reset_index(drop=True).assign(**marked)
+        edits = Edits(rows, base, endpoints, unknown_account=True)
+        refused = {row: (reason, step) for row, _, _, reason, step in edits.refused} | refused
+        places[list(refused)] = -1
+    cells = [RefusedCell(keys[n], "delete", values(keys[n]), *refused[n]) for n in sorted(refused)]
+    return pd.unique(places[places >= 0]), cells

@@ -6,11 +6,11 @@ with theirs, and the changes are validated: what is refused, what is to be allow
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from functools import partial
 from graphlib import CycleError, TopologicalSorter
-from itertools import islice, repeat
 from typing import Any, TypedDict, get_args
 
 import msgspec
@@ -23,13 +23,12 @@ from chatkit.bulk.changes import Change, Kind
 from chatkit.bulk.comparison import Rows, is_same_value, looks_unedited
 from chatkit.bulk.endpoints import Endpoints, Existing
 from chatkit.bulk.journal import PlanPart
-from chatkit.bulk.matching import Edits, Mask
+from chatkit.bulk.matching import Edits, Mask, join_columns
 from chatkit.bulk.plan import Plan, RefusedCell, Setting
 from chatkit.bulk.plan_input import (
     PlanInput,
     PlanSource,
     has_service_fields,
-    join_columns,
     make_input_frame,
     read_plan_input,
     refuse_misspelt_columns,
@@ -144,26 +143,22 @@ class _RowFields:
     """Fields by row: the values of the frame, and those of the records, as far as shown."""
 
     def __init__(self) -> None:
-        self.after: dict[int, dict[str, Any]] = {}
+        self.after = defaultdict[int, dict[str, Any]](dict)
+        self.before = defaultdict[int, dict[str, Any]](dict)
         self.hidden = False  #: whether a record does not show a field that its row says
-        self._before: dict[int, dict[str, Any]] = {}
 
     def add(self, name: str, cells: Iterable[tuple[int, Any]], live: Mapping[int, Any]) -> None:
         """Add cells of one column, and the values in `live` that they replace."""
         for row, value in cells:
-            self.after.setdefault(row, {})[name] = value
+            self.after[row][name] = value
             if row in live:
-                self._before.setdefault(row, {})[name] = live[row]
+                self.before[row][name] = live[row]
             else:
                 self.hidden = True
 
     def rows(self, bad: Collection[int]) -> Rows:
         """Return the rows that have fields, in order, without bad ones."""
         return np.array(sorted(self.after.keys() - bad), np.int64)
-
-    def before(self, row: int) -> dict[str, Any]:
-        """Return the values of the record in the fields of a row."""
-        return self._before.get(row, {})
 
 
 class _Planner:
@@ -184,14 +179,27 @@ class _Planner:
         broken: bool,
     ) -> None:
         edits = Edits(
-            basis.frame, basis.base, basis.identity, duplicates=duplicates, gone=basis.deletes
+            basis.frame,
+            basis.base,
+            endpoints,
+            duplicates=duplicates,
+            gone=basis.deletes,
+            unknown_account=basis.unknown_account,
         )
         self.cells = Cells(endpoints, edits, broken=broken)
         self.changes: dict[int, Change] = {}
         self.skips: dict[int, Change] = {}
+        self.cells.refused += basis.refused
+        edits.deleted = edits.deleted | np.isin(edits.positions, basis.deletes)
         self._source, self._endpoints, self._basis, self._edits = source, endpoints, basis, edits
         self._base, self._other_account, self._existing = basis.base, basis.other_account, existing
-        self.matched = self._find_matched_rows()
+        # A row with a key is an edit of that record. Where people choose the key, as for contents,
+        # it names the record too, unless `existing` says otherwise and the frame is not known to
+        # be what was read, edited.
+        named = edits.has_key
+        if endpoints.chosen:
+            named = np.full(len(named), existing == "update" or not basis.no_snapshot)
+        self.matched: Mask = (edits.positions >= 0) & ~edits.deleted & ~named
         self._unsure, self._older = self._find_unsure_rows()
         self._sent, self._kept = _RowFields(), _RowFields()
         #: Natural keys where they are new: old, new.
@@ -202,20 +210,6 @@ class _Planner:
         self._unsent: set[str] = set()  # fields that new rows say, and the service sets
         self._rewritten: dict[str, None] = {}  # fields of the service only written otherwise
         self._unsure_labels: set[Any] = set()  # rows that may be older than somebody else's edit
-
-    def _find_matched_rows(self) -> Mask:
-        """Find the rows that match an existing record without naming its key.
-
-        A row with a key is an edit of that record. Where people choose the key, as for
-        contents, it names the record too, unless `existing` says otherwise and the frame is
-        not known to be what was read, edited.
-        """
-        edits = self._edits
-        matched = (edits.positions >= 0) & ~edits.deleted
-        if not self._endpoints.chosen:
-            return matched & ~edits.has_key
-        asked = self._existing != "update" and self._basis.no_snapshot
-        return matched if asked else np.zeros(len(edits.labels), bool)
 
     def _find_unsure_rows(self) -> tuple[Mask, Mask]:
         """Find rows whose differences may be edits or outdated values.
@@ -245,7 +239,6 @@ class _Planner:
 
     def plan(self) -> list[Change]:
         """Plan all rows; return their changes in the order of the rows."""
-        self._plan_named_deletes()
         edits = self._edits
         changed = edits.changed()
         for name, rows in changed.items():
@@ -270,20 +263,6 @@ class _Planner:
         return [kind[row] for row in rows_of_both for kind in kinds if row in kind]
 
     # --- compare cells ------------------------------------------------------------
-
-    def _plan_named_deletes(self) -> None:
-        """Plan the deletes of `delete=`; records in the frame keep their row."""
-        self.cells.refused += self._basis.refused
-        edits, places = self._edits, self._basis.deletes
-        marked = np.isin(edits.positions, places)
-        self.matched &= ~marked
-        edits.deleted = edits.deleted | marked
-        extra = places[~np.isin(places, edits.positions)]
-        fill = (None,) * (edits.labels.nlevels - 1)
-        known = records(self._base, extra.tolist())
-        keys = self._base.index[extra].tolist()
-        for n, (key, fields) in enumerate(zip(keys, known, strict=True), len(edits.labels)):
-            self._add_delete(n, (key, *fill) if fill else key, key, fields)
 
     def _drop_service_fields(self, name: str, rows: Rows, changed: Mapping[str, Rows]) -> Rows:
         """Drop rows of a column that the service sets, unless they edit what was read."""
@@ -384,13 +363,12 @@ class _Planner:
             lossy_fields.append(endpoints.version)
         names = [name for name in dict.fromkeys(lossy_fields) if name in self._base.columns]
         columns = [edits.get_base_values(name, rows) for name in names]
-        cells_by_row = zip(*columns, strict=True) if names else repeat(())
         labels = edits.labels.take(rows).tolist()
-        for row, label, key, cells in zip(
-            rows.tolist(), labels, self._record_keys(rows), cells_by_row, strict=False
+        for n, (row, label, key) in enumerate(
+            zip(rows.tolist(), labels, self._record_keys(rows), strict=True)
         ):
-            after, held = sent.after[row], sent.before(row)
-            known = dict(zip(names, cells, strict=True)) | held
+            after, held = sent.after[row], sent.before[row]
+            known = {name: cells[n] for name, cells in zip(names, columns, strict=True)} | held
             if not after.keys().isdisjoint(self._named_by):  # it changes as a whole
                 held |= {n: known[n] for n in self._named_by if n in known}
             self._add_change(row, "update", label, key, known, after, held)
@@ -401,7 +379,7 @@ class _Planner:
         rows = kept.rows(self.cells.bad)
         known = records(self._base, self._edits.positions[rows].tolist())
         for row, key, record in zip(rows.tolist(), self._record_keys(rows), known, strict=True):
-            held = kept.before(row)
+            held = kept.before[row]
             code, key = _split_content_key(key)
             label = self._record_label(code or self._endpoints.code, key, record)
             if self._existing == "refuse":
@@ -421,19 +399,25 @@ class _Planner:
             )
 
     def _plan_deletes(self) -> None:
-        """Plan the deletes that the column `delete` marks."""
-        edits = self._edits
-        rows = np.flatnonzero(edits.deleted & (edits.positions >= 0))
-        known = records(self._base, edits.positions[rows].tolist())
-        for row, key, fields in zip(rows.tolist(), self._record_keys(rows), known, strict=True):
-            self._add_delete(row, self.cells.label(row), key, fields)
+        """Plan the deletes that the column `delete` marks, and those that `delete=` names.
 
-    def _add_delete(self, row: int, label: Any, key: Any, known: Mapping[str, Any]) -> None:
-        """Add the delete of a record, with the fields that could be sent again."""
-        sendable = {
-            n: v for n, v in known.items() if n in self._endpoints.body.list_updatable_fields()
-        }
-        self._add_change(row, "delete", label, key, known, {}, sendable)
+        Each has the fields that could be sent again. Records in the frame keep their row.
+        """
+        edits, base, named = self._edits, self._base, self._basis.deletes
+        marked = np.flatnonzero(edits.deleted & (edits.positions >= 0))
+        extra = named[~np.isin(named, edits.positions)]
+        positions = np.concatenate([edits.positions[marked], extra]).tolist()
+        keys = base.index[positions].tolist()
+        fill = (None,) * (edits.labels.nlevels - 1)
+        labels = [self.cells.label(row) for row in marked.tolist()]
+        labels += [(key, *fill) if fill else key for key in keys[len(labels) :]]
+        rows = [*marked.tolist(), *range(len(edits.labels), len(edits.labels) + len(extra))]
+        sendable = self._endpoints.body.list_updatable_fields()
+        for row, label, key, known in zip(
+            rows, labels, keys, records(base, positions), strict=True
+        ):
+            before = {name: value for name, value in known.items() if name in sendable}
+            self._add_change(row, "delete", label, key, known, {}, before)
 
     def _plan_creates(self) -> None:
         """Plan the creates: the rows that match no record."""
@@ -463,7 +447,12 @@ class _Planner:
         for (row, after), label in zip(fields.items(), labels, strict=True):
             key = edits.key(row) if endpoints.chosen else None
             if endpoints.chosen and key is None:
-                self._refuse_keyless(row)
+                for name in map(str, self._base.index.names):
+                    column = get_column_or_level(self._basis.frame, name)
+                    if column is None or pd.isna(column[row]) or column[row] == "":
+                        cells.refuse(
+                            row, name, None, "is required", f"fill in the {name} of each row"
+                        )
             elif endpoints.chosen:
                 after[endpoints.key] = _split_content_key(key)[1]
             missing = [
@@ -473,13 +462,6 @@ class _Planner:
                 cells.refuse_cells(row, missing)
             if row not in cells.bad:
                 self._add_change(row, "create", label, key, {}, after, {})
-
-    def _refuse_keyless(self, row: int) -> None:
-        """Refuse a new row without the key that it must choose."""
-        for name in map(str, self._base.index.names):
-            cells = get_column_or_level(self._basis.frame, name)
-            if cells is None or pd.isna(cells[row]) or cells[row] == "":
-                self.cells.refuse(row, name, None, "is required", f"fill in the {name} of each row")
 
     def _add_change(
         self,
@@ -601,11 +583,10 @@ class _Planner:
             TopologicalSorter({row: [before] for row, before in waits.items()}).prepare()
         except CycleError as error:  # another one, if there is, is found without this one
             cycle = sorted({*error.args[1]})
-            rows = ", ".join(str(self.cells.label(row)) for row in cycle[:_NAMED_ROWS])
-            more = f" and {len(cycle) - _NAMED_ROWS} more" if len(cycle) > _NAMED_ROWS else ""
+            rows = _name_few([str(self.cells.label(row)) for row in cycle])
             named = self._endpoints.list_name_fields()[-1]
             reason = (
-                f"rows {rows}{more} exchange their {named}s, and the service keeps each {named} "
+                f"rows {rows} exchange their {named}s, and the service keeps each {named} "
                 "unique: none of them can be sent first"
             )
             step = f"give one of these rows a free {named} in a plan of its own, then plan again"
@@ -650,12 +631,8 @@ class _Planner:
         label = self.cells.label
         if united := {label(row): label(first) for row, first in edits.merged.items()}:
             each = "" if self._endpoints.single else "; duplicates=True takes each on its own"
-            pairs = [f"{row!r} ({first!r})" for row, first in islice(united.items(), _NAMED_ROWS)]
-            more = f" and {len(united) - _NAMED_ROWS} more" if len(united) > _NAMED_ROWS else ""
-            notes.append(
-                f"Rows merged into an earlier row of the same {noun}: "
-                f"{', '.join(pairs)}{more}{each}."
-            )
+            pairs = _name_few([f"{row!r} ({first!r})" for row, first in united.items()])
+            notes.append(f"Rows merged into an earlier row of the same {noun}: {pairs}{each}.")
         counts = FindingCounts(noun)
         for row, findings in self.cells.warnings.items():
             if row in self.changes:
@@ -689,6 +666,12 @@ class _Planner:
                 "created before one is deleted."
             )
         return notes
+
+
+def _name_few(names: Sequence[str]) -> str:
+    """Join names; of many only the first, and the number of the others."""
+    more = f" and {len(names) - _NAMED_ROWS} more" if len(names) > _NAMED_ROWS else ""
+    return f"{', '.join(names[:_NAMED_ROWS])}{more}"
 
 
 def _split_content_key(key: Any) -> tuple[str | None, Any]:

@@ -240,7 +240,7 @@ class Search:
             return set()
         calls: dict[int, tuple[Call, str | None]] = {}
         for name, (row, *_) in named.items():
-            search = endpoints.search(endpoints.make_search_text(row.change.after))
+            search = endpoints.search(str(row.change.after[endpoints.list_name_fields()[-1]]))
             call = endpoints.list_call(filters=search)
             calls[id(call)] = call, name
         sure = set()
@@ -276,7 +276,7 @@ class Search:
 
     def _collect_matches(self, records: Iterable[Record], matches: Matches) -> None:
         for record in records:
-            name = self._endpoints.make_natural_name_of(record)
+            name = self._endpoints.make_natural_name(vars(record))
             if name in matches:
                 matches[name][getattr(record, self._endpoints.key)] = record
 
@@ -356,22 +356,19 @@ class ThrottledReader:
         source = iter(calls)
         again: deque[Call] = deque()
         asked: Counter[str] = Counter()
-        more = True
         with self._transport.flight() as flight:
-            while more or again or flight.out:
+            while True:
                 if self._stopped():
                     raise Stopped
                 free = max(0, min(self._throttle.free(flight.out), concurrency - flight.out))
                 batch = [again.popleft() for _ in range(min(free, len(again)))]
-                if more and (left := free - len(batch)):
-                    fresh = list(islice(source, left))
-                    more = bool(fresh)
-                    batch += fresh
+                batch += islice(source, free - len(batch))
                 self._throttle.count_started(len(batch))
                 flight.start(batch)
                 if not flight.out:
-                    if more or again:
-                        time.sleep(min(self._throttle.seconds_until_free(), 0.1))
+                    if free:  # and nothing was left
+                        return
+                    time.sleep(min(self._throttle.seconds_until_free(), 0.1))
                     continue
                 outcomes = flight.completed(0.1)
                 self._throttle.completed(len(outcomes))

@@ -230,11 +230,9 @@ def _make_update_lines(change: Change, name: str, *, whole: bool) -> list[Line]:
     lines = []
     for place, old, new in first:
         a, b = render_change(old, new)
-        lines.append(
-            Line(place, _add_full_text(a, old), _add_full_text(b, new))
-            if whole
-            else Line(place, a, b)
-        )
+        if whole:
+            a, b = _add_full_text(a, old), _add_full_text(b, new)
+        lines.append(Line(place, a, b))
     return lines + _make_rest_line(name, len(places) - len(first), "more difference")
 
 
@@ -279,13 +277,17 @@ def make_change_label(change: Change) -> str:
 def make_plan_parts(plan: Plan) -> list[ReportPart]:
     """Return the parts of a plan as a report: the heading first, how to apply it last."""
     notes = [line for note in list_plan_notes(plan) for line in wrapped("", note)]
-    does = "<p><code>plan.apply()</code> does it.</p>" if any(plan.counts.values()) else ""
-    objections = html_list("objections", "Blocked:", [visible(each) for each in plan.objections()])
+    end, html = [], ""
+    if objections := [visible(each) for each in plan.objections()]:
+        end = ["Blocked:", *(line for each in objections for line in wrapped("  - ", each))]
+        html = html_list("objections", "Blocked:", objections)
+    elif any(plan.counts.values()):
+        end, html = ["plan.apply() does it."], "<p><code>plan.apply()</code> does it.</p>"
     return [
         ReportPart([make_plan_heading(plan)], html_heading(make_plan_heading(plan))),
         *map(ReportPart, [*_write_change_blocks(plan), _write_refused_lines(plan), notes]),
         ReportPart(html=partial(_make_plan_html, plan)),
-        ReportPart(_write_closing_lines(plan), objections or does),
+        ReportPart(end, html),
     ]
 
 
@@ -373,14 +375,6 @@ def _write_refused_lines(plan: Plan) -> list[str]:
     return lines
 
 
-def _write_closing_lines(plan: Plan) -> list[str]:
-    """Write the last lines of a plan: what blocks it, or how to apply it."""
-    if objections := plan.objections():
-        lines = [line for one in objections for line in wrapped("  - ", visible(one))]
-        return ["Blocked:", *lines]
-    return ["plan.apply() does it."] if any(plan.counts.values()) else []
-
-
 # --- a plan as HTML -------------------------------------------------------------------
 
 _REFUSED = {"row": 10, "column": 13, "value": 23, "reason": 27, "next step": 27}
@@ -464,14 +458,9 @@ def make_kind_html(change: Change) -> str:
 
 def _make_refused_html(label: str, cell: RefusedCell) -> str:
     """Make the table row of a refused cell, or of all rows with one refusal."""
-    column, value = cut(cell.column, LABEL), cut(cell.value, 2 * LONG)
-    texts = [
-        label.removeprefix("row "),
-        column,
-        value,
-        visible(cell.reason),
-        visible(cell.next_step),
-    ]
+    _, column, value, reason, step = cell
+    place = [label.removeprefix("row "), cut(column, LABEL), cut(value, 2 * LONG)]
+    texts = [*place, visible(reason), visible(step)]
     row = "".join([f'<td dir="auto">{marked(part)}</td>' for part in texts])
     return f"<tbody><tr>{row}</tr></tbody>"
 

@@ -57,13 +57,17 @@ _REFUSED = (TypeError, ValueError, OverflowError)
 class WrongRows(ValueError):
     """Rows that are not as documented: the row (from 0), the field and its value."""
 
+    def __init__(self, message: str, row: int | None = None) -> None:
+        self.row = row  #: the first that may be meant; None: any
+        super().__init__(message)
+
 
 def _make_value_error(
     row: int, field: str, kind: Kind, value: object, whose: str = ""
 ) -> WrongRows:
     """Return the error for a value of the wrong type, with its row and field."""
     message = f"row {row}, field {field}: expected {_TYPES[kind].name}, got {value!r:.60}"
-    return WrongRows(f"{message} ({whose})" if whose else message)
+    return WrongRows(f"{message} ({whose})" if whose else message, row)
 
 
 # --- kinds of columns -------------------------------------------------------------------
@@ -225,7 +229,9 @@ class Columns:
         try:
             rows = self._read_page(page)
         except _BROKEN as error:
-            raise WrongRows(f"the page that begins with row {self.rows}: {error}") from None
+            raise WrongRows(
+                f"the page that begins with row {self.rows}: {error}", self.rows
+            ) from None
         self._waiting += rows
         self.rows += len(rows)
         if len(self._waiting) >= _CHUNK_ROWS:
@@ -334,7 +340,9 @@ class Columns:
                 rows.append(decode(row, type=dict[str, Raw]))
             except msgspec.ValidationError:
                 value = decode(row)
-                raise WrongRows(f"row {number}: expected an object, got {value!r:.60}") from None
+                raise WrongRows(
+                    f"row {number}: expected an object, got {value!r:.60}", number
+                ) from None
         self._flush()
         for name in (name for row in rows for name in row):
             self._kinds.setdefault(name, "json")
@@ -410,7 +418,7 @@ class Columns:
                     yield repeat(None, rows) if text is None else decode(text)
                 except _BROKEN as error:
                     where = f"rows {start} to {end - 1}, field {name}"
-                    raise WrongRows(f"{where}: {error}") from None
+                    raise WrongRows(f"{where}: {error}", start) from None
 
         return np.fromiter(chain.from_iterable(decoded()), object, self.rows)
 

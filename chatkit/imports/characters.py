@@ -106,7 +106,8 @@ def _make_check(
 @lru_cache(1)  # the checks of a text ask for its characters one after the other
 def _group_unseen(text: str) -> Mapping[str, dict[int, str]]:
     """Group the invisible characters of a text by kind, each by position, except those of flags."""
-    places = find_invisible_characters(text)
+    ordinary = text.isascii() and text.isprintable()  # as most are
+    places = () if ordinary else find_invisible_characters(text)
     flags = {n for match in _FLAG.finditer(text) for n in range(*match.span())} if places else ()
     groups: dict[str, dict[int, str]] = {}
     for n in places:
@@ -428,7 +429,9 @@ find_styled = _make_check("styled", lambda text: _replace_styled(text) != text, 
 
 def _has_both_directions(text: str) -> bool:
     """Check if a text has letters of both directions of writing."""
-    kinds = {unicodedata.bidirectional(c) for c in text} if is_right_to_left(text) else set()
+    if text.isascii() or not is_right_to_left(text):
+        return False
+    kinds = {unicodedata.bidirectional(c) for c in text}
     return "L" in kinds and not kinds.isdisjoint(("R", "AL"))
 
 

@@ -26,11 +26,10 @@ import sqlalchemy as sa
 from sqlalchemy.exc import DataError, IntegrityError, SQLAlchemyError
 
 from chatkit.api.secret import Secret
-from chatkit.bulk.journal import is_busy, set_durable_mode, sleep_briefly
 from chatkit.errors import InputError, StoreError
 from chatkit.inbox.delivery import Delivery, ReceivedDelivery, Selection
 from chatkit.signature import PACKED
-from chatkit.util.files import make_folder
+from chatkit.util.files import is_busy, make_folder, set_durable_mode, sleep_briefly
 
 _SCHEMA = 3
 _PAGE = 100  # deliveries that are in memory together: a body may have megabytes

@@ -14,7 +14,6 @@ from functools import cached_property
 from html import unescape
 from typing import TYPE_CHECKING, Any
 
-from chatkit.bulk.journal import get_user_name
 from chatkit.localization import language
 from chatkit.localization.checks import get_text_limit
 from chatkit.localization.content import (
@@ -40,6 +39,7 @@ from chatkit.localization.units import (
 )
 from chatkit.report import FEW, LABEL, MANY, Report, ReportPart, html_tables, marked
 from chatkit.util.display import cut, has_half_character, many, visible
+from chatkit.util.files import get_user_name
 
 if TYPE_CHECKING:
     import pandas as pd

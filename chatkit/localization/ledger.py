@@ -25,7 +25,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from chatkit.api.connection import Connection
-from chatkit.bulk.journal import get_user_name
 from chatkit.bulk.stores import get_journal_folder
 from chatkit.errors import InputError, read_file_bytes
 from chatkit.localization import language
@@ -33,7 +32,7 @@ from chatkit.localization.content import Contents, Entry, group_with_source, rea
 from chatkit.localization.table import make_frame
 from chatkit.report import Report, ReportPart, marked, paragraph
 from chatkit.util.display import compare_words, many, values, visible
-from chatkit.util.files import replace_file, rewrite_file
+from chatkit.util.files import get_user_name, replace_file, rewrite_file
 from chatkit.util.progress import print_line
 
 if TYPE_CHECKING:

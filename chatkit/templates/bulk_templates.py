@@ -12,7 +12,6 @@ from chatkit.api.answer import Envelope
 from chatkit.api.call import Call
 from chatkit.api.listing import check_list_is_complete, send_in_order
 from chatkit.api.transport import Transport
-from chatkit.bulk.endpoints import parse_row_number
 from chatkit.errors import BadAnswer, InputError, NotFound, Refused
 from chatkit.frames.snapshot import Snapshot, get_snapshot, keep_snapshot, read_origin
 from chatkit.templates.codes import template_codes
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
 
     from chatkit.bulk.plan import Plan
     from chatkit.bulk.planner import PlanOptions
-    from chatkit.frames.frame import Columns
+    from chatkit.frames.frame import Columns, WrongRows
     from chatkit.localization.ledger import How
 
 CODE, LANG = "template_code", "lang_code"
@@ -348,7 +347,7 @@ class ContentReader:
                 raise NotFound(self._templates[0].list_call(), message)
             warnings.warn(message, stacklevel=4)
 
-    def _make_list_error(self, error: Exception, counts: Sequence[int]) -> BadAnswer:
+    def _make_list_error(self, error: WrongRows, counts: Sequence[int]) -> BadAnswer:
         """Make the error for a list that has a row that is not as documented.
 
         Args:
@@ -356,7 +355,7 @@ class ContentReader:
             counts: The number of rows of each list that was read.
         """
         ends = list(accumulate(counts))
-        number = bisect_right(ends, parse_row_number(error, ends[-1] + 1))
+        number = bisect_right(ends, ends[-1] if error.row is None else min(error.row, ends[-1]))
         template = self._templates[min(number, len(counts) - 1)]
         counted = f" (row 0 is the first of {self._templates[0].code})" if len(ends) > 1 else ""
         return BadAnswer(template.list_call(), f"the list is not as documented: {error}{counted}")

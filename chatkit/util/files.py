@@ -1,4 +1,4 @@
-"""Files: locks, files that are never half written, a temporary folder for each process.
+"""Files: locks, whole and durable files, SQLite, a temporary folder for each process.
 
 The lock of an account allows one apply at a time, and the kernel frees it when a process dies.
 A process removes its temporary folder when it ends. One that is killed cannot, so the next process
@@ -9,19 +9,23 @@ the number of a process may be used again.
 from __future__ import annotations
 
 import atexit
+import getpass
 import os
 import platform
+import random
+import re
 import secrets
 import shutil
 import stat
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from filelock import FileLock, Timeout
 
@@ -214,6 +218,108 @@ def rewrite_file(path: Path, change: Callable[[bytes], bytes]) -> None:
             with replace_file(path) as file:
                 file.write(after)
 
+
+# --- SQLite, and where it can be relied on ------------------------------------------------
+
+#: How the errors begin that say that somebody else has the file.
+BUSY = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL")
+
+
+def set_durable_mode(connection: Any, mode: str = "WAL", *, wait: float) -> None:
+    """Set what makes a commit durable.
+
+    SQLite's own timeout does not hold for the switch to a write-ahead log: while another
+    process has the file, the answer is "locked" at once. It is asked again.
+
+    Args:
+        connection: Of the sqlite3 module, to any file; no transaction is open.
+        mode: The journal mode of SQLite.
+        wait: Seconds until "locked" is final.
+    """
+    deadline = time.monotonic() + wait
+    while True:
+        try:
+            connection.execute(f"PRAGMA journal_mode = {mode}").fetchone()
+            break
+        except Exception as error:
+            if not is_busy(error) or time.monotonic() >= deadline:
+                raise
+            sleep_briefly()
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA fullfsync = ON")  # macOS: into the disk, not only to its cache
+
+
+def sleep_briefly() -> None:
+    """Sleep for a short random time between attempts."""
+    time.sleep(random.uniform(0.002, 0.02))  # noqa: S311  (no secret)
+
+
+def is_busy(error: object) -> bool:
+    """Return whether SQLite failed only because another process has the file."""
+    return getattr(error, "sqlite_errorname", "").startswith(BUSY)
+
+
+#: File systems of other machines. Locks and syncs of files there do not hold what SQLite needs.
+#: A program behind FUSE is taken for one of them, as new ones come (Google Drive, S3), unless it
+#: only encrypts, joins or reads folders and disks of this machine; `fuseblk` is a disk of it.
+_NETWORK = re.compile(
+    "nfs[34]?|cifs|smb(fs|[23])|ncpfs|afs|ceph|lustre|gpfs|beegfs|glusterfs|davfs|wekafs|"
+    r"fuse(\.(?!(encfs|gocryptfs|cryfs|securefs|bindfs|mergerfs|unionfs|unionfs-fuse|"
+    r"fuse-overlayfs|ntfs|ntfs-3g|exfat|exfat-fuse|fuse2fs|zfs-fuse|lxcfs|portal)$).*)?"
+)
+#: Folders of the host of a virtual machine, like C: of Windows as /mnt/c in WSL. Its programs and
+#: those of this machine do not see each other's locks.
+_HOST = re.compile("9p|drvfs|virtiofs|vboxsf|vmhgfs|prl_fs|fakeowner")
+
+
+def find_network_file_system(folder: Path, mounts: Path = Path("/proc/self/mountinfo")) -> str:
+    r"""Return the name of the network file system of a folder; empty if it is local.
+
+    A folder of the host of a virtual machine counts, too, unless it is the root of this one: then
+    nobody else writes there. Linux lists what is mounted where; elsewhere only a path like
+    \\server\share shows it.
+
+    Args:
+        folder: It need not be there yet.
+        mounts: The list of Linux.
+    """
+    place = folder.expanduser().resolve()
+    if str(place).startswith("\\\\"):
+        return "a share of another machine"
+    kind, longest = "", -1
+    with suppress(OSError):
+        for line in mounts.read_text(encoding="utf-8", errors="replace").splitlines():
+            if mount := re.match(r"(?:\S+ ){4}(\S+) .*?- (\S+)", line):
+                point = Path(re.sub(r"\\([0-7]{3})", lambda octal: chr(int(octal[1], 8)), mount[1]))
+                if place.is_relative_to(point) and len(point.parts) >= longest:
+                    kind, longest = mount[2], len(point.parts)  # the last is on top
+    of_host = longest > 1 and _HOST.fullmatch(kind)
+    return kind if of_host or _NETWORK.fullmatch(kind) else ""
+
+
+# --- whose files they are -----------------------------------------------------------------
+
+#: Characters of a person's name; a token is longer.
+_LONGEST_NAME = 40
+
+
+def get_user_name() -> str:
+    """Return the user: CHATKIT_USER, else the user of the operating system.
+
+    It is a short name, never an address: of one the part before the @ counts. It is empty where
+    nobody can be named.
+    """
+    name = os.environ.get("CHATKIT_USER", "").strip()
+    if not name:
+        try:
+            name = getpass.getuser()
+        except (OSError, KeyError, ImportError):  # a user without a name, as in some containers
+            return ""
+    name = " ".join(name.partition("@")[0].split())
+    return name if len(name) <= _LONGEST_NAME else ""
+
+
+# --- a temporary folder for each process --------------------------------------------------
 
 TEMPORARY_PREFIX = "chatkit-process-"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -27,6 +28,34 @@ ENGLISH: dict[str, Any] = {
 }
 #: What a write moves beside what it was asked to.
 STAMPS = {"updated_at", "updated_by"}
+
+
+class _AnyBody:
+    """A body of any fields, whose cells can all be sent."""
+
+    class _Everything:
+        def __contains__(self, name: object) -> bool:
+            return True
+
+    model_fields = _Everything()
+
+    @staticmethod
+    def column(name: str, texts: list[Any]) -> tuple[dict[int, Any], dict[int, Any]]:
+        return {}, {}
+
+
+@dataclass
+class Things:
+    """Endpoints of records that hold anything, where only rows and cells are matched."""
+
+    noun: str = "thing"
+    natural_key: tuple[str, ...] = ("no such column",)
+    chosen: bool = False
+    single = restores = False
+    body = _AnyBody
+
+    def list_name_fields(self) -> tuple[str, ...]:
+        return self.natural_key
 
 
 @pytest.fixture

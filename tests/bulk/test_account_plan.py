@@ -228,16 +228,6 @@ def test_a_new_flow_may_have_the_id_of_a_webhook_that_was_there(sandbox, client)
 # --- journal, save and load, resume, undo -----------------------------------------------------
 
 
-def test_a_saved_plan_for_the_account_is_read_again_and_applied(sandbox, client, tmp_path):
-    prepared(sandbox)
-    plan = joined(client)
-    again = client.load_plan(plan.save(tmp_path / "plan.json"))
-    assert (again.hash, again.id, again.changes) == (plan.hash, plan.id, plan.changes)
-    assert again._setting == plan._setting
-    assert repr(again) == repr(plan)
-    assert states(again.apply(many=True, irreversible=True)) == ["applied"] * 9
-
-
 def test_the_undo_of_a_run_takes_back_all_resources_the_last_first(sandbox, client):
     prepared(sandbox)
     before = shape(sandbox)
@@ -364,11 +354,3 @@ def test_what_took_effect_is_found_from_that_moment_on(folder, tmp_path, monkeyp
     assert outcome("09:00:00.000") == [("aaaa", "09:00:00", 0), *second]
     assert outcome("09:00:00.001") == second == outcome("10:00:00.000")
     assert outcome("10:00:00.001") == []
-
-
-def test_the_account_is_known_by_what_a_change_says_of_its_resource(client):
-    plan_target = get_plan_target(client, "account")
-    assert plan_target.of(None, "contact").noun == "contact"
-    assert plan_target.of("ready", "content").path == ("templates", "ready", "contents")
-    with pytest.raises(LookupError, match="says which resource"):
-        plan_target.of(None)

@@ -10,7 +10,6 @@ import time
 from collections import Counter
 from itertools import count
 
-import pandas as pd
 import pytest
 from bulk.applying import settled
 from bulk.wayward import (
@@ -24,43 +23,16 @@ from bulk.wayward import (
     patch_key,
     plan_of,
     right,
-    slow,
     unreachable,
     wayward,
 )
 
-import chatkit
 from chatkit.account import history
 from chatkit.api import retry
 from chatkit.bulk.changes import Change
 from chatkit.bulk.journal import FolderStore, Journal
 from chatkit.bulk.stores import get_journal_folder
 from chatkit.frames.snapshot import read_origin
-from chatkit.util.progress import prefix_lines
-
-
-@pytest.mark.parametrize("rows", [20, 120])
-def test_what_frees_a_name_is_done_before_what_needs_it(rows: int) -> None:
-    """Deletes before updates before creates, in the first few rows of a long plan too."""
-    with wayward(duplicate_flow_name="refuse") as service, service.client() as client:
-        old = service.caller.flow("Order")
-        service.on("DELETE", "flows", slow(0.1))
-        changes = [flow(0, "Order"), Change(1, "delete", old, "Order", {}, {})]
-        plan = plan_of(client.flows, changes + [flow(n) for n in range(2, rows)], known=[old])
-        result = plan.apply(irreversible=True)
-        assert set(result.state) == {"applied"}, result.reason[0]
-
-
-@pytest.mark.parametrize("rows", [20, 120])
-def test_a_number_that_a_deletion_frees_can_be_given_to_another(rows: int) -> None:
-    with wayward() as service, service.client() as client:
-        one, two = (service.caller.contact(number_of(n), name="Ana Cruz") for n in (1, 2))
-        service.on("DELETE", "contacts", slow(0.1))
-        change = Change(0, "update", one, "1", {"number": number_of(1)}, {"number": number_of(2)})
-        freed = Change(1, "delete", two, "2", contact(2).after, {})
-        plan = plan_of(client.contacts, [change, freed, *(contact(n) for n in range(10, 8 + rows))])
-        result = plan.apply()
-        assert set(result.state) == {"applied"}, result.reason[0]
 
 
 def test_no_limit_of_the_rate_can_be_written_as_infinity_or_is_refused_at_once() -> None:
@@ -152,20 +124,6 @@ def test_when_a_commit_fails_nothing_more_is_sent(monkeypatch) -> None:
 # --- stopping ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("status", [401, 403])
-def test_a_token_that_is_refused_stops_the_run(status: int) -> None:
-    with wayward() as service, service.client() as client:
-        service.on("POST", "contacts", right, right, forever=answers(status, b'{"message":"no"}'))
-        plan = plan_of(client.contacts, [contact(n) for n in range(50)])
-        result = plan.apply(concurrency=4)
-        assert result.state.value_counts().to_dict() == {"applied": 2, "not sent": 48}
-        assert len(service.writes()) <= 2 + 4
-        assert str(status) in read_origin(result)["stopped"]
-        service.on("POST", "contacts")
-        assert set(history.resume(result, client).state) == {"applied"}
-        assert len(service.numbers()) == 50
-
-
 def test_ten_refusals_in_a_row_stop_the_run() -> None:
     with wayward() as service, service.client() as client:
         service.on("POST", "contacts", forever=answers(422, b'{"message":"bad number"}'))
@@ -185,28 +143,6 @@ def test_refusals_between_successes_do_not_stop_it() -> None:
         assert read_origin(result)["stopped"] == ""
 
 
-def test_a_long_wait_stops_the_run_and_says_how_long() -> None:
-    with wayward() as service, service.client() as client:
-        service.on("POST", "contacts", right, answers(429, b"{}", retry_after="3600"))
-        result = plan_of(client.contacts, [contact(n) for n in range(20)]).apply(concurrency=1)
-        assert result.state.value_counts().to_dict() == {"applied": 1, "not sent": 19}
-        assert "3600 s" in read_origin(result)["stopped"]
-        assert len(service.writes()) == 2
-        with service.client() as later:
-            assert set(history.resume(result, later).state) == {"applied"}
-        assert len(service.numbers()) == 20
-
-
-def test_nothing_is_sent_while_the_service_asks_to_wait() -> None:
-    with wayward() as service, service.client(deadline=0.2) as client:
-        service.on("POST", "contacts", right, answers(429, b"{}", retry_after="0.5"))
-        result = plan_of(client.contacts, [contact(n) for n in range(6)]).apply(concurrency=1)
-        assert set(result.state) == {"applied"}
-        times = [sent.at for sent in service.writes()]
-        assert times[2] - times[1] >= 0.5
-        assert len(times) == 7
-
-
 def test_an_unreachable_service_ends_the_run_soon_and_a_resume_goes_on() -> None:
     with wayward() as service, service.client(deadline=1) as client:
         service.on("POST", "contacts", right, forever=unreachable)
@@ -217,18 +153,6 @@ def test_an_unreachable_service_ends_the_run_soon_and_a_resume_goes_on() -> None
         service.on("POST", "contacts")
         assert set(history.resume(result, client).state) == {"applied"}
         assert len(service.numbers()) == 50
-
-
-def test_when_nothing_lands_any_more_the_run_pauses_looks_and_stops() -> None:
-    with wayward() as service, service.client() as client:
-        service.on("POST", "contacts", forever=dropped)
-        result = plan_of(client.contacts, [contact(n) for n in range(200, 290)]).apply()
-        assert set(result.state) <= {"not sent", "unknown"}
-        assert "does not answer as it should" in read_origin(result)["stopped"]
-        assert len(service.writes()) <= 3 * (20 + 8)
-        service.on("POST", "contacts")
-        assert set(history.resume(result, client).state) == {"applied"}
-        assert len(service.numbers()) == 90
 
 
 def test_what_lands_between_outages_lets_a_run_go_on() -> None:
@@ -246,37 +170,7 @@ def test_what_lands_between_outages_lets_a_run_go_on() -> None:
         assert len(service.writes()) == 60 + 90 + 5 * 20
 
 
-def test_when_everything_lands_a_storm_of_lost_answers_does_not_stop_it() -> None:
-    with wayward() as service, service.client() as client:
-        service.on("POST", "contacts", forever=lost)
-        result = plan_of(client.contacts, [contact(n) for n in range(90)]).apply()
-        assert set(result.state) == {"applied"}
-        assert set(result.evidence) == {"adopted"}
-        assert len(service.writes()) == 90
-
-
-def test_a_row_is_sent_five_times_at_most() -> None:
-    with wayward() as service, service.client() as client:
-        service.on("POST", number_of(1), forever=dropped)
-        result = settled(
-            plan_of(client.contacts, [contact(n) for n in range(3)]).apply, settle=0.01
-        )
-        assert list(result.state) == ["applied", "failed", "applied"]
-        assert "5 times" in result.reason[1]
-        assert [sent.body["number"] for sent in service.writes()].count(number_of(1)) == 5
-
-
 # --- once -------------------------------------------------------------------------------------
-
-
-def test_applied_again_a_plan_sends_nothing() -> None:
-    with wayward() as service, service.client() as client:
-        plan = plan_of(client.contacts, [contact(n) for n in range(5)])
-        first = plan.apply()
-        sent = len(service.sent)
-        pd.testing.assert_frame_equal(plan.apply(), first)
-        pd.testing.assert_frame_equal(history.resume(first, client), first)
-        assert len(service.sent) == sent
 
 
 # --- the first few ----------------------------------------------------------------------------
@@ -406,15 +300,3 @@ def test_every_row_is_counted_once_however_it_ends() -> None:
         assert "is a whole number, not '01'" in result.reason[200]
         assert seen[-1] == (27, 27)
         assert seen == sorted(seen)
-
-
-def test_a_bar_counts_each_row_once_whatever_answers_were_lost() -> None:
-    seen: list[tuple[int, int | None]] = []
-    with chatkit.Sandbox(seed="demo") as sandbox, chatkit.connect(sandbox) as client:
-        frame = client.contacts.frame()
-        plan = client.contacts.plan(frame.assign(name=[f"Ana Nr{n}" for n in range(len(frame))]))
-        sandbox.faults(dropped=0.2, server_errors=0.1, truncated=0.1, seed=3)
-        with prefix_lines("", lambda done, total: seen.append((done, total))):
-            result = plan.apply(many=True)
-    assert set(result.state) == {"applied"}
-    assert seen[-1] == max(seen) == (len(frame), len(frame))

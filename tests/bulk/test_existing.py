@@ -361,11 +361,3 @@ def test_what_is_to_be_deleted_is_not_a_frame_of_another_account(sandbox, client
     contact(sandbox, 0, "Ana Cruz")
     plan = client.contacts.plan(frame.assign(delete=True), other_account=True, skip_invalid=True)
     assert [change.label for change in plan.changes] == [f"+1 {number(0)}"]
-
-
-def test_an_undo_meets_nothing(sandbox, client):
-    contacts(sandbox, 1, "Oliver Smith")
-    plan = client.contacts.plan(guests("Somebody Else"), existing="update")
-    assert "1 row matches an existing contact" in str(plan)
-    back = chatkit.undo(plan.apply(), client)
-    assert str(back).startswith("Plan that takes back a run of contacts: 1 update.")

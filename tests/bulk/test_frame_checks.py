@@ -6,13 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from chatkit.bulk.matching import check_frame, move_levels_to_columns, read_delete_marks
+from chatkit.bulk.matching import check_frame, read_delete_marks
 from chatkit.errors import InputError
-
-
-def test_a_plain_frame_is_returned_as_it_is() -> None:
-    frame = pd.DataFrame({"id": [1], "name": ["Ana"]})
-    assert check_frame(frame) is frame
 
 
 def test_all_names_that_cannot_be_told_apart_are_named_at_once() -> None:
@@ -37,17 +32,6 @@ def test_columns_of_several_levels_are_refused_with_a_line_that_helps() -> None:
     frame.columns = ["_".join(map(str, names)) for names in frame.columns]  # as it says
     assert "'_'.join(map(str, names))" in str(caught.value)
     assert check_frame(frame) is frame
-
-
-def test_a_level_that_the_base_has_as_a_column_is_read_as_one() -> None:
-    base = pd.DataFrame({"number": ["1"], "name": ["Ana"]}, index=pd.Index([7], name="id"))
-    frame = pd.DataFrame({"name": ["Eva"]}, index=pd.Index(["1"], name="number"))
-    assert move_levels_to_columns(frame, base, ("id",))["number"].tolist() == ["1"]
-    assert move_levels_to_columns(base, base, ("id",)).columns.tolist() == ["number", "name"]
-    unusual = pd.DataFrame({"name": ["Eva"]}, index=pd.Index([7], name=("a", 1)))
-    assert move_levels_to_columns(unusual, base, ("id",)).columns.tolist() == ["name"]
-    both = frame.assign(number=["2"])  # a column counts more than the index
-    assert move_levels_to_columns(both, base, ("id",))["number"].tolist() == ["2"]
 
 
 @pytest.mark.parametrize(
@@ -79,10 +63,3 @@ def test_what_says_neither_yes_nor_no_deletes_nothing(value: Any) -> None:
     [refusal] = unusual
     assert (refusal.row, refusal.column, refusal.value) == (0, "delete", value)
     assert refusal.reason == "is neither True nor False"
-
-
-def test_nothing_said_deletes_nothing() -> None:
-    for cells in (pd.Series([np.nan, np.nan]), pd.Series([], dtype=object)):
-        result, unusual = read_delete_marks(cells)
-        assert not result.any()
-        assert unusual == []

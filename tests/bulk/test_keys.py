@@ -109,21 +109,3 @@ def test_a_number_is_no_text() -> None:
     ] * 4 + ["en"]
     assert matching.explain_bad_text_key(5) == "must be text"
     assert matching.explain_bad_text_key("") == ""
-
-
-@given(
-    st.lists(ids, unique=True, max_size=12),
-    st.lists(st.integers(0, 15), max_size=16),
-    st.booleans(),
-    st.booleans(),
-)
-def test_positions_are_those_of_a_plain_search(
-    known: list[int], asked: list[int], known_ordered: bool, asked_ordered: bool
-) -> None:
-    known = sorted(known) if known_ordered else known
-    expected = [known[n] if n < len(known) else 2 * n for n in asked]
-    expected = sorted(set(expected)) if asked_ordered else expected
-    base = pd.DataFrame(index=pd.Index(known, dtype="int64"))
-    _, has_key, result = matching.find_keys(base, [pd.Series(expected, dtype="int64")])
-    assert result.tolist() == [known.index(one) if one in known else -1 for one in expected]
-    assert has_key.all()

@@ -18,9 +18,7 @@ from bulk.planning import (  # noqa: F401
 )
 
 import chatkit
-from chatkit.bulk import rendering
 from chatkit.bulk.apply import Interrupt
-from chatkit.widgets.planview import make_plan_items
 
 
 def edited(sandbox, client, count=60):
@@ -68,15 +66,3 @@ def test_a_run_that_was_stopped_goes_on_with_the_rows_that_are_left(sandbox, cli
     assert Counter(states(whole)) == {"applied": 80}
     assert list(whole.key.notna()) == [True] * 80
     assert len(active(sandbox, "contacts")) == 60
-
-
-def test_the_view_of_a_plan_shows_each_row(sandbox, client):
-    plan = edited(sandbox, client)
-    order = rendering.order_by_kind(plan)
-    output = [change for kind in rendering.group_by_kind(plan) for change in kind]
-    assert [plan.changes[n] for n in order] == output
-    _, items = make_plan_items(plan)
-    output = [change.label for kind in rendering.group_by_kind(plan) for change in kind]
-    assert len(items) == len(output) == 80
-    texts = [item.html() for item in items]
-    assert all(label.split()[-1] in text for label, text in zip(output, texts, strict=True))

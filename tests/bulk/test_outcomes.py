@@ -22,7 +22,6 @@ from bulk.wayward import (
     patch_key,
     plan_of,
     right,
-    slow,
     wayward,
     webhook,
 )
@@ -130,13 +129,6 @@ def test_somebody_elses_change_to_what_is_hidden_is_a_conflict() -> None:
         assert service.writes() == []
 
 
-def test_an_answer_that_takes_its_time_is_an_answer() -> None:
-    with wayward() as service, service.client() as client:
-        service.on("POST", "contacts", slow(2.1))
-        result = plan_of(client.contacts, [contact(1)]).apply()
-        assert result.loc[1, ["state", "evidence"]].tolist() == ["applied", "answered"]
-
-
 # --- attempts ---------------------------------------------------------------------------------
 
 
@@ -157,12 +149,6 @@ def test_what_never_lands_has_failed_after_it_was_sent_five_times() -> None:
         assert (result.state[1], result.sent[1]) == ("failed", 5)
         assert "sent 5 times, and it never took effect" in result.reason[1]
         assert len(service.writes()) == 5
-
-
-def test_the_result_counts_as_sent_only_what_left() -> None:
-    with wayward() as service, service.client(deadline=0.1) as client:
-        service.on("POST", "contacts", answers(429, b"{}", retry_after="0.15"))
-        assert list(plan_of(client.contacts, [contact(1)]).apply().sent) == [1]
 
 
 def test_what_is_refused_after_a_doubt_was_settled_is_told_in_the_words_of_the_service() -> None:
@@ -235,16 +221,3 @@ def test_an_answer_about_another_record_proves_nothing(other_records: str) -> No
         outcome = result.loc[1, ["state", "evidence"]].tolist()
         assert outcome == (["conflict", ""] if other_records else ["applied", "adopted"])
         assert other_records in result.reason[1]
-
-
-def test_somebody_elses_change_meanwhile_is_a_conflict_with_both_values() -> None:
-    with wayward() as service, service.client() as client:
-        key = service.caller.contact(number_of(1), name="Ana Cruz")
-        other_records = first(
-            lambda: service.caller("PUT", f"/contacts/{key}", {"name": "Bo"}), right
-        )
-        service.on("GET", f"contacts/{key}", other_records)
-        result = plan_of(client.contacts, [patch_key(1, key)]).apply()
-        assert result.state[1] == "conflict"
-        assert all(name in result.reason[1] for name in ("Ana Cruz", "Bo", "Zoë Li"))
-        assert service.writes() == []

@@ -47,13 +47,6 @@ def test_many_updates_are_read_one_by_one_and_read_back_by_pages(sandbox, client
     assert {record["first_name"] for record in active(sandbox, "contacts").values()} == {"Zoë"}
 
 
-def test_few_rows_of_many_are_read_one_by_one(sandbox, client):
-    contacts(sandbox, ROWS)
-    plan = patch_key(client, 3)
-    report = calls_of(sandbox, plan.apply)
-    assert report == {"GET": 6, "PUT": 3}
-
-
 def test_what_reads_back_otherwise_is_asked_for_alone_before_it_is_said(sandbox, client):
     ids = contacts(sandbox, 40)
     plan = patch_key(client, 40)
@@ -66,13 +59,6 @@ def test_what_reads_back_otherwise_is_asked_for_alone_before_it_is_said(sandbox,
     result = plan.apply(many=True, watch=watch, concurrency=1)
     assert result.loc[ids[0], "state"] == "differs"
     assert Counter(states(result)) == {"applied": 39, "differs": 1}
-
-
-def test_an_undo_is_read_back_by_pages_too(sandbox, client):
-    contacts(sandbox, 40)
-    undo = chatkit.undo(patch_key(client, 40).apply(many=True), client)
-    report = calls_of(sandbox, undo.apply)
-    assert report == {"GET": 40, "PUT": 40, "page": 1}
 
 
 def test_the_calls_of_a_plan_are_estimated(sandbox, client):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pandas as pd
 import pytest
 from bulk.applying import kept_at, stop_by
@@ -230,21 +228,6 @@ def test_the_frame_and_the_refused_cells_have_the_same_columns_when_empty(sandbo
     assert refused["next_step"].ne("").all()
 
 
-def test_it_estimates_its_time_from_how_quick_the_service_has_been(sandbox, client):
-    contacts(sandbox, 12)
-    plan = client.contacts.plan(renamed(client, 2))
-    assert 0 < plan.seconds < 1
-    assert client.contacts.plan([]).seconds == 0
-
-
-def test_a_limit_that_the_service_has_shown_counts_for_its_time(sandbox, client, monkeypatch):
-    contacts(sandbox, 12)
-    plan = client.contacts.plan(renamed(client, 2))  # 2 rows of 3 calls
-    monkeypatch.setattr(AdaptiveThrottle, "rate", property(lambda self: 0.5))
-    assert plan.seconds == pytest.approx(12.0)
-    assert "It takes about 10 seconds at 0.5 calls a second." in repr(plan)
-
-
 def test_a_run_says_beforehand_how_long_it_takes(sandbox, client, monkeypatch, capsys):
     contacts(sandbox, 12)
     plan, long = (client.contacts.plan(renamed(client, 2)) for _ in range(2))
@@ -314,20 +297,6 @@ def test_a_run_that_goes_on_keeps_its_rate_and_its_bar_ends_at_what_is_done(sand
     assert events["started"] == events["resumed"] == {"rate": 20}
 
 
-def test_what_a_run_says_of_its_time_under_a_rate_is_true_within_a_factor_of_two(
-    sandbox, client, monkeypatch, capsys
-):
-    contacts(sandbox, 100)
-    monkeypatch.setattr("chatkit.bulk.plan.LONG", 0.1)
-    for rate, rows in ((20, 15), (40, 30)):
-        plan = client.contacts.plan(renamed(client, rows, f"Ana {rate}"))
-        estimate = plan.calls() / rate
-        began = time.monotonic()
-        plan.apply(rate=rate)
-        assert estimate / 2 < time.monotonic() - began < 2 * estimate + 0.5
-        assert f"{plan.calls()} calls" in capsys.readouterr().out
-
-
 # --- once -----------------------------------------------------------------------------------
 
 
@@ -357,13 +326,6 @@ def test_a_plan_and_its_file_are_one_plan(sandbox, client, tmp_path, loaded_firs
     pd.testing.assert_frame_equal(first, again)
     pd.testing.assert_frame_equal(first, third)
     assert len(active(sandbox, "contacts")) == 13
-
-
-def test_a_new_plan_of_the_same_frame_finds_nothing_to_do(sandbox, client):
-    contacts(sandbox, 12)
-    client.contacts.plan(renamed(client, 2)).apply()
-    own = client.contacts.frame()[["name"]]
-    assert len(client.contacts.plan(own)) == 0
 
 
 def test_an_empty_plan_is_applied_to_no_rows(sandbox, client):

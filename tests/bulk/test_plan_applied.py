@@ -6,7 +6,6 @@ import json
 
 import pandas as pd
 import pytest
-from bulk.applying import stop_by
 from bulk.planning import (  # noqa: F401
     DOCUMENT,
     JSON,
@@ -31,7 +30,6 @@ from bulk.planning import (  # noqa: F401
 
 import chatkit
 from chatkit import RetryPolicy
-from chatkit.bulk.apply import Interrupt
 
 
 def planned(client, contact, **fields):
@@ -61,27 +59,6 @@ def test_a_result_has_the_rows_of_the_plan_in_its_order_with_its_index(sandbox, 
     made = active(sandbox, "contacts")
     outcome = [made[key]["number"] for key in result["key"]]
     assert [label.split()[-1] for label in result["label"]] == outcome
-
-
-def test_a_result_keeps_an_index_of_several_levels(sandbox, client):
-    content(sandbox), content(sandbox, "welcome")
-    frame = client.templates.frame(["order_ready", "welcome"]).assign(text="Hi")
-    frame.loc[("welcome", "de"), ["text", "is_draft"]] = ["Hallo", True]
-    result = client.templates.plan(frame).apply()
-    assert result.index.names == ["template_code", "lang_code"]
-    assert result.index.tolist() == frame.index.tolist()
-    assert states(result) == ["applied"] * 3
-
-
-def test_a_result_says_how_it_knows(sandbox, client):
-    ids = contacts(sandbox, 12)
-    frame = client.contacts.frame()
-    frame.loc[ids[0], "name"] = "Zoë"
-    result = client.contacts.plan(frame, delete=ids[1:2]).apply()
-    assert result["evidence"].tolist() == ["read back", "answered"]
-    assert result["sent"].tolist() == [1, 1]
-    assert result["reason"].tolist() == ["", ""]
-    assert result.chatkit.summary() == "All 2 changes applied."
 
 
 # --- three ways -----------------------------------------------------------------------------
@@ -168,34 +145,6 @@ def test_my_field_changed_by_someone_is_a_conflict_with_both_values(moves):
         assert active(sandbox, "contacts")[contact]["first_name"] == "Theirs"
 
 
-@pytest.mark.parametrize("moves", [True, False])
-def test_a_name_that_someone_cleared_is_a_conflict_too(moves):
-    with account(constant_updated_at=not moves) as (sandbox, client):
-        [contact] = contacts(sandbox, 1)
-        plan = planned(client, contact, name="Zoë Mine")
-        call(sandbox, "PUT", f"contacts/{contact}", name="")
-        result = plan.apply()
-        assert states(result) == ["conflict"]
-        assert "Ana Cruz" in result["reason"].item()
-        assert active(sandbox, "contacts")[contact]["first_name"] is None
-
-
-def test_a_contact_without_a_name_is_named_though_another_field_moved(sandbox, client):
-    [contact] = contacts(sandbox, 1, name=None)
-    plan = planned(client, contact, name="Zoë")
-    call(sandbox, "PUT", f"contacts/{contact}", number="2025550177")
-    assert states(plan.apply()) == ["applied"]
-    after = active(sandbox, "contacts")[contact]
-    assert (after["first_name"], after["number"]) == ("Zoë", "2025550177")
-
-
-def test_a_name_that_is_cleared_already_is_unchanged(sandbox, client):
-    [contact] = contacts(sandbox, 1)
-    plan = planned(client, contact, name="")
-    call(sandbox, "PUT", f"contacts/{contact}", name="")
-    assert states(plan.apply()) == ["unchanged"]
-
-
 def test_a_document_that_is_never_shown_is_guarded_by_its_time():
     with account(flow_json_in_get=False) as (sandbox, client):
         ids = [flow(sandbox, f"Flow {n}") for n in range(2)]
@@ -249,17 +198,6 @@ def test_what_someone_made_meanwhile_is_a_conflict_or_unchanged(sandbox, client)
     assert active(sandbox, "contacts")[int(created["id"])]["first_name"] == "X"
 
 
-def test_a_change_between_reading_and_planning_is_no_edit_of_mine(sandbox, client):
-    ids = contacts(sandbox, 2)
-    frame = client.contacts.frame()
-    call(sandbox, "PUT", f"contacts/{ids[0]}", name="Theirs")
-    frame.loc[ids[1], "name"] = "Zoë"
-    plan = client.contacts.plan(frame)
-    assert [c.key for c in plan.changes] == [ids[1]]
-    assert states(plan.apply()) == ["applied"]
-    assert active(sandbox, "contacts")[ids[0]]["first_name"] == "Theirs"
-
-
 # --- what reads back otherwise --------------------------------------------------------------
 
 
@@ -294,21 +232,6 @@ def test_what_took_effect_but_cannot_be_read_back_is_applied_and_says_so(sandbox
     assert active(sandbox, "contacts")[contact]["first_name"] == "Zoë"
 
 
-def test_rows_that_the_service_refuses_say_why(sandbox, client):
-    new = pd.DataFrame({"lang_code": ["en", "xx"], "text": "Hi"})
-    result = client.templates("order_ready").plan(new, broken=True).apply()
-    assert states(result) == ["applied", "failed"]
-    assert "422" in result["reason"].iloc[1] and "lang_code" in result["reason"].iloc[1]
-    assert [c["lang_code"] for c in active(sandbox, "contents").values()] == ["en"]
-
-
-def test_deletes_free_what_creates_need_afterwards(sandbox, client):
-    ids = [webhook(sandbox, n) for n in range(10)]
-    new = pd.DataFrame({"url": ["https://new.example/"], "events": [["*"]]})
-    result = client.webhooks.plan(new, delete=ids[:1]).apply(irreversible=True)
-    assert set(states(result)) == {"applied"}
-
-
 def test_a_number_that_an_update_makes_free_is_taken_by_a_create(sandbox, client):
     contacts(sandbox, 1)
     frame = client.contacts.frame().reset_index()
@@ -336,24 +259,6 @@ def test_a_chain_of_numbers_is_applied_from_its_free_end_and_taken_back(key):
         assert puts == [f"contacts/{n}" for n in reversed(ids)]
         assert set(states(chatkit.undo(result).apply())) == {"applied"}
         assert active(sandbox, "contacts") == before
-
-
-def test_a_chain_that_was_stopped_goes_on_in_order(sandbox, client):
-    contacts(sandbox, 6)
-    frame = client.contacts.frame()
-    frame["number"] = [*frame["number"].iloc[1:], number(77)]
-    plan = client.contacts.plan(frame)
-    stop = Interrupt()
-
-    def watch(done, total):
-        if done == 2:
-            stop.ask()
-
-    result = stop_by(plan, stop).apply(many=True, watch=watch)
-    assert "not sent" in states(result) and "applied" in states(result)
-    assert set(states(chatkit.resume(result))) == {"applied"}
-    kept = [c["number"] for c in active(sandbox, "contacts").values()]
-    assert kept == frame["number"].tolist()
 
 
 def test_numbers_in_a_cycle_are_refused_with_their_rows_and_the_rest_is_planned(sandbox, client):
@@ -413,15 +318,6 @@ def test_a_contact_that_is_deleted_is_not_made_again_in_the_same_plan(sandbox, c
     assert "bring that one back" in plan.refused["reason"].item()
 
 
-def test_an_address_that_a_delete_frees_is_registered_anew(sandbox, client):
-    [hook] = [webhook(sandbox)]
-    new = pd.DataFrame({"url": ["https://shop.example/hook/0"], "events": [["*"]]})
-    plan = client.webhooks.plan(new, delete=[hook])
-    assert plan.counts == {"create": 1, "update": 0, "delete": 1}
-    assert set(states(plan.apply(irreversible=True))) == {"applied"}
-    assert len(active(sandbox, "webhooks")) == 1
-
-
 def test_no_second_has_more_calls_than_its_rate(sandbox, client):
     contacts(sandbox, 10)
     plan = client.contacts.plan(client.contacts.frame().assign(name="Zoë"))
@@ -432,14 +328,3 @@ def test_no_second_has_more_calls_than_its_rate(sandbox, client):
     assert len(times) > 20
     spans = [(b - a).total_seconds() for a, b in zip(times, times[20:], strict=False)]
     assert min(spans) >= 0.9
-
-
-def test_nothing_but_the_rows_of_the_plan_is_written(sandbox, client):
-    ids = contacts(sandbox, 12)
-    before, since = stored(sandbox, "contacts"), len(log(sandbox))
-    frame = client.contacts.frame()
-    frame.loc[ids[3], "name"] = "Zoë"
-    client.contacts.plan(frame).apply()
-    assert [c for c in log(sandbox)[since:] if c[0] != "GET"] == [("PUT", f"contacts/{ids[3]}")]
-    after = stored(sandbox, "contacts")
-    assert {n: after[n] for n in ids if n != ids[3]} == {n: before[n] for n in ids if n != ids[3]}

@@ -25,7 +25,6 @@ from bulk.planning import (  # noqa: F401
     untouched,
     writes,
 )
-from internals import middleware_of
 
 import chatkit
 from chatkit.bulk.apply import Interrupt
@@ -52,65 +51,12 @@ def refusing(sandbox, after=0):
 # --- the canary -----------------------------------------------------------------------------
 
 
-def test_a_service_that_refuses_everything_gets_five_rows_of_many(sandbox):
-    client, seen = refusing(sandbox)
-    result = client.contacts.plan(newcomers(101)).apply(concurrency=32)
-    assert len(seen) == 5
-    assert result["state"].value_counts().to_dict() == {"not sent": 96, "failed": 5}
-    summary = result.chatkit.summary()
-    assert "96 not sent" in summary and "It stopped: the first 5 rows" in summary
-    assert "not today" in summary
-
-
 def test_a_plan_of_100_rows_has_no_canary_but_the_breaker(sandbox):
     client, seen = refusing(sandbox)
     result = client.contacts.plan(newcomers(100)).apply(concurrency=1)
     assert len(seen) == 10
     assert result["state"].value_counts().to_dict() == {"not sent": 90, "failed": 10}
     assert "10 rows in a row were refused" in result.chatkit.summary()
-
-
-def test_each_kind_of_change_begins_with_five_rows(sandbox):
-    ids = contacts(sandbox, 150)
-    seen = []
-
-    def no_creates(method, target, headers, body):
-        if method == "POST":
-            seen.append(target)
-            return 422, JSON, b'{"message": "not today"}'
-        return sandbox.answer(method, target, headers, body)
-
-    client = through(sandbox, no_creates)
-    frame = client.contacts.frame()
-    frame.iloc[:60, frame.columns.get_loc("name")] = "Zoë"
-    new = pd.DataFrame({"number": [number(n) for n in range(200, 260)], "country_code": "+1"})
-    frame = pd.concat([frame.reset_index(), new], ignore_index=True)
-    result = client.contacts.plan(frame, delete=ids[-60:]).apply(many=True)
-    outcome = result.groupby("change")["state"].value_counts().to_dict()
-    assert outcome == {
-        ("update", "applied"): 60,
-        ("delete", "applied"): 60,
-        ("create", "failed"): 5,
-        ("create", "not sent"): 55,
-    }
-    assert len(seen) == 5
-
-
-def test_one_row_that_is_refused_does_not_stop_the_others_of_another_kind():
-    with account(clash_status=422) as (sandbox, client):
-        published = flow(sandbox, "Published")
-        with middleware_of(sandbox).transaction() as service:
-            service.flows.set_status(published, sandbox.account_id, "PUBLISHED")
-        new = pd.DataFrame({"name": [f"Flow {n}" for n in range(120)], "template_name": "default"})
-        new["flow_json"] = [DOCUMENT] * 120
-        result = client.flows.plan(new, delete=[published]).apply(irreversible=True)
-        assert result["state"].value_counts().to_dict() == {"applied": 120, "failed": 1}
-
-
-def test_after_a_good_canary_all_rows_are_sent(sandbox, client):
-    result = client.contacts.plan(newcomers(120)).apply()
-    assert states(result) == ["applied"] * 120
-    assert len(active(sandbox, "contacts")) == 120
 
 
 @pytest.mark.parametrize("status", [403, 404, 401])
@@ -124,22 +70,6 @@ def test_creates_that_the_token_may_not_make_never_come_to_many(status):
 
 
 # --- the breaker ----------------------------------------------------------------------------
-
-
-def test_ten_refusals_in_a_row_stop_a_run(sandbox):
-    client, seen = refusing(sandbox, after=20)
-    result = client.contacts.plan(newcomers(90)).apply(concurrency=1)
-    assert len(seen) == 30
-    assert states(result) == ["applied"] * 20 + ["failed"] * 10 + ["not sent"] * 60
-    assert len(active(sandbox, "contacts")) == 20
-
-
-def test_refusals_between_rows_that_land_do_not_stop_a_run(sandbox, client):
-    frame = pd.DataFrame({"lang_code": ["xx", "en", "xy", "de", "xz", "fr"] * 7, "text": "Hi"})
-    frame["template_code"] = [f"code_{n // 6}" for n in range(42)]
-    result = client.templates.plan(frame, broken=True).apply(concurrency=1)
-    assert result["state"].value_counts().to_dict() == {"failed": 21, "applied": 21}
-    assert "stopped" not in result.chatkit.summary()
 
 
 def test_updates_that_a_404_service_forbids_stop_after_ten(sandbox):

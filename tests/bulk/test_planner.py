@@ -52,49 +52,6 @@ def sources(sandbox, client):
     }
 
 
-SOURCES = (
-    *("contacts", "contacts in full", "flows", "flows in full", "contents", "contents in full"),
-    *("templates", "templates in full", "webhooks"),
-)
-MANGLED = {
-    "as it was": lambda frame: frame,
-    "a copy": lambda frame: frame.copy(),
-    "sorted": lambda frame: frame.sort_index(ascending=False),
-    "half of it": lambda frame: frame.iloc[::2],
-    "keys as columns": lambda frame: frame.reset_index(),
-    "keys as text": lambda frame: frame.reset_index().astype({frame.index.names[-1]: str}),
-    "without memory": lambda frame: pd.DataFrame(frame.to_dict("series")),
-    "as objects": lambda frame: frame.astype(object),
-    "merged": lambda frame: frame.reset_index().merge(
-        frame.reset_index()[[*frame.index.names]].assign(extra=1), on=[*frame.index.names]
-    ),
-    "one column": lambda frame: frame[[frame.columns[0]]],
-    "no column": lambda frame: frame[[]],
-    "with None for NA": lambda frame: frame.astype(object).where(frame.notna(), None),
-    "best dtypes": lambda frame: frame.convert_dtypes(),
-}
-
-
-@pytest.mark.parametrize("source", SOURCES)
-def test_an_unedited_frame_is_no_change(sources, source):
-    read, plan = sources[source]
-    frame, wrong = read(), {}
-    for name, mangled in MANGLED.items():
-        planned = plan(mangled(frame.copy()))
-        report = (len(planned), cells(planned), "0 changes" in repr(planned))
-        if (*report, states(planned.apply())) != (0, [], True, []):
-            wrong[name] = planned
-    assert wrong == {}
-
-
-@pytest.mark.parametrize("source", SOURCES)
-def test_missing_rows_are_never_deleted(sources, source):
-    read, plan = sources[source]
-    frame = read()
-    for part in (frame.iloc[:1], frame.iloc[:0]):
-        assert plan(part).counts == {"create": 0, "update": 0, "delete": 0}
-
-
 @pytest.mark.parametrize(
     ("passed", "message"),
     [
@@ -128,15 +85,6 @@ def test_planning_sends_nothing_that_could_change_something(sandbox, sources):
 
 
 # --- which record ---------------------------------------------------------------------------
-
-
-def test_rows_are_found_by_id_whatever_their_order(sandbox, client):
-    ids = contacts(sandbox, 3)
-    frame = client.contacts.frame().iloc[::-1]
-    frame["name"] = [f"Name {n}" for n in range(3)]
-    plan = client.contacts.plan(frame)
-    assert edits(plan) == {key: {"name": f"Name {2 - n}"} for n, key in enumerate(ids)}
-    assert plan.frame().index.tolist() == frame.index.tolist()
 
 
 def test_rows_without_an_id_are_found_by_their_natural_key(sandbox, client):
@@ -182,27 +130,6 @@ def test_contents_are_found_by_code_and_language(sandbox, client):
         == {("order_ready", "en"): "Hi", ("welcome", "de"): "Hallo"}  # fmt: skip
 
 
-@pytest.mark.parametrize("key", [404404, "404404", 1.5, True, "seventeen"])
-def test_a_key_that_is_none_is_refused(sandbox, client, key):
-    contacts(sandbox, 1)
-    frame = pd.DataFrame({"id": [key], "name": ["Zoë"]}, dtype=object)
-    [(row, column, reason)] = cells(client.contacts.plan(frame))
-    assert (row, column) == (0, "id") and reason
-
-
-def test_of_rows_that_share_a_key_the_first_is_planned_and_the_others_are_shown(sandbox, client):
-    ids = contacts(sandbox, 3)
-    frame = pd.concat([client.contacts.frame()] * 2)
-    frame["name"] = [f"Name {n}" for n in range(6)]
-    plan = client.contacts.plan(frame.iloc[:4])
-    assert cells(plan) == [
-        (ids[0], "name", "an earlier row is the same contact with another name: "
-                         "'Name 0' there, 'Name 3' here")
-    ]  # fmt: skip
-    assert edits(plan) == {id_: {"name": f"Name {n}"} for n, id_ in enumerate(ids)}
-    assert plan.objections()
-
-
 def test_new_rows_of_one_number_are_refused_unless_you_say_duplicates(sandbox, client):
     new = pd.DataFrame({"name": ["Order", "Order"], "template_name": "default"})
     new["flow_json"] = [DOCUMENT, DOCUMENT]
@@ -212,14 +139,6 @@ def test_new_rows_of_one_number_are_refused_unless_you_say_duplicates(sandbox, c
     plan = client.flows.plan(new, duplicates=True)
     assert states(plan.apply()) == ["applied", "applied"]
     assert len(active(sandbox, "flows")) == 2
-
-
-def test_a_number_that_another_contact_has_is_refused(sandbox, client):
-    ids = contacts(sandbox, 2)
-    frame = client.contacts.frame()
-    frame.loc[ids[0], "number"] = number(1)
-    [(row, column, reason)] = cells(client.contacts.plan(frame))
-    assert row == ids[0] and column in ("number", "country_code") and "has it" in reason
 
 
 def test_a_filtered_frame_makes_no_second_record_of_a_name_it_does_not_show(sandbox, client):

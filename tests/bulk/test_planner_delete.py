@@ -78,19 +78,6 @@ def test_a_column_delete_names_rows(client, ids, frame, dtype):
     assert plan.frame().index.tolist() == ids[1:3]
 
 
-def test_an_empty_cell_in_the_column_delete_is_no(client, ids, frame):
-    frame["delete"] = pd.Series([None, pd.NA, True, *[False] * 9], frame.index, dtype=object)
-    assert deleted(client.contacts.plan(frame)) == ids[2:3]
-
-
-@pytest.mark.parametrize("text", ["yes", 1, 0, "x", 1.5])
-def test_what_is_neither_yes_nor_no_is_refused(client, ids, frame, text):
-    frame["delete"] = pd.Series([text, *[None] * 11], frame.index, dtype=object)
-    plan = client.contacts.plan(frame)
-    assert deleted(plan) == []
-    assert [cell[:2] for cell in cells(plan)] == [(ids[0], "delete")]
-
-
 def test_a_deleted_row_is_not_refused_for_its_cells(client, ids, frame):
     frame.loc[ids[0], "number"] = "?"
     for plan in (
@@ -124,22 +111,6 @@ def test_one_key_that_is_no_list_is_refused_with_the_way(sandbox, client, one):
     content(sandbox)
     with pytest.raises(chatkit.errors.InputError, match="list"):
         client.templates("order_ready").plan(delete=one)
-
-
-def test_records_of_each_resource_can_be_deleted(sandbox, client):
-    flow_id, hook = flow(sandbox), webhook(sandbox)
-    content(sandbox), content(sandbox, "welcome")
-    texts = client.templates.frame(["order_ready", "welcome"]).assign(delete=[True, False])
-    for plan, keys in (
-        (client.flows.plan(delete=[flow_id]), [flow_id]),
-        (client.webhooks.plan(delete=client.webhooks.frame()), [hook]),
-        (client.templates("welcome").plan(delete=["en"]), ["en"]),
-        (client.templates.plan(texts), ["en"]),
-    ):
-        assert deleted(plan) == keys
-        assert states(plan.apply(irreversible=True)) == ["applied"]
-    for source in ("flows", "webhooks", "contents"):
-        assert active(sandbox, source) == {}
 
 
 def test_a_plan_of_nothing_at_all_is_refused(sandbox, client, ids):

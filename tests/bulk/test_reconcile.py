@@ -54,23 +54,6 @@ def outcome(operation, service, *faults, settle=0.0):
 
 
 @each
-def test_what_took_effect_is_adopted_and_not_sent_again(operation: Operation) -> None:
-    with wayward() as service:
-        row = outcome(operation, service, lost)
-        assert (row.state, row.evidence, row.sent) == ("applied", "adopted", 1)
-        assert len(service.writes(operation.method)) == 1
-        assert operation.records(service) == operation.expected
-
-
-@each
-def test_what_took_no_effect_is_sent_again(operation: Operation) -> None:
-    with wayward() as service:
-        row = outcome(operation, service, dropped)
-        assert (row.state, row.sent) == ("applied", 2)
-        assert operation.records(service) == operation.expected
-
-
-@each
 def test_what_lands_late_is_waited_for_and_adopted(operation: Operation) -> None:
     with wayward() as service:
         row = outcome(operation, service, service.late(0.05), settle=0.2)
@@ -103,17 +86,6 @@ def test_a_refusal_after_a_doubt_may_be_its_own_echo(operation: Operation, statu
         row = outcome(operation, service, service.late(0.05), after)
         assert (row.state, row.evidence) == ("applied", "adopted")
         assert operation.records(service) == operation.expected
-
-
-@pytest.mark.parametrize("operation", [o for o in OPERATIONS if o.verb == "create"], ids=str)
-def test_an_adopted_create_is_done(operation: Operation) -> None:
-    """Nothing is waited for; what may be there twice is looked for at the end of the run."""
-    with wayward() as service:
-        row = outcome(operation, service, lost, settle=3600 if operation.noun != "content" else 0)
-        assert row.evidence == "adopted"
-        looked = [sent.line for sent in service.sent[service.sent.index(service.writes()[0]) + 1 :]]
-        # the list shows no flow documents: the one flow of that name is read in full
-        assert len(looked) == {"flow": 3, "webhook": 2}.get(operation.noun, 1), looked
 
 
 # --- whose record it is -----------------------------------------------------------------------

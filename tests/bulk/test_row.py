@@ -48,13 +48,6 @@ def row_of(*events: str, kind: str = "create") -> Row:
     return row
 
 
-def test_a_row_begins_as_not_sent() -> None:
-    row = row_of()
-    assert (row.state, row.open, row.was_unknown, row.done) == ("not sent", False, False, False)
-    assert (row.attempts, row.reason, row.evidence, row.key) == (0, "", "", None)
-    assert row_of(kind="update").key == 17
-
-
 @pytest.mark.parametrize(
     ("events", "state", "evidence", "is_open", "done"),
     [
@@ -113,13 +106,6 @@ def test_what_the_service_has_not_seen_is_no_attempt() -> None:
     assert row.attempts == 0
 
 
-def test_what_may_have_been_seen_stays_an_attempt() -> None:
-    row = row_of("intent", "in doubt", "absent")
-    assert row.attempts == 1
-    row.apply_event("intent", {"attempt": 2})
-    assert row.attempts == 2
-
-
 def test_an_intent_keeps_what_an_undo_needs() -> None:
     row = row_of(kind="update")
     intent = {"attempt": 1, "live": {"name": "Ana"}, "seen": "2026-11-20T10:00:00"}
@@ -129,14 +115,6 @@ def test_an_intent_keeps_what_an_undo_needs() -> None:
     assert (row.live, row.seen) == ({"name": "Ana"}, "2026-11-20T10:00:00")
 
 
-def test_a_second_intent_tells_what_was_there_then() -> None:
-    row = row_of(kind="update")
-    row.apply_event("intent", {"attempt": 1, "live": {"name": "Ana"}, "seen": "2026"})
-    row.apply_event("absent", {})
-    row.apply_event("intent", {"attempt": 2, "live": {"name": "Ana", "tags": []}, "seen": "2027"})
-    assert (row.live, row.seen) == ({"name": "Ana", "tags": []}, "2027")
-
-
 def test_what_an_event_does_not_tell_stays_as_it_was() -> None:
     row = row_of(kind="update")
     row.apply_event("intent", {"attempt": 1, "live": {"name": "Ana"}})
@@ -144,11 +122,6 @@ def test_what_an_event_does_not_tell_stays_as_it_was() -> None:
     row.apply_event("intent", {"attempt": 1})
     row.apply_event("adopted", {"reason": "it is there"})
     assert (row.live, row.key) == ({"name": "Ana"}, 17)
-
-
-def test_what_reads_back_is_kept_where_it_is_not_what_was_sent() -> None:
-    assert row_of("intent", "answered").after is None
-    assert row_of("intent", "answered", "differs").after == {"name": "ANA"}
 
 
 def test_an_intent_that_a_dead_process_left_is_a_doubt_and_an_outcome_is_none() -> None:

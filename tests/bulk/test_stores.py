@@ -1,8 +1,5 @@
 """Tests of journal stores: values of at=, and refusals before anything is sent."""
 
-import re
-from datetime import UTC, datetime, timedelta
-
 import pandas as pd
 import pytest
 from bulk.applying import kept_at
@@ -11,66 +8,49 @@ from bulk.planning import client, number, sandbox  # noqa: F401
 
 import chatkit
 from chatkit.bulk import journal, stores
-from chatkit.bulk.journal import FolderStore, find_network_file_system
+from chatkit.bulk.journal import FolderStore
 from chatkit.bulk.stores import describe_interrupted_run, hold_accounts, open_store
 from chatkit.errors import AccountBusy, InputError, JournalError, PlanRefused
+from chatkit.util.files import find_network_file_system
 
 MOUNTS = r"""22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
 30 22 0:40 / /home rw,relatime shared:2 - nfs4 files:/home rw,vers=4.2
 31 30 8:2 / /home/local\040disk rw - ext4 /dev/sdb1 rw
-32 22 0:41 / /mnt/share rw - cifs //server/share rw
-33 22 0:42 / /mnt/cloud rw - fuse.sshfs me@files: rw
-34 22 0:43 / /mnt/machine rw - 9p share rw
+32 22 0:41 / /mnt/twice rw - nfs4 files:/twice rw
+33 22 0:42 / /mnt/twice rw - ext4 /dev/sdc1 rw
+34 22 0:43 /mnt/twice - nfs4
+35 22 0:44 / /mnt/twice rw nfs4 files:/twice rw
+
+40 22 0:50 / /mnt/kind rw - KIND share rw
 """
-
-
-@pytest.mark.parametrize(
-    ("folder", "kind"),
-    [
-        ("/srv/runs", ""),
-        ("/home/ana/runs", "nfs4"),
-        ("/home/local disk/runs", ""),
-        ("/homes/ana", ""),
-        ("/mnt/share", "cifs"),
-        ("/mnt/cloud/runs", "fuse.sshfs"),
-        ("/mnt/machine/runs", "9p"),  # a folder of the host: its programs see no locks of these
-    ],
+#: File systems that others write too, and those of this machine alone.
+SHARED = (
+    *("cifs", "smb3", "9p", "drvfs", "virtiofs", "vboxsf", "prl_fs", "wekafs", "lustre", "fuse"),
+    *("fuse.sshfs", "fuse.drive", "fuse.mount-s3", "fuse.gvfsd-fuse", "fuse.vmhgfs-fuse"),
 )
-def test_a_folder_on_another_machine_is_known_by_what_is_mounted(tmp_path, folder, kind):
-    (tmp_path / "mounts").write_text(MOUNTS)
-    assert find_network_file_system(stores.Path(folder), tmp_path / "mounts") == kind
+OWN = (
+    *("ext4", "xfs", "btrfs", "overlay", "tmpfs", "fuseblk", "fuse.gocryptfs", "fuse.mergerfs"),
+    *("fuse.fuse-overlayfs", "fuse.ntfs-3g"),
+)
+FOLDERS = [
+    *(("/mnt/kind/runs", kind, kind) for kind in SHARED),
+    *(("/mnt/kind/runs", kind, "") for kind in OWN),
+    *(("/srv/runs", "9p", ""), ("/mnt", "9p", ""), ("/homes/ana", "9p", "")),
+    *(("/home/ana/runs", "9p", "nfs4"), ("/home/local disk/runs", "9p", "")),
+    ("/mnt/twice/runs", "9p", ""),  # the last counts, and broken lines do not
+]
+
+
+@pytest.mark.parametrize(("folder", "kind", "output"), FOLDERS)
+def test_a_folder_of_another_machine_is_known_by_what_is_mounted(tmp_path, folder, kind, output):
+    mounts = tmp_path / "mounts"
+    mounts.write_text(MOUNTS.replace("KIND", kind))
+    assert find_network_file_system(stores.Path(folder), mounts) == output
     assert find_network_file_system(stores.Path(folder), tmp_path / "none") == ""
-
-
-@pytest.mark.parametrize(
-    ("kind", "shared"),
-    [
-        *((kind, True) for kind in (
-            "fuse.drive", "fuse.mount-s3", "fuse.gvfsd-fuse", "fuse.vmhgfs-fuse", "fuse", "9p",
-            "drvfs", "virtiofs", "vboxsf", "prl_fs", "wekafs", "lustre", "smb3",
-        )),
-        *((kind, False) for kind in (
-            "ext4", "xfs", "btrfs", "overlay", "tmpfs", "fuseblk", "fuse.gocryptfs",
-            "fuse.fuse-overlayfs", "fuse.mergerfs", "fuse.ntfs-3g",
-        )),
-    ],
-)  # fmt: skip
-def test_file_systems_that_others_write_too_are_told_from_those_of_this_machine(
-    tmp_path, kind, shared
-):
-    mounts = tmp_path / "mounts"
-    mounts.write_text(
-        f"29 1 8:1 / / rw - ext4 /dev/sda1 rw\n30 29 0:40 / /mnt/a rw - {kind} a rw\n"
-    )
-    assert find_network_file_system(stores.Path("/mnt/a/runs"), mounts) == (kind if shared else "")
-    assert find_network_file_system(stores.Path("/mnt"), mounts) == ""
-
-
-@pytest.mark.parametrize(("kind", "outcome"), [("9p", ""), ("virtiofs", ""), ("nfs4", "nfs4")])
-def test_the_root_that_a_host_lends_is_for_one_machine_alone(tmp_path, kind, outcome):
-    mounts = tmp_path / "mounts"
-    mounts.write_text(f"29 1 0:40 / / rw - {kind} root rw\n")
-    assert find_network_file_system(stores.Path("/home/ana"), mounts) == outcome
+    mounts.write_text(f"29 1 0:40 / / rw - {kind} root rw\n")  # lent by a host to this one alone
+    of_host = kind in ("9p", "drvfs", "virtiofs", "vboxsf", "prl_fs")
+    root = find_network_file_system(stores.Path("/home/ana"), mounts)
+    assert root == ("" if of_host or kind in OWN else kind)
 
 
 def test_nothing_is_written_on_a_network_file_system(tmp_path, monkeypatch):
@@ -177,39 +157,6 @@ def test_a_variable_says_where_runs_are_kept(sandbox, tmp_path, monkeypatch):
 ACCOUNT, OTHER = "https://api.example.com 1001", "https://api.example.com 1002"
 
 
-def test_of_two_things_mounted_on_a_folder_the_last_counts_and_broken_lines_do_not(tmp_path):
-    lines = [
-        "30 22 0:40 / /home rw - nfs4 files:/home rw",
-        "31 22 0:41 / /home rw - ext4 /dev/sda1 rw",
-        "32 22 0:42 /home - nfs4",
-        "33 22 0:43 / /home rw nfs4 files:/home rw",
-        "",
-    ]
-    mounts = tmp_path / "mounts"
-    mounts.write_text("\n".join(lines))
-    assert find_network_file_system(stores.Path("/home/ana"), mounts) == ""
-    mounts.write_text("\n".join([lines[1], lines[0]]))
-    assert find_network_file_system(stores.Path("/home/ana"), mounts) == "nfs4"
-    mounts.write_text("\n".join(["34 30 8:2 / /home/ana rw - ext4 /dev/sdb1 rw", lines[0]]))
-    assert find_network_file_system(stores.Path("/home/ana/runs"), mounts) == "", (
-        "the deeper counts"
-    )
-
-
-@pytest.mark.parametrize("count", [5, 6])
-def test_of_many_runs_that_begin_alike_the_latest_five_are_named(tmp_path, monkeypatch, count):
-    monkeypatch.setenv("CHATKIT_DATA", str(tmp_path / "data"))
-    folder = stores.get_journal_folder(passing=False)
-    for n in range(count):
-        created(folder, run=f"19991120-{n}").close()
-    names = ", ".join(f"19991120-{n}" for n in range(count)[-5:])
-    text = f"({'the latest 5 are ' if count > 5 else ''}{names}): write more of the name."
-    with pytest.raises(JournalError, match=re.escape(f"{count} runs begin with '1999' {text}")):
-        stores.find_run("1999")
-    with pytest.raises(JournalError, match=r"chatkit\.runs\(at=…\) lists all"):
-        stores.find_run("1999", folder)
-
-
 def test_runs_that_have_not_come_to_their_end_are_told_in_one_line(tmp_path, monkeypatch):
     monkeypatch.setenv("CHATKIT_DATA", str(tmp_path / "data"))
     folder = stores.get_journal_folder(passing=False)
@@ -243,32 +190,3 @@ def test_runs_that_have_not_come_to_their_end_are_told_in_one_line(tmp_path, mon
     with FolderStore(folder).hold([ACCOUNT]):
         assert describe_interrupted_run(ACCOUNT) == "", "it is at work"
         assert [run.run for run in stores.list_unfinished_runs([ACCOUNT, OTHER])] == ["19991120-2"]
-
-
-def test_only_what_has_finished_long_ago_or_is_named_is_deleted(tmp_path, monkeypatch):
-    folder, now = tmp_path / "runs", [datetime.now(UTC) - timedelta(days=90, hours=12)]
-    monkeypatch.setattr(journal, "_format_now", lambda: now[0].isoformat(timespec="milliseconds"))
-
-    def left(run, *events):
-        with created(folder, run=run) as kept:
-            for what in events:
-                kept.write(None, what)
-            kept.commit()
-
-    left("19991120-1", "started", "finished")
-    left("19991120-2", "started", "stopped")
-    left("19991120-3")
-    now[0] = datetime.now(UTC) - timedelta(days=89, hours=12)
-    left("19991120-4", "started", "finished")
-    left("19991120-5", "started")
-    (folder / "19991120-6.db").write_bytes(b"no journal")
-    store = FolderStore(folder)
-    assert stores.delete_journals(store) == ["19991120-1"]
-    assert stores.delete_journals(store, days=89) == ["19991120-4"]
-    with store.hold([ACCOUNT]), pytest.raises(AccountBusy):
-        stores.delete_journals(store, runs=["19991120-5"])
-    assert stores.delete_journals(store, runs=["19991120-5", "19991120-6"]) == [
-        "19991120-5",
-        "19991120-6",
-    ]
-    assert store.runs() == ["19991120-2", "19991120-3"]

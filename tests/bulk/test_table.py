@@ -8,13 +8,11 @@ from bulk.planning import account, call, client, contacts, content, number, sand
 from hypothesis import given
 from hypothesis import strategies as st
 
-import chatkit
 from chatkit.bulk import rendering
 from chatkit.bulk.changes import Change
 from chatkit.bulk.journal import JournalEvent
+from chatkit.bulk.matching import join_columns
 from chatkit.bulk.outcomes import Row
-from chatkit.bulk.plan import RefusedCell, get_setting
-from chatkit.bulk.plan_input import join_columns
 
 COLUMNS = ["state", "label", "change", "key", "evidence", "sent", "checked_ago", "reason"]
 
@@ -55,22 +53,12 @@ def test_an_index_of_several_levels_stays_one(labels):
     assert list(frame.index.names) == ["template_code", None]
 
 
-def test_labels_that_are_themselves_tuples_stay_in_one_level():
-    frame = result(created(("a", 1)), created(("b", 2)), names=("place",))
-    assert frame.index.nlevels == 1 and frame.index.tolist() == [("a", 1), ("b", 2)]
-
-
 @pytest.mark.parametrize("changes", [[], [created(0)], [created(0, 7), created(1)]])
 def test_ids_are_whole_numbers_though_some_are_not_there_yet(changes):
     frame = result(*changes)
     assert str(frame["key"].dtype) == "Int64"
     texts = ("change", "label", "state", "reason", "evidence")
     assert {str(frame[name].dtype) for name in texts} == {"str"}
-
-
-def test_language_codes_are_texts():
-    frame = result(created("en", "en"), created("de", "de"), names=("lang_code",))
-    assert frame["key"].tolist() == ["en", "de"]
 
 
 def test_a_result_remembers_its_run_and_why_it_stopped():
@@ -85,24 +73,6 @@ def test_a_result_remembers_its_run_and_why_it_stopped():
 
 
 # --- plans, refused cells, journals, runs ---------------------------------------------------
-
-
-def test_the_frame_of_a_plan_shows_before_and_after_as_they_are():
-    change = Change(7, "update", 7, "Ana", {"tags": [1]}, {"tags": []}, undo="never", loss="why")
-    frame = rendering.make_changes_frame([change], ("id",))
-    assert frame.loc[7].to_dict() == {
-        "change": "update", "key": 7, "label": "Ana", "before": {"tags": [1]},
-        "after": {"tags": []}, "undo": "never", "undo_note": "why",
-    }  # fmt: skip
-
-
-@pytest.mark.parametrize("names", [("id",), (None,), ("template_code", "lang_code")])
-def test_refused_cells_are_a_table_even_when_there_are_none(names):
-    for cells in ([], [RefusedCell("a" if len(names) == 1 else ("a", "b"), "c", "v", "r", "n")]):
-        frame = rendering.make_refused_frame(cells)
-        assert frame.columns.tolist() == ["row", "column", "value", "reason", "next_step"]
-        assert {str(frame[name].dtype) for name in frame.columns[1:]} == {"str"}
-        assert frame["row"].tolist() == [cell.row for cell in cells]
 
 
 def test_a_journal_is_a_table_of_its_events():
@@ -137,31 +107,3 @@ def test_joined_texts_are_missing_where_a_part_is(parts):
 
 
 # --- as people see them ---------------------------------------------------------------------
-
-
-def test_a_result_can_be_joined_to_the_frame_it_came_from(sandbox, client):
-    ids = contacts(sandbox, 12)
-    frame = client.contacts.frame()
-    frame.loc[ids[:3], "name"] = "Zoë"
-    applied = client.contacts.plan(frame).apply()
-    sibling = frame.join(applied[["state"]])
-    assert sibling["state"].dropna().index.tolist() == ids[:3]
-    assert (sibling.loc[ids[:3], "name"] == "Zoë").all()
-
-
-def test_a_result_goes_through_a_file_and_is_still_a_table(sandbox, client, tmp_path):
-    content(sandbox)
-    frame = client.templates.frame(["order_ready"]).assign(text="Hi")
-    applied = client.templates.plan(frame).apply()
-    applied.to_parquet(tmp_path / "result.parquet")
-    again = pd.read_parquet(tmp_path / "result.parquet")
-    pd.testing.assert_frame_equal(again, applied, check_dtype=False)
-    assert get_setting(chatkit.undo(again)).undoes == rendering.get_result_run(applied)
-
-
-def test_a_result_of_a_conflict_says_it_in_words(sandbox, client):
-    contacts(sandbox, 1)
-    plan = client.contacts.plan(client.contacts.frame().assign(name="Zoë"))
-    [change] = plan.changes
-    call(sandbox, "PUT", f"contacts/{change.key}", name="Theirs")
-    assert plan.apply().chatkit.summary() == "1 change: 1 conflict."

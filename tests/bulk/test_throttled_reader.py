@@ -9,13 +9,11 @@ from contextlib import contextmanager
 from itertools import islice
 
 import pytest
-from bulk.wayward import Held, Service, answers, number_of, slow, wayward
+from bulk.wayward import Held, Service, number_of, slow, wayward
 
-import chatkit
 from chatkit.api.call import Call
 from chatkit.api.throttle import Throttle
 from chatkit.bulk.reconcile import Stopped, ThrottledReader
-from chatkit.errors import Fault
 
 
 @contextmanager
@@ -47,17 +45,6 @@ def pages(count: int) -> list[Call]:
     return [Call("GET", ("contacts",), {"page": n + 1, "pageSize": 1}) for n in range(count)]
 
 
-def test_a_call_brings_its_envelope() -> None:
-    with asking() as (_, reader, _):
-        envelope = reader.send(PAGE)
-        assert envelope.pagination.total_count == 5
-
-
-def test_what_a_call_means_is_raised() -> None:
-    with asking() as (_, reader, _), pytest.raises(chatkit.errors.NotFound):
-        reader.send(Call("GET", ("contacts", 999)))
-
-
 @pytest.mark.parametrize("count", [0, 1, 2, 30])
 @pytest.mark.parametrize("concurrency", [1, 3, 50])
 def test_of_many_calls_each_comes_back_once(count: int, concurrency: int) -> None:
@@ -69,15 +56,6 @@ def test_of_many_calls_each_comes_back_once(count: int, concurrency: int) -> Non
         back = [call for call, _ in reader.send_all(iter(calls), concurrency=concurrency)]
         assert sorted(call.target for call in back) == sorted(call.target for call in calls)
         assert len(service.sent) == count
-
-
-def test_one_that_fails_is_a_fault_among_the_others() -> None:
-    with asking(deadline=0.3) as (service, reader, _):
-        service.on("GET", "page=2&", forever=answers(500))
-        outcomes = list(reader.send_all(pages(3)))
-        [fault] = [outcome for outcome in outcomes if isinstance(outcome, Fault)]
-        assert fault.call.query["page"] == 2
-        assert len(outcomes) == 3
 
 
 @pytest.mark.parametrize(("slots", "concurrency"), [(2, 8), (8, 2)])
@@ -125,14 +103,6 @@ def test_reads_wait_while_the_service_asks_to_wait() -> None:
 
 
 # --- the stop button --------------------------------------------------------------------------
-
-
-def test_who_wants_to_stop_sends_nothing_more() -> None:
-    with asking() as (service, reader, stop):
-        stop.set()
-        with pytest.raises(Stopped):
-            reader.send(PAGE)
-        assert service.sent == []
 
 
 def test_what_is_under_way_is_let_go() -> None:

@@ -142,17 +142,6 @@ def _records(service: Service, kind: str) -> list[dict[str, Any]]:
     return [{n: v for n, v in record.items() if n not in moves} for record in records]
 
 
-def test_a_record_that_was_gone_before_anything_was_sent_is_left_out_of_the_undo() -> None:
-    with wayward() as service, service.client() as client:
-        key = service.caller.contact(number_of(1), name="Ana Cruz")
-        service.caller("DELETE", f"/contacts/{key}")
-        result = plan_of(client.contacts, [deletion(1, key)]).apply()
-        assert list(result.state) == ["unchanged"]
-        assert service.writes() == []
-        back = chatkit.undo(result, client)
-        assert accounted(back, result) and list(back.left_out["state"]) == ["unchanged"]
-
-
 def test_a_flow_that_is_made_twice_is_told_with_both_ids_and_taken_back_with_both() -> None:
     with wayward() as service, service.client() as client:
         service.on("POST", "flows", twice)

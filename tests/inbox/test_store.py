@@ -194,7 +194,7 @@ def test_a_new_file_that_another_process_has_is_waited_for(
         if len(waited) == 3:
             other.execute("COMMIT")
 
-    monkeypatch.setattr("chatkit.bulk.journal.sleep_briefly", pause)
+    monkeypatch.setattr("chatkit.util.files.sleep_briefly", pause)
     store = InboxStore(file)
     store.write_deliveries([entry()])
     assert len(waited) == 3 and ids(store) == [1]

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from localization.contents import GOOD, content, frame
 
 import chatkit
-from chatkit.bulk.journal import get_user_name
 from chatkit.errors import InputError
 from chatkit.localization.board import board
 from chatkit.localization.content import read_entries
@@ -33,6 +32,7 @@ from chatkit.localization.ledger import (
 )
 from chatkit.localization.units import Stamp, Unit
 from chatkit.resource import get_endpoints
+from chatkit.util.files import get_user_name
 
 GERMAN = "Hallo {{1}}, deine Bestellung {{2}} ist fertig, komm heute vorbei und hol sie ab."
 NEW = "Good day {{1}}, we have finished your order {{2}}, please come and collect it."

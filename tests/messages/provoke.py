@@ -147,7 +147,7 @@ def _write_faulty_files(folder: Path) -> None:
         "other.csv": b"Assistant's phone,Name\n+447700900777,Ana\n",
         "lost.csv": b"Phone,Name\n4.477E+11,Ana\n447700900777.0,Bo\n",
         "latin.csv": rows,
-        "edited.json": b'{"plan": {}, "hash": "0"}',
+        "edited.json": b'{"hash": "0", "fleet": null, "plans": []}',
     }.items():
         (folder / name).write_bytes(content)
     import pandas as pd

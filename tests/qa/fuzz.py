@@ -149,8 +149,8 @@ def kinds(home: Path) -> dict[str, Kind]:
         try:  # half of them with the right hash
             if len(data) % 2:
                 kept = json.loads(data)
-                start = f'{{"hash": "{_compute_hash(kept["plan"])}"'.encode()
-                path.write_bytes(re.sub(rb'^\{"hash": "[^"]*"', start, data))
+                del kept["hash"]
+                path.write_text(json.dumps({"hash": _compute_hash(kept)} | kept))
         except (ValueError, LookupError, TypeError, RecursionError):
             pass
         with suppressed():

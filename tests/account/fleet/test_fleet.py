@@ -523,7 +523,7 @@ def test_what_could_not_be_planned_stays_so_in_the_file_of_a_fleet(opened, tmp_p
 
 @pytest.mark.parametrize(
     ("old", "new"),
-    [("Sina", "Eva"), ('"de", "fr"', '"fr", "de"'), ('"skip_invalid": f', '"skip_invalid":  f')],
+    [("Sina", "Eva"), ('"de"', '"it"'), ('"skip_invalid": f', '"skip_invalid":  f')],
 )
 def test_the_file_of_a_fleet_that_was_edited_is_refused(saved, old, new):
     fleet, _, path = saved

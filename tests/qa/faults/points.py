@@ -35,7 +35,7 @@ POINTS = _both(
     "api.transport:Flight.start",
     "api.wire:Wire.send_once",
     "api.transport:Flight.completed",
-    "bulk.apply:Run._evaluate_outcome",
+    "bulk.apply:Run._advance_progress",
     "bulk.outcomes:RunRow.evaluate_outcome",
     "bulk.outcomes:RunRow._compare_three_ways",
     "bulk.outcomes:RunRow._record_success",
@@ -49,7 +49,7 @@ POINTS = _both(
 
 #: Met once, when all is done: the last mark, the closed journal, the lock, the result.
 ENDS = _both(
-    "bulk.apply:Run._write_end",
+    "bulk.apply:Run._note_duplicates",
     "bulk.journal:Journal.close",
     "bulk.rendering:make_result_frame",
 )
