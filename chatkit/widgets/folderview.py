@@ -96,8 +96,8 @@ class FolderView(Exported, FormModel):
         alone = self._sources[1] is None
         items = []
         for path, state in sorted(self.files().items(), key=lambda file: STATES.index(file[1])):
-            shown, texts = "" if alone else state, self._files[path]
-            drawn = partial(_draw_file, path, shown, texts, fold=fold)
+            label, texts = "" if alone else state, self._files[path]
+            drawn = partial(_draw_file, path, label, texts, fold=fold)
             items.append(Item(() if alone else (state,), path, drawn))
         return items
 
